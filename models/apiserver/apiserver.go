@@ -1,0 +1,72 @@
+// Package apiserver is an in-process model of kube-apiserver and the store beneath it.
+//
+// It speaks the Kubernetes wire protocol in JSON: discovery, every verb, patches, watches. It is synchronous: no
+// goroutine, no clock and no randomness of its own. One call of [Server.Handle] is one atomic request; a watch is a
+// cursor over an append-only history that its owner advances, so delivery, lag, loss and expiry of watch events are
+// the owner's decisions.
+//
+// What the model does not know it refuses with a Kubernetes status error that names what is missing; it never guesses.
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Options configure a [Server].
+type Options struct {
+	// Now is the clock for creationTimestamp and deletionTimestamp. Required.
+	Now func() time.Time
+	// Seed makes UIDs and generateName suffixes: the same seed and the same requests give the same names.
+	Seed uint64
+}
+
+// Request is one HTTP request to the API server. The body has been read already.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	Body   []byte
+	// User and Groups are the authenticated identity; recorded for admission and RBAC models.
+	User   string
+	Groups []string
+}
+
+// Response is the answer to one [Request].
+type Response struct {
+	Code   int
+	Header http.Header
+	// Body is the complete JSON body; nil when Watch is set.
+	Body []byte
+	// Watch is set for a successful watch request: the stream to follow.
+	Watch *Watch
+	// Changes are the object changes that this request committed, in order.
+	Changes []Change
+}
+
+// Change is one committed change of one object: what the store's history records and watches deliver.
+type Change struct {
+	Type      string // ADDED, MODIFIED or DELETED
+	Group     string
+	Version   string
+	Kind      string
+	Resource  string
+	Namespace string
+	Name      string
+	UID       string
+	Revision  int64
+	Time      time.Time
+	Object    []byte // JSON after the change (for DELETED: the last state, at the revision of the deletion)
+	Previous  []byte // JSON before the change; nil for ADDED
+}
+
+// Frame is one watch event on the wire.
+type Frame struct {
+	Type      string // ADDED, MODIFIED, DELETED, BOOKMARK or ERROR
+	Revision  int64  // revision of the change (of the stream's position for BOOKMARK)
+	Namespace string
+	Name      string
+	Initial   bool   // part of the initial events (watch-list), its closing bookmark included
+	Data      []byte // the JSON frame, newline-terminated; shared between watchers, not to be changed
+}
