@@ -1,0 +1,185 @@
+// Package history is the vocabulary of what happened in one run: an ordered record of events, the objects they left
+// behind, and a ledger of effects outside the cluster.
+//
+// Verdicts and pictures are made from a [History] and from nothing else, so that a failure reads the same on every
+// replay. The package is a leaf: standard library only, so that models, stories and reports can share it.
+//
+// It does not decide anything and it does not render anything beyond one plain line per event.
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Kind says what sort of thing an [Event] is.
+type Kind string
+
+// The kinds of events, in the order in which a run usually meets them.
+const (
+	Start     Kind = "start"     // a life of a process begins
+	Stop      Kind = "stop"      // a life ended by itself or was asked to stop (Note says how)
+	Crash     Kind = "crash"     // a life was killed
+	Request   Kind = "request"   // a request took effect at the API server or outside
+	Reply     Kind = "reply"     // its reply reached the caller (or was lost: see Fault)
+	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached a life's informer
+	Handout   Kind = "handout"   // a work queue gave a key to a worker: a reconcile begins; Cause says why
+	Done      Kind = "done"      // a reconcile ended; Outcome says how
+	Fault     Kind = "fault"     // an injected fault struck; Note says which and where
+	Heal      Kind = "heal"      // faults stopped and were healed
+	Settled   Kind = "settled"   // nothing is left to do
+	Violation Kind = "violation" // a property broke; Note is the sentence
+)
+
+// Ref names one object. Kind is empty for things outside the cluster.
+type Ref struct {
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// String is "Kind namespace/name", without the parts that are empty.
+func (r Ref) String() string {
+	name := r.Name
+	if r.Namespace != "" {
+		name = r.Namespace + "/" + r.Name
+	}
+	return strings.TrimSpace(r.Kind + " " + name)
+}
+
+// Change is one committed change of one object.
+type Change struct {
+	Type     string    `json:"type"` // ADDED, MODIFIED or DELETED
+	Ref      Ref       `json:"ref"`
+	UID      string    `json:"uid"`
+	Revision int64     `json:"revision"`
+	At       Time      `json:"at"`
+	Object   []byte    `json:"-"` // JSON after the change; for DELETED the last state
+	Previous []byte    `json:"-"` // JSON before the change; nil for ADDED
+	_        [0]func() // keyed literals only
+}
+
+// Time is virtual time since the beginning of the run.
+type Time = time.Duration
+
+// Seen compares what a life's cache held of an object with what the server held, at the moment a reconcile began.
+// Revision 0 means absent.
+type Seen struct {
+	Ref    Ref   `json:"ref"`
+	Cache  int64 `json:"cache"`
+	Server int64 `json:"server"`
+}
+
+// Event is one thing that happened. Fields that do not apply to its Kind are zero.
+type Event struct {
+	Index     int    `json:"i"`
+	Step      int    `json:"step"`                // number of the granted step during which it happened
+	At        Time   `json:"at"`                  // virtual time, nanoseconds
+	Kind      Kind   `json:"kind"`                //
+	Process   string `json:"process,omitempty"`   // "user" for the scenario itself
+	Life      int    `json:"life,omitempty"`      // 1 for the first life
+	Reconcile string `json:"reconcile,omitempty"` // "controller namespace/name #n": the n-th reconcile of that key in that life
+	Call      int    `json:"call,omitempty"`      // Index of the request that a reply answers
+	Verb      string `json:"verb,omitempty"`      // get, list, watch, create, update, patch, delete, …; HTTP method outside
+	Ref       Ref    `json:"ref,omitzero"`
+	Sub       string `json:"sub,omitempty"`  // subresource
+	Host      string `json:"host,omitempty"` // for requests to the outside
+	Path      string `json:"path,omitempty"`
+	Code      int    `json:"code,omitempty"`     // HTTP status
+	Revision  int64  `json:"revision,omitempty"` // resource version of the object in the reply or delivery
+	Server    int64  `json:"server,omitempty"`   // store revision of the API server after this event
+	Cause     string `json:"cause,omitempty"`    // why a key was handed out
+	Outcome   string `json:"outcome,omitempty"`  // how a reconcile ended
+	Note      string `json:"note,omitempty"`
+	Seen      []Seen `json:"seen,omitempty"` // at a hand-out: stale cache entries for its key
+	// Wait is the delay that led to a hand-out (back-off, RequeueAfter) or that a finished reconcile asked for.
+	Wait Time `json:"wait,omitempty"`
+
+	Sent     []byte   `json:"-"` // request body
+	Received []byte   `json:"-"` // reply body, or the frame delivered
+	Changes  []Change `json:"-"` // what the request committed
+}
+
+// Actor is the process and life, as "pipelines/2"; the user has no lives.
+func (e *Event) Actor() string {
+	if e.Life == 0 {
+		return e.Process
+	}
+	return fmt.Sprintf("%s/%d", e.Process, e.Life)
+}
+
+// Write says whether the event is a request that committed at least one change.
+func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
+
+// History is the record of one run. The zero value is ready to use. It is not safe for concurrent use: the scheduler
+// alone appends to it, between steps.
+type History struct {
+	Events  []Event
+	effects []Effect
+	objects map[Ref]*Change
+	now     Time
+}
+
+// Add appends an event and applies its changes to the objects. It returns the event's index.
+func (h *History) Add(e Event) int {
+	e.Index = len(h.Events)
+	if h.objects == nil {
+		h.objects = map[Ref]*Change{}
+	}
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		if c.Type == "DELETED" {
+			delete(h.objects, c.Ref)
+		} else {
+			h.objects[c.Ref] = c
+		}
+	}
+	h.Events = append(h.Events, e)
+	h.now = e.At
+	return e.Index
+}
+
+// Now is the virtual time of the last event.
+func (h *History) Now() Time { return h.now }
+
+// Object is a server-side object in its current state.
+type Object struct {
+	Ref      Ref
+	UID      string
+	Revision int64
+	JSON     []byte
+}
+
+// Into decodes the object into v, as encoding/json does.
+func (o Object) Into(v any) error { return json.Unmarshal(o.JSON, v) }
+
+// Object returns the current server-side state of one object, and whether it exists.
+func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
+	c, ok := h.objects[Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}]
+	if !ok {
+		return Object{}, false
+	}
+	return Object{c.Ref, c.UID, c.Revision, c.Object}, true
+}
+
+// Objects returns the current server-side objects of one kind, ordered by namespace and name.
+func (h *History) Objects(group, kind string) []Object {
+	var out []Object
+	for ref, c := range h.objects {
+		if ref.Group == group && ref.Kind == kind {
+			out = append(out, Object{ref, c.UID, c.Revision, c.Object})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i].Ref, out[j].Ref
+		if a.Namespace != b.Namespace {
+			return a.Namespace < b.Namespace
+		}
+		return a.Name < b.Name
+	})
+	return out
+}

@@ -1,0 +1,119 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// String is one line for an event: stable on every replay, without bodies.
+func (e *Event) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %-7s %s", Clock(e.At), e.Kind, e.Actor())
+	if e.Reconcile != "" {
+		fmt.Fprintf(&b, " [%s]", e.Reconcile)
+	}
+	for _, s := range []string{e.Verb, e.Ref.String(), prefix("/", e.Sub), e.Host + e.Path, prefix("cause ", e.Cause),
+		prefix("outcome ", e.Outcome), e.Note} {
+		if s != "" {
+			b.WriteByte(' ')
+			b.WriteString(s)
+		}
+	}
+	if e.Code != 0 {
+		fmt.Fprintf(&b, " → %d", e.Code)
+	}
+	if e.Revision != 0 {
+		fmt.Fprintf(&b, " rv %d", e.Revision)
+	}
+	if e.Wait != 0 {
+		fmt.Fprintf(&b, " after %v", e.Wait)
+	}
+	for _, s := range e.Seen {
+		fmt.Fprintf(&b, " (cache %s rv %d, server rv %d)", s.Ref, s.Cache, s.Server)
+	}
+	return b.String()
+}
+
+func prefix(p, s string) string {
+	if s == "" {
+		return ""
+	}
+	return p + s
+}
+
+// Clock writes a virtual time as [h:]mm:ss.mmm, with micro- and nanoseconds only where there are any.
+func Clock(t Time) string {
+	s := fmt.Sprintf("%02d:%02d.%09d", int(t.Minutes())%60, int(t.Seconds())%60, t.Nanoseconds()%1e9)
+	if t.Hours() >= 1 {
+		s = fmt.Sprintf("%d:%s", int(t.Hours()), s)
+	}
+	for range 2 {
+		s = strings.TrimSuffix(s, "000")
+	}
+	return s
+}
+
+// Difference compares two histories step by step, bodies, committed objects and effects included. It returns the index
+// of the first event that differs and a sentence about it; -1 and "" when they are equal.
+func Difference(a, b *History) (int, string) {
+	for i := range a.Events {
+		if i >= len(b.Events) {
+			return i, fmt.Sprintf("the second run ends after %d events; the first goes on with %q", i, a.Events[i].String())
+		}
+		if what := differs(&a.Events[i], &b.Events[i]); what != "" {
+			return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s\n  second: %s", i, what, a.Events[i].String(), b.Events[i].String())
+		}
+	}
+	if len(b.Events) > len(a.Events) {
+		i := len(a.Events)
+		return i, fmt.Sprintf("the first run ends after %d events; the second goes on with %q", i, b.Events[i].String())
+	}
+	for i := range a.effects {
+		if i >= len(b.effects) || a.effects[i] != b.effects[i] {
+			return len(a.Events), fmt.Sprintf("effect %d differs", i)
+		}
+	}
+	if len(a.effects) != len(b.effects) {
+		return len(a.Events), "the second run has more effects"
+	}
+	return -1, ""
+}
+
+func differs(a, b *Event) string {
+	switch {
+	case a.String() != b.String() || a.Step != b.Step || a.Server != b.Server || a.Call != b.Call:
+		return "line"
+	case !bytes.Equal(a.Sent, b.Sent):
+		return "request body"
+	case !bytes.Equal(a.Received, b.Received):
+		return "received body"
+	case len(a.Changes) != len(b.Changes):
+		return "committed changes"
+	}
+	for i := range a.Changes {
+		if !bytes.Equal(a.Changes[i].Object, b.Changes[i].Object) {
+			return "committed object " + a.Changes[i].Ref.String()
+		}
+	}
+	return ""
+}
+
+// Hash is a fingerprint of the whole history, bodies and committed objects included.
+func (h *History) Hash() uint64 {
+	f := fnv.New64a()
+	for i := range h.Events {
+		e := &h.Events[i]
+		fmt.Fprintf(f, "%d %d %d %s\n", e.Step, e.Server, e.Call, e.String())
+		f.Write(e.Sent)
+		f.Write(e.Received)
+		for j := range e.Changes {
+			f.Write(e.Changes[j].Object)
+		}
+	}
+	for _, e := range h.effects {
+		fmt.Fprintf(f, "%+v\n", e)
+	}
+	return f.Sum64()
+}
