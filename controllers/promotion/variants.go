@@ -1,0 +1,116 @@
+// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
+// from the controller as it was to the full cure.
+
+package promotion
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Variant names one stage of the story. The zero value is V8, the one to use.
+type Variant string
+
+// The variants, in the order of the story.
+const (
+	// V0 has no memory: while no target shows the revision, every pass promotes it again.
+	V0 Variant = "V0"
+	// V1a writes down what it promoted and does not look at it.
+	V1a Variant = "V1a"
+	// V1 also consults that record, as it stands in the cache.
+	V1 Variant = "V1"
+	// V2 also ignores its own status writes as a reason to run.
+	V2 Variant = "V2"
+	// V3 also comes back by itself while a target cannot be read, and until then decides nothing. The end of the thread.
+	V3 Variant = "V3"
+	// V4 is V3 with a live read of the record just before promoting.
+	V4 Variant = "V4"
+	// V5 is V3 with a client that reads its own writes; the difference is in [Variant.ManagerOptions].
+	V5 Variant = "V5"
+	// V6 is V3 with the record written before promoting, at the resourceVersion that was read.
+	V6 Variant = "V6"
+	// V6t is V6 with a time in the status that every pass writes.
+	V6t Variant = "V6t"
+	// V7 is V3 with a guard object that must be created before promoting.
+	V7 Variant = "V7"
+	// V8 is the full cure: see guard.go.
+	V8 Variant = "V8"
+)
+
+// policy is the set of decisions in which the variants differ. The zero policy is V0.
+type policy struct {
+	// done says whether an environment that does not run the revision yet needs no promotion any more.
+	done doneRule
+	// record writes the outcome of a promotion to the status, errors included, instead of returning the error.
+	record bool
+	// onlySpecChanges drops events of Pipelines whose generation has not changed.
+	onlySpecChanges bool
+	// requeueUnread ends a pass that could not read every target: nothing is decided, and it comes back with back-off.
+	requeueUnread bool
+	// stamp puts the time of the pass into the first status write.
+	stamp bool
+	// gate is asked between deciding and promoting.
+	gate gate
+
+	// guarded replaces the record by a guard object with phases, and the pass by two looks: one at the cache, one live.
+	guarded bool
+	// timeout bounds one call to the forge; zero waits for as long as it takes.
+	timeout time.Duration
+}
+
+// policies is the table of the story.
+func policies() map[Variant]policy {
+	v0 := policy{done: anyTargetRuns}
+	v1a := v0
+	v1a.record = true
+	v1 := v1a
+	v1.done = recorded
+	v2 := v1
+	v2.onlySpecChanges = true
+	v3 := v2
+	v3.requeueUnread = true
+	v4 := v3
+	v4.gate = readRecordLive
+	v6 := v3
+	v6.gate = recordIntent
+	v6t := v6
+	v6t.stamp = true
+	v7 := v3
+	v7.gate = createGuardOnce
+	v8 := policy{done: never, requeueUnread: true, guarded: true, timeout: 30 * time.Second}
+
+	return map[Variant]policy{
+		V0: v0, V1a: v1a, V1: v1, V2: v2, V3: v3, V4: v4, V5: v3, V6: v6, V6t: v6t, V7: v7, V8: v8, "": v8,
+	}
+}
+
+// Variants lists every variant in the order of the story.
+func Variants() []Variant {
+	return []Variant{V0, V1a, V1, V2, V3, V4, V5, V6, V6t, V7, V8}
+}
+
+func (v Variant) policy() (policy, error) {
+	p, ok := policies()[v]
+	if !ok {
+		return policy{}, fmt.Errorf("promotion: there is no variant %q; the variants are %v", string(v), Variants())
+	}
+	return p, nil
+}
+
+// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs anything.
+func (v Variant) ManagerOptions(o ctrl.Options) ctrl.Options {
+	if v != V5 {
+		return o
+	}
+	var cache client.CacheOptions
+	if o.Client.Cache != nil {
+		cache = *o.Client.Cache
+	}
+	cache.EnableReadYourWritesConsistency = ptr.To(true)
+	o.Client.Cache = &cache
+	return o
+}
