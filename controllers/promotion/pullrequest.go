@@ -47,7 +47,8 @@ type pullReply struct {
 // takes over the pull request of an older one.
 func (p *pass) order(d decision) order {
 	pl := p.pipeline
-	return order{
+	repository := pl.Spec.PolicyFor(d.env).Strategy.PullRequest
+	o := order{
 		Branch:      fmt.Sprintf("promote-%s-%s-%s", pl.Namespace, pl.Name, d.env.Name),
 		Title:       fmt.Sprintf("Promote %s/%s in %s to %s", pl.Namespace, pl.Name, d.env.Name, d.revision),
 		Body:        fmt.Sprintf("The environment before %s runs %s and is ready.", d.env.Name, d.revision),
@@ -55,8 +56,12 @@ func (p *pass) order(d decision) order {
 		PipelineUID: string(pl.UID),
 		Environment: d.env.Name,
 		Revision:    d.revision,
-		repository:  pl.Spec.PolicyFor(d.env).Strategy.PullRequest,
+		repository:  repository,
 	}
+	if repository != nil {
+		o.Base = repository.BaseBranch
+	}
+	return o
 }
 
 // openPullRequest orders a promotion. An error says that no answer confirmed it, not that nothing happened.

@@ -1,0 +1,222 @@
+// This file exists to hold the model to its rules, through its HTTP side, without a simulator.
+
+package forge_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// desk is a forge with a ledger.
+type desk struct {
+	*forge.Forge
+	t      *testing.T
+	ledger history.History
+}
+
+func newDesk(t *testing.T) *desk { return &desk{Forge: forge.New(), t: t} }
+
+// call sends one request and decodes the reply into the given value.
+func (d *desk) call(method, path, body string, into any) int {
+	d.t.Helper()
+	req := httptest.NewRequest(method, "https://git.example"+path, strings.NewReader(body))
+	req = req.WithContext(history.WithLedger(req.Context(), d.ledger.Record))
+	rec := httptest.NewRecorder()
+	d.ServeHTTP(rec, req)
+	if into != nil {
+		if err := json.Unmarshal(rec.Body.Bytes(), into); err != nil {
+			d.t.Fatalf("%s %s: the reply %q is not what it should be: %v", method, path, rec.Body, err)
+		}
+	}
+	return rec.Code
+}
+
+// order posts an order and returns the status code and the pull request.
+func (d *desk) order(o forge.Order) (int, forge.PullRequest) {
+	d.t.Helper()
+	body, err := json.Marshal(o)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var pr forge.PullRequest
+	code := d.call("POST", "/repos/acme/shop/pulls", string(body), &pr)
+	return code, pr
+}
+
+// entries are the kinds and keys of the ledger.
+func (d *desk) entries() []string {
+	var out []string
+	for _, e := range d.ledger.Effects("") {
+		out = append(out, e.Kind+" "+e.Key)
+	}
+	return out
+}
+
+func staging(revision string) forge.Order {
+	return forge.Order{
+		Branch: "promote-shop-web-staging", Title: "Promote shop/web in staging to " + revision,
+		Pipeline: "shop/web", PipelineUID: "u1", Environment: "staging", Revision: revision,
+	}
+}
+
+func keyed(o forge.Order, key string, episode int64) forge.Order {
+	o.IdempotencyKey, o.Episode = key, episode
+	return o
+}
+
+func TestOrderOpensPullRequest(t *testing.T) {
+	d := newDesk(t)
+	code, pr := d.order(staging("v1"))
+	want := forge.PullRequest{
+		Repository: "acme/shop", Number: 1, URL: "https://git.example/acme/shop/pull/1", State: forge.Open,
+		Order: staging("v1"), Pushes: 1,
+	}
+	if diff := cmp.Diff(want, pr); code != http.StatusCreated || diff != "" {
+		t.Errorf("POST answered %d; pull request (-want +got):\n%s", code, diff)
+	}
+	if diff := cmp.Diff([]string{"attempt u1/staging/v1", "effect u1/staging/v1"}, d.entries()); diff != "" {
+		t.Errorf("ledger (-want +got):\n%s", diff)
+	}
+}
+
+func TestOpenPullRequestOfBranchIsTakenOver(t *testing.T) {
+	d := newDesk(t)
+	d.order(staging("v1"))
+	code, pr := d.order(staging("v2"))
+	if code != http.StatusOK || pr.Number != 1 || pr.Order.Revision != "v2" || pr.Pushes != 2 {
+		t.Errorf("the second order answered %d with %+v, want pull request 1 retitled", code, pr)
+	}
+	if err := d.OncePerRevision(&d.ledger); err != nil {
+		t.Errorf("two revisions are two promotions, but %v", err)
+	}
+}
+
+func TestMergedPullRequestIsNotTakenOver(t *testing.T) {
+	d := newDesk(t)
+	d.order(staging("v1"))
+	if err := d.Merge(1); err != nil {
+		t.Fatal(err)
+	}
+	if code, pr := d.order(staging("v2")); code != http.StatusCreated || pr.Number != 2 {
+		t.Errorf("an order after the merge answered %d with %+v, want a new pull request", code, pr)
+	}
+	if err := d.Merge(1); err == nil {
+		t.Error("a merged pull request could be merged again")
+	}
+	if err := d.Abandon(3); err == nil {
+		t.Error("a pull request that does not exist could be abandoned")
+	}
+	if err := d.Abandon(2); err != nil {
+		t.Error(err)
+	}
+	got := d.PullRequests()
+	if len(got) != 2 || got[0].State != forge.Merged || got[1].State != forge.Abandoned {
+		t.Errorf("pull requests %+v, want one merged and one abandoned", got)
+	}
+}
+
+func TestRepeatedOrderWithoutKeyTakesEffectTwice(t *testing.T) {
+	d := newDesk(t)
+	d.order(staging("v1"))
+	d.order(staging("v1"))
+	const effect = "the promotion of shop/web in staging to v1 took effect twice: entries 1 and 3 of the ledger"
+	if err := d.OncePerRevision(&d.ledger); err == nil || err.Error() != effect {
+		t.Errorf("OncePerRevision says %v, want %s", err, effect)
+	}
+	const attempt = "the promotion of shop/web in staging to v1 was attempted twice: entries 0 and 2 of the ledger"
+	if err := d.AttemptedOncePerRevision(&d.ledger); err == nil || err.Error() != attempt {
+		t.Errorf("AttemptedOncePerRevision says %v, want %s", err, attempt)
+	}
+}
+
+func TestRepeatedOrderWithKeyTakesEffectOnce(t *testing.T) {
+	d := newDesk(t)
+	d.order(keyed(staging("v1"), "k1", 1))
+	d.Merge(1)
+	code, pr := d.order(keyed(staging("v1"), "k1", 1))
+	if code != http.StatusOK || pr.Number != 1 || pr.Pushes != 1 {
+		t.Errorf("the repeated order answered %d with %+v, want the first pull request untouched", code, pr)
+	}
+	if err := d.OncePerRevision(&d.ledger); err != nil {
+		t.Errorf("one effect, but %v", err)
+	}
+	if err := d.AttemptedOncePerRevision(&d.ledger); err == nil {
+		t.Error("two orders were accepted, but the property holds")
+	}
+}
+
+func TestEpisodesAreDifferentPromotions(t *testing.T) {
+	d := newDesk(t)
+	d.order(keyed(staging("v1"), "k1", 1))
+	d.order(keyed(staging("v2"), "k2", 2))
+	d.order(keyed(staging("v1"), "k3", 3))
+	if err := d.AttemptedOncePerRevision(&d.ledger); err != nil {
+		t.Errorf("three episodes, but %v", err)
+	}
+	var found []forge.PullRequest
+	if d.call("GET", "/repos/acme/shop/pulls?key=k1", "", &found); len(found) != 1 || len(found[0].Keys) != 3 {
+		t.Errorf("by the first key: %+v, want the pull request that carries all three", found)
+	}
+	d.order(keyed(staging("v1"), "k3", 3))
+	const want = "the promotion of shop/web in staging to v1 (episode 3) was attempted twice: entries 4 and 6 of the ledger"
+	if err := d.AttemptedOncePerRevision(&d.ledger); err == nil || err.Error() != want {
+		t.Errorf("AttemptedOncePerRevision says %v, want %s", err, want)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	d := newDesk(t)
+	d.order(keyed(staging("v1"), "k1", 1))
+	for path, want := range map[string]int{
+		"?head=promote-shop-web-staging": 1, "?head=other": 0, "?key=k1": 1, "?key=k2": 0, "": 1,
+	} {
+		var found []forge.PullRequest
+		if code := d.call("GET", "/repos/acme/shop/pulls"+path, "", &found); code != http.StatusOK || found == nil || len(found) != want {
+			t.Errorf("GET pulls%s answered %d with %d pull requests, want %d", path, code, len(found), want)
+		}
+	}
+	var elsewhere []forge.PullRequest
+	if d.call("GET", "/repos/acme/blog/pulls?key=k1", "", &elsewhere); len(elsewhere) != 0 {
+		t.Errorf("another repository shows %+v", elsewhere)
+	}
+	var pr forge.PullRequest
+	if code := d.call("GET", "/repos/acme/shop/pulls/1", "", &pr); code != http.StatusOK || pr.Number != 1 {
+		t.Errorf("GET pulls/1 answered %d with %+v", code, pr)
+	}
+	if len(d.entries()) != 2 {
+		t.Errorf("questions left traces in the ledger: %v", d.entries())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		method, path, body string
+		code               int
+		says               string
+	}{
+		{"POST", "/repos/acme/shop/pulls", "{", 400, "cannot be read"},
+		{"POST", "/repos/acme/shop/pulls", `{"labels":["x"]}`, 400, "labels"},
+		{"POST", "/repos/acme/shop/pulls", `{"branch":"b","title":"t"}`, 422, "lacks pipelineUID, environment, revision"},
+		{"GET", "/repos/acme/shop/pulls?author=me", "", 400, "by head and by key"},
+		{"GET", "/repos/acme/shop/pulls/7", "", 404, "no pull request 7"},
+		{"PUT", "/repos/acme/shop/pulls/1/merge", "", 404, "no PUT"},
+	} {
+		d := newDesk(t)
+		var reply struct{ Message string }
+		code := d.call(c.method, c.path, c.body, &reply)
+		if code != c.code || !strings.Contains(reply.Message, c.says) {
+			t.Errorf("%s %s %s answered %d %q, want %d and %q", c.method, c.path, c.body, code, reply.Message, c.code, c.says)
+		}
+		if len(d.entries()) != 0 {
+			t.Errorf("%s %s was refused but left %v", c.method, c.path, d.entries())
+		}
+	}
+}
