@@ -1,0 +1,244 @@
+package apiserver
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
+)
+
+// decodeBody reads the object in a create or update request and fills its defaults.
+func (c *call) decodeBody() (*object, error) {
+	body := c.req.Body
+	o, strict, err := c.decode(body, c.ver)
+	if err != nil {
+		return nil, c.decodeError(body, err)
+	}
+	if len(strict) > 0 {
+		switch c.validation {
+		case metav1.FieldValidationStrict:
+			return nil, c.decodeError(body, runtime.NewStrictDecodingError(strict))
+		case metav1.FieldValidationWarn:
+			c.warnAll(strict)
+		}
+	}
+	return o, nil
+}
+
+func (c *call) warnAll(errs []error) {
+	for _, err := range errs {
+		c.warn(err.Error())
+	}
+}
+
+// typeMeta is read before anything else of a body.
+type typeMeta struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+}
+
+// decodeError words a decoding failure as endpoints/handlers/rest.go (transformDecodeError) does.
+func (c *call) decodeError(body []byte, err error) error {
+	if _, ok := err.(apierrors.APIStatus); ok {
+		return err
+	}
+	var t typeMeta
+	if json.Unmarshal(body, &t) == nil && t.Kind != "" {
+		_, name, found := strings.Cut(t.APIVersion, "/")
+		if !found {
+			name = t.APIVersion
+		}
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", t.Kind, name, c.kind.kind, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
+		c.kind.kind, err, summary(body)))
+}
+
+// summary shows the start of a body: as text when it looks like JSON, else in hexadecimal.
+func summary(body []byte) string {
+	const limit = 30
+	short, more := body, ""
+	if len(body) > limit {
+		short, more = body[:limit], " ..."
+	}
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{':
+		return string(short) + more
+	default:
+		return hex.EncodeToString(short) + more
+	}
+}
+
+// decode reads an object of that version. Unknown and repeated fields come back as strict errors, unless they are to be
+// ignored.
+func (c *call) decode(body []byte, ver *version) (o *object, strict []error, err error) {
+	if ver.kind.builtin == nil {
+		return c.decodeCustom(body, ver)
+	}
+	typed := ver.newObject()
+	var t typeMeta
+	if err := json.Unmarshal(body, &t); err != nil {
+		return nil, nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	if err := c.checkType(t, ver, body); err != nil {
+		return nil, nil, err
+	}
+	if c.validation == metav1.FieldValidationIgnore {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(body, typed)
+	} else {
+		strict, err = kjson.UnmarshalStrict(body, typed)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.draftOf(typed, ver), strict, nil
+}
+
+// draftOf makes a draft in storage version from a decoded built-in object.
+func (c *call) draftOf(typed runtime.Object, ver *version) *object {
+	if ver.stored != nil {
+		typed = ver.stored(typed)
+	}
+	storage := ver.kind.storage
+	if defaults := storage.kind.builtin.defaults; defaults != nil {
+		defaults(typed)
+	}
+	return &object{ver: storage, typed: typed, meta: metaOf(typed)}
+}
+
+// checkType refuses a body of another type. A built-in body may leave its type out.
+func (c *call) checkType(t typeMeta, ver *version, body []byte) error {
+	if t.Kind == "" && ver.kind.builtin == nil {
+		return runtime.NewMissingKindErr(string(body))
+	}
+	if t.APIVersion == "" && ver.kind.builtin == nil {
+		return runtime.NewMissingVersionErr(string(body))
+	}
+	wrongKind := t.Kind != "" && t.Kind != ver.kind.kind
+	wrongVersion := t.APIVersion != "" && t.APIVersion != ver.apiVersion()
+	if wrongVersion && !wrongKind {
+		return apierrors.NewBadRequest(fmt.Sprintf(
+			"the API version in the data (%s) does not match the expected API version (%s)", t.APIVersion, ver.apiVersion()))
+	}
+	if wrongKind {
+		return fmt.Errorf("no kind %q is registered for version %q in scheme", t.Kind, t.APIVersion)
+	}
+	return nil
+}
+
+// decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by its schema.
+func (c *call) decodeCustom(body []byte, ver *version) (*object, []error, error) {
+	var (
+		content map[string]any
+		strict  []error
+		err     error
+	)
+	if c.validation == metav1.FieldValidationIgnore {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(body, &content)
+	} else {
+		strict, err = kjson.UnmarshalStrict(body, &content)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var t typeMeta
+	t.Kind, _ = content["kind"].(string)
+	t.APIVersion, _ = content["apiVersion"].(string)
+	if err := c.checkType(t, ver, body); err != nil {
+		return nil, nil, err
+	}
+	o, unknown, err := c.customDraft(content, ver)
+	return o, append(strict, unknown...), err
+}
+
+// customDraft makes a draft in the request's version from decoded content, which it takes over.
+func (c *call) customDraft(content map[string]any, ver *version) (*object, []error, error) {
+	meta, unknown, err := c.readMeta(content)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, err := ver.schema.coerce(content, c.validation != metav1.FieldValidationIgnore)
+	if err != nil {
+		return nil, nil, err
+	}
+	var strict []error
+	for _, path := range append(unknown, more...) {
+		strict = append(strict, fmt.Errorf("unknown field %q", path))
+	}
+	ver.schema.fillDefaults(content)
+	delete(content, "kind")
+	delete(content, "apiVersion")
+	delete(content, "metadata")
+	o := &object{ver: ver, meta: meta, rest: content}
+	return o, strict, nil
+}
+
+// readMeta reads typed metadata out of decoded content and returns the paths of fields that metadata does not have.
+func (c *call) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
+	meta := &metav1.ObjectMeta{}
+	value, found := content["metadata"]
+	if !found || value == nil {
+		return meta, nil, nil
+	}
+	raw := appendJSON(nil, value)
+	if c.validation == metav1.FieldValidationIgnore {
+		err := kjson.UnmarshalCaseSensitivePreserveInts(raw, meta)
+		return meta, nil, err
+	}
+	strict, err := kjson.UnmarshalStrict(raw, meta)
+	if err != nil {
+		return nil, nil, err
+	}
+	var unknown []string
+	for _, e := range strict {
+		var f kjson.FieldError
+		if errors.As(e, &f) {
+			unknown = append(unknown, "metadata."+f.FieldPath())
+		}
+	}
+	return meta, unknown, nil
+}
+
+// fromDocument makes a draft from a patched document, which it takes over.
+func (c *call) fromDocument(content map[string]any, ver *version) (*object, []error, error) {
+	if ver.kind.builtin == nil {
+		return c.customDraft(content, ver)
+	}
+	typed := ver.newObject()
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, typed, c.validation != metav1.FieldValidationIgnore)
+	var strict []error
+	if err != nil {
+		s, ok := runtime.AsStrictDecodingError(err)
+		if !ok {
+			return nil, nil, err
+		}
+		strict = s.Errors()
+	}
+	return c.draftOf(typed, ver), strict, nil
+}
+
+// inVersion is the object as decoded JSON in the version of the request, for patches; deeper parts are shared.
+func (c *call) inVersion(o *object) map[string]any {
+	if c.ver != o.ver && c.ver.converted != nil {
+		typed := c.ver.converted(o.typed)
+		return (&object{ver: c.ver, typed: typed, meta: metaOf(typed)}).document()
+	}
+	return o.in(c.ver).document()
+}
+
+// convert encodes a stored object in another version of its kind.
+func (v *version) convert(o *object) []byte {
+	if v.converted != nil {
+		typed := v.converted(o.typed)
+		return (&object{ver: v, typed: typed, meta: metaOf(typed)}).encode()
+	}
+	return o.in(v).encode()
+}

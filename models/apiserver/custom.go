@@ -1,0 +1,185 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+)
+
+// custom is what the model knows about a custom type beyond its names.
+type custom struct {
+	definition *apiextensionsv1.CustomResourceDefinition
+}
+
+// schemaOf is the schema of one version of a custom type. It is compiled when the first object of the version is
+// written, once per process: compiling costs more than most runs.
+type schemaOf struct {
+	source   *apiextensionsv1.CustomResourceValidation
+	hasState bool // the version has a status subresource
+	preserve bool // spec.preserveUnknownFields
+
+	once       sync.Once
+	err        error
+	structural *structural.Structural
+	validator  validation.SchemaValidator
+	status     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+// compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor).
+func (s *schemaOf) compile() error {
+	s.once.Do(func() { s.err = s.compileOnce() })
+	return s.err
+}
+
+func (s *schemaOf) compileOnce() error {
+	if s.source == nil || s.source.OpenAPIV3Schema == nil {
+		return nil
+	}
+	var internal apiextensions.CustomResourceValidation
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(s.source, &internal, nil)
+	if err != nil {
+		return fmt.Errorf("failed to convert CRD validation to internal version: %w", err)
+	}
+	props := internal.OpenAPIV3Schema
+	if s.structural, err = structural.NewStructural(props); err != nil {
+		return fmt.Errorf("wavetank: the schema is not structural: %w", err)
+	}
+	if err = defaulting.PruneDefaults(s.structural); err != nil {
+		return err
+	}
+	if s.validator, _, err = validation.NewSchemaValidator(props); err != nil {
+		return err
+	}
+	if state, ok := props.Properties["status"]; ok && s.hasState {
+		if s.status, _, err = validation.NewSchemaValidator(&state); err != nil {
+			return err
+		}
+	}
+	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
+	return nil
+}
+
+// coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of what was pruned.
+func (s *schemaOf) coerce(content map[string]any, track bool) ([]string, error) {
+	if err := s.compile(); err != nil {
+		return nil, err
+	}
+	if s.structural == nil {
+		return nil, nil
+	}
+	kind, apiVersion := content["kind"], content["apiVersion"]
+	var unknown []string
+	if !s.preserve {
+		unknown = pruning.PruneWithOptions(content, s.structural, true,
+			structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: track})
+		defaulting.PruneNonNullableNullsWithoutDefaults(content, s.structural)
+	}
+	err, more := objectmeta.CoerceWithOptions(nil, content, s.structural, false,
+		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: track})
+	if err != nil {
+		return nil, err
+	}
+	content["kind"], content["apiVersion"] = kind, apiVersion
+	return append(unknown, more...), nil
+}
+
+func (s *schemaOf) fillDefaults(content map[string]any) {
+	if s.structural != nil {
+		defaulting.Default(content, s.structural)
+	}
+}
+
+// validate checks a new object as registry/customresource/strategy.go (Validate) does.
+func (s *schemaOf) validate(content map[string]any) field.ErrorList {
+	if s.compile() != nil || s.structural == nil {
+		return nil
+	}
+	errs := validation.ValidateCustomResource(nil, content, s.validator)
+	errs = append(errs, objectmeta.Validate(context.Background(), nil, content, s.structural, false)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
+	if s.rules == nil {
+		return errs
+	}
+	if err := blocking(errs); err != nil {
+		return append(errs, err)
+	}
+	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, more...)
+}
+
+// validateUpdate checks a changed object; what was invalid before and has not changed is let pass.
+func (s *schemaOf) validateUpdate(content, old map[string]any, status bool) field.ErrorList {
+	if s.compile() != nil || s.structural == nil {
+		return nil
+	}
+	correlated := common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
+	var errs field.ErrorList
+	if status {
+		if state, ok := content["status"]; ok && s.status != nil {
+			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), state, old["status"], s.status,
+				validation.WithRatcheting(correlated.Key("status")))
+		}
+	} else {
+		errs = validation.ValidateCustomResourceUpdate(nil, content, old, s.validator, validation.WithRatcheting(correlated))
+		errs = append(errs, objectmeta.Validate(context.Background(), nil, content, s.structural, false)...)
+	}
+	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
+	}
+	if s.rules == nil {
+		return errs
+	}
+	if err := blocking(errs); err != nil {
+		return append(errs, err)
+	}
+	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, old, celconfig.RuntimeCELCostBudget,
+		cel.WithRatcheting(correlated))
+	return append(errs, more...)
+}
+
+// blocking says that rules cannot be evaluated because the object does not even fit its schema
+// (registry/customresource/strategy.go, hasBlockingErr).
+func blocking(errs field.ErrorList) *field.Error {
+	for _, err := range errs {
+		switch err.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+			return field.Invalid(nil, nil,
+				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+		}
+	}
+	return nil
+}
+
+// in is the object in another version of its kind. Custom types know one conversion, strategy None: apiVersion changes,
+// and what the other version's schema does not know is pruned.
+func (o *object) in(ver *version) *object {
+	if o.ver == ver || o.typed != nil {
+		return o
+	}
+	content := copyJSON(o.rest).(map[string]any)
+	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
+	if _, err := ver.schema.coerce(content, false); err == nil {
+		ver.schema.fillDefaults(content)
+	}
+	delete(content, "kind")
+	delete(content, "apiVersion")
+	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision}
+}
+
+// wantsMeta says that the schema or its rules look at metadata, kind or apiVersion.
+func (s *schemaOf) wantsMeta() bool { return s.compile() == nil && s.structural != nil }

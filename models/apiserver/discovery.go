@@ -1,0 +1,288 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"sort"
+	"strings"
+	"sync"
+
+	discoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// serverVersion is what /version answers: the release whose behaviour the model follows.
+const serverVersion = `{"major":"1","minor":"37","gitVersion":"v1.37.1","gitCommit":"","gitTreeState":"clean",` +
+	`"buildDate":"1970-01-01T00:00:00Z","goVersion":"go1.26","compiler":"gc","platform":"linux/amd64"}`
+
+// handleOther serves the paths that name no resource.
+func (c *call) handleOther() (*Response, error) {
+	path := strings.TrimSuffix(c.req.URL.Path, "/")
+	if c.req.Method != http.MethodGet && c.req.Method != http.MethodHead {
+		return nil, errNoSuchPath
+	}
+	switch path {
+	case "/version":
+		return jsonResponse(http.StatusOK, []byte(serverVersion)), nil
+	case "/healthz", "/livez", "/readyz":
+		r := jsonResponse(http.StatusOK, []byte("ok"))
+		r.Header.Set("Content-Type", "text/plain; charset=utf-8")
+		return r, nil
+	case "/api":
+		if c.wantsAggregated() {
+			return c.aggregated(true), nil
+		}
+		return encoded200(metav1.APIVersions{
+			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
+			Versions: []string{"v1"},
+			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{
+				{ClientCIDR: "0.0.0.0/0", ServerAddress: "127.0.0.1:443"},
+			},
+		}), nil
+	case "/apis":
+		if c.wantsAggregated() {
+			return c.aggregated(false), nil
+		}
+		return encoded200(c.groupList()), nil
+	}
+	if strings.HasPrefix(path, "/openapi") {
+		return nil, notModelled("%s", path)
+	}
+	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
+}
+
+func encoded200(v any) *Response {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
+	}
+	return jsonResponse(http.StatusOK, raw)
+}
+
+// discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
+func (c *call) discoverVersion(parts []string) (*Response, error) {
+	switch {
+	case len(parts) == 2 && parts[0] == "api" && parts[1] == "v1":
+		return encoded200(c.resourceList("", "v1")), nil
+	case len(parts) == 2 && parts[0] == "apis":
+		for _, g := range c.groupList().Groups {
+			if g.Name == parts[1] {
+				g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+				return encoded200(g), nil
+			}
+		}
+	case len(parts) == 3 && parts[0] == "apis":
+		if list := c.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
+			return encoded200(list), nil
+		}
+	}
+	return nil, errNoSuchPath
+}
+
+// groupVersions lists the served versions of each group: built-in groups first, then custom ones by name, versions in
+// order of preference.
+func (c *call) groupVersions() (groups []string, versions map[string][]string) {
+	versions = map[string][]string{}
+	var customGroups []string
+	for k := range c.s.registry.all {
+		if k.group == "" {
+			continue
+		}
+		if _, known := versions[k.group]; !known {
+			if k.custom != nil {
+				customGroups = append(customGroups, k.group)
+			} else {
+				groups = append(groups, k.group)
+			}
+		}
+		for _, v := range k.versions {
+			if v.served && !contains(versions[k.group], v.name) {
+				versions[k.group] = append(versions[k.group], v.name)
+			}
+		}
+	}
+	for _, names := range versions {
+		sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+	}
+	sort.Strings(customGroups)
+	return append(groups, customGroups...), versions
+}
+
+func (c *call) groupList() *metav1.APIGroupList {
+	out := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+	groups, versions := c.groupVersions()
+	for _, group := range groups {
+		g := metav1.APIGroup{Name: group}
+		for _, name := range versions[group] {
+			g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + name, Version: name})
+		}
+		if len(g.Versions) == 0 {
+			continue
+		}
+		g.PreferredVersion = g.Versions[0]
+		out.Groups = append(out.Groups, g)
+	}
+	return out
+}
+
+func (c *call) resourceList(group, name string) *metav1.APIResourceList {
+	gv := name
+	if group != "" {
+		gv = group + "/" + name
+	}
+	out := &metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: gv,
+		APIResources: []metav1.APIResource{},
+	}
+	for k := range c.s.registry.all {
+		if k.group != group {
+			continue
+		}
+		if v := k.version(name); v != nil {
+			out.APIResources = append(out.APIResources, v.apiResources()...)
+		}
+	}
+	sort.SliceStable(out.APIResources, func(i, j int) bool { return out.APIResources[i].Name < out.APIResources[j].Name })
+	return out
+}
+
+func (v *version) apiResources() []metav1.APIResource {
+	k := v.kind
+	out := []metav1.APIResource{{
+		Name: k.plural, SingularName: k.singular, Namespaced: k.namespaced, Kind: k.kind,
+		Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
+	}}
+	for _, sub := range v.subs {
+		r := metav1.APIResource{Name: k.plural + "/" + sub.name, Namespaced: k.namespaced, Kind: k.kind, Verbs: sub.verbs}
+		if sub.kind != "" {
+			r.Kind, r.Group, r.Version = sub.kind, sub.group, sub.version
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (v *version) verbList() []string {
+	if v.kind.verbs != nil {
+		return v.kind.verbs
+	}
+	return allVerbs
+}
+
+const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+func (c *call) wantsAggregated() bool {
+	for clause := range strings.SplitSeq(c.req.Header.Get("Accept"), ",") {
+		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
+		if err == nil && media == "application/json" && params["as"] == "APIGroupDiscoveryList" && params["v"] == "v2" {
+			return true
+		}
+	}
+	return false
+}
+
+// aggregated is the discovery of all groups in one document. The built-in part is encoded once per process; the custom
+// part is put together from groups that are encoded once per set of definitions.
+func (c *call) aggregated(core bool) *Response {
+	b := []byte(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`)
+	if core {
+		b = append(b, builtinDiscovery().core...)
+	} else {
+		b = append(b, builtinDiscovery().groups...)
+		for _, raw := range c.s.registry.customDiscovery() {
+			b = append(append(b, ','), raw...)
+		}
+	}
+	r := jsonResponse(http.StatusOK, append(b, ']', '}'))
+	r.Header.Set("Content-Type", aggregatedType)
+	return r
+}
+
+var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte }) {
+	var order []string
+	byGroup := map[string][]*kind{}
+	for _, k := range builtinKinds().order {
+		if byGroup[k.group] == nil {
+			order = append(order, k.group)
+		}
+		byGroup[k.group] = append(byGroup[k.group], k)
+	}
+	var groups [][]byte
+	for _, group := range order {
+		raw := discoveryOf(group, byGroup[group])
+		if group == "" {
+			out.core = raw
+			continue
+		}
+		groups = append(groups, raw)
+	}
+	out.groups = bytes.Join(groups, []byte{','})
+	return out
+})
+
+// customDiscovery are the encoded custom groups, by name.
+func (r *registry) customDiscovery() [][]byte {
+	byGroup := map[string][]*kind{}
+	for _, k := range r.order {
+		byGroup[k.group] = append(byGroup[k.group], k)
+	}
+	var out [][]byte
+	for _, group := range sortedKeys(byGroup) {
+		out = append(out, discoveryOf(group, byGroup[group]))
+	}
+	return out
+}
+
+func discoveryOf(group string, members []*kind) []byte {
+	doc := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group}}
+	var names []string
+	for _, k := range members {
+		for _, v := range k.versions {
+			if v.served && !contains(names, v.name) {
+				names = append(names, v.name)
+			}
+		}
+	}
+	sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+	for _, name := range names {
+		entry := discoveryv2.APIVersionDiscovery{Version: name, Freshness: discoveryv2.DiscoveryFreshnessCurrent}
+		for _, k := range members {
+			if v := k.version(name); v != nil {
+				entry.Resources = append(entry.Resources, v.discovery())
+			}
+		}
+		sort.SliceStable(entry.Resources, func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
+		doc.Versions = append(doc.Versions, entry)
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
+	}
+	return raw
+}
+
+func (v *version) discovery() discoveryv2.APIResourceDiscovery {
+	k := v.kind
+	scope := discoveryv2.ScopeCluster
+	if k.namespaced {
+		scope = discoveryv2.ScopeNamespace
+	}
+	out := discoveryv2.APIResourceDiscovery{
+		Resource:     k.plural,
+		ResponseKind: &metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind},
+		Scope:        scope, SingularResource: k.singular, Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
+	}
+	for _, sub := range v.subs {
+		kind := &metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
+		if sub.kind != "" {
+			kind = &metav1.GroupVersionKind{Group: sub.group, Version: sub.version, Kind: sub.kind}
+		}
+		out.Subresources = append(out.Subresources, discoveryv2.APISubresourceDiscovery{
+			Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs,
+		})
+	}
+	return out
+}

@@ -1,0 +1,222 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/store"
+)
+
+// maxBody is kube-apiserver's limit on a request body (staging/src/k8s.io/apiserver/pkg/server/config.go).
+const maxBody = 3 * 1024 * 1024
+
+// Server is one API server and its store. It is not safe for concurrent use: the owner serialises requests, which is
+// also what makes one request atomic.
+type Server struct {
+	options  Options
+	store    *store.Store[*object]
+	registry registry
+	dice     dice
+}
+
+// New returns a server with the built-in types and the namespaces that every cluster starts with.
+func New(o Options) *Server {
+	if o.Now == nil {
+		panic("apiserver: Options.Now is required")
+	}
+	s := &Server{
+		options:  o,
+		store:    store.New[*object](0),
+		registry: registry{custom: map[string]*kind{}},
+		dice:     dice{seed: o.Seed},
+	}
+	s.bootstrap()
+	return s
+}
+
+// call is one request on its way through the server.
+type call struct {
+	s        *Server
+	req      *Request
+	query    url.Values
+	info     Info
+	kind     *kind
+	ver      *version
+	accepted view
+	warnings []string
+	changes  []Change
+	dryRun   bool
+	// validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
+	validation string
+}
+
+// Handle performs one request, atomically.
+func (s *Server) Handle(req *Request) *Response {
+	c := &call{s: s, req: req}
+	r, err := c.handle()
+	if err != nil {
+		r = errorResponse(err)
+	}
+	r.Changes = c.changes
+	for _, w := range c.warnings {
+		r.Header.Add("Warning", warningHeader(w))
+	}
+	return r
+}
+
+func (c *call) handle() (*Response, error) {
+	info, ok := ParseInfo(c.req.Method, c.req.URL)
+	if !ok {
+		return c.handleOther()
+	}
+	c.info, c.query = info, queryOf(c.req.URL)
+	if err := c.resolve(); err != nil {
+		return nil, err
+	}
+	if err := c.negotiate(); err != nil {
+		return nil, err
+	}
+	if len(c.req.Body) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+	}
+	if c.ver.warning != "" {
+		c.warn(c.ver.warning)
+	}
+	if info.Subresource != "" {
+		return c.handleSubresource()
+	}
+	switch info.Verb {
+	case "get":
+		return c.get()
+	case "list":
+		return c.list()
+	case "watch":
+		return c.watch()
+	case "create":
+		return c.create()
+	case "update":
+		return c.update("")
+	case "patch":
+		return c.patch("")
+	case "delete":
+		return c.delete()
+	case "deletecollection":
+		return c.deleteCollection()
+	}
+	return nil, errNoSuchVerb
+}
+
+// resolve finds the kind and version that the request names and refuses paths that a real server does not route.
+func (c *call) resolve() error {
+	c.kind = c.s.registry.byResource(c.info.Group, c.info.Resource)
+	if c.kind == nil {
+		return errNoSuchPath
+	}
+	if c.ver = c.kind.version(c.info.Version); c.ver == nil {
+		return errNoSuchPath
+	}
+	if !c.kind.namespaced && c.info.Namespace != "" {
+		return errNoSuchPath
+	}
+	acrossNamespaces := c.info.Verb == "list" || c.info.Verb == "watch"
+	if c.kind.namespaced && c.info.Namespace == "" && !acrossNamespaces {
+		if c.kind.builtin != nil && c.info.Name == "" {
+			return errNoSuchVerb
+		}
+		return errNoSuchPath
+	}
+	if (c.info.Verb == "create") == (c.info.Name != "") && c.info.Verb != "list" && c.info.Verb != "watch" &&
+		c.info.Verb != "deletecollection" && c.info.Subresource == "" {
+		return errNoSuchVerb
+	}
+	if c.info.Subresource == "" && !c.kind.allows(c.info.Verb) {
+		return errNoSuchVerb
+	}
+	return nil
+}
+
+func (c *call) handleSubresource() (*Response, error) {
+	sub := c.ver.subresource(c.info.Subresource)
+	if sub == nil {
+		if c.kind.builtin == nil {
+			return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+		}
+		if contains(c.kind.builtin.unmodelled, c.info.Subresource) {
+			return nil, notModelled("subresource %q of %s", c.info.Subresource, c.kind.plural)
+		}
+		return nil, errNoSuchPath
+	}
+	if !contains(sub.verbs, c.info.Verb) {
+		return nil, errNoSuchVerb
+	}
+	if sub.scale != nil {
+		return c.handleScale(sub)
+	}
+	if handler := subresourceHandlers[c.kind.plural+"/"+sub.name]; handler != nil {
+		return handler(c)
+	}
+	switch c.info.Verb {
+	case "get":
+		return c.get()
+	case "update":
+		return c.update(sub.name)
+	case "patch":
+		return c.patch(sub.name)
+	}
+	return nil, notModelled("verb %s on subresource %q of %s", c.info.Verb, sub.name, c.kind.plural)
+}
+
+// subresourceHandlers serve the subresources that are neither a scale nor a part of the object.
+var subresourceHandlers map[string]func(*call) (*Response, error)
+
+func init() {
+	subresourceHandlers = map[string]func(*call) (*Response, error){
+		"namespaces/finalize": (*call).finalizeNamespace,
+	}
+}
+
+func (c *call) table() *store.Table[*object] { return c.s.store.Table(c.kind.table) }
+
+func (c *call) lookup(name string) (*object, bool) {
+	return c.table().Get(objectKey(c.info.Namespace, name))
+}
+
+func (c *call) resource() string { return c.kind.groupResource().String() }
+
+func (c *call) warn(text string) {
+	if !contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
+}
+
+// warningHeader is the form of RFC 7234, section 5.5, as apimachinery's util/net/http.go makes it.
+func warningHeader(text string) string {
+	var b strings.Builder
+	b.WriteString(`299 - "`)
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// now is the clock's time as it goes into metadata: to the second, which is what survives the wire.
+func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) }
+
+// objectResponse is the reply that carries one object.
+func (c *call) objectResponse(code int, o *object) *Response {
+	return &Response{Code: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: o.as(c.accepted).json}
+}

@@ -1,0 +1,108 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/fields"
+)
+
+// Info says what a request is about: the verb and the resource that kube-apiserver's authorisation would see.
+type Info struct {
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection.
+	Verb        string
+	Group       string
+	Version     string
+	Resource    string
+	Subresource string
+	// Namespace is empty for requests across all namespaces and for resources without one, Namespaces included.
+	Namespace string
+	// Name is empty for collections and for creation; a list or watch of exactly one name by field selector has it.
+	Name string
+}
+
+// ParseInfo reads a request's path as kube-apiserver does; it is false for paths that name no resource, such as /apis,
+// /version and /openapi. The rules are those of staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go.
+func ParseInfo(method string, u *url.URL) (Info, bool) {
+	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
+	var info Info
+	switch {
+	case parts[0] == "api" && len(parts) >= 3:
+		info.Version, parts = parts[1], parts[2:]
+	case parts[0] == "apis" && len(parts) >= 4:
+		info.Group, info.Version, parts = parts[1], parts[2], parts[3:]
+	default:
+		return Info{}, false
+	}
+	info.Verb = methodVerb(method)
+	if parts[0] == "watch" {
+		if len(parts) < 2 {
+			return Info{}, false
+		}
+		info.Verb, parts = "watch", parts[1:]
+	}
+	parts = info.readNamespace(parts)
+	info.Resource = parts[0]
+	if len(parts) > 1 {
+		info.Name = parts[1]
+	}
+	if len(parts) > 2 {
+		info.Subresource = strings.Join(parts[2:], "/")
+	}
+	if info.Name == "" {
+		info.readCollectionVerb(u)
+	}
+	return info, true
+}
+
+func methodVerb(method string) string {
+	switch method {
+	case http.MethodPost:
+		return "create"
+	case http.MethodGet, http.MethodHead:
+		return "get"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		return "delete"
+	default:
+		return ""
+	}
+}
+
+func (i *Info) readNamespace(parts []string) []string {
+	if parts[0] != "namespaces" || len(parts) < 3 || parts[2] == "status" || parts[2] == "finalize" {
+		return parts
+	}
+	i.Namespace = parts[1]
+	return parts[2:]
+}
+
+func (i *Info) readCollectionVerb(u *url.URL) {
+	switch i.Verb {
+	case "delete":
+		i.Verb = "deletecollection"
+	case "get":
+		i.Verb = "list"
+		q := queryOf(u)
+		if values := q["watch"]; len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false") {
+			i.Verb = "watch"
+		}
+		if text := q.Get("fieldSelector"); text != "" {
+			if selector, err := fields.ParseSelector(text); err == nil {
+				i.Name, _ = selector.RequiresExactMatch("metadata.name")
+			}
+		}
+	}
+}
+
+// queryOf parses the query, without the work when there is none.
+func queryOf(u *url.URL) url.Values {
+	if u.RawQuery == "" {
+		return nil
+	}
+	return u.Query()
+}

@@ -1,0 +1,325 @@
+package apiserver
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	internalvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// listQuery are the options of a list, a watch or a deletion of a collection, checked.
+type listQuery struct {
+	metav1.ListOptions
+	selector
+}
+
+func (c *call) listQuery() (*listQuery, error) {
+	q := &listQuery{}
+	if len(c.query) > 0 {
+		if err := metav1.Convert_url_Values_To_v1_ListOptions(&c.query, &q.ListOptions, nil); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	q.Watch = c.info.Verb == "watch"
+	internal := internalversion.ListOptions{
+		Watch:                q.Watch,
+		ResourceVersion:      q.ResourceVersion,
+		ResourceVersionMatch: q.ResourceVersionMatch,
+		Continue:             q.Continue,
+		SendInitialEvents:    q.SendInitialEvents,
+	}
+	internalversion.SetListOptionsDefaults(&internal, true)
+	if err := invalidOptions("ListOptions", internalvalidation.ValidateListOptions(&internal, true)); err != nil {
+		return nil, err
+	}
+	q.SendInitialEvents, q.ResourceVersionMatch = internal.SendInitialEvents, internal.ResourceVersionMatch
+	var err error
+	if q.selector, err = c.selectors(&q.ListOptions); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// selector decides which objects a list shows or a watch follows.
+type selector struct {
+	labels labels.Selector // nil for all
+	fields fields.Selector // nil for all
+	// prefix and name narrow the keys: to a namespace, to one object.
+	prefix string
+	name   string
+	values func(name string) func(*object) string
+}
+
+func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
+	s := selector{name: c.info.Name}
+	if c.info.Namespace != "" {
+		s.prefix = c.info.Namespace + "/"
+	}
+	if opts.LabelSelector != "" {
+		parsed, err := labels.Parse(opts.LabelSelector)
+		if err != nil {
+			return s, apierrors.NewBadRequest(err.Error())
+		}
+		if !parsed.Empty() {
+			s.labels = parsed
+		}
+	}
+	if opts.FieldSelector == "" {
+		return s, nil
+	}
+	parsed, err := fields.ParseSelector(opts.FieldSelector)
+	if err != nil {
+		return s, apierrors.NewBadRequest(err.Error())
+	}
+	for _, r := range parsed.Requirements() {
+		if c.ver.fieldValue(r.Field) == nil {
+			return s, c.ver.unknownField(r.Field)
+		}
+	}
+	if !parsed.Empty() {
+		s.fields, s.values = parsed, c.ver.fieldValue
+	}
+	return s, nil
+}
+
+// fieldValue is how to read a selectable field, nil for fields that cannot be selected by.
+func (v *version) fieldValue(name string) func(*object) string {
+	switch {
+	case name == "metadata.name":
+		return func(o *object) string { return o.meta.Name }
+	case name == "metadata.namespace" && (v.kind.namespaced || v.kind.builtin == nil || true):
+		return func(o *object) string { return o.meta.Namespace }
+	}
+	return v.fields[name]
+}
+
+// unknownField is the refusal of a field selector, worded as the conversion functions of each group word it.
+func (v *version) unknownField(name string) error {
+	if v.kind.builtin == nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
+}
+
+func (s *selector) matches(o *object) bool {
+	if s.name != "" && o.meta.Name != s.name {
+		return false
+	}
+	if s.labels != nil && !s.labels.Matches(labels.Set(o.meta.Labels)) {
+		return false
+	}
+	if s.fields == nil {
+		return true
+	}
+	for _, r := range s.fields.Requirements() {
+		equal := s.values(r.Field)(o) == r.Value
+		if (r.Operator == "!=") == equal {
+			return false
+		}
+	}
+	return true
+}
+
+// empty says that the selector lets everything under its prefix through.
+func (s *selector) empty() bool { return s.name == "" && s.labels == nil && s.fields == nil }
+
+// page is a part of a collection, complete or not.
+type page struct {
+	objects   []*object
+	revision  int64
+	next      string
+	remaining *int64
+}
+
+func (c *call) list() (*Response, error) {
+	q, err := c.listQuery()
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.selected(q)
+	if err != nil {
+		return nil, err
+	}
+	return c.listResponse(p), nil
+}
+
+// selected reads the objects that a list shows. The meaning of the versions is that of
+// staging/src/k8s.io/apiserver/pkg/storage/interfaces.go (ValidateListOptions).
+func (c *call) selected(q *listQuery) (*page, error) {
+	exact, after, err := c.listRevision(q)
+	if err != nil {
+		return nil, err
+	}
+	current := c.s.Revision()
+	switch {
+	case exact > current:
+		return nil, tooLargeRevision(exact, current)
+	case exact > 0 && exact < c.s.store.Compacted():
+		return nil, compacted(q.Continue != "", after)
+	}
+	p := &page{revision: current}
+	if exact > 0 {
+		p.revision = exact
+	}
+	c.fill(p, q, exact, after)
+	return p, nil
+}
+
+// fill collects matching objects up to the limit and notes what remains.
+func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
+	last, more, count := "", false, int64(0)
+	visit := func(key string, o *object) bool {
+		if q.Limit > 0 && int64(len(p.objects)) == q.Limit {
+			more = true
+			count++
+			return q.selector.empty()
+		}
+		if q.selector.matches(o) {
+			p.objects = append(p.objects, o)
+		}
+		last = key
+		return true
+	}
+	if exact > 0 && exact < c.s.Revision() {
+		for _, item := range c.table().At(exact, q.prefix, after) {
+			if !visit(item.Key, item.Value) {
+				break
+			}
+		}
+	} else {
+		for key, o := range c.table().Range(q.prefix, after) {
+			if !visit(key, o) {
+				break
+			}
+		}
+	}
+	if more {
+		p.next = encodeContinue(p.revision, strings.TrimPrefix(last, q.prefix)+"\x00")
+		if q.selector.empty() {
+			p.remaining = &count
+		}
+	}
+}
+
+// listRevision is the exact revision to list at, 0 for the current one, and the key after which to start.
+func (c *call) listRevision(q *listQuery) (exact int64, after string, err error) {
+	if q.Continue != "" {
+		start, revision, err := decodeContinue(q.Continue)
+		if err != nil {
+			return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: %v", err))
+		}
+		if q.ResourceVersion != "" && q.ResourceVersion != "0" {
+			return 0, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
+		return max(revision, 0), q.prefix + strings.TrimSuffix(start, "\x00"), nil
+	}
+	if q.ResourceVersion == "" {
+		return 0, "", nil
+	}
+	wanted, err := strconv.ParseUint(q.ResourceVersion, 10, 63)
+	if err != nil {
+		_, invalid := parseRevision(q.ResourceVersion)
+		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalid))
+	}
+	atLeast := int64(wanted)
+	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 {
+		return atLeast, "", nil
+	}
+	if atLeast > c.s.Revision() {
+		return 0, "", tooLargeRevision(atLeast, c.s.Revision())
+	}
+	return 0, "", nil
+}
+
+// continueToken is the documented content of a continue parameter (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
+type continueToken struct {
+	Version  string `json:"v"`
+	Revision int64  `json:"rv"`
+	Start    string `json:"start"`
+}
+
+func encodeContinue(revision int64, start string) string {
+	raw, err := json.Marshal(continueToken{Version: "meta.k8s.io/v1", Revision: revision, Start: start})
+	if err != nil {
+		panic("apiserver: a continue token that cannot be encoded: " + err.Error())
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func decodeContinue(text string) (start string, revision int64, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return "", 0, fmt.Errorf("continue key is not valid: %w", err)
+	}
+	var token continueToken
+	if err := json.Unmarshal(raw, &token); err != nil {
+		return "", 0, fmt.Errorf("continue key is not valid: %w", err)
+	}
+	switch {
+	case token.Version != "meta.k8s.io/v1":
+		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %v", token.Version)
+	case token.Revision == 0:
+		return "", 0, fmt.Errorf("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+	case token.Start == "":
+		return "", 0, fmt.Errorf("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
+	}
+	key := "/" + strings.TrimPrefix(token.Start, "/")
+	if path.Clean(key) != key {
+		return "", 0, fmt.Errorf("continue key is not valid: %v", token.Start)
+	}
+	return key[1:], token.Revision, nil
+}
+
+// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the current state
+// (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
+func compacted(paging bool, after string) error {
+	if !paging {
+		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+	}
+	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
+		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
+		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
+		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err.ErrStatus.Continue = encodeContinue(-1, after+"\x00")
+	return err
+}
+
+// listResponse encodes a page by joining the encoded objects.
+func (c *call) listResponse(p *page) *Response {
+	v := c.accepted
+	size := 160
+	for _, o := range p.objects {
+		size += len(o.json) + 1
+	}
+	b := make([]byte, 0, size)
+	if v.partial {
+		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
+	} else {
+		b = append(b, `{"kind":"`+c.kind.list+`","apiVersion":"`+c.ver.apiVersion()+`","metadata":{`...)
+	}
+	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
+	if p.next != "" {
+		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
+	}
+	if p.remaining != nil {
+		b = strconv.AppendInt(append(b, `,"remainingItemCount":`...), *p.remaining, 10)
+	}
+	b = append(b, `},"items":[`...)
+	for i, o := range p.objects {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = o.item(b, v)
+	}
+	return jsonResponse(http.StatusOK, append(b, ']', '}'))
+}

@@ -1,0 +1,127 @@
+package apiserver
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so that it knows
+// definitions installed later, and that makes no request.
+func (s *Server) Mapper() meta.RESTMapper { return &mapper{s: s} }
+
+type mapper struct{ s *Server }
+
+// versionsOf yields the served versions of the kinds that fit; group "" stands for any group when anyGroup is set.
+func (m *mapper) find(fits func(*kind) bool, wanted string) []*version {
+	var out []*version
+	for k := range m.s.registry.all {
+		if !fits(k) {
+			continue
+		}
+		for _, v := range k.versions {
+			if v.served && (wanted == "" || wanted == v.name) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+func (m *mapper) byResource(r schema.GroupVersionResource) []*version {
+	return m.find(func(k *kind) bool {
+		if r.Group != "" && r.Group != k.group {
+			return false
+		}
+		return r.Resource == k.plural || r.Resource == k.singular
+	}, r.Version)
+}
+
+func (v *version) gvr() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: v.kind.group, Version: v.name, Resource: v.kind.plural}
+}
+
+// KindFor returns the kind of a resource whose group and version may be left out.
+func (m *mapper) KindFor(resource schema.GroupVersionResource) (schema.GroupVersionKind, error) {
+	kinds, err := m.KindsFor(resource)
+	if err != nil {
+		return schema.GroupVersionKind{}, err
+	}
+	return kinds[0], nil
+}
+
+// KindsFor returns the kinds of a resource, the preferred one first.
+func (m *mapper) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	var out []schema.GroupVersionKind
+	for _, v := range m.byResource(resource) {
+		out = append(out, v.gvk())
+	}
+	if len(out) == 0 {
+		return nil, &meta.NoResourceMatchError{PartialResource: resource}
+	}
+	return out, nil
+}
+
+// ResourceFor completes a resource whose group and version may be left out.
+func (m *mapper) ResourceFor(resource schema.GroupVersionResource) (schema.GroupVersionResource, error) {
+	all, err := m.ResourcesFor(resource)
+	if err != nil {
+		return schema.GroupVersionResource{}, err
+	}
+	return all[0], nil
+}
+
+// ResourcesFor completes a resource, the preferred answer first.
+func (m *mapper) ResourcesFor(resource schema.GroupVersionResource) ([]schema.GroupVersionResource, error) {
+	var out []schema.GroupVersionResource
+	for _, v := range m.byResource(resource) {
+		out = append(out, v.gvr())
+	}
+	if len(out) == 0 {
+		return nil, &meta.NoResourceMatchError{PartialResource: resource}
+	}
+	return out, nil
+}
+
+// RESTMapping returns how to reach a kind; versions are in order of preference.
+func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	all, err := m.RESTMappings(gk, versions...)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// RESTMappings returns all ways to reach a kind.
+func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
+	if len(versions) == 0 {
+		versions = []string{""}
+	}
+	var out []*meta.RESTMapping
+	for _, wanted := range versions {
+		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.kind == gk.Kind }, wanted) {
+			out = append(out, v.mapping())
+		}
+	}
+	if len(out) == 0 {
+		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
+	}
+	return out, nil
+}
+
+func (v *version) mapping() *meta.RESTMapping {
+	scope := meta.RESTScopeRoot
+	if v.kind.namespaced {
+		scope = meta.RESTScopeNamespace
+	}
+	return &meta.RESTMapping{Resource: v.gvr(), GroupVersionKind: v.gvk(), Scope: scope}
+}
+
+// ResourceSingularizer returns the singular name of a resource.
+func (m *mapper) ResourceSingularizer(resource string) (string, error) {
+	for k := range m.s.registry.all {
+		if k.plural == resource {
+			return k.singular, nil
+		}
+	}
+	return resource, nil
+}

@@ -1,0 +1,146 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// firstNamespaces exist in every cluster from the start
+// (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
+var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kube-system"}
+
+// bootstrap creates what a new cluster already holds.
+func (s *Server) bootstrap() {
+	c := &call{s: s, req: &Request{}, kind: s.registry.byResource("", "namespaces")}
+	c.ver = c.kind.storage
+	for _, name := range firstNamespaces {
+		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := c.createObject(c.draftOf(typed, c.ver)); err != nil {
+			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
+		}
+	}
+}
+
+// admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
+// (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
+func (c *call) admitCreate(draft *object) error {
+	if !c.kind.namespaced {
+		return nil
+	}
+	name := draft.meta.Namespace
+	o, exists := c.s.store.Table("/namespaces").Get(name)
+	if !exists {
+		return apierrors.NewNotFound(namespaceResource, name)
+	}
+	if o.typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
+		return nil
+	}
+	err := apierrors.NewForbidden(c.kind.groupResource(), draft.meta.Name, fmt.Errorf(
+		"unable to create new content in namespace %s because it is being terminated", name))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type:    corev1.NamespaceTerminatingCause,
+		Message: fmt.Sprintf("namespace %s is being terminated", name),
+		Field:   "metadata.namespace",
+	})
+	return err
+}
+
+// admitDelete protects the namespaces that must not be deleted.
+func (c *call) admitDelete(o *object) error {
+	if c.kind.group != "" || c.kind.plural != "namespaces" {
+		return nil
+	}
+	switch o.meta.Name {
+	case "default", "kube-system", "kube-public":
+		return apierrors.NewForbidden(c.kind.groupResource(), o.meta.Name, fmt.Errorf("this namespace may not be deleted"))
+	}
+	return nil
+}
+
+// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is removed
+// (pkg/registry/core/namespace/storage/storage.go).
+func (c *call) finalizeNamespace() (*Response, error) {
+	if err := c.updateOptions(); err != nil {
+		return nil, err
+	}
+	if err := c.checkContentType(); err != nil {
+		return nil, err
+	}
+	draft, err := c.decodeBody()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.matchName(draft.meta); err != nil {
+		return nil, err
+	}
+	old, exists := c.lookup(c.info.Name)
+	if err := c.checkUID(draft.meta.UID, old); err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	}
+	stored, err := c.replace(draft, old, "finalize")
+	if err != nil {
+		return nil, err
+	}
+	return c.objectResponse(http.StatusOK, stored), nil
+}
+
+// deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
+// Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
+func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {
+	if p := opts.Preconditions; p != nil {
+		if p.UID != nil && *p.UID != n.UID {
+			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
+				"Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, n.UID)) //nolint:staticcheck // as upstream words it
+		}
+		if p.ResourceVersion != nil && *p.ResourceVersion != n.ResourceVersion {
+			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
+				"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", //nolint:staticcheck // as upstream words it
+				*p.ResourceVersion, n.ResourceVersion))
+		}
+	}
+	if n.DeletionTimestamp != nil {
+		if len(n.Spec.Finalizers) > 0 {
+			return o, false, nil
+		}
+		return c.deleteObject(o, opts)
+	}
+	draft := o.draft()
+	now := metav1.NewTime(c.s.now())
+	draft.meta.DeletionTimestamp = &now
+	draft.typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+	draft.meta.Finalizers = namespaceFinalizers(draft.meta.Finalizers, opts)
+	stored, err := c.commit(draft, o)
+	return stored, false, err
+}
+
+func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
+	orphan, foreground := contains(finalizers, metav1.FinalizerOrphanDependents), contains(finalizers, metav1.FinalizerDeleteDependents)
+	switch {
+	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
+		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served
+		foreground = !orphan
+	case opts.PropagationPolicy != nil:
+		orphan = *opts.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *opts.PropagationPolicy == metav1.DeletePropagationForeground
+	}
+	var out []string
+	for _, f := range finalizers {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			out = append(out, f)
+		}
+	}
+	if orphan {
+		out = append(out, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		out = append(out, metav1.FinalizerDeleteDependents)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// object is one object at one revision. While a request builds it it is a draft; once stored it never changes, so its
+// parts are shared by every reader.
+//
+// A built-in object is held as its Go type, a custom one as decoded JSON; either way the metadata is typed. The encoded
+// form starts with kind, apiVersion and metadata, in that order, which makes three frequent things a matter of copying
+// bytes: dropping the type for list items, changing apiVersion, and setting the revision.
+type object struct {
+	// ver is the version the object is held in: the storage version once stored.
+	ver  *version
+	meta *metav1.ObjectMeta
+	// typed is the whole object, for built-ins; its ObjectMeta is meta.
+	typed runtime.Object
+	// rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first needed.
+	rest map[string]any
+
+	json        []byte
+	revision    int64
+	committedAt time.Time
+	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.
+	views map[view]*encoded
+	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
+	left *object
+}
+
+// view is one way to show an object: a version, or its metadata alone.
+type view struct {
+	ver     *version
+	partial bool
+}
+
+type encoded struct {
+	json   []byte
+	frames map[string][]byte
+}
+
+// content is everything but kind, apiVersion and metadata.
+func (o *object) content() map[string]any {
+	if o.rest == nil {
+		all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.typed)
+		if err != nil {
+			panic("apiserver: a built-in object that cannot be converted: " + err.Error())
+		}
+		delete(all, "kind")
+		delete(all, "apiVersion")
+		delete(all, "metadata")
+		o.rest = all
+	}
+	return o.rest
+}
+
+// document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared with the store.
+func (o *object) document() map[string]any {
+	content := o.content()
+	out := make(map[string]any, len(content)+3)
+	for name, value := range content {
+		out[name] = value
+	}
+	out["kind"], out["apiVersion"] = o.ver.kind.kind, o.ver.apiVersion()
+	meta, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.meta)
+	if err != nil {
+		panic("apiserver: metadata that cannot be converted: " + err.Error())
+	}
+	out["metadata"] = meta
+	return out
+}
+
+// encode writes the draft at the revision that its metadata names.
+func (o *object) encode() []byte {
+	if o.typed != nil {
+		o.typed.GetObjectKind().SetGroupVersionKind(o.ver.gvk())
+		raw, err := json.Marshal(o.typed)
+		if err != nil {
+			panic("apiserver: a built-in object that cannot be encoded: " + err.Error())
+		}
+		return raw
+	}
+	meta, err := json.Marshal(o.meta)
+	if err != nil {
+		panic("apiserver: metadata that cannot be encoded: " + err.Error())
+	}
+	b := make([]byte, 0, len(o.ver.prefix)+len(meta)+256)
+	b = append(append(append(b, o.ver.prefix...), `"metadata":`...), meta...)
+	if len(o.rest) > 0 {
+		b = appendFields(append(b, ','), o.rest)
+	}
+	return append(b, '}')
+}
+
+// seal turns the draft into the object stored at a revision.
+func (o *object) seal(revision int64) *object {
+	o.revision = revision
+	if o.json == nil {
+		o.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+		o.json = o.encode()
+		return o
+	}
+	o.json = atRevision(o.json, o.meta.ResourceVersion, revision)
+	o.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+	return o
+}
+
+// at is the stored object with another revision.
+func (o *object) at(revision int64) *object {
+	if o.revision == revision {
+		return o
+	}
+	out := &object{ver: o.ver, rest: o.rest, revision: revision, committedAt: o.committedAt, json: atRevision(o.json, o.meta.ResourceVersion, revision)}
+	if o.typed != nil {
+		out.typed = o.typed.DeepCopyObject()
+		out.meta = metaOf(out.typed)
+	} else {
+		out.meta = o.meta.DeepCopy()
+	}
+	out.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+	return out
+}
+
+// atRevision replaces the revision in an encoded object. The first occurrence is the object's own: only kind,
+// apiVersion and strings of metadata precede it, and a quote inside a string is escaped.
+func atRevision(raw []byte, old string, revision int64) []byte {
+	mark := []byte(`"resourceVersion":"` + old + `"`)
+	i := bytes.Index(raw, mark)
+	if i < 0 {
+		panic("apiserver: an encoded object without its revision")
+	}
+	b := make([]byte, 0, len(raw)+8)
+	b = append(b, raw[:i]...)
+	b = append(b, `"resourceVersion":"`...)
+	b = strconv.AppendInt(b, revision, 10)
+	b = append(b, '"')
+	return append(b, raw[i+len(mark):]...)
+}
+
+// as returns the object encoded for a view, encoding it at most once.
+func (o *object) as(v view) *encoded {
+	if e := o.views[v]; e != nil {
+		return e
+	}
+	e := &encoded{}
+	switch {
+	case v.partial:
+		e.json = o.encodePartial()
+	case v.ver == o.ver:
+		e.json = o.json
+	default:
+		e.json = v.ver.convert(o)
+	}
+	if o.views == nil {
+		o.views = map[view]*encoded{}
+	}
+	o.views[v] = e
+	return e
+}
+
+const partialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
+
+func (o *object) encodePartial() []byte {
+	meta, err := json.Marshal(o.meta)
+	if err != nil {
+		panic("apiserver: metadata that cannot be encoded: " + err.Error())
+	}
+	b := append(append([]byte(partialPrefix), `"metadata":`...), meta...)
+	return append(b, '}')
+}
+
+// frame is the watch frame of that type for a view, encoded once for all watchers.
+func (o *object) frame(kind string, v view) []byte {
+	e := o.as(v)
+	if raw := e.frames[kind]; raw != nil {
+		return raw
+	}
+	b := make([]byte, 0, len(e.json)+40)
+	b = append(append(append(b, `{"type":"`...), kind...), `","object":`...)
+	b = append(append(b, e.json...), '}', '\n')
+	if e.frames == nil {
+		e.frames = map[string][]byte{}
+	}
+	e.frames[kind] = b
+	return b
+}
+
+// item is the object as a list shows it: built-in types leave out kind and apiVersion there.
+func (o *object) item(b []byte, v view) []byte {
+	raw := o.as(v).json
+	if v.partial || v.ver.kind.builtin == nil {
+		return append(b, raw...)
+	}
+	return append(append(b, '{'), raw[len(v.ver.prefix):]...)
+}
+
+// metaOf is the metadata inside a built-in object.
+func metaOf(typed runtime.Object) *metav1.ObjectMeta {
+	return typed.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+}
+
+// key is the object's place in its table, ordered as in etcd: by namespace, then by name.
+func (o *object) key() string { return objectKey(o.meta.Namespace, o.meta.Name) }
+
+func objectKey(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}

@@ -1,0 +1,119 @@
+package apiserver
+
+import (
+	"mime"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+func invalidOptions(kind string, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+}
+
+// setWriteOptions takes over the options that create, update and patch share.
+func (c *call) setWriteOptions(dryRun []string, validation string) {
+	c.dryRun = len(dryRun) > 0
+	c.validation = validation
+	if validation == "" {
+		c.validation = metav1.FieldValidationWarn
+	}
+}
+
+func (c *call) createOptions() error {
+	var opts metav1.CreateOptions
+	if len(c.query) > 0 {
+		if err := metav1.Convert_url_Values_To_v1_CreateOptions(&c.query, &opts, nil); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	return invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&opts))
+}
+
+func (c *call) updateOptions() error {
+	var opts metav1.UpdateOptions
+	if len(c.query) > 0 {
+		if err := metav1.Convert_url_Values_To_v1_UpdateOptions(&c.query, &opts, nil); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	return invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&opts))
+}
+
+func (c *call) patchOptions(kind types.PatchType) error {
+	var opts metav1.PatchOptions
+	if len(c.query) > 0 {
+		if err := metav1.Convert_url_Values_To_v1_PatchOptions(&c.query, &opts, nil); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	return invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&opts, kind))
+}
+
+// checkContentType refuses bodies that are not JSON. A body without a type is taken as JSON, as the real server does.
+func (c *call) checkContentType() error {
+	header := c.req.Header.Get("Content-Type")
+	if header == "" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(header)
+	if err == nil && media == "application/json" {
+		return nil
+	}
+	return unsupportedMediaType("application/json")
+}
+
+// unsupportedMediaType words a 415 as endpoints/handlers/negotiation/errors.go does.
+func unsupportedMediaType(accepted ...string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure,
+		Code:   415,
+		Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " +
+			strings.Join(accepted, ", "),
+	}}
+}
+
+// negotiate settles the form of the reply: the object itself or its metadata. Tables and other encodings are not
+// modelled; clients that ask for them offer an alternative.
+func (c *call) negotiate() error {
+	c.accepted = view{ver: c.ver}
+	header := c.req.Header.Get("Accept")
+	if header == "" || header == "application/json" || header == "*/*" {
+		return nil
+	}
+	for clause := range strings.SplitSeq(header, ",") {
+		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
+		if err != nil {
+			continue
+		}
+		if media != "application/json" && media != "*/*" && media != "application/*" {
+			continue
+		}
+		switch as := params["as"]; {
+		case as == "":
+			return nil
+		case strings.HasPrefix(as, "PartialObjectMetadata") && params["g"] == metav1.GroupName && params["v"] == "v1":
+			c.accepted = view{ver: c.ver, partial: true}
+			return nil
+		}
+	}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure,
+		Code:   406,
+		Reason: metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;" +
+			"g=meta.k8s.io;v=v1 (wavetank: models/apiserver does not model Table, YAML, CBOR and protobuf replies)",
+	}}
+}

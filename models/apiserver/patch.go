@@ -1,0 +1,198 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// maxPatchOperations is the limit of endpoints/handlers/patch.go.
+const maxPatchOperations = 10000
+
+// patch changes an object by a patch, as endpoints/handlers/patch.go does.
+func (c *call) patch(sub string) (*Response, error) {
+	media, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	kind := types.PatchType(strings.TrimSpace(media))
+	if err := c.checkPatchType(kind); err != nil {
+		return nil, err
+	}
+	if err := c.patchOptions(kind); err != nil {
+		return nil, err
+	}
+	old, exists := c.lookup(c.info.Name)
+	if !exists {
+		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	}
+	draft, err := c.patched(kind, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.matchNamespace(draft.meta); err != nil {
+		return nil, err
+	}
+	if err := c.matchName(draft.meta); err != nil {
+		return nil, err
+	}
+	c.dedupeOwners(draft.meta, true)
+	stored, err := c.replace(draft, old, sub)
+	if err != nil {
+		return nil, err
+	}
+	return c.objectResponse(http.StatusOK, stored), nil
+}
+
+func (c *call) checkPatchType(kind types.PatchType) error {
+	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType)}
+	if c.kind.builtin != nil {
+		accepted = append(accepted, string(types.StrategicMergePatchType))
+	}
+	if contains(accepted, string(kind)) {
+		return nil
+	}
+	if kind == types.ApplyYAMLPatchType || kind == types.ApplyCBORPatchType {
+		return notModelled("server-side apply (%s)", kind)
+	}
+	return unsupportedMediaType(append(accepted, string(types.ApplyYAMLPatchType))...)
+}
+
+// patched applies the patch in the request to an object and reads the result back.
+func (c *call) patched(kind types.PatchType, old *object) (*object, error) {
+	content, strict, err := c.applyPatch(kind, old)
+	if err != nil {
+		return nil, err
+	}
+	draft, more, err := c.fromDocument(content, c.ver)
+	if err != nil {
+		if _, ok := err.(apierrors.APIStatus); ok {
+			return nil, err
+		}
+		return nil, c.invalidPatch(kind, old, err)
+	}
+	if strict = append(strict, more...); len(strict) > 0 {
+		switch c.validation {
+		case metav1.FieldValidationStrict:
+			return nil, c.invalidPatch(kind, old, runtime.NewStrictDecodingError(strict))
+		case metav1.FieldValidationWarn:
+			c.warnAll(strict)
+		}
+	}
+	return draft, nil
+}
+
+// applyPatch returns the patched document, which the caller may change.
+func (c *call) applyPatch(kind types.PatchType, old *object) (map[string]any, []error, error) {
+	switch kind {
+	case types.JSONPatchType:
+		return c.jsonPatched(old)
+	case types.MergePatchType:
+		return c.mergePatched(old)
+	default:
+		return c.strategicPatched(old)
+	}
+}
+
+// invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document (for a strategic
+// patch, the patch), so the patch is applied once more: reading the document has changed it.
+func (c *call) invalidPatch(kind types.PatchType, old *object, err error) error {
+	var shown string
+	if kind == types.StrategicMergePatchType {
+		var changes map[string]any
+		_ = kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, &changes)
+		shown = fmt.Sprintf("%+v", changes)
+	} else if content, _, again := c.applyPatch(kind, old); again == nil {
+		shown = string(appendJSON(nil, content))
+	}
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
+}
+
+// readPatch decodes a patch document and returns its repeated fields.
+func (c *call) readPatch(into any) ([]error, error) {
+	if c.validation == metav1.FieldValidationIgnore {
+		return nil, kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, into)
+	}
+	return kjson.UnmarshalStrict(c.req.Body, into)
+}
+
+func (c *call) mergePatched(old *object) (map[string]any, []error, error) {
+	var changes map[string]any
+	strict, err := c.readPatch(&changes)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	merged := mergeJSON(c.inVersion(old), changes).(map[string]any)
+	if c.kind.builtin == nil {
+		// Pruning and defaulting change the document in place, and most of it is shared with the store.
+		merged = copyJSON(merged).(map[string]any)
+	}
+	return merged, strict, nil
+}
+
+// patchOperation is one operation of a JSON patch, for finding unknown and repeated fields.
+type patchOperation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+func (c *call) jsonPatched(old *object) (map[string]any, []error, error) {
+	var operations []patchOperation
+	strict, err := c.readPatch(&operations)
+	if err != nil && c.validation != metav1.FieldValidationIgnore {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	for i, e := range strict {
+		strict[i] = fmt.Errorf("json patch %v", e)
+	}
+	patch, err := jsonpatch.DecodePatch(c.req.Body)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(patch) > maxPatchOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
+	}
+	raw, err := patch.Apply(old.as(view{ver: c.ver}).json)
+	if err != nil {
+		return nil, nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	var content map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("patch"), string(raw), err.Error()),
+		})
+	}
+	return content, strict, nil
+}
+
+func (c *call) strategicPatched(old *object) (map[string]any, []error, error) {
+	var changes map[string]any
+	strict, err := c.readPatch(&changes)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	original := copyJSON(c.inVersion(old)).(map[string]any)
+	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, c.ver.newObject())
+	switch err {
+	case nil:
+		return content, strict, nil
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
+		return nil, nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	default:
+		return nil, nil, err
+	}
+}

@@ -1,0 +1,81 @@
+package apiserver
+
+import (
+	"iter"
+)
+
+// Object is one stored object, for reading without a request.
+type Object struct {
+	Namespace string
+	Name      string
+	UID       string
+	Revision  int64
+	JSON      []byte // in the storage version; not to be changed
+}
+
+// Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are not to be changed.
+func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
+	k := s.registry.byKind(group, kind)
+	if k == nil {
+		return nil, false
+	}
+	if !k.namespaced {
+		namespace = ""
+	}
+	o, ok := s.store.Table(k.table).Get(objectKey(namespace, name))
+	if !ok {
+		return nil, false
+	}
+	return o.json, true
+}
+
+// Objects yields the stored objects of a kind, ordered by namespace and name. The server must not be written to
+// meanwhile.
+func (s *Server) Objects(group, kind string) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		k := s.registry.byKind(group, kind)
+		if k == nil {
+			return
+		}
+		for _, o := range s.store.Table(k.table).Range("", "") {
+			out := Object{
+				Namespace: o.meta.Namespace,
+				Name:      o.meta.Name,
+				UID:       string(o.meta.UID),
+				Revision:  o.revision,
+				JSON:      o.json,
+			}
+			if !yield(out) {
+				return
+			}
+		}
+	}
+}
+
+// Revision is the revision of the newest change.
+func (s *Server) Revision() int64 { return s.store.Revision() }
+
+// History yields the changes after revision since, oldest first, as far as they have not been compacted.
+func (s *Server) History(since int64) iter.Seq[Change] {
+	return func(yield func(Change) bool) {
+		for _, e := range s.store.History(since) {
+			if !yield(changeOf(e, s)) {
+				return
+			}
+		}
+	}
+}
+
+// Compact forgets history up to a revision: lists at older revisions and watches that have not passed it expire.
+func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
+
+// Compacted is the revision up to which history has been forgotten.
+func (s *Server) Compacted() int64 { return s.store.Compacted() }
+
+// KindOf is the kind that a resource name stands for, "" when it is not served.
+func (s *Server) KindOf(group, resource string) string {
+	if k := s.registry.byResource(group, resource); k != nil {
+		return k.kind
+	}
+	return ""
+}

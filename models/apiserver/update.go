@@ -1,0 +1,243 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// update replaces an object, or the part of it that a subresource stands for.
+func (c *call) update(sub string) (*Response, error) {
+	if err := c.updateOptions(); err != nil {
+		return nil, err
+	}
+	if err := c.checkContentType(); err != nil {
+		return nil, err
+	}
+	draft, err := c.decodeBody()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.matchNamespace(draft.meta); err != nil {
+		return nil, err
+	}
+	if err := c.matchName(draft.meta); err != nil {
+		return nil, err
+	}
+	c.dedupeOwners(draft.meta, false)
+	old, exists := c.lookup(c.info.Name)
+	if err := c.checkUID(draft.meta.UID, old); err != nil {
+		return nil, err
+	}
+	if !exists {
+		return c.createOnUpdate(draft, sub)
+	}
+	stored, err := c.replace(draft, old, sub)
+	if err != nil {
+		return nil, err
+	}
+	return c.objectResponse(http.StatusOK, stored), nil
+}
+
+// createOnUpdate is what an update of a missing object does: most types refuse.
+func (c *call) createOnUpdate(draft *object, sub string) (*Response, error) {
+	if b := c.kind.builtin; b == nil || !b.createOnUpdate || sub != "" {
+		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	}
+	stored, err := c.createObject(draft)
+	if err != nil {
+		return nil, err
+	}
+	return c.objectResponse(http.StatusCreated, stored), nil
+}
+
+func (c *call) matchName(meta *metav1.ObjectMeta) error {
+	if meta.Name == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
+			c.info.Name, "name must be provided"))
+	}
+	if meta.Name != c.info.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)",
+			meta.Name, c.info.Name))
+	}
+	return nil
+}
+
+// checkUID is the precondition that an update carries when its object has a UID.
+func (c *call) checkUID(uid types.UID, old *object) error {
+	if uid == "" {
+		return nil
+	}
+	var found types.UID
+	if old != nil {
+		found = old.meta.UID
+	}
+	if uid == found {
+		return nil
+	}
+	return preconditionConflict(c.kind.groupResource(), c.info.Name, c.etcdKey(c.info.Name),
+		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, found))
+}
+
+// replace takes a complete new version of an object through the rest of an update, in the order of
+// registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
+func (c *call) replace(draft, stored *object, sub string) (*object, error) {
+	if err := c.checkRevision(draft.meta, stored); err != nil {
+		return nil, err
+	}
+	old := stored.in(c.ver)
+	meta := draft.meta
+	if err := c.matchNamespace(meta); err != nil {
+		return nil, err
+	}
+	meta.Generation = old.meta.Generation
+	meta.ManagedFields = old.meta.ManagedFields
+	c.prepareUpdate(draft, old, sub)
+	meta = draft.meta
+	keepSystemFields(meta, old.meta)
+	if errs := c.validateUpdate(draft, old, sub); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(c.kind.groupKind(), meta.Name, errs)
+	}
+	if sub == "" {
+		c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
+		c.warnFinalizers(meta, old.meta)
+	}
+	c.canonicalize(draft)
+	if c.deletesOnUpdate(draft, old) {
+		return c.finishDeletion(draft, stored), nil
+	}
+	return c.commit(draft, stored)
+}
+
+func (c *call) checkRevision(meta *metav1.ObjectMeta, stored *object) error {
+	given, err := parseRevision(meta.ResourceVersion)
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion))
+	}
+	if given == 0 {
+		if b := c.kind.builtin; b != nil && b.unconditional {
+			meta.ResourceVersion = stored.meta.ResourceVersion
+			return nil
+		}
+		return apierrors.NewInvalid(schema.GroupKind{Group: c.kind.group, Kind: c.kind.plural}, c.info.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
+		})
+	}
+	if given != stored.revision {
+		return lockConflict(c.kind.groupResource(), c.info.Name)
+	}
+	return nil
+}
+
+// parseRevision reads a resourceVersion; the empty one is zero.
+func parseRevision(text string) (int64, error) {
+	if text == "" || text == "0" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return 0, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("resourceVersion"), text, err.Error()),
+		})
+	}
+	return int64(n), nil
+}
+
+// keepSystemFields restores what no update can change.
+func keepSystemFields(meta, old *metav1.ObjectMeta) {
+	if meta.UID == "" {
+		meta.UID = old.UID
+	}
+	if !old.CreationTimestamp.IsZero() {
+		meta.CreationTimestamp = old.CreationTimestamp
+	}
+	if old.DeletionTimestamp != nil {
+		meta.DeletionTimestamp = old.DeletionTimestamp
+	}
+	if old.DeletionGracePeriodSeconds != nil && meta.DeletionGracePeriodSeconds == nil {
+		meta.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
+	}
+}
+
+// prepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an update of the status
+// keeps everything else.
+func (c *call) prepareUpdate(draft, old *object, sub string) {
+	if c.kind.builtin != nil {
+		c.prepareBuiltin(draft, old, sub)
+		return
+	}
+	if sub == "status" {
+		status, has := draft.rest["status"]
+		revision := draft.meta.ResourceVersion
+		draft.meta, draft.rest = old.meta.DeepCopy(), shallowCopy(old.rest)
+		draft.meta.ResourceVersion = revision
+		setOrDelete(draft.rest, "status", status, has)
+		return
+	}
+	if c.ver.subresource("status") != nil {
+		status, has := old.rest["status"]
+		setOrDelete(draft.rest, "status", status, has)
+	}
+	if !equalJSON(draft.rest, old.rest) {
+		draft.meta.Generation = old.meta.Generation + 1
+	}
+}
+
+func (c *call) prepareBuiltin(draft, old *object, sub string) {
+	b := c.kind.builtin
+	if sub == "status" {
+		for _, name := range []string{"Spec", "Data"} {
+			copyPart(draft.typed, old.typed, name)
+		}
+		if b.keepOnStatus != nil {
+			b.keepOnStatus(draft.typed, old.typed)
+		}
+		if b.prepareStatus != nil {
+			b.prepareStatus(c, draft.typed, old.typed)
+		}
+		return
+	}
+	if b.status {
+		copyPart(draft.typed, old.typed, "Status")
+	}
+	if sub == "finalize" {
+		return
+	}
+	if b.prepareUpdate != nil {
+		b.prepareUpdate(c, draft.typed, old.typed)
+	}
+	if b.generation && specChanged(draft.typed, old.typed) {
+		draft.meta.Generation = old.meta.Generation + 1
+	}
+}
+
+func shallowCopy(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	for name, value := range m {
+		out[name] = value
+	}
+	return out
+}
+
+func setOrDelete(m map[string]any, name string, value any, has bool) {
+	if has {
+		m[name] = value
+	} else {
+		delete(m, name)
+	}
+}
+
+// etcdKey is the key that a real server stores an object under, which some of its messages show.
+func (c *call) etcdKey(name string) string {
+	resource := c.kind.plural
+	if c.kind.custom != nil {
+		resource = c.kind.group + "/" + resource
+	}
+	return "/registry/" + resource + "/" + objectKey(c.info.Namespace, name)
+}

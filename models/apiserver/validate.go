@@ -1,0 +1,157 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var metadataPath = field.NewPath("metadata")
+
+// validateCreate is the strategy's validation and, when that finds nothing, the common one
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/create.go, ValidateCreate).
+func (c *call) validateCreate(draft *object) field.ErrorList {
+	errs := c.strategyErrors(draft, nil)
+	if len(errs) == 0 {
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
+	}
+	return errs
+}
+
+// validateUpdate is the common validation and then the strategy's
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/update.go, ValidateUpdate).
+func (c *call) validateUpdate(draft, old *object, sub string) field.ErrorList {
+	errs := apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
+	errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.meta, old.meta, metadataPath)...)
+	if sub == "status" {
+		return append(errs, c.statusErrors(draft, old)...)
+	}
+	return append(errs, c.strategyErrors(draft, old)...)
+}
+
+func pathSegment(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+// strategyErrors validates what is particular to the type; old is nil on creation.
+func (c *call) strategyErrors(draft, old *object) field.ErrorList {
+	b := c.kind.builtin
+	if b == nil {
+		return c.customErrors(draft, old, false)
+	}
+	var errs field.ErrorList
+	if old == nil {
+		name := b.validName
+		if name == nil {
+			name = apivalidation.NameIsDNSSubdomain
+		}
+		errs = apivalidation.ValidateObjectMeta(draft.meta, c.kind.namespaced, name, metadataPath)
+	} else {
+		errs = apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath)
+	}
+	if b.validate != nil {
+		errs = append(errs, b.validate(draft.typed)...)
+	}
+	if old != nil && b.validateUpdate != nil {
+		errs = append(errs, b.validateUpdate(draft.typed, old.typed)...)
+	}
+	return errs
+}
+
+func (c *call) statusErrors(draft, old *object) field.ErrorList {
+	if c.kind.builtin == nil {
+		return c.customErrors(draft, old, true)
+	}
+	return apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath)
+}
+
+// customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
+func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
+	op, oldMeta := operation.Create, (*metav1.ObjectMeta)(nil)
+	if old != nil {
+		op, oldMeta = operation.Update, old.meta
+	}
+	errs := apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
+		c.kind.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+	whole := c.whole(draft)
+	if old == nil {
+		errs = append(errs, c.ver.schema.validate(whole)...)
+	} else {
+		errs = append(errs, c.ver.schema.validateUpdate(whole, c.whole(old), status)...)
+	}
+	return append(errs, c.scaleErrors(draft, status)...)
+}
+
+// whole is the complete decoded object, for validators that look at metadata too; only the top level is fresh.
+func (c *call) whole(o *object) map[string]any {
+	if !c.ver.schema.wantsMeta() {
+		return o.rest
+	}
+	return o.document()
+}
+
+// specChanged says whether an update changed what metadata.generation counts for built-in types.
+func specChanged(o, old runtime.Object) bool {
+	spec := part(o, "Spec")
+	if !spec.IsValid() {
+		return contentChanged(o, old)
+	}
+	return !equality.Semantic.DeepEqual(spec.Interface(), part(old, "Spec").Interface())
+}
+
+// contentChanged compares everything but type, metadata and status.
+func contentChanged(o, old runtime.Object) bool {
+	a, b := reflect.ValueOf(o).Elem(), reflect.ValueOf(old).Elem()
+	for i := range a.NumField() {
+		switch a.Type().Field(i).Name {
+		case "TypeMeta", "ObjectMeta", "Status":
+			continue
+		}
+		if !equality.Semantic.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			return true
+		}
+	}
+	return false
+}
+
+// warnFinalizers warns about unqualified finalizers of custom objects
+// (apiextensions-apiserver's pkg/registry/customresource/strategy.go and validator.go).
+func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
+	if c.kind.builtin != nil || len(meta.Finalizers) == 0 {
+		return
+	}
+	var added []string
+	for _, f := range meta.Finalizers {
+		if (old == nil || !contains(old.Finalizers, f)) && !contains(added, f) {
+			added = append(added, f)
+		}
+	}
+	sort.Strings(added)
+	for _, f := range added {
+		for _, msg := range validation.IsQualifiedName(f) {
+			c.warn(fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
+		}
+		if strings.Contains(f, "/") || f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes" {
+			continue
+		}
+		if strings.Contains(f, ".") {
+			c.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers", f))
+		} else {
+			c.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers", f))
+		}
+	}
+}

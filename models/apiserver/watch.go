@@ -1,0 +1,242 @@
+package apiserver
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/store"
+)
+
+// Watch is the stream of one watch request: a cursor over the history of one type. Its owner decides when it advances,
+// so a slow, lagging, dropped or expired watch is only a cursor that is advanced late, or no more.
+type Watch struct {
+	s       *Server
+	kind    *kind
+	view    view
+	query   *listQuery
+	timeout time.Duration
+
+	// initial are the objects of the state that the watch starts from, still to be sent, and mark says that a bookmark
+	// closes them.
+	initial []*object
+	mark    bool
+	// started is the revision of that state, position the place in the table's history of the next change to look at,
+	// and reached the revision up to which everything has been delivered.
+	started  int64
+	position int
+	reached  int64
+	expired  bool
+	closed   bool
+}
+
+func (c *call) watch() (*Response, error) {
+	q, err := c.listQuery()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watch{s: c.s, kind: c.kind, view: c.accepted, query: q}
+	if q.TimeoutSeconds != nil {
+		w.timeout = time.Duration(*q.TimeoutSeconds) * time.Second
+	}
+	from, err := parseRevision(q.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.start(from); err != nil {
+		return nil, err
+	}
+	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
+}
+
+// start places the cursor. Without a version, and for a watch-list, the stream begins with the current state.
+func (w *Watch) start(from int64) error {
+	current, table := w.s.Revision(), w.table()
+	initial := w.query.SendInitialEvents != nil && *w.query.SendInitialEvents
+	if initial || from == 0 {
+		if from > current {
+			return tooLargeRevision(from, current)
+		}
+		w.started, w.reached, w.position = current, current, table.End()
+		if !initial && w.query.SendInitialEvents != nil {
+			return nil
+		}
+		for _, o := range table.Range(w.query.prefix, "") {
+			if w.query.matches(o) {
+				w.initial = append(w.initial, o)
+			}
+		}
+		w.mark = initial && w.query.AllowWatchBookmarks
+		return nil
+	}
+	w.started, w.reached = from, from
+	w.expired = from < w.s.store.Compacted()
+	w.position = table.After(from)
+	return nil
+}
+
+func (w *Watch) table() *store.Table[*object] { return w.s.store.Table(w.kind.table) }
+
+// Timeout is how long the client wants the watch to last; 0 when it did not say.
+func (w *Watch) Timeout() time.Duration { return w.timeout }
+
+// Close ends the watch: nothing more is delivered.
+func (w *Watch) Close() { w.closed = true }
+
+// Next returns the next frame and advances; false means that the watch has seen everything there is now. After an
+// ERROR frame there is nothing more.
+func (w *Watch) Next() (Frame, bool) { return w.frame(true) }
+
+// Peek is Next without advancing.
+func (w *Watch) Peek() (Frame, bool) { return w.frame(false) }
+
+func (w *Watch) frame(advance bool) (Frame, bool) {
+	if w.closed {
+		return Frame{}, false
+	}
+	if w.expired {
+		w.closed = advance
+		return w.Expired(), true
+	}
+	if len(w.initial) > 0 {
+		o := w.initial[0]
+		if advance {
+			w.initial = w.initial[1:]
+		}
+		f := w.frameOf("ADDED", o)
+		f.Initial = true
+		return f, true
+	}
+	if w.mark {
+		w.mark = !advance
+		f := w.bookmark(w.started, true)
+		f.Initial = true
+		return f, true
+	}
+	return w.change(advance)
+}
+
+// change looks for the next change that concerns the watch. Changes that do not are passed over for good.
+func (w *Watch) change(advance bool) (Frame, bool) {
+	for {
+		e, lost := w.table().Event(w.position)
+		if lost {
+			w.expired = true
+			return w.frame(advance)
+		}
+		if e == nil {
+			return Frame{}, false
+		}
+		kind, o := w.query.sees(e)
+		if kind == "" || advance {
+			w.position++
+			w.reached = e.Revision
+		}
+		if kind != "" {
+			return w.frameOf(kind, o), true
+		}
+	}
+}
+
+// sees says what a watcher with this selector is shown of a change: an object that comes to match is added, one that
+// no longer does is deleted in its last matching state (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
+func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
+	if !hasPrefix(e.Key, q.prefix) {
+		return "", nil
+	}
+	now := e.Op != store.Deleted && q.matches(e.Value)
+	before := e.Op != store.Added && q.matches(e.Previous)
+	switch {
+	case now && before:
+		return "MODIFIED", e.Value
+	case now:
+		return "ADDED", e.Value
+	case !before:
+		return "", nil
+	case e.Op == store.Deleted:
+		return "DELETED", e.Value
+	}
+	if e.Value.left == nil {
+		e.Value.left = e.Previous.at(e.Revision)
+	}
+	return "DELETED", e.Value.left
+}
+
+func hasPrefix(key, prefix string) bool {
+	return len(key) >= len(prefix) && key[:len(prefix)] == prefix
+}
+
+func (w *Watch) frameOf(kind string, o *object) Frame {
+	return Frame{
+		Type:      kind,
+		Revision:  o.revision,
+		Namespace: o.meta.Namespace,
+		Name:      o.meta.Name,
+		Data:      o.frame(kind, w.view),
+	}
+}
+
+// Behind is the number of frames and changes between the watch and the present; 0 means that Next has nothing. Changes
+// that the selector will pass over are counted until they are looked at.
+func (w *Watch) Behind() int {
+	if w.closed {
+		return 0
+	}
+	n := len(w.initial) + w.table().End() - w.position
+	if w.mark {
+		n++
+	}
+	return n
+}
+
+// Revision is the revision up to which the watch has delivered everything.
+func (w *Watch) Revision() int64 { return w.reached }
+
+// Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the current one when the
+// watch is not behind. It is false when the client did not ask for bookmarks or is still receiving its initial events.
+func (w *Watch) Bookmark() (Frame, bool) {
+	if w.closed || w.expired || !w.query.AllowWatchBookmarks || len(w.initial) > 0 || w.mark {
+		return Frame{}, false
+	}
+	e, lost := w.table().Event(w.position)
+	switch {
+	case lost:
+		return Frame{}, false
+	case e == nil:
+		w.reached = w.s.Revision()
+	default:
+		w.reached = max(w.reached, e.Revision-1)
+	}
+	return w.bookmark(w.reached, false), true
+}
+
+// bookmark is an otherwise empty object of the watched type that carries a revision.
+func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
+	b := append([]byte(nil), `{"type":"BOOKMARK","object":`...)
+	if w.view.partial {
+		b = append(b, partialPrefix...)
+	} else {
+		b = append(b, w.view.ver.prefix...)
+	}
+	b = strconv.AppendInt(append(b, `"metadata":{"resourceVersion":"`...), revision, 10)
+	b = append(b, '"')
+	if endOfInitial {
+		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
+	}
+	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}}\n"...)}
+}
+
+// Expired is the frame that ends a watch whose place in history has been forgotten: 410 Gone.
+func (w *Watch) Expired() Frame {
+	return w.errorFrame(apierrors.NewResourceExpired("too old resource version: " +
+		strconv.FormatInt(w.reached, 10) + " (" + strconv.FormatInt(w.s.store.Compacted(), 10) + ")"))
+}
+
+func (w *Watch) errorFrame(err error) Frame {
+	b := append([]byte(nil), `{"type":"ERROR","object":`...)
+	b = append(b, encodeStatus(statusOf(err))...)
+	return Frame{Type: "ERROR", Revision: w.reached, Data: append(b, '}', '\n')}
+}
