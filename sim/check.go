@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+)
+
+// Check runs a scenario many times, each run with other choices, and fails the test at the first run in which a
+// property breaks. It is [Explore] and a report. The test and its parents must not be parallel: a run owns
+// process-wide settings.
+func Check(t *testing.T, scenario func(*World), opts ...ExploreOption) {
+	t.Helper()
+	keep := func(s *settings) { s.stories = storyDir(campaignName(t.Name(), 1)) }
+	r := Explore(t, scenario, append([]ExploreOption{keep}, opts...)...)
+	r.report(t)
+}
+
+// ExploreOption overrides a flag for one scenario.
+type ExploreOption func(*settings)
+
+// Runs sets the number of runs; 0 means as many as the time allows.
+func Runs(n int) ExploreOption { return func(s *settings) { s.runs = n } }
+
+// For limits the real time of all runs; 0 means no limit.
+func For(d time.Duration) ExploreOption { return func(s *settings) { s.budget = d } }
+
+// Seed sets the base seed.
+func Seed(n uint64) ExploreOption {
+	return func(s *settings) { s.seed = strconv.FormatUint(n, 10) }
+}
+
+// MaxSteps sets after how many steps a run that does not settle is given up.
+func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
+
+// Stories keeps what is found as story files in a directory, and tries the stories that are there before searching.
+// Check does so by itself, under testdata/sim.
+func Stories(dir string) ExploreOption { return func(s *settings) { s.stories = dir } }
+
+// Report is what a campaign found.
+type Report struct {
+	Name       string
+	Seed       uint64 // base seed
+	Runs       int    // runs made, the failing one included
+	Elapsed    time.Duration
+	Steps      int
+	Reconciles int
+	Requests   int
+	Virtual    time.Duration
+	Doubled    int // runs that were made twice and compared
+	Faults     []FaultCount
+	Sometimes  []Probe
+	Complete   bool // all runs that were asked for were made
+	Failure    *Failure
+}
+
+// running is held while a campaign runs: runs own process-wide settings.
+var running sync.Mutex
+
+// Explore runs a scenario many times and reports what it found without failing the test: for faulty variants, canaries
+// and tables. Misuse of the door still fails the test.
+func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report {
+	t.Helper()
+	s := flags
+	if testing.Short() && !given("sim.runs", "SIM_RUNS") {
+		s.runs = 20
+	}
+	for _, o := range opts {
+		o(&s)
+	}
+	if err := s.check(); err != nil {
+		t.Fatal(err)
+	}
+	if !running.TryLock() {
+		t.Fatal("sim: two scenarios at once in one process; runs own process-wide settings, so remove t.Parallel, and do not call Check inside a scenario")
+	}
+	defer running.Unlock()
+	countCampaign(t)
+	if err := refuseParallel(t); err != nil {
+		t.Fatal(err)
+	}
+	defer process.Enter(runLog, process.Outside{})()
+	c := &campaign{t: t, scenario: scenario, settings: s}
+	c.report.Name, c.report.Seed = campaignName(t.Name(), 0), baseSeed(t.Name(), s.seed)
+	began := time.Now()
+	c.run(began)
+	c.report.Elapsed = time.Since(began)
+	if f := c.report.Failure; f != nil && f.Temper == "misuse" {
+		t.Fatal(f.Message)
+	}
+	return c.report
+}
+
+// refuseParallel finds out whether the test or one of its parents is parallel.
+func refuseParallel(t *testing.T) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("sim: %s or one of its parents called t.Parallel; a run owns process-wide settings (GOMAXPROCS, the global "+
+				"random sources, http.DefaultTransport), so remove t.Parallel and use more processes instead", t.Name())
+		}
+	}()
+	process.Seed(t, 0)
+	return nil
+}
+
+func baseSeed(name, flag string) uint64 {
+	switch flag {
+	case "":
+		h := fnv.New64a()
+		h.Write([]byte(name))
+		return h.Sum64()
+	case "random":
+		return rand.Uint64()
+	}
+	n, _ := strconv.ParseUint(flag, 0, 64)
+	return n
+}
+
+type campaign struct {
+	t        *testing.T
+	scenario func(*World)
+	settings settings
+	report   Report
+}
+
+func (c *campaign) run(began time.Time) {
+	if c.settings.replay != "" {
+		c.replay()
+		return
+	}
+	if !c.regress() {
+		return
+	}
+	if c.settings.strategy == "rapid" {
+		c.byRapid(began)
+		return
+	}
+	s := c.settings
+	for i := 0; s.runs == 0 || i < s.runs; i++ {
+		if s.budget > 0 && i > 0 && time.Since(began) > s.budget {
+			return
+		}
+		seed := choice.Mix(c.report.Seed, i)
+		res := execute(c.t, c.scenario, choice.NewRandom(seed), s)
+		c.count(res)
+		if res.verdict != nil {
+			c.found(i, seed, res, res)
+			return
+		}
+		if s.verify > 0 && i%s.verify == 0 && !c.double(i, seed, res) {
+			return
+		}
+	}
+	c.report.Complete = true
+}
+
+// count adds a run to the report.
+func (c *campaign) count(res *result) {
+	r := &c.report
+	r.Runs++
+	r.Steps += res.steps
+	r.Reconciles += res.reconciles
+	r.Requests += res.requests
+	r.Virtual += res.virtual
+	for i, f := range res.faults {
+		if i == len(r.Faults) {
+			r.Faults = append(r.Faults, FaultCount{Fault: f.Fault})
+		}
+		r.Faults[i].Could += f.Could
+		r.Faults[i].Struck += f.Struck
+		r.Faults[i].Observed += f.Observed
+	}
+	for i, p := range res.sometimes {
+		if i == len(r.Sometimes) {
+			r.Sometimes = append(r.Sometimes, Probe{Sentence: p.Sentence, Site: p.Site})
+		}
+		r.Sometimes[i].Reached += p.Reached
+	}
+}
+
+// double makes a run again from its tape and compares the two histories.
+func (c *campaign) double(i int, seed uint64, first *result) bool {
+	c.report.Doubled++
+	second := execute(c.t, c.scenario, choice.Play(first.tape), c.settings)
+	at, what := history.Difference(first.history, second.history)
+	if at < 0 {
+		return true
+	}
+	c.fail(&Failure{
+		Verdict: Verdict{Temper: "nondeterminism", Message: "two runs of one tape differ, so something in the code under test does not come " +
+			"from its inputs (a map range that writes, the wall clock, math/rand/v2, goroutines that race): " + what},
+		Run: i, Seed: seed, History: first.history,
+	}, first.tape, lengthOf(first), lengthOf(first))
+	return false
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// settings are the -sim.* flags. Each has an environment twin, because a flag given to ./... fails in packages that do
+// not import sim.
+type settings struct {
+	runs     int
+	budget   time.Duration
+	seed     string
+	strategy string
+	replay   string
+	maxSteps int
+	verify   int
+	verbose  bool
+	shrink   time.Duration
+	stories  string // directory; set by options
+}
+
+var flags settings
+
+func init() {
+	flag.IntVar(&flags.runs, "sim.runs", env("RUNS", 100, strconv.Atoi), "runs per scenario; 0 means as many as -sim.for allows (env SIM_RUNS)")
+	flag.DurationVar(&flags.budget, "sim.for", env("FOR", 5*time.Second, time.ParseDuration), "real time per scenario; 0 means no limit (env SIM_FOR)")
+	flag.StringVar(&flags.seed, "sim.seed", env("SEED", "", text), "base seed: a number, \"random\", or empty for one fixed by the test's name (env SIM_SEED)")
+	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "random", text), "how tapes are made: random or rapid (env SIM_STRATEGY)")
+	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
+	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
+	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
+	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure; 0 means not at all (env SIM_SHRINK)")
+	flag.BoolVar(&flags.verbose, "sim.v", env("V", false, strconv.ParseBool), "print every event of a failing or replayed run (env SIM_V)")
+}
+
+// badEnv keeps what was wrong with the environment until a scenario can report it.
+var badEnv error
+
+func env[T any](name string, otherwise T, parse func(string) (T, error)) T {
+	s, ok := os.LookupEnv("SIM_" + name)
+	if !ok || s == "" {
+		return otherwise
+	}
+	v, err := parse(s)
+	if err != nil {
+		badEnv = fmt.Errorf("sim: environment variable SIM_%s=%q cannot be read as %T; write it as you would write -sim.%s",
+			name, s, otherwise, strings.ToLower(strings.ReplaceAll(name, "_", "-")))
+		return otherwise
+	}
+	return v
+}
+
+func text(s string) (string, error) { return s, nil }
+
+// check reports contradictory or impossible settings.
+func (s settings) check() error {
+	switch {
+	case badEnv != nil:
+		return badEnv
+	case s.runs < 0:
+		return fmt.Errorf("sim: -sim.runs=%d is negative; write 0 for as many runs as -sim.for allows", s.runs)
+	case s.budget < 0:
+		return fmt.Errorf("sim: -sim.for=%v is negative; write 0 for no limit", s.budget)
+	case s.runs == 0 && s.budget == 0:
+		return fmt.Errorf("sim: -sim.runs=0 and -sim.for=0 together would never end; give one of them a limit")
+	case s.maxSteps <= 0:
+		return fmt.Errorf("sim: -sim.max-steps=%d must be positive", s.maxSteps)
+	case s.verify < 0:
+		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.verify)
+	case s.strategy != "random" && s.strategy != "rapid":
+		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write random or rapid", s.strategy)
+	}
+	if s.seed != "" && s.seed != "random" {
+		if _, err := strconv.ParseUint(s.seed, 0, 64); err != nil {
+			return fmt.Errorf("sim: -sim.seed=%q is neither a number nor \"random\"", s.seed)
+		}
+	}
+	return nil
+}
+
+// given says whether a setting was made by flag or environment.
+func given(flagName, envName string) bool {
+	if _, ok := os.LookupEnv(envName); ok {
+		return true
+	}
+	found := false
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == flagName })
+	return found
+}

@@ -1,0 +1,336 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// shrinkTime bounds the search for a shorter story.
+const shrinkTime = 20 * time.Second
+
+// Failure is the run that broke a property, after shrinking.
+type Failure struct {
+	Verdict
+	Run     int    // 0-based number of the run that found it
+	Seed    uint64 // its seed
+	History *history.History
+	// Story is the minimised run as it is kept on file, and File where it was written ("" if nowhere).
+	Story *story.Story
+	File  string
+	// Shrinks is the number of runs that shrinking took.
+	Shrinks int
+	// Flaky is set when the tape does not repeat its own failure.
+	Flaky bool
+}
+
+// found shrinks a failing run and keeps its story. from is where shrinking starts; first is the run as it was found.
+func (c *campaign) found(run int, seed uint64, first, from *result) {
+	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, History: first.history}
+	if first.verdict.Temper == "misuse" {
+		c.report.Failure = f
+		return
+	}
+	best := from
+	tape, runs := choice.Shrink(from.tape, c.settings.shrink, func(t choice.Tape) (choice.Tape, bool) {
+		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
+		if !res.verdict.same(first.verdict) {
+			return nil, false
+		}
+		best = res
+		return res.tape, true
+	})
+	f.Shrinks = runs
+	again := execute(c.t, c.scenario, choice.Play(tape), c.settings)
+	if at, _ := history.Difference(best.history, again.history); !again.verdict.same(first.verdict) || at >= 0 && best != first {
+		f.Flaky = true
+		best, tape = first, first.tape
+	} else {
+		best = again
+	}
+	f.Verdict, f.History = *best.verdict, best.history
+	c.fail(f, tape, lengthOf(first), lengthOf(best))
+}
+
+// fail puts the failure on record, and on file where stories are kept.
+func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length) {
+	f.Story = c.story(f, tape, before, after)
+	if c.settings.stories != "" {
+		path, err := f.Story.Write(c.settings.stories)
+		if err != nil {
+			c.t.Logf("sim: the story could not be kept: %v", err)
+		} else {
+			f.File = path
+		}
+	}
+	c.report.Failure = f
+}
+
+func lengthOf(r *result) story.Length {
+	l := story.Length{Choices: len(r.tape), Steps: r.steps}
+	for _, f := range r.faults {
+		l.Faults += f.Struck
+	}
+	return l
+}
+
+func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Length) *story.Story {
+	s := &story.Story{
+		Test: c.report.Name, Package: testPackage(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
+		Seed: fmt.Sprintf("run %d of base seed %d", f.Run, c.report.Seed), Before: before, After: after,
+		Versions: versions(), History: f.History.Tell(),
+	}
+	for _, e := range tape {
+		s.Tape = append(s.Tape, story.Choice{ID: e.ID, Value: e.Value})
+	}
+	dir := c.settings.stories
+	if dir == "" {
+		dir = "<directory>"
+	}
+	s.Replay = replayCommand(s, filepath.Join(dir, s.Name()))
+	return s
+}
+
+// replayCommand is what to type to see the story again: the exact package, because -sim flags fail in packages that do
+// not import sim.
+func replayCommand(s *story.Story, file string) string {
+	test, _, _ := strings.Cut(s.Test, "~")
+	var parts []string
+	for _, p := range strings.Split(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
+	}
+	return fmt.Sprintf("go test %s -run '%s' -sim.replay=%s", s.Package, strings.Join(parts, "/"), filepath.ToSlash(file))
+}
+
+// testPackage is the import path of the package whose test is running: the frame that testing called.
+func testPackage() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	last := ""
+	for {
+		f, more := frames.Next()
+		if f.Function == "testing.tRunner" || !more {
+			break
+		}
+		last = f.Function
+	}
+	slash := strings.LastIndex(last, "/")
+	dot := strings.Index(last[slash+1:], ".")
+	if dot < 0 {
+		return "."
+	}
+	return strings.TrimSuffix(last[:slash+1+dot], "_test")
+}
+
+func versions() map[string]string {
+	v := map[string]string{"go": runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			switch d.Path {
+			case "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/wavetank/wavetank":
+				v[d.Path] = d.Version
+			}
+		}
+	}
+	return v
+}
+
+// campaigns counts the campaigns of each test, so that the second one in a test has a name of its own.
+var campaigns = struct {
+	sync.Mutex
+	n map[string]int
+}{n: map[string]int{}}
+
+// campaignName names the campaign of a test that is under way (ahead 0) or comes next (ahead 1).
+func campaignName(test string, ahead int) string {
+	campaigns.Lock()
+	defer campaigns.Unlock()
+	n := campaigns.n[test] + ahead
+	if n > 1 {
+		return fmt.Sprintf("%s~%d", test, n)
+	}
+	return test
+}
+
+func countCampaign(t *testing.T) {
+	name := t.Name()
+	campaigns.Lock()
+	defer campaigns.Unlock()
+	campaigns.n[name]++
+	t.Cleanup(func() {
+		campaigns.Lock()
+		defer campaigns.Unlock()
+		delete(campaigns.n, name)
+	})
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~/-]+`)
+
+// storyDir is where Check keeps the stories of a test.
+func storyDir(name string) string {
+	return filepath.Join("testdata", "sim", filepath.FromSlash(unfit.ReplaceAllString(name, "_")))
+}
+
+// replay runs the stories that -sim.replay names, instead of searching.
+func (c *campaign) replay() {
+	paths := []string{c.settings.replay}
+	info, err := os.Stat(c.settings.replay)
+	if errors.Is(err, os.ErrNotExist) {
+		c.t.Fatalf("sim: -sim.replay=%s: there is no such file; the path is relative to the directory of the test's package", c.settings.replay)
+	}
+	if err == nil && info.IsDir() {
+		if paths, err = story.List(c.settings.replay); err == nil && len(paths) == 0 {
+			err = errors.New("the directory holds no story (*.txtar)")
+		}
+	}
+	if err != nil {
+		c.t.Fatalf("sim: -sim.replay=%s: %v", c.settings.replay, err)
+	}
+	mine := 0
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			c.t.Fatalf("sim: -sim.replay: %v", err)
+		}
+		if s.Test != c.report.Name {
+			if len(paths) == 1 {
+				test, _, _ := strings.Cut(s.Test, "~")
+				if test == c.t.Name() {
+					return // another campaign of the same test
+				}
+				c.t.Fatalf("sim: -sim.replay=%s is a story of %s, not of %s; replay it with\n    %s", path, s.Test, c.report.Name, replayCommand(s, path))
+			}
+			continue
+		}
+		mine++
+		if !c.retell(path, s) {
+			return
+		}
+	}
+	c.t.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
+}
+
+// regress tries the stories that are kept for this test before searching, as go test does with fuzz corpora.
+func (c *campaign) regress() bool {
+	if c.settings.stories == "" {
+		return true
+	}
+	paths, err := story.List(c.settings.stories)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			c.t.Fatalf("sim: a kept story cannot be read: %v; mend or remove the file", err)
+		}
+		if s.Test == c.report.Name && !c.retell(path, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// retell runs one story. It reports false when the story still breaks, with the failure on record.
+func (c *campaign) retell(path string, s *story.Story) bool {
+	tape := make(choice.Tape, len(s.Tape))
+	for i, e := range s.Tape {
+		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+	}
+	player := choice.Play(tape)
+	res := execute(c.t, c.scenario, player, c.settings)
+	c.count(res)
+	if drift := player.Unused(); len(drift) > 0 {
+		var ids []string
+		for _, e := range drift {
+			ids = append(ids, fmt.Sprintf("%q", e.ID))
+		}
+		c.t.Logf("sim: %s has drifted: the code no longer asks for %s, so %d of its %d choices were not used",
+			path, strings.Join(ids, ", "), len(drift), len(s.Tape))
+	}
+	if res.verdict == nil {
+		return true
+	}
+	f := &Failure{Verdict: *res.verdict, History: res.history, File: path}
+	f.Story = c.story(f, tape, s.Before, lengthOf(res))
+	f.Story.Seed = s.Seed
+	f.Story.Replay = replayCommand(f.Story, path)
+	if v := (&Verdict{Temper: s.Temper, Property: s.Property, Site: s.Site}); s.Property != "" && !v.same(res.verdict) {
+		c.t.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
+	}
+	c.report.Failure = f
+	return false
+}
+
+// Text is the failure as people read it: the sentence and where it stands, the story as the controllers saw it, how far
+// it shrank, and how to see it again.
+func (f *Failure) Text() string {
+	var b strings.Builder
+	if f.Site != "" {
+		fmt.Fprintf(&b, "%s: ", f.Site)
+	}
+	if f.Property != "" {
+		fmt.Fprintf(&b, "%s %q broke at step %d\n    %s\n", f.Temper, f.Property, f.Step, indent(f.Message))
+	} else {
+		fmt.Fprintf(&b, "%s at step %d\n    %s\n", f.Temper, f.Step, indent(f.Message))
+	}
+	if f.Story == nil {
+		return b.String()
+	}
+	lines := f.Story.History
+	const head, most = 6, 40
+	if len(lines) > most {
+		lines = append(append(lines[:head:head], fmt.Sprintf("… %d lines left out; the story has them all …", len(lines)-most)), lines[len(lines)-most+head:]...)
+	}
+	for _, l := range lines {
+		fmt.Fprintf(&b, "    %s\n", l)
+	}
+	if f.Shrinks > 0 {
+		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs; found by %s\n", f.Story.Before, f.Story.After, f.Shrinks, f.Story.Seed)
+	}
+	if f.Flaky {
+		b.WriteString("    FLAKY: its own tape does not repeat it; run again with -sim.verify=1 to see where two runs part\n")
+	}
+	if f.File != "" {
+		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, replayCommand(f.Story, f.File))
+	} else {
+		fmt.Fprintf(&b, "    found by %s; give sim.Stories(directory) to keep the story\n", f.Story.Seed)
+	}
+	return b.String()
+}
+
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
+
+// report fails the test if the campaign found something.
+func (r *Report) report(t *testing.T) {
+	t.Helper()
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+		if flags.verbose {
+			for i := range r.Failure.History.Events {
+				t.Log(r.Failure.History.Events[i].String())
+			}
+		}
+		return
+	}
+	if !r.Complete || testing.Short() {
+		return
+	}
+	for _, p := range r.Sometimes {
+		if p.Reached == 0 {
+			t.Errorf("%s: sometimes %q was not reached in %d runs: the scenario does not explore what it says it does", p.Site, p.Sentence, r.Runs)
+		}
+	}
+}

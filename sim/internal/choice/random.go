@@ -1,0 +1,36 @@
+package choice
+
+import "math/rand/v2"
+
+// Random answers from a seed: dull answers with the odds that the point suggests, all others alike.
+type Random struct{ r *rand.Rand }
+
+// NewRandom returns the random oracle of a seed.
+func NewRandom(seed uint64) *Random {
+	return &Random{rand.New(rand.NewPCG(seed, 0x77617665_74616e6b))}
+}
+
+// Choose implements [Oracle].
+func (o *Random) Choose(p Point) int {
+	if p.Odds > 1 {
+		if o.r.IntN(p.Odds) != 0 {
+			return 0
+		}
+		return 1 + o.r.IntN(p.N-1)
+	}
+	return o.r.IntN(p.N)
+}
+
+// Func makes an oracle of a function, as rapid's draws and tests need it.
+type Func func(Point) int
+
+// Choose implements [Oracle].
+func (f Func) Choose(p Point) int { return f(p) }
+
+// Mix makes the seed of run i from a base seed, so that neighbouring runs have nothing in common.
+func Mix(base uint64, i int) uint64 {
+	z := base + uint64(i+1)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

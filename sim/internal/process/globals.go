@@ -1,0 +1,59 @@
+package process
+
+import (
+	"math/rand"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+
+	"github.com/go-logr/logr"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// This file is the list of every package-level variable and process-wide setting that a run changes. Nothing else in
+// the harness may.
+
+// Enter puts the process into the state that runs need and returns the function that undoes it.
+//
+//   - GOMAXPROCS is 1: programs with goroutines of their own race to their own channels otherwise.
+//   - GODEBUG randseednop=0: math/rand.Seed works again, for the jitter in client-go.
+//   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for virtual decades.
+//   - klog is silent unless log is given.
+//   - http.DefaultTransport is outside, so that no request can leave the bubble unnoticed.
+func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
+	procs := runtime.GOMAXPROCS(1)
+	godebug, had := os.LookupEnv("GODEBUG")
+	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0", ","))
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil
+	transport := http.DefaultTransport
+	http.DefaultTransport = outside
+	klog.SetLogger(log)
+	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when nobody has called it.
+	ctrllog.SetLogger(log)
+	return func() {
+		klog.ClearLogger()
+		http.DefaultTransport = transport
+		utilruntime.ErrorHandlers = handlers
+		if had {
+			os.Setenv("GODEBUG", godebug)
+		} else {
+			os.Unsetenv("GODEBUG")
+		}
+		runtime.GOMAXPROCS(procs)
+	}
+}
+
+// Seed sets every process-wide die to the seed of a run: math/rand for jitter, apimachinery's names, crypto/rand for
+// UUIDs (reconcile IDs, lock identities). It panics when t or one of its parents is parallel.
+func Seed(t *testing.T, seed uint64) {
+	rand.Seed(int64(seed)) //nolint:staticcheck // the only way to make other people's top-level calls repeat
+	utilrand.Seed(int64(seed))
+	cryptotest.SetGlobalRandom(t, seed)
+}

@@ -1,0 +1,171 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// This file is the one place that relies on something that controller-runtime does not promise: the controller that
+// arrives at Manager.Add has exported fields Name, Do, NewQueue and RateLimiter. Their types are public, their struct
+// is not, so they are set by reflection. hinge_test.go fails with an explanation when that changes.
+
+// watched is the observation of one controller.
+type controllerFields struct {
+	name     string
+	do       reflect.Value // reconcile.TypedReconciler[request]
+	newQueue reflect.Value // func(string, rateLimiter) workQueue
+	limiter  reflect.Value // rateLimiter
+}
+
+// errNoHinge explains what to do when controller-runtime has moved.
+var errNoHinge = errors.New("wavetank: this version of controller-runtime keeps a controller's Do, NewQueue and RateLimiter elsewhere; " +
+	"use controller-runtime v0.24.1 to v0.25.2, or update sim/internal/process/hinge.go")
+
+// fieldsOf finds the fields if r is a controller over reconcile.Request; ok is false for any other runnable.
+func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
+	if _, is := r.(reconcile.TypedReconciler[request]); !is {
+		return f, false, nil
+	}
+	v := reflect.ValueOf(r)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return f, false, nil // a runnable of the user's that happens to have a Reconcile method
+	}
+	v = v.Elem()
+	if v.Type().PkgPath() != "sigs.k8s.io/controller-runtime/pkg/internal/controller" {
+		return f, false, nil
+	}
+	f = controllerFields{do: v.FieldByName("Do"), newQueue: v.FieldByName("NewQueue"), limiter: v.FieldByName("RateLimiter")}
+	name := v.FieldByName("Name")
+	for _, field := range []reflect.Value{name, f.do, f.newQueue, f.limiter} {
+		if !field.IsValid() || !field.CanSet() {
+			return f, false, errNoHinge
+		}
+	}
+	if _, fits := f.newQueue.Interface().(func(string, rateLimiter) workQueue); !fits {
+		return f, false, errNoHinge
+	}
+	f.name = name.String()
+	return f, true, nil
+}
+
+// hook puts the observers into a controller that is being added to a manager.
+func (l *Life) hook(r manager.Runnable) error {
+	f, ok, err := fieldsOf(r)
+	if err != nil || !ok {
+		return err
+	}
+	l.mu.Lock()
+	l.hooked = append(l.hooked, &hooked{name: f.name, runnable: r})
+	at := l.hooked[len(l.hooked)-1]
+	l.mu.Unlock()
+	lim := &limiter{rateLimiter: f.limiter.Interface().(rateLimiter)}
+	newQueue := f.newQueue.Interface().(func(string, rateLimiter) workQueue)
+	var q *queue
+	f.limiter.Set(reflect.ValueOf(rateLimiter(lim)))
+	f.newQueue.Set(reflect.ValueOf(func(name string, rl rateLimiter) workQueue {
+		observed := l.observe(name, newQueue(name, rl))
+		switch o := observed.(type) {
+		case priorityQueue:
+			q = o.queue
+		case *queue:
+			q = o
+		}
+		lim.q = q
+		q.onGet = func() { at.working.Store(true) }
+		return observed
+	}))
+	inner := f.do.Interface().(reconcile.TypedReconciler[request])
+	f.do.Set(reflect.ValueOf(reconcile.TypedReconciler[request](reconcile.Func(
+		func(ctx context.Context, req request) (reconcile.Result, error) {
+			return l.reconcile(ctx, q, inner, req)
+		}))))
+	return nil
+}
+
+// hooked is a controller that was added to a manager of the life.
+type hooked struct {
+	name     string
+	runnable manager.Runnable
+	working  atomic.Bool // a worker has asked for its first key
+}
+
+// waitsForLease says whether the controller starts only in the leader.
+func (h *hooked) waitsForLease() bool {
+	r, ok := h.runnable.(manager.LeaderElectionRunnable)
+	return !ok || r.NeedLeaderElection()
+}
+
+type reconcileName struct{}
+
+// Attribute names the reconcile that a context belongs to; "" for none.
+func Attribute(ctx context.Context) string {
+	name, _ := ctx.Value(reconcileName{}).(string)
+	return name
+}
+
+// reconcile runs the user's reconciler and records how it ended.
+func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request) (res reconcile.Result, err error) {
+	q.mu.Lock()
+	name := q.key(req).name
+	q.mu.Unlock()
+	ctx = context.WithValue(ctx, reconcileName{}, name)
+	ctx = context.WithValue(ctx, lifeOf{}, l)
+	finished := false
+	defer func() {
+		outcome := outcomeOf(res, err)
+		var wait history.Time
+		if res.RequeueAfter > 0 && err == nil {
+			wait = res.RequeueAfter
+		}
+		if !finished {
+			if r := recover(); r != nil {
+				outcome = fmt.Sprintf("panic: %v", r)
+				defer panic(r)
+			} else {
+				outcome = "the goroutine exited"
+			}
+		}
+		l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, wait) })
+	}()
+	res, err = inner.Reconcile(ctx, req)
+	finished = true
+	return res, err
+}
+
+func outcomeOf(res reconcile.Result, err error) string {
+	switch {
+	case errors.Is(err, reconcile.TerminalError(nil)):
+		return "terminal error: " + err.Error()
+	case err != nil:
+		return "error: " + err.Error()
+	case res.RequeueAfter > 0:
+		return "requeue after " + res.RequeueAfter.String()
+	case res.Requeue: //nolint:staticcheck // operators still use it
+		return "requeue"
+	}
+	return "ok"
+}
+
+func (l *Life) finished(q *queue, req request, name, outcome string, wait history.Time) {
+	q.mu.Lock()
+	if k := q.key(req); k.name == name {
+		k.name = ""
+	}
+	q.mu.Unlock()
+	if l.Port.Dead() {
+		return
+	}
+	w := l.world
+	w.History.Add(history.Event{
+		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Done, Process: l.Process.Name, Life: l.N,
+		Reconcile: name, Outcome: outcome, Wait: wait, Server: w.Wire.Server().Revision(),
+	})
+}

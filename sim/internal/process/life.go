@@ -1,0 +1,317 @@
+// Package process runs the programs of a world: their lives, their real controller-runtime managers, and the
+// observation of their work queues. A life is one run of a program's main from nothing: a crash ends it, a restart
+// calls main again, so memory is truly lost.
+//
+// It does not decide when a life ends; faults and scenarios do.
+package process
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// World is what all processes of a run share.
+type World struct {
+	Sched   *sched.Scheduler
+	History *history.History
+	Wire    *wire.Cluster
+	Log     logr.Logger
+	// OnHandout is told of every hand-out as it begins.
+	OnHandout func(l *Life, controller string, item request)
+	// OnExit is told when a program's main returned by itself. It reports whether the kubelet should start it again.
+	OnExit func(l *Life, err error) (restart bool)
+
+	processes []*Process
+	lives     []*Life
+}
+
+// Main is a program. It returns when ctx is done or when it fails.
+type Main func(ctx context.Context, cfg *rest.Config) error
+
+// Process is one program in the world.
+type Process struct {
+	Name string
+
+	main      Main
+	world     *World
+	life      *Life // nil between lives
+	lives     int
+	failures  int // in a row, for the kubelet's back-off
+	restart   *sched.Action
+	startedAt time.Duration
+}
+
+// New wires the world together.
+func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger) *World {
+	world := &World{Sched: s, History: h, Wire: w, Log: log}
+	w.Kill = func(p *wire.Port) { p.Owner.(*Life).Kill() }
+	s.Quiet = world.flush
+	return world
+}
+
+// Start adds a process and begins its first life.
+func (w *World) Start(name string, main Main) *Process {
+	p := &Process{Name: name, main: main, world: w}
+	w.processes = append(w.processes, p)
+	p.begin()
+	w.Sched.Disturb()
+	return p
+}
+
+// Processes are all processes, in the order in which they were started.
+func (w *World) Processes() []*Process { return w.processes }
+
+// Find returns a process by name, or nil.
+func (w *World) Find(name string) *Process {
+	for _, p := range w.processes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// flush passes held queue adds on, process by process, controller by controller.
+func (w *World) flush() (woke bool) {
+	for _, l := range w.lives {
+		if l.Port.Dead() {
+			continue
+		}
+		for _, q := range l.queues {
+			woke = q.flush() || woke
+		}
+	}
+	return woke
+}
+
+// Life is one life of a process.
+type Life struct {
+	Process *Process
+	N       int // 1 for the first
+	Port    *wire.Port
+
+	world  *World
+	ctx    context.Context
+	cancel context.CancelFunc
+	exited bool
+	asked  bool // asked to stop gracefully
+
+	mu        sync.Mutex
+	queues    []*queue
+	informers []*informer
+	handouts  []handout
+	managers  []*Manager
+	hooked    []*hooked
+	released  bool
+}
+
+type handout struct {
+	action  *sched.Action
+	granted chan bool
+}
+
+type lifeOf struct{}
+
+// Name is the process and life, as "pipelines/2".
+func (l *Life) Name() string { return l.Port.Name() }
+
+func (p *Process) begin() {
+	w := p.world
+	p.lives++
+	p.restart = nil
+	p.startedAt = w.Sched.Now()
+	l := &Life{Process: p, N: p.lives, Port: w.Wire.NewPort(p.Name, p.lives), world: w}
+	l.Port.Owner = l
+	l.Port.Attribute = Attribute
+	l.Port.User = "system:serviceaccount:default:" + p.Name
+	l.ctx, l.cancel = context.WithCancel(context.WithValue(context.Background(), lifeOf{}, l))
+	p.life = l
+	w.lives = append(w.lives, l)
+	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Start, Process: p.Name, Life: l.N,
+		Server: w.Wire.Server().Revision()})
+	go l.run()
+}
+
+func (l *Life) run() {
+	var err error
+	defer func() {
+		if r := recover(); r != nil {
+			err = &PanicError{Value: r, Stack: stack()}
+		}
+		l.world.Sched.Note(l.Name(), func() { l.exit(err) })
+	}()
+	err = l.Process.main(l.ctx, l.Config())
+}
+
+// PanicError is what a program's main panicked with.
+type PanicError struct {
+	Value any
+	Stack string
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Config is the rest.Config that the life's program is given.
+func (l *Life) Config() *rest.Config {
+	return &rest.Config{
+		Host:          "http://" + wire.APIHost,
+		Transport:     l.Port,
+		QPS:           -1,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
+	}
+}
+
+// exit runs on the scheduling goroutine when main has returned.
+func (l *Life) exit(err error) {
+	if l.Port.Dead() || l.exited {
+		return
+	}
+	l.exited = true
+	w := l.world
+	note := "exited"
+	if err != nil {
+		note += ": " + err.Error()
+	}
+	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
+		Note: note, Server: w.Wire.Server().Revision()})
+	l.bury()
+	if w.OnExit == nil || w.OnExit(l, err) {
+		l.Process.again(err != nil || !l.asked)
+	}
+}
+
+// Kill ends the life as SIGKILL would: nothing of it takes effect any more.
+func (l *Life) Kill() {
+	if l.Port.Dead() {
+		return
+	}
+	w := l.world
+	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Crash, Process: l.Process.Name, Life: l.N,
+		Server: w.Wire.Server().Revision()})
+	l.bury()
+	l.Process.again(true)
+}
+
+// Stop asks the life to end, as SIGTERM would. The kubelet starts the next one when it has.
+func (l *Life) Stop() {
+	if l.Port.Dead() || l.asked {
+		return
+	}
+	w := l.world
+	l.asked = true
+	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
+		Note: "asked to stop", Server: w.Wire.Server().Revision()})
+	l.cancel()
+	w.Sched.Disturb()
+}
+
+// bury makes sure that nothing of the life happens any more. Its goroutines may still be there; whatever they are
+// parked at stays parked until the run ends.
+func (l *Life) bury() {
+	l.world.Wire.Bury(l.Port)
+	l.mu.Lock()
+	for _, h := range l.handouts {
+		l.world.Sched.Drop(h.action)
+	}
+	l.mu.Unlock()
+	if l.Process.life == l {
+		l.Process.life = nil
+	}
+	l.cancel()
+	l.world.Sched.Disturb()
+}
+
+// kubelet's restart back-off, https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
+const (
+	firstBackOff = 10 * time.Second
+	maxBackOff   = 300 * time.Second
+	backOffReset = 10 * time.Minute
+)
+
+// again schedules the next life.
+func (p *Process) again(failed bool) {
+	w := p.world
+	var wait time.Duration
+	if w.Sched.Now()-p.startedAt >= backOffReset {
+		p.failures = 0
+	}
+	if failed {
+		wait = min(firstBackOff<<min(p.failures, 10), maxBackOff)
+		p.failures++
+	}
+	p.restart = &sched.Action{
+		Order: p.Name + " restart",
+		What:  func() string { return "restart of " + p.Name },
+		Delay: func() time.Duration { return wait },
+		Do:    func() bool { p.begin(); return true },
+	}
+	w.Sched.Park(p.restart)
+}
+
+// Life is the current life; nil while the process is down.
+func (p *Process) Life() *Life { return p.life }
+
+// Restarting is the pending restart of a process that is down; nil otherwise.
+func (p *Process) Restarting() *sched.Action { return p.restart }
+
+// parkHandout registers a hand-out and parks it at the gate.
+func (l *Life) parkHandout(a *sched.Action, granted chan bool) {
+	l.mu.Lock()
+	if l.released {
+		l.mu.Unlock()
+		granted <- false
+		return
+	}
+	l.handouts = append(l.handouts, handout{a, granted})
+	l.mu.Unlock()
+	if l.Port.Dead() {
+		return // stays parked until the run ends
+	}
+	l.world.Sched.Park(a)
+}
+
+// unparkHandout forgets a hand-out that was granted.
+func (l *Life) unparkHandout(a *sched.Action) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, h := range l.handouts {
+		if h.action == a {
+			l.handouts = append(l.handouts[:i], l.handouts[i+1:]...)
+			return
+		}
+	}
+}
+
+// Teardown ends every life and lets all goroutines of the run finish. wait must wait for quiet.
+func (w *World) Teardown(wait func()) {
+	for _, l := range w.lives {
+		l.Port.Die()
+	}
+	wait()
+	for _, l := range w.lives {
+		l.cancel()
+		wait()
+		l.mu.Lock()
+		l.released = true
+		handouts := l.handouts
+		l.handouts = nil
+		l.mu.Unlock()
+		for _, h := range handouts {
+			select {
+			case h.granted <- false:
+				wait()
+			default:
+			}
+		}
+	}
+	w.Wire.Release(wait)
+}

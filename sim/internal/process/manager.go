@@ -1,0 +1,150 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// Manager is the real manager with one method more closely watched: what is added to it.
+type Manager struct {
+	manager.Manager
+	life  *Life
+	lease *history.Ref // the lease that it must hold to lead; nil without leader election
+}
+
+// Add implements manager.Manager.
+func (m *Manager) Add(r manager.Runnable) error {
+	if err := m.life.hook(r); err != nil {
+		return err
+	}
+	return m.Manager.Add(r)
+}
+
+// HTTPClient is the life's client to the outside. It dies with the life.
+func (m *Manager) HTTPClient() *http.Client { return &http.Client{Transport: m.life.Port} }
+
+// LifeOf finds the life that a rest.Config was made for.
+func LifeOf(cfg *rest.Config) (*Life, error) {
+	if port, ok := cfg.Transport.(*wire.Port); ok {
+		if l, ok := port.Owner.(*Life); ok {
+			return l, nil
+		}
+	}
+	return nil, errors.New("this rest.Config is not the one that the simulated process was given (its Transport must be kept)")
+}
+
+// NewManager makes a real manager over the life's wire. Options that the harness must own are overridden; those that
+// cannot work in a simulated world are errors.
+func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
+	l, err := LifeOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if o.LeaderElectionConfig != nil {
+		return nil, errors.New("ctrl.Options.LeaderElectionConfig cannot be set in a simulated process: its leases go to the simulated cluster")
+	}
+	if o.Cache.NewInformer != nil {
+		return nil, errors.New("ctrl.Options.Cache.NewInformer cannot be set in a simulated process: the harness sorts what informers list")
+	}
+	if o.NewCache != nil || o.NewClient != nil {
+		l.world.Log.Info("NewCache and NewClient are kept, but cached lists of other caches come in map order", "process", l.Process.Name)
+	}
+	o.Metrics.BindAddress = "0"
+	o.HealthProbeBindAddress = "0"
+	o.PprofBindAddress = "0"
+	skip := true
+	o.Controller.SkipNameValidation = &skip
+	if o.Logger.GetSink() == nil {
+		o.Logger = l.world.Log.WithValues("process", l.Name())
+	}
+	if o.MapperProvider == nil {
+		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.world.Wire.Server().Mapper(), nil }
+	}
+	scheme := o.Scheme
+	o.Cache.NewInformer = func(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+		return l.newInformer(scheme, lw, obj, resync, ix)
+	}
+	if err := l.lead(cfg, &o); err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	m := &Manager{Manager: mgr, life: l}
+	if o.LeaderElection {
+		m.lease = &history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: o.LeaderElectionNamespace, Name: o.LeaderElectionID}
+	}
+	l.managers = append(l.managers, m)
+	l.mu.Unlock()
+	return m, nil
+}
+
+// lead gives leader election a lock whose identity is the life's name: controller-runtime's own begins with the name
+// of the machine, which would make histories differ between machines.
+func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
+	if !o.LeaderElection || o.LeaderElectionResourceLockInterface != nil {
+		return nil
+	}
+	if o.LeaderElectionID == "" {
+		return errors.New("ctrl.Options.LeaderElection needs LeaderElectionID, as it does in production")
+	}
+	if o.LeaderElectionNamespace == "" {
+		o.LeaderElectionNamespace = "default" // outside a cluster there is no namespace of one's own
+	}
+	core, err := corev1.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	coordination, err := coordinationv1.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
+	kind := o.LeaderElectionResourceLock
+	if kind == "" {
+		kind = resourcelock.LeasesResourceLock
+	}
+	id := l.identity()
+	o.LeaderElectionResourceLockInterface, err = resourcelock.New(kind, o.LeaderElectionNamespace, o.LeaderElectionID, core, coordination,
+		resourcelock.ResourceLockConfig{Identity: id})
+	return err
+}
+
+func (l *Life) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
+
+// Outside is the transport that stands in for http.DefaultTransport during a run: requests of a reconcile are
+// attributed by their context, all others are refused by name.
+type Outside struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {
+	if l, ok := req.Context().Value(lifeOf{}).(*Life); ok {
+		return l.Port.RoundTrip(req)
+	}
+	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport with a context that belongs to no reconcile; "+
+		"use sim.HTTPClient(mgr), or a request made with the reconcile's context", req.Method, req.URL)
+}
+
+// LifeFrom finds the life that a context belongs to; nil for none.
+func LifeFrom(ctx context.Context) *Life {
+	l, _ := ctx.Value(lifeOf{}).(*Life)
+	return l
+}

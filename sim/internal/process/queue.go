@@ -1,0 +1,271 @@
+package process
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+type (
+	request     = reconcile.Request
+	workQueue   = workqueue.TypedRateLimitingInterface[request]
+	rateLimiter = workqueue.TypedRateLimiter[request]
+)
+
+// queue observes one controller's work queue. The queue itself stays the real one; the observer
+//
+//   - records why keys were added, so that each hand-out has a cause,
+//   - puts the plain adds of one stretch into canonical order (informers, resyncs and mapping functions may add in map
+//     order) before the real queue sees them,
+//   - parks every hand-out at the gate, so that at most one worker starts per step.
+type queue struct {
+	workQueue
+	priority   priorityqueue.PriorityQueue[request] // nil for the classic queue
+	life       *Life
+	controller string
+	onGet      func() // a worker asks for a key
+
+	mu   sync.Mutex
+	adds []add // plain adds of this stretch, not yet passed on
+	keys map[request]*key
+}
+
+type add struct {
+	item request
+	opts priorityqueue.AddOpts
+}
+
+// key is what the observer knows of one key.
+type key struct {
+	causes []cause // immediate adds since the last hand-out
+	timer  *timer  // the delayed add that is pending
+	runs   int
+	name   string // of the running reconcile; "" when idle
+	// fired is the index of the last hand-out that a timer caused; -1 for none.
+	fired int
+}
+
+type cause struct {
+	at   time.Duration
+	what string
+}
+
+type timer struct {
+	what  string // "backoff" or "RequeueAfter"
+	delay time.Duration
+	due   time.Duration
+}
+
+// priorityQueue is the observer around controller-runtime's priority queue. It must itself be a PriorityQueue, or
+// controller-runtime would quietly put its adapter for classic queues around it.
+type priorityQueue struct{ *queue }
+
+func (l *Life) observe(controller string, inner workQueue) workQueue {
+	q := &queue{workQueue: inner, life: l, controller: controller, keys: map[request]*key{}}
+	l.mu.Lock()
+	l.queues = append(l.queues, q)
+	l.mu.Unlock()
+	if p, ok := inner.(priorityqueue.PriorityQueue[request]); ok {
+		q.priority = p
+		return priorityQueue{q}
+	}
+	return q
+}
+
+func (q *queue) key(item request) *key {
+	k := q.keys[item]
+	if k == nil {
+		k = &key{fired: -1}
+		q.keys[item] = k
+	}
+	return k
+}
+
+// Add implements workqueue.TypedInterface: an event handler wants the key reconciled.
+func (q *queue) Add(item request) { q.later(priorityqueue.AddOpts{}, item) }
+
+// later holds a plain add until the stretch is over.
+func (q *queue) later(o priorityqueue.AddOpts, items ...request) {
+	s := q.life.world.Sched
+	what, now := s.Current(), s.Now()
+	q.mu.Lock()
+	for _, item := range items {
+		q.adds = append(q.adds, add{item, o})
+		k := q.key(item)
+		k.causes = append(k.causes, cause{now, what})
+	}
+	q.mu.Unlock()
+}
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *queue) AddAfter(item request, d time.Duration) {
+	if d <= 0 {
+		q.Add(item)
+		return
+	}
+	q.delayed(item, "RequeueAfter", d)
+	q.workQueue.AddAfter(item, d)
+}
+
+// AddWithOpts implements priorityqueue.PriorityQueue.
+func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
+	if !o.RateLimited && o.After <= 0 {
+		q.later(o, items...)
+		return
+	}
+	if !o.RateLimited {
+		for _, item := range items {
+			q.delayed(item, "RequeueAfter", o.After)
+		}
+	}
+	q.priority.AddWithOpts(o, items...) // a rate-limited add tells its delay through the limiter
+}
+
+// delayed notes a timer. In both queues the earlier of two pending deadlines survives.
+func (q *queue) delayed(item request, what string, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	k := q.key(item)
+	due := q.life.world.Sched.Now() + d
+	if k.timer == nil || due < k.timer.due {
+		k.timer = &timer{what, d, due}
+	}
+}
+
+// limiter tells the observer which delay the real rate limiter chose.
+type limiter struct {
+	rateLimiter
+	q *queue
+}
+
+func (l *limiter) When(item request) time.Duration {
+	d := l.rateLimiter.When(item)
+	if l.q != nil {
+		if d <= 0 { // a limiter without delay: the key is ready at once
+			l.q.mu.Lock()
+			k := l.q.key(item)
+			k.causes = append(k.causes, cause{l.q.life.world.Sched.Now(), "backoff"})
+			l.q.mu.Unlock()
+		} else {
+			l.q.delayed(item, "backoff", d)
+		}
+	}
+	return d
+}
+
+// flush passes the held adds on, in canonical order. It reports whether there were any.
+func (q *queue) flush() bool {
+	q.mu.Lock()
+	adds := q.adds
+	q.adds = nil
+	q.mu.Unlock()
+	sort.SliceStable(adds, func(i, j int) bool { return adds[i].item.String() < adds[j].item.String() })
+	for _, a := range adds {
+		if q.priority != nil {
+			q.priority.AddWithOpts(a.opts, a.item)
+		} else {
+			q.workQueue.Add(a.item)
+		}
+	}
+	return len(adds) > 0
+}
+
+// Get implements workqueue.TypedInterface.
+func (q *queue) Get() (request, bool) {
+	q.onGet()
+	item, down := q.workQueue.Get()
+	return item, down || !q.admit(item)
+}
+
+// GetWithPriority implements priorityqueue.PriorityQueue.
+func (q priorityQueue) GetWithPriority() (request, int, bool) {
+	q.onGet()
+	item, p, down := q.priority.GetWithPriority()
+	return item, p, down || !q.admit(item)
+}
+
+// Get implements workqueue.TypedInterface.
+func (q priorityQueue) Get() (request, bool) {
+	item, _, down := q.GetWithPriority()
+	return item, down
+}
+
+// admit parks the hand-out until it is granted. False means that the run is over.
+func (q *queue) admit(item request) bool {
+	granted := make(chan bool, 1)
+	a := &sched.Action{
+		Order: fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item),
+		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
+		Do: func() bool {
+			q.begin(item)
+			granted <- true
+			return true
+		},
+	}
+	q.life.parkHandout(a, granted)
+	ok := <-granted
+	q.life.unparkHandout(a)
+	return ok
+}
+
+// begin records the hand-out. It runs on the scheduling goroutine.
+func (q *queue) begin(item request) {
+	w := q.life.world
+	now := w.Sched.Now()
+	q.mu.Lock()
+	k := q.key(item)
+	why, wait := k.take(now, q.priority != nil)
+	k.runs++
+	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
+	q.mu.Unlock()
+	at := w.History.Add(history.Event{
+		Step: w.Sched.Steps(), At: now, Kind: history.Handout, Process: q.life.Process.Name, Life: q.life.N,
+		Reconcile: k.name, Cause: why, Wait: wait, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
+	})
+	if wait > 0 {
+		k.fired = at
+	}
+	w.Sched.SetCurrent("reconcile " + k.name)
+	if w.OnHandout != nil {
+		w.OnHandout(q.life, q.controller, item)
+	}
+}
+
+// take finds out why the key was handed out now. An immediate add comes before a timer; the priority queue forgets the
+// timer of a key that it hands out, the classic queue lets it fire later.
+func (k *key) take(now time.Duration, priority bool) (why string, wait time.Duration) {
+	switch {
+	case len(k.causes) > 0:
+		sort.SliceStable(k.causes, func(i, j int) bool {
+			if k.causes[i].at != k.causes[j].at {
+				return k.causes[i].at < k.causes[j].at
+			}
+			return k.causes[i].what < k.causes[j].what
+		})
+		why = k.causes[0].what
+		k.causes = nil
+		if priority || k.timer != nil && k.timer.due <= now {
+			k.timer = nil
+		}
+	case k.timer != nil && k.timer.due <= now:
+		why, wait = "timer("+k.timer.what+")", k.timer.delay
+		k.timer = nil
+	default:
+		why = "unknown"
+	}
+	return why, wait
+}
+
+// inject adds a key as a spurious event would.
+func (q *queue) inject(item request, why string) {
+	q.life.world.Sched.SetCurrent(why)
+	q.later(priorityqueue.AddOpts{}, item)
+}

@@ -1,0 +1,206 @@
+package process
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Controller is one controller of a living process and what its queue holds.
+type Controller struct {
+	Life *Life
+	Name string
+	q    *queue
+}
+
+// Controllers are the controllers of all living processes, in order.
+func (w *World) Controllers() []Controller {
+	var out []Controller
+	for _, p := range w.processes {
+		if p.life == nil {
+			continue
+		}
+		for _, q := range p.life.queues {
+			out = append(out, Controller{p.life, q.controller, q})
+		}
+	}
+	return out
+}
+
+// Timer is a delayed hand-out that is pending.
+type Timer struct {
+	Item  request
+	What  string // "backoff" or "RequeueAfter"
+	Delay time.Duration
+	Due   time.Duration
+	Fired int // index of the key's last hand-out that a timer caused, -1 for none
+}
+
+// Timers are the controller's pending delayed hand-outs, ordered by key.
+func (c Controller) Timers() []Timer {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	var out []Timer
+	for item, k := range c.q.keys {
+		if k.timer != nil {
+			out = append(out, Timer{item, k.timer.what, k.timer.delay, k.timer.due, k.fired})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Item.String() < out[j].Item.String() })
+	return out
+}
+
+// Busy are the names of the reconciles that have begun and not ended, and of keys that are waiting for a worker.
+func (c Controller) Busy() []string {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	var out []string
+	for item, k := range c.q.keys {
+		if k.name != "" {
+			out = append(out, "reconcile "+k.name)
+		} else if len(k.causes) > 0 {
+			out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, item))
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Keys are all keys that the controller has ever seen, in order.
+func (c Controller) Keys() []request {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	out := make([]request, 0, len(c.q.keys))
+	for item := range c.q.keys {
+		out = append(out, item)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
+	return out
+}
+
+// Inject adds a key to the controller's queue as an event would.
+func (c Controller) Inject(item request, why string) { c.q.inject(item, why) }
+
+// Managed reports whether the life runs at least one manager made by this package.
+func (l *Life) Managed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.managers) > 0
+}
+
+// Starting says what a living process is still waiting for before its controllers work; "" when all that can work do.
+func (w *World) Starting() string {
+	for _, p := range w.processes {
+		l := p.life
+		if l == nil {
+			continue
+		}
+		l.mu.Lock()
+		hooked, managers := l.hooked, l.managers
+		l.mu.Unlock()
+		led := true
+		for _, m := range managers {
+			select {
+			case <-m.Elected():
+			default:
+				led = false
+				if m.lease != nil && !w.held(*m.lease) {
+					return fmt.Sprintf("%s is waiting for the lease %s, which nobody alive holds", l.Name(), m.lease)
+				}
+			}
+		}
+		for _, h := range hooked {
+			if !h.working.Load() && (led || !h.waitsForLease()) {
+				return fmt.Sprintf("the start of controller %s in %s", h.name, l.Name())
+			}
+		}
+	}
+	return ""
+}
+
+// held says whether a life that is not over holds the lease.
+func (w *World) held(lease history.Ref) bool {
+	o, ok := w.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
+	if !ok {
+		return false
+	}
+	var v struct {
+		Spec struct{ HolderIdentity string }
+	}
+	if o.Into(&v) != nil {
+		return false
+	}
+	for _, p := range w.processes {
+		if p.life != nil && p.life.identity() == v.Spec.HolderIdentity {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf finds the group and kind of an informer's example object.
+func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
+	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.Kind != "" {
+		return gvk.GroupKind()
+	}
+	if scheme != nil {
+		if kinds, _, err := scheme.ObjectKinds(obj); err == nil && len(kinds) > 0 {
+			return kinds[0].GroupKind()
+		}
+	}
+	return schema.GroupKind{}
+}
+
+// seen compares the life's caches with the server for objects that have the key's name, and returns where they differ.
+func (l *Life) seen(item request) []history.Seen {
+	l.mu.Lock()
+	informers := l.informers
+	l.mu.Unlock()
+	var out []history.Seen
+	for _, in := range informers {
+		ref := history.Ref{Group: in.kind.Group, Kind: in.kind.Kind, Namespace: item.Namespace, Name: item.Name}
+		s := history.Seen{Ref: ref}
+		if obj, ok, _ := in.sorted.GetByKey(strings.TrimPrefix(item.String(), "/")); ok {
+			if m, err := meta.Accessor(obj); err == nil {
+				s.Cache, _ = strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+			}
+		}
+		if o, ok := l.world.History.Object(ref.Group, ref.Kind, ref.Namespace, ref.Name); ok {
+			s.Server = o.Revision
+		}
+		if s.Cache != s.Server {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Ref.String() < out[j].Ref.String() })
+	return out
+}
+
+// Cached is the resource version under which the life's caches hold an object; 0 when they do not.
+func (l *Life) Cached(ref history.Ref) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, in := range l.informers {
+		if in.kind.Group != ref.Group || in.kind.Kind != ref.Kind {
+			continue
+		}
+		if obj, ok, _ := in.sorted.GetByKey(strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")); ok {
+			if m, err := meta.Accessor(obj); err == nil {
+				v, _ := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+				return v
+			}
+		}
+	}
+	return 0
+}
+
+func stack() string { return string(debug.Stack()) }

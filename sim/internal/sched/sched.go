@@ -1,0 +1,295 @@
+// Package sched is the gate and the clock: it decides which action of the world happens next and moves virtual time.
+//
+// Everything that can act (a request about to take effect, its reply, a watch event, a key about to be handed to a
+// worker, a restart) is an [Action] that waits here. The rule of the house is: at most one grant, then wait until every
+// goroutine of the bubble is durably blocked. Actions that arrive during one such stretch are put into a canonical
+// order before anything is decided about them, so the order in which goroutines happened to run never matters.
+//
+// It knows nothing of Kubernetes. All methods must be called on the scheduling goroutine unless they say otherwise.
+package sched
+
+import (
+	"sort"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/internal/choice"
+)
+
+// Action is something that waits to happen.
+type Action struct {
+	// Order is the canonical order among actions that arrive in one stretch or are due together. Equal actions are kept
+	// in order of arrival, so they must be interchangeable.
+	Order string
+	// What is the action in words, for messages about what is pending. Called only when such a message is made.
+	What func() string
+	// Delay is asked when the action is admitted, in canonical order. Nil means due at once.
+	Delay func() time.Duration
+	// Do performs the action on the scheduling goroutine. It reports whether it may have made a goroutine runnable.
+	Do func() (woke bool)
+	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
+	Idle bool
+
+	due   time.Duration
+	seq   uint64
+	state uint32 // a state; atomic, because goroutines of the world may withdraw their actions
+}
+
+type state = uint32
+
+const (
+	waiting state = iota
+	admitted
+	done
+)
+
+// Happened reports whether the action was granted or withdrawn.
+func (a *Action) Happened() bool { return atomic.LoadUint32(&a.state) == done }
+
+// Due is the virtual time at which the action may happen.
+func (a *Action) Due() time.Duration { return a.due }
+
+// Scheduler holds the actions of one run.
+type Scheduler struct {
+	Choices *choice.Source
+
+	start time.Time
+	now   time.Duration // as of the last quiet moment
+	steps int
+	fair  bool
+
+	mu      sync.Mutex // guards what goroutines of the world may touch
+	inbox   []*Action
+	notes   []note
+	current string
+	wake    chan struct{}
+
+	pending []*Action
+	seq     uint64
+	quiet   bool
+
+	// Quiet, when set, is called on the scheduling goroutine each time the bubble has gone quiet and the notes of the
+	// stretch have been taken; it reports whether it made goroutines runnable again.
+	Quiet func() (woke bool)
+	// Granted, when set, is called after every granted step.
+	Granted func()
+}
+
+type note struct {
+	order string
+	f     func()
+}
+
+// New returns a scheduler. It must be called inside the bubble.
+func New(c *choice.Source) *Scheduler {
+	return &Scheduler{Choices: c, start: time.Now(), wake: make(chan struct{}, 1)}
+}
+
+// Now is virtual time since the start of the run. Any goroutine may call it.
+func (s *Scheduler) Now() time.Duration { return time.Since(s.start) }
+
+// Steps is the number of granted steps so far.
+func (s *Scheduler) Steps() int { return s.steps }
+
+// SetFair makes scheduling fair and dull: the oldest action is always next and no choice is asked.
+func (s *Scheduler) SetFair(on bool) {
+	s.fair = on
+	s.Choices.Mute(on)
+}
+
+// Park hands an action to the scheduler. Any goroutine may call it.
+func (s *Scheduler) Park(a *Action) {
+	s.mu.Lock()
+	s.inbox = append(s.inbox, a)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Note queues f to run on the scheduling goroutine at the next quiet moment, in canonical order with the other notes
+// of the stretch. Any goroutine may call it.
+func (s *Scheduler) Note(order string, f func()) {
+	s.mu.Lock()
+	s.notes = append(s.notes, note{order, f})
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Drop withdraws an action. Any goroutine may call it; it reports whether the action had not happened yet.
+func (s *Scheduler) Drop(a *Action) bool {
+	return atomic.SwapUint32(&a.state, done) != done
+}
+
+// Current describes the step that is being granted. Any goroutine may call it.
+func (s *Scheduler) Current() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// SetCurrent describes the step being granted, for causes recorded by goroutines that it wakes.
+func (s *Scheduler) SetCurrent(what string) {
+	s.mu.Lock()
+	s.current = what
+	s.mu.Unlock()
+}
+
+// Disturb says that goroutines may be runnable that no granted action woke, so the next step must wait for quiet first.
+func (s *Scheduler) Disturb() { s.quiet = false }
+
+// Quiesce waits until the bubble is quiet and takes in what arrived, without granting anything.
+func (s *Scheduler) Quiesce() {
+	for {
+		synctest.Wait()
+		s.takeNotes()
+		if s.Quiet == nil || !s.Quiet() {
+			break
+		}
+	}
+	s.now = s.Now()
+	s.admit()
+	s.quiet = true
+}
+
+func (s *Scheduler) takeNotes() {
+	s.mu.Lock()
+	notes := s.notes
+	s.notes = nil
+	s.mu.Unlock()
+	sort.SliceStable(notes, func(i, j int) bool { return notes[i].order < notes[j].order })
+	for _, n := range notes {
+		n.f()
+	}
+}
+
+func (s *Scheduler) admit() {
+	s.mu.Lock()
+	in := s.inbox
+	s.inbox = nil
+	live := s.pending[:0]
+	for _, a := range s.pending {
+		if !a.Happened() {
+			live = append(live, a)
+		}
+	}
+	clear(s.pending[len(live):])
+	s.pending = live
+	s.mu.Unlock()
+	sort.SliceStable(in, func(i, j int) bool { return in[i].Order < in[j].Order })
+	for _, a := range in {
+		if a.Happened() {
+			continue
+		}
+		a.due = s.now
+		if a.Delay != nil {
+			a.due += a.Delay()
+		}
+		a.seq = s.seq
+		s.seq++
+		atomic.StoreUint32(&a.state, admitted)
+		s.pending = append(s.pending, a)
+	}
+}
+
+// Step lets one action happen, moving time forward if none is due, but not beyond until. It reports false when nothing
+// happened by then.
+func (s *Scheduler) Step(until time.Duration) bool {
+	for {
+		if !s.quiet {
+			s.Quiesce()
+		}
+		due, next := s.due()
+		if len(due) > 0 {
+			s.grant(due)
+			return true
+		}
+		if next < 0 || next > until {
+			next = until
+		}
+		if s.now >= until {
+			return false
+		}
+		s.sleep(next - s.now)
+	}
+}
+
+// due returns the actions that are due, oldest first, and the due time of the next one (-1 when there is none).
+func (s *Scheduler) due() (due []*Action, next time.Duration) {
+	next = -1
+	for _, a := range s.pending {
+		if a.due <= s.now {
+			due = append(due, a)
+		} else if next < 0 || a.due < next {
+			next = a.due
+		}
+	}
+	sort.SliceStable(due, func(i, j int) bool {
+		if due[i].due != due[j].due {
+			return due[i].due < due[j].due
+		}
+		return due[i].seq < due[j].seq
+	})
+	return due, next
+}
+
+func (s *Scheduler) grant(due []*Action) {
+	i := 0
+	if !s.fair {
+		i = s.Choices.Choose("next", len(due))
+	}
+	a := due[i]
+	atomic.StoreUint32(&a.state, done)
+	s.steps++
+	if a.Do() {
+		s.Quiesce()
+	} else {
+		s.admit()
+	}
+	if s.Granted != nil {
+		s.Granted()
+	}
+}
+
+// sleep lets virtual time pass, at most d: less when something is parked or noted by a goroutine whose timer fired.
+func (s *Scheduler) sleep(d time.Duration) {
+	s.SetCurrent("time")
+	s.quiet = false
+	select {
+	case <-s.wake: // left over from this stretch: already taken in
+	default:
+	}
+	t := time.NewTimer(d)
+	select {
+	case <-t.C:
+	case <-s.wake:
+		t.Stop()
+	}
+}
+
+// Pending returns the actions that have been admitted and have not happened, oldest first.
+func (s *Scheduler) Pending() []*Action {
+	out := make([]*Action, 0, len(s.pending))
+	for _, a := range s.pending {
+		if !a.Happened() {
+			out = append(out, a)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].due < out[j].due })
+	return out
+}
+
+// Hurry makes pending actions due now where keep says so: how injected delays are healed.
+func (s *Scheduler) Hurry(which func(*Action) bool) {
+	for _, a := range s.pending {
+		if !a.Happened() && a.due > s.now && which(a) {
+			a.due = s.now
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// serveOutside lets a model of the outside world answer, and keeps the effects that it reports in the ledger.
+func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
+	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
+	index := len(c.History.Events)
+	var effects []history.Effect
+	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
+		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Life, call.Reconcile
+		effects = append(effects, e)
+	})
+	req := call.http.Clone(ctx)
+	req.Body = io.NopCloser(bytes.NewReader(call.Request.Body))
+	req.RequestURI = call.Request.URL.RequestURI()
+	c.outside[call.Host].ServeHTTP(w, req)
+	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
+	c.record(call, resp)
+	for _, e := range effects {
+		c.History.Record(e)
+	}
+	return resp
+}
+
+// answerWriter is an http.ResponseWriter that keeps everything.
+type answerWriter struct {
+	header http.Header
+	code   int
+	wrote  bool
+	body   bytes.Buffer
+}
+
+func (w *answerWriter) Header() http.Header { return w.header }
+
+func (w *answerWriter) WriteHeader(code int) {
+	if !w.wrote {
+		w.code, w.wrote = code, true
+	}
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	w.wrote = true
+	return w.body.Write(p)
+}

@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// APIHost is the host name of the simulated API server.
+const APIHost = "kubernetes.sim"
+
+// Port is one life's end of the wire: an http.RoundTripper that lives and dies with it.
+type Port struct {
+	Process string
+	Life    int
+	User    string
+	Groups  []string
+	// Attribute names the reconcile that a request's context belongs to; "" for none.
+	Attribute func(context.Context) string
+	// Drive, when set, runs the scheduler until replied reports true: for calls made on the scheduling goroutine itself.
+	Drive func(replied func() bool)
+
+	// Direct, when it reports true, serves requests at once and unrecorded: for properties that read through a client.
+	Direct func() bool
+	// Owner is for the package that made the port.
+	Owner any
+
+	cluster *Cluster
+	dead    atomic.Bool
+}
+
+// NewPort returns the end of the wire for one life of a process.
+func (c *Cluster) NewPort(process string, life int) *Port {
+	return &Port{Process: process, Life: life, cluster: c, Attribute: func(context.Context) string { return "" }}
+}
+
+// Name is the process and life, as "pipelines/2".
+func (p *Port) Name() string {
+	if p.Life == 0 {
+		return p.Process
+	}
+	return fmt.Sprintf("%s/%d", p.Process, p.Life)
+}
+
+// Die makes every later request of this life fail, and leaves those in flight without an answer until the run ends.
+func (p *Port) Die() { p.dead.Store(true) }
+
+// Dead reports whether the life is over.
+func (p *Port) Dead() bool { return p.dead.Load() }
+
+// RoundTrip implements http.RoundTripper. Any goroutine of the life may call it.
+func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
+	call, err := p.call(req)
+	if err != nil {
+		return nil, err
+	}
+	c := p.cluster
+	if p.dead.Load() || c.ending.Load() {
+		return nil, ErrDead
+	}
+	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
+		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock, and a goroutine that
+		// waits for a mutex never lets the bubble go quiet. So they are answered at once.
+		c.mu.Lock()
+		resp := c.server.Handle(&call.Request)
+		c.mu.Unlock()
+		return response(req, resp, nil), nil
+	}
+	c.park(call, "request", func() bool { return c.effect(call) })
+	if p.Drive != nil {
+		p.Drive(func() bool { return len(call.reply) > 0 })
+	}
+	return p.wait(req, call)
+}
+
+// wait blocks until the reply is delivered or the caller gives up.
+func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
+	ctx := req.Context()
+	select {
+	case o := <-call.reply:
+		return finish(req, o)
+	case <-ctx.Done():
+	}
+	if p.dead.Load() {
+		// A killed program gets no answer at all. An error now would let its goroutines run on, in an order that the
+		// scheduler does not choose; so the call stays parked until the run tears down.
+		o := <-call.reply
+		return finish(req, o)
+	}
+	select {
+	case o := <-call.reply: // both at once: the reply was first
+		return finish(req, o)
+	default:
+	}
+	call.giveUp()
+	return nil, ctx.Err()
+}
+
+func finish(req *http.Request, o outcome) (*http.Response, error) {
+	if o.err != nil {
+		return nil, o.err
+	}
+	return response(req, o.response, o.stream), nil
+}
+
+func (c *Call) giveUp() {
+	c.mu.Lock()
+	a := c.action
+	c.gone = true
+	c.mu.Unlock()
+	cl := c.Port.cluster
+	if a != nil && cl.Sched.Drop(a) {
+		cl.Sched.Note(c.order(), func() {
+			e := cl.event(c, history.Reply)
+			e.Note = "the caller gave up"
+			e.Call = c.event
+			cl.History.Add(e)
+			cl.forget(c)
+		})
+	}
+}
+
+// call reads the request and finds out what it is about.
+func (p *Port) call(req *http.Request) (*Call, error) {
+	var body []byte
+	if req.Body != nil {
+		var err error
+		body, err = io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	call := &Call{
+		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
+		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups},
+	}
+	if req.URL.Host != APIHost {
+		call.Host = req.URL.Host
+		if p.cluster.outside[call.Host] == nil {
+			return nil, fmt.Errorf("wavetank: %s asked for host %q, which this world does not have; declare it with w.External(%q, handler)",
+				p.Name(), call.Host, call.Host)
+		}
+		return call, nil
+	}
+	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
+		call.Info = info
+		p.cluster.mu.Lock()
+		call.Kind = p.cluster.server.KindOf(info.Group, info.Resource)
+		p.cluster.mu.Unlock()
+		if call.Kind == "" {
+			call.Kind = info.Resource
+		}
+	}
+	return call, nil
+}
+
+func (c *Call) order() string {
+	f := fnv.New64a()
+	f.Write(c.Request.Body)
+	return fmt.Sprintf("%s %s %s %s %x", c.Port.Name(), c.Reconcile, c.Request.Method, c.Request.URL.String(), f.Sum64())
+}
+
+func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Response {
+	h := r.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	out := &http.Response{
+		StatusCode: r.Code, Status: fmt.Sprintf("%d %s", r.Code, http.StatusText(r.Code)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h, Request: req, ContentLength: int64(len(r.Body)),
+	}
+	if s != nil {
+		out.ContentLength = -1
+		out.Body = s.body
+		return out
+	}
+	out.Body = io.NopCloser(bytes.NewReader(r.Body))
+	return out
+}
+
+// revisionOf reads the resource version of an encoded object; 0 when it has none.
+func revisionOf(object []byte) int64 {
+	var o struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(object, &o) != nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(o.Metadata.ResourceVersion, 10, 64)
+	return n
+}

@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Stream is one open watch: a cursor at the server and a response body that a reflector reads.
+type Stream struct {
+	Port *Port
+	Kind string
+	Call *Call
+
+	watch   *apiserver.Watch
+	body    *body
+	head    *sched.Action // delivery of the next frame
+	timeout *sched.Action
+	closed  bool
+	opened  time.Duration
+}
+
+// String is the stream in words.
+func (s *Stream) String() string { return s.Kind + " watch of " + s.Port.Name() }
+
+func (c *Cluster) open(call *Call) *Stream {
+	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch, opened: c.Sched.Now()}
+	s.body = newBody(call.http.Context(), func() {
+		c.Sched.Note(call.order(), func() { c.close(s) })
+	})
+	c.streams = append(c.streams, s)
+	if d := s.watch.Timeout(); d > 0 {
+		s.timeout = &sched.Action{
+			Order: call.order(), Idle: true,
+			What:  func() string { return "time-out of " + s.String() },
+			Delay: func() time.Duration { return d },
+			Do: func() bool {
+				c.Sched.SetCurrent("time-out of the " + s.Kind + " watch")
+				s.body.end(io.EOF)
+				c.close(s)
+				return true
+			},
+		}
+		c.Sched.Park(s.timeout)
+	}
+	c.next(s)
+	return s
+}
+
+// Streams are the open watches.
+func (c *Cluster) Streams() []*Stream { return c.streams }
+
+func (c *Cluster) close(s *Stream) {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	s.watch.Close()
+	for _, a := range []*sched.Action{s.head, s.timeout} {
+		if a != nil {
+			c.Sched.Drop(a)
+		}
+	}
+	for i, other := range c.streams {
+		if other == s {
+			c.streams = append(c.streams[:i], c.streams[i+1:]...)
+			break
+		}
+	}
+}
+
+// Pump lets every stream that has something new queue its next delivery. Call it after each change of the store.
+func (c *Cluster) Pump() {
+	for _, s := range c.streams {
+		c.next(s)
+	}
+}
+
+// next queues the delivery of the stream's next frame, if there is one and none is queued.
+func (c *Cluster) next(s *Stream) {
+	if s.head != nil || s.closed {
+		return
+	}
+	f, ok := s.watch.Peek()
+	if !ok {
+		return
+	}
+	s.head = &sched.Action{
+		Order: s.Call.order(),
+		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
+		Delay: func() time.Duration { return c.Rules.Lag(s, f) },
+		Do:    func() bool { return c.deliver(s) },
+		Idle:  s.Call.Idle(),
+	}
+	c.Sched.Park(s.head)
+}
+
+// deliver hands over the next frame; the initial events of a watch-list go together, as one list would.
+func (c *Cluster) deliver(s *Stream) bool {
+	s.head = nil
+	var data []byte
+	n := 0
+	var f apiserver.Frame
+	for {
+		g, ok := s.watch.Peek()
+		if !ok || n > 0 && !(f.Initial && g.Initial) {
+			break
+		}
+		f, _ = s.watch.Next()
+		data = append(data, f.Data...)
+		n++
+	}
+	if n == 0 {
+		return false
+	}
+	e := history.Event{
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Life,
+		Verb: f.Type, Ref: history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
+		Revision: f.Revision, Server: c.server.Revision(), Received: data,
+	}
+	cause := fmt.Sprintf("watch(%s %s)", s.Kind, f.Type)
+	if f.Initial {
+		e.Verb, e.Note = "LIST", fmt.Sprintf("%d initial", n-1)
+		e.Ref.Namespace, e.Ref.Name = "", ""
+		cause = fmt.Sprintf("initial-list(%s)", s.Kind)
+	}
+	c.History.Add(e)
+	c.Sched.SetCurrent(cause)
+	s.body.write(data)
+	c.next(s)
+	return true
+}
+
+// body is the response body of a watch: frames go in on the scheduling goroutine and come out where the client reads.
+type body struct {
+	ctx    context.Context
+	onDone func()
+
+	mu    sync.Mutex
+	buf   []byte
+	err   error
+	ready chan struct{}
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newBody(ctx context.Context, onDone func()) *body {
+	return &body{ctx: ctx, onDone: onDone, ready: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+func (b *body) write(p []byte) {
+	b.mu.Lock()
+	b.buf = append(b.buf, p...)
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *body) end(err error) {
+	b.mu.Lock()
+	if b.err == nil {
+		b.err = err
+	}
+	b.mu.Unlock()
+	b.signal()
+}
+
+func (b *body) signal() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Read implements io.Reader. It blocks on channels of the bubble only, so a reader that waits counts as quiet.
+func (b *body) Read(p []byte) (int, error) {
+	for {
+		b.mu.Lock()
+		if len(b.buf) > 0 {
+			n := copy(p, b.buf)
+			b.buf = b.buf[n:]
+			b.mu.Unlock()
+			return n, nil
+		}
+		err := b.err
+		b.mu.Unlock()
+		if err != nil {
+			return 0, err
+		}
+		select {
+		case <-b.ready:
+		case <-b.done:
+			return 0, io.ErrClosedPipe
+		case <-b.ctx.Done():
+			return 0, b.ctx.Err()
+		}
+	}
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	b.once.Do(func() {
+		close(b.done)
+		b.onDone()
+	})
+	return nil
+}

@@ -1,0 +1,306 @@
+// Package wire carries requests between the programs of a world and the models behind them: an in-memory
+// http.RoundTripper per life, the API server, the outside world, and the watch streams.
+//
+// A request takes two steps: it takes effect, and later its reply is delivered. Each watch event is a step of its own.
+// Between any two steps anything else may happen; which and when is the scheduler's business, and what goes wrong is
+// the business of [Rules].
+//
+// It knows nothing of managers or reconcilers.
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Rules decide how long things take and what goes wrong. They are asked on the scheduling goroutine.
+type Rules interface {
+	// Latency is how long a request takes to arrive (leg "request") or its reply to come back (leg "reply").
+	Latency(c *Call, leg string) time.Duration
+	// Arrive is asked when a request is about to take effect.
+	Arrive(c *Call) Ruling
+	// Landed is asked when it has taken effect and its reply is about to leave.
+	Landed(c *Call) Ruling
+	// Lag is how long after its commit a watch event may reach the stream.
+	Lag(s *Stream, f apiserver.Frame) time.Duration
+}
+
+// Ruling is what goes wrong with a request; the zero value is nothing.
+type Ruling struct {
+	// Kill ends the caller's life here.
+	Kill bool
+	// Answer replaces the server's answer; the request does not take effect.
+	Answer *apiserver.Response
+	// Lose makes the caller see this error instead of a reply.
+	Lose error
+}
+
+// Cluster is the world's side of the wire.
+type Cluster struct {
+	Sched   *sched.Scheduler
+	History *history.History
+	Rules   Rules
+	// Kill ends the life that a port belongs to.
+	Kill func(p *Port)
+
+	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
+	server *apiserver.Server
+
+	outside map[string]http.Handler
+	streams []*Stream
+	calls   []*Call // in flight, in canonical order
+	ending  atomic.Bool
+}
+
+// New returns a cluster around an API server.
+func New(s *sched.Scheduler, h *history.History, server *apiserver.Server) *Cluster {
+	return &Cluster{Sched: s, History: h, server: server, outside: map[string]http.Handler{}}
+}
+
+// Server is the API server. Use it only on the scheduling goroutine.
+func (c *Cluster) Server() *apiserver.Server { return c.server }
+
+// Outside puts a handler behind a host name outside the cluster.
+func (c *Cluster) Outside(host string, h http.Handler) error {
+	if _, ok := c.outside[host]; ok {
+		return fmt.Errorf("host %q was declared twice", host)
+	}
+	c.outside[host] = h
+	return nil
+}
+
+// ErrDead is what a dead life's requests see.
+var ErrDead = errors.New("wavetank: this process is dead")
+
+// Call is one request in flight.
+type Call struct {
+	Port      *Port
+	Request   apiserver.Request
+	Info      apiserver.Info
+	Kind      string // Kubernetes kind, for requests to the API server
+	Host      string // for requests to the outside
+	Reconcile string
+	Response  *apiserver.Response // once it has taken effect
+
+	http   *http.Request
+	event  int
+	reply  chan outcome
+	mu     sync.Mutex
+	action *sched.Action
+	gone   bool // the caller gave up
+}
+
+type outcome struct {
+	response *apiserver.Response
+	stream   *Stream
+	err      error
+}
+
+// Ref is the object that the call is about.
+func (c *Call) Ref() history.Ref {
+	if c.Host != "" {
+		return history.Ref{}
+	}
+	return history.Ref{Group: c.Info.Group, Kind: c.Kind, Namespace: c.Info.Namespace, Name: c.Info.Name}
+}
+
+// Verb is the Kubernetes verb, or the HTTP method for the outside.
+func (c *Call) Verb() string {
+	if c.Host != "" {
+		return c.Request.Method
+	}
+	return c.Info.Verb
+}
+
+// Writes says whether the request may change anything.
+func (c *Call) Writes() bool {
+	switch c.Verb() {
+	case "get", "list", "watch", http.MethodGet, http.MethodHead:
+		return false
+	}
+	return true
+}
+
+// Idle says whether the call belongs to the endless chatter that a settled world still has.
+func (c *Call) Idle() bool {
+	return c.Info.Group == "coordination.k8s.io" && c.Info.Resource == "leases"
+}
+
+// String is the call in words, without anything that differs between equal calls of two runs.
+func (c *Call) String() string {
+	if c.Host != "" {
+		return c.Request.Method + " " + c.Host + c.Request.URL.Path
+	}
+	s := c.Info.Verb + " " + c.Ref().String()
+	if c.Info.Subresource != "" {
+		s += "/" + c.Info.Subresource
+	}
+	return s
+}
+
+// park hands the next leg of the call to the scheduler.
+func (c *Cluster) park(call *Call, leg string, do func() bool) {
+	a := &sched.Action{
+		Order: call.order(),
+		What:  func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
+		Delay: func() time.Duration {
+			if leg == "request" {
+				c.calls = append(c.calls, call)
+			}
+			return c.Rules.Latency(call, leg)
+		},
+		Do:   do,
+		Idle: call.Idle(),
+	}
+	call.mu.Lock()
+	call.action = a
+	call.mu.Unlock()
+	c.Sched.Park(a)
+}
+
+// effect is the first leg: the request arrives and takes effect.
+func (c *Cluster) effect(call *Call) bool {
+	if r := c.Rules.Arrive(call); r.Kill {
+		c.Kill(call.Port)
+		return true
+	} else if r.Answer != nil || r.Lose != nil {
+		call.Response = r.Answer
+		c.record(call, r.Answer)
+		return c.answer(call, r)
+	}
+	if call.Host != "" {
+		call.Response = c.serveOutside(call)
+	} else {
+		c.mu.Lock()
+		call.Response = c.server.Handle(&call.Request)
+		c.mu.Unlock()
+		c.record(call, call.Response)
+	}
+	if len(call.Response.Changes) > 0 {
+		c.Pump()
+	}
+	r := c.Rules.Landed(call)
+	if r.Kill {
+		c.Kill(call.Port)
+		return true
+	}
+	return c.answer(call, r)
+}
+
+// answer sends the reply, or what the ruling says, on its way back.
+func (c *Cluster) answer(call *Call, r Ruling) bool {
+	c.park(call, "reply", func() bool {
+		o := outcome{response: call.Response, err: r.Lose}
+		e := c.event(call, history.Reply)
+		e.Call = call.event
+		if r.Lose != nil {
+			e.Note = r.Lose.Error()
+		} else {
+			e.Code = call.Response.Code
+		}
+		c.History.Add(e)
+		if o.err == nil && call.Response.Watch != nil {
+			o.stream = c.open(call)
+		}
+		c.forget(call)
+		c.Sched.SetCurrent("reply to " + call.String())
+		call.reply <- o
+		return true
+	})
+	return false
+}
+
+func (c *Cluster) forget(call *Call) {
+	for i, other := range c.calls {
+		if other == call {
+			c.calls = append(c.calls[:i], c.calls[i+1:]...)
+			return
+		}
+	}
+}
+
+func (c *Cluster) event(call *Call, k history.Kind) history.Event {
+	return history.Event{
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k, Process: call.Port.Process, Life: call.Port.Life,
+		Reconcile: call.Reconcile, Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
+		Host: call.Host, Server: c.server.Revision(),
+	}
+}
+
+// record writes the request down as it took effect.
+func (c *Cluster) record(call *Call, resp *apiserver.Response) {
+	e := c.event(call, history.Request)
+	if call.Host != "" {
+		e.Path = call.Request.URL.RequestURI()
+	}
+	e.Sent = call.Request.Body
+	if resp != nil {
+		e.Code, e.Received = resp.Code, resp.Body
+		for _, ch := range resp.Changes {
+			e.Changes = append(e.Changes, change(ch, c.Sched))
+			e.Revision = ch.Revision
+		}
+		if len(resp.Changes) == 0 && call.Info.Name != "" && resp.Code < 300 {
+			e.Revision = revisionOf(resp.Body)
+		}
+		if e.Ref.Name == "" && len(resp.Changes) == 1 { // generateName
+			e.Ref.Name = resp.Changes[0].Name
+		}
+	}
+	call.event = c.History.Add(e)
+}
+
+func change(ch apiserver.Change, s *sched.Scheduler) history.Change {
+	return history.Change{
+		Type: ch.Type, Ref: history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
+		UID: ch.UID, Revision: ch.Revision, At: s.Now(), Object: ch.Object, Previous: ch.Previous,
+	}
+}
+
+// Bury withdraws everything that a dead life was waiting for. Its calls stay parked: see [Cluster.Release].
+func (c *Cluster) Bury(p *Port) {
+	p.Die()
+	for _, call := range c.calls {
+		if call.Port == p {
+			call.mu.Lock()
+			if call.action != nil {
+				c.Sched.Drop(call.action)
+			}
+			call.mu.Unlock()
+		}
+	}
+	for _, s := range append([]*Stream(nil), c.streams...) {
+		if s.Port == p {
+			c.close(s)
+		}
+	}
+}
+
+// Release ends the run: no request is served any more, and the calls that are still parked return an error, one at a
+// time, so that their goroutines can end.
+func (c *Cluster) Release(wait func()) {
+	c.ending.Store(true)
+	for len(c.calls) > 0 {
+		call := c.calls[0]
+		c.calls = c.calls[1:]
+		select {
+		case call.reply <- outcome{err: ErrDead}:
+			wait()
+		default:
+		}
+	}
+	for _, s := range append([]*Stream(nil), c.streams...) {
+		s.body.end(io.EOF)
+		c.close(s)
+		wait()
+	}
+}

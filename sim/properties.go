@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// temper is when a property is judged.
+type temper string
+
+const (
+	always     temper = "always"
+	eventually temper = "eventually"
+	sometimes  temper = "sometimes"
+)
+
+type property struct {
+	temper   temper
+	sentence string
+	site     string // file:line of the declaration
+	holds    func(*history.History) error
+	happened func(*history.History) bool
+	reached  bool
+}
+
+// Always declares that holds must return nil after every step. The sentence is the property's name.
+func (w *World) Always(sentence string, holds func(*history.History) error) {
+	w.declare(&property{temper: always, sentence: sentence, holds: holds})
+}
+
+// Eventually declares that holds must return nil whenever the world has settled.
+func (w *World) Eventually(sentence string, holds func(*history.History) error) {
+	w.declare(&property{temper: eventually, sentence: sentence, holds: holds})
+}
+
+// Sometimes declares that happened must be true at the end of a stretch or run at least once in a campaign. A campaign in which it
+// never was fails: the scenario did not explore what it says it does.
+func (w *World) Sometimes(sentence string, happened func(*history.History) bool) {
+	w.declare(&property{temper: sometimes, sentence: sentence, happened: happened})
+}
+
+func (w *World) declare(p *property) {
+	w.alive()
+	_, file, line, _ := runtime.Caller(2)
+	p.site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	for _, other := range w.properties {
+		if other.sentence == p.sentence {
+			w.misuse("the property %q is declared twice, at %s and %s; a sentence names one property", p.sentence, other.site, p.site)
+		}
+	}
+	w.properties = append(w.properties, p)
+}
+
+// judge checks the properties of one temper and ends the run at the first that does not hold.
+func (w *World) judge(t temper) {
+	w.judging = true
+	defer func() { w.judging = false }()
+	for _, p := range w.properties {
+		if p.temper != t {
+			continue
+		}
+		if t == sometimes {
+			p.reached = p.reached || p.happened(w.history)
+			continue
+		}
+		if err := p.holds(w.history); err != nil {
+			w.judging = false
+			w.fail(&Verdict{Temper: string(t), Property: p.sentence, Site: p.site, Message: err.Error()})
+		}
+	}
+}

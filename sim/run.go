@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// Verdict is why a run failed.
+type Verdict struct {
+	// Temper is always, eventually, settles, panic, leak or misuse.
+	Temper string
+	// Property is the sentence that broke; empty for a panic, a leak or misuse.
+	Property string
+	// Site is where the property was declared, as file:line.
+	Site string
+	// Message says what was the matter.
+	Message string
+	// Step and At are when it was noticed.
+	Step int
+	At   history.Time
+}
+
+func (v *Verdict) sentence() string {
+	if v.Property == "" {
+		return v.Temper + ": " + v.Message
+	}
+	return fmt.Sprintf("%s %q broke: %s", v.Temper, v.Property, v.Message)
+}
+
+// same says whether two verdicts are about the same failure: the property and where it stands, not the details.
+func (v *Verdict) same(o *Verdict) bool {
+	if v == nil || o == nil {
+		return v == o
+	}
+	return v.Temper == o.Temper && v.Property == o.Property && v.Site == o.Site &&
+		(v.Property != "" || firstLine(v.Message) == firstLine(o.Message))
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// result is one run.
+type result struct {
+	verdict    *Verdict
+	history    *history.History
+	log        []choice.Answer
+	tape       choice.Tape
+	steps      int
+	reconciles int
+	requests   int
+	virtual    time.Duration
+	faults     []FaultCount
+	sometimes  []Probe
+}
+
+// Probe says whether a Sometimes was ever true.
+type Probe struct {
+	Sentence string
+	Site     string
+	Reached  int // runs in which it was
+}
+
+// execute is one run: the scenario, in a bubble of its own, with every choice answered by the oracle.
+func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+	r := &result{history: &history.History{}}
+	source := choice.New(oracle)
+	var carried any // a panic of somebody else's that must be raised again outside
+	err := bubble(t, func(bt *testing.T) {
+		process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.live(scenario, source, s, &carried)
+		}()
+		<-done
+	})
+	if carried != nil {
+		panic(carried)
+	}
+	if err != nil && r.verdict == nil {
+		r.verdict = &Verdict{Temper: "leak", Message: err.Error()}
+	}
+	r.log, r.tape = source.Log(), source.Tape()
+	for i := range r.history.Events {
+		switch r.history.Events[i].Kind {
+		case history.Handout:
+			r.reconciles++
+		case history.Request:
+			r.requests++
+		}
+	}
+	return r
+}
+
+// bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
+// before its story is told.
+func bubble(t *testing.T, f func(*testing.T)) (err error) {
+	done := make(chan struct{})
+	finished := false
+	go func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("sim: goroutines were left behind when the run ended (%v); end them when the context given to the "+
+					"process is done", v)
+			} else if !finished {
+				err = fmt.Errorf("sim: the test was failed from inside the run (a data race, or t.Fatal in a reconciler)")
+			}
+		}()
+		synctest.Test(t, f)
+		finished = true
+	}()
+	<-done
+	return err
+}
+
+// live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
+func (r *result) live(scenario func(*World), source *choice.Source, s settings, carried *any) {
+	w := newWorld(source, r.history, s)
+	normal := false
+	defer func() {
+		v := recover()
+		switch v := v.(type) {
+		case nil:
+			if !normal && w.verdict == nil {
+				w.verdict = &Verdict{Temper: "panic", Message: "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); " +
+					"state what must hold with w.Always or w.Eventually"}
+			}
+		case stopRun:
+		case carry:
+			*carried = v.value
+		default:
+			w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
+		}
+		w.sched.SetFair(true)
+		w.procs.Teardown(synctest.Wait)
+		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
+		for _, f := range w.faults {
+			r.faults = append(r.faults, f.core().count)
+		}
+		for _, p := range w.properties {
+			if p.temper == sometimes {
+				probe := Probe{Sentence: p.sentence, Site: p.site}
+				if p.reached {
+					probe.Reached = 1
+				}
+				r.sometimes = append(r.sometimes, probe)
+			}
+		}
+	}()
+	scenario(w)
+	w.sched.Quiesce()
+	w.endings()
+	w.judge(always)
+	w.judge(sometimes)
+	normal = true
+}
+
+// carry is a panic that belongs to somebody outside, for example to rapid.
+type carry struct{ value any }
+
+func newWorld(source *choice.Source, h *history.History, s settings) *World {
+	w := &World{settings: s, choices: source, history: h, quiet: &quietness{lastWrite: -1, heard: map[string]int{}}}
+	w.ctx = context.Background()
+	w.sched = sched.New(source)
+	start := time.Now()
+	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
+	_ = start
+	w.wire = wire.New(w.sched, h, server)
+	w.wire.Rules = rules{w}
+	w.procs = process.New(w.sched, h, w.wire, runLog)
+	w.procs.OnHandout = w.handout
+	w.procs.OnExit = w.onExit
+	w.sched.Granted = w.granted
+	w.user = newUserClient(w)
+	return w
+}
+
+// runLog is where controllers under test log: nowhere, until somebody wants to read it.
+var runLog = logr.Discard()

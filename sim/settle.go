@@ -1,0 +1,250 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// The first phase of a stretch, under faults, ends when the world is calm or after this much of it.
+const (
+	stormTime  = 3 * time.Minute
+	stormSteps = 2000
+)
+
+// longestBackOff is the cap of controller-runtime's default rate limiter.
+const longestBackOff = 1000 * time.Second
+
+// patience is how long a program without a manager must have been silent to count as settled: its timers are its own.
+const patience = longestBackOff
+
+// hush is how long nothing at all may have happened for the world to count as settled: libraries poll with timers that
+// the harness does not see, cache synchronisation every 100 ms for one.
+const hush = time.Second
+
+// quietness is what Settle must know about the past.
+type quietness struct {
+	seen      int            // events taken in
+	lastEvent time.Duration  // when anything but idle chatter last happened
+	lastWrite int            // index of the last event that changed an object other than Leases and Events
+	heard     map[string]int // index of the last request of each process, leases apart
+}
+
+func (q *quietness) take(w *World) {
+	events := w.history.Events
+	for ; q.seen < len(events); q.seen++ {
+		e := &events[q.seen]
+		if e.Ref.Kind != "Lease" {
+			q.lastEvent = e.At
+		}
+		if e.Kind != history.Request {
+			continue
+		}
+		if e.Ref.Kind != "Lease" {
+			q.heard[e.Process] = q.seen
+		}
+		for _, c := range e.Changes {
+			if c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" {
+				q.lastWrite = q.seen
+			}
+		}
+	}
+}
+
+// Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
+// faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due, and every
+// delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since the last write that
+// changed an object other than Leases and Events. A world that has not settled after three times the longest back-off,
+// or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
+func (w *World) Settle() {
+	w.alive()
+	w.storm()
+	w.heal()
+	w.converge()
+	w.note(history.Event{Kind: history.Settled})
+	w.judge(always)
+	w.judge(eventually)
+	w.judge(sometimes)
+	w.healed = false
+	w.sched.SetFair(false)
+}
+
+// storm is the first phase: choices decide, faults strike.
+func (w *World) storm() {
+	until := w.sched.Now() + stormTime
+	steps := w.sched.Steps() + stormSteps
+	for w.sched.Steps() < steps && w.sched.Now() < until {
+		w.sched.Quiesce()
+		w.endings()
+		w.quiet.take(w)
+		hushed := w.quiet.lastEvent + hush
+		if w.calm() && len(w.timersBefore(until)) == 0 && w.sched.Now() >= hushed {
+			return
+		}
+		if hushed > w.sched.Now() {
+			w.sched.Step(min(until, hushed))
+		} else {
+			w.sched.Step(until)
+		}
+		w.bounded()
+	}
+}
+
+func (w *World) heal() {
+	w.healed = true
+	w.sched.SetFair(true)
+	w.sched.Hurry(func(a *sched.Action) bool { return !a.Idle && !w.restarts(a) })
+	if w.anyFault() {
+		w.note(history.Event{Kind: history.Heal})
+	}
+}
+
+// restarts says whether the action is a restart: the kubelet's back-off is not a fault and is not healed.
+func (w *World) restarts(a *sched.Action) bool {
+	for _, p := range w.procs.Processes() {
+		if p.Restarting() == a {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *World) anyFault() bool {
+	for _, f := range w.faults {
+		if f.core().eager > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// converge is the second phase.
+func (w *World) converge() {
+	begun := w.sched.Now()
+	for {
+		w.sched.Quiesce()
+		w.endings()
+		w.quiet.take(w)
+		if w.settled() {
+			return
+		}
+		limit := begun + 3*max(longestBackOff, w.longestWait())
+		until := limit
+		if hushed := w.quiet.lastEvent + hush; hushed > w.sched.Now() {
+			until = min(limit, hushed)
+		}
+		if !w.sched.Step(until) && w.sched.Now() >= limit {
+			w.unsettled(fmt.Sprintf("within %v, three times the longest back-off", limit-begun))
+		}
+		w.bounded()
+	}
+}
+
+// calm says whether nothing is under way: every action that is left is idle chatter or a timer.
+func (w *World) calm() bool {
+	for _, a := range w.sched.Pending() {
+		if !a.Idle {
+			return false
+		}
+	}
+	for _, c := range w.procs.Controllers() {
+		if len(c.Busy()) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// timersBefore are the delayed hand-outs that are due by then.
+func (w *World) timersBefore(until time.Duration) []string {
+	var out []string
+	for _, c := range w.procs.Controllers() {
+		for _, t := range c.Timers() {
+			if t.Due <= until {
+				out = append(out, fmt.Sprintf("%s of %s %s, due %s", t.What, c.Name, t.Item, history.Clock(t.Due)))
+			}
+		}
+	}
+	return out
+}
+
+func (w *World) longestWait() time.Duration {
+	var longest time.Duration
+	for _, c := range w.procs.Controllers() {
+		for _, t := range c.Timers() {
+			longest = max(longest, t.Delay)
+		}
+	}
+	return longest
+}
+
+func (w *World) settled() bool {
+	if !w.calm() || w.sched.Now()-w.quiet.lastEvent < hush || w.procs.Starting() != "" {
+		return false
+	}
+	for _, c := range w.procs.Controllers() {
+		for _, t := range c.Timers() {
+			if t.Fired <= w.quiet.lastWrite {
+				return false
+			}
+		}
+	}
+	for _, p := range w.procs.Processes() {
+		if l := p.Life(); l == nil || l.Managed() {
+			continue
+		}
+		if i, ok := w.quiet.heard[p.Name]; ok && w.sched.Now()-w.history.Events[i].At < patience {
+			return false
+		}
+	}
+	return true
+}
+
+// unsettled ends the run with a sentence about what is still pending.
+func (w *World) unsettled(bound string) {
+	var pending []string
+	for _, a := range w.sched.Pending() {
+		if !a.Idle && len(pending) < 4 {
+			pending = append(pending, fmt.Sprintf("%s (due %s)", a.What(), history.Clock(a.Due())))
+		}
+	}
+	if s := w.procs.Starting(); s != "" {
+		pending = append(pending, s)
+	}
+	for _, c := range w.procs.Controllers() {
+		pending = append(pending, c.Busy()...)
+	}
+	pending = append(pending, w.timersBefore(1<<62)...)
+	if len(pending) == 0 {
+		pending = append(pending, "nothing that the harness can see; a program without a manager keeps calling")
+	}
+	if len(pending) > 8 {
+		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))
+	}
+	msg := fmt.Sprintf("the world did not settle %s: pending are %s", bound, strings.Join(pending, "; "))
+	if i := w.quiet.lastWrite; i >= 0 && i < len(w.history.Events) {
+		e := &w.history.Events[i]
+		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
+	}
+	w.fail(&Verdict{Temper: "settles", Property: "the world settles", Message: msg})
+}
+
+// endings ends the run when a program ended in a way that no world can go on from.
+func (w *World) endings() {
+	if w.pendingMisuse != "" {
+		w.misuse("%s", w.pendingMisuse)
+	}
+}
+
+// drive runs the world until a request of the user's has been answered.
+func (w *World) drive(replied func() bool) {
+	for !replied() {
+		w.sched.Quiesce()
+		w.endings()
+		w.sched.Step(w.sched.Now() + time.Hour)
+		w.bounded()
+	}
+}

@@ -1,0 +1,234 @@
+// Package story is the file in which a failing run is kept: a txtar archive with a header that a reviewer can read, the
+// tape as labelled choices, the history of the minimal run, and the verdict.
+//
+// A story keeps choices, not only a seed, so that it survives unrelated changes of the code under test: each choice is
+// found again by its label and how often that label was asked before. Everything that the tape does not mention is dull.
+//
+// The package reads and writes; it runs nothing.
+package story
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+// Format is the version of the file format that this package writes.
+const Format = 1
+
+// Story is a minimised failing run.
+type Story struct {
+	Test     string // name of the test, as go test -run takes it
+	Package  string // import path of the test's package
+	Temper   string // always, eventually, settles, …
+	Property string // the sentence that broke
+	Site     string // file:line where it is declared
+	Message  string // what was the matter
+	Seed     string // the run that it was found with, for the record
+	Replay   string // the command that replays it
+	// Before and After are lengths: of the run as found and of the minimal one.
+	Before, After Length
+	// Versions are what it was recorded with, name to version.
+	Versions map[string]string
+	Tape     []Choice
+	// History is the minimal run, a line per event.
+	History []string
+}
+
+// Choice is one answer that was not dull.
+type Choice struct {
+	ID    string // label and occurrence, for example "lag pipelines Pipeline #4"
+	Value int
+}
+
+// Length measures a run.
+type Length struct{ Choices, Faults, Steps int }
+
+// String is the length in words.
+func (l Length) String() string {
+	return fmt.Sprintf("%d choices, %d faults, %d steps", l.Choices, l.Faults, l.Steps)
+}
+
+// Name is the file name that belongs to the story: it depends on the verdict and the tape only.
+func (s *Story) Name() string {
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s\n%s\n%s\n", s.Temper, s.Property, s.Site)
+	for _, c := range s.Tape {
+		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
+	}
+	return fmt.Sprintf("%08x.txtar", h.Sum32())
+}
+
+// Encode writes the story as a txtar archive.
+func (s *Story) Encode() []byte {
+	var head bytes.Buffer
+	line := func(k, v string) {
+		if v != "" {
+			fmt.Fprintf(&head, "%s: %s\n", k, strings.ReplaceAll(v, "\n", " "))
+		}
+	}
+	fmt.Fprintf(&head, "wavetank story, format %d\n", Format)
+	line("test", s.Test)
+	line("package", s.Package)
+	line("broke", s.Temper+" "+strconv.Quote(s.Property))
+	line("declared", s.Site)
+	line("found", s.Seed)
+	line("before", s.Before.String())
+	line("after", s.After.String())
+	names := make([]string, 0, len(s.Versions))
+	for n := range s.Versions {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		line("with", n+" "+s.Versions[n])
+	}
+	line("replay", s.Replay)
+	var tape strings.Builder
+	for _, c := range s.Tape {
+		fmt.Fprintf(&tape, "%d %s\n", c.Value, c.ID)
+	}
+	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
+		{Name: "verdict", Data: []byte(s.Message + "\n")},
+		{Name: "tape", Data: []byte(tape.String())},
+		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
+	}})
+}
+
+// Decode reads a story. The error says what is wrong with the file.
+func Decode(data []byte) (*Story, error) {
+	a := txtar.Parse(data)
+	lines := strings.Split(strings.TrimSpace(string(a.Comment)), "\n")
+	var format int
+	if _, err := fmt.Sscanf(lines[0], "wavetank story, format %d", &format); err != nil {
+		return nil, errors.New("not a wavetank story: the first line must read \"wavetank story, format 1\"")
+	}
+	if format > Format {
+		return nil, fmt.Errorf("the story has format %d and this version of wavetank reads up to %d; use a newer one", format, Format)
+	}
+	s := &Story{Versions: map[string]string{}}
+	for _, l := range lines[1:] {
+		k, v, ok := strings.Cut(l, ": ")
+		if !ok {
+			return nil, fmt.Errorf("header line %q is not \"key: value\"", l)
+		}
+		if err := s.header(k, v); err != nil {
+			return nil, err
+		}
+	}
+	if s.Test == "" {
+		return nil, errors.New("the header names no test")
+	}
+	found := false
+	for _, f := range a.Files {
+		switch f.Name {
+		case "verdict":
+			s.Message = strings.TrimSuffix(string(f.Data), "\n")
+		case "history":
+			s.History = strings.Split(strings.TrimSuffix(string(f.Data), "\n"), "\n")
+		case "tape":
+			found = true
+			if err := s.tape(string(f.Data)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !found {
+		return nil, errors.New("the story has no tape section; without one there is nothing to replay")
+	}
+	return s, nil
+}
+
+func (s *Story) header(k, v string) error {
+	var err error
+	switch k {
+	case "test":
+		s.Test = v
+	case "package":
+		s.Package = v
+	case "broke":
+		temper, quoted, _ := strings.Cut(v, " ")
+		s.Temper = temper
+		if s.Property, err = strconv.Unquote(quoted); err != nil {
+			return fmt.Errorf("header line \"broke: %s\" must be a temper and a quoted sentence", v)
+		}
+	case "declared":
+		s.Site = v
+	case "found":
+		s.Seed = v
+	case "before":
+		err = s.Before.parse(v)
+	case "after":
+		err = s.After.parse(v)
+	case "with":
+		name, version, _ := strings.Cut(v, " ")
+		s.Versions[name] = version
+	case "replay":
+		s.Replay = v
+	default:
+		return fmt.Errorf("header key %q is unknown", k)
+	}
+	return err
+}
+
+func (l *Length) parse(v string) error {
+	if _, err := fmt.Sscanf(v, "%d choices, %d faults, %d steps", &l.Choices, &l.Faults, &l.Steps); err != nil {
+		return fmt.Errorf("length %q must read like \"3 choices, 1 faults, 20 steps\"", v)
+	}
+	return nil
+}
+
+func (s *Story) tape(data string) error {
+	for i, l := range strings.Split(strings.TrimSpace(data), "\n") {
+		if l == "" {
+			continue
+		}
+		value, id, ok := strings.Cut(l, " ")
+		n, err := strconv.Atoi(value)
+		if !ok || err != nil || n <= 0 {
+			return fmt.Errorf("line %d of the tape, %q, is not a positive value and a label", i+1, l)
+		}
+		if !strings.Contains(id, " #") {
+			return fmt.Errorf("line %d of the tape, %q, has no occurrence (\" #n\") after its label", i+1, l)
+		}
+		s.Tape = append(s.Tape, Choice{id, n})
+	}
+	return nil
+}
+
+// Read reads a story from a file.
+func Read(path string) (*Story, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Write stores the story in a directory, which is made if need be, and returns its path.
+func (s *Story) Write(dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, s.Name())
+	return path, os.WriteFile(path, s.Encode(), 0o666)
+}
+
+// List returns the paths of all stories in a directory, in order; none if there is no such directory.
+func List(dir string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	sort.Strings(paths)
+	return paths, err
+}

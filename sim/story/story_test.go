@@ -1,0 +1,60 @@
+package story
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func example() *Story {
+	return &Story{
+		Test: "TestPromoteOnce/V1", Package: "example.com/op", Temper: "always", Property: `each "x" once`, Site: "op_test.go:12",
+		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
+		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
+		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
+		Tape:     []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
+		History:  []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
+	}
+}
+
+func TestAStorySurvivesItsFile(t *testing.T) {
+	path, err := example().Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(example(), got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestBadStoriesSayWhatIsWrong(t *testing.T) {
+	good := string(example().Encode())
+	for _, c := range []struct{ name, file, want string }{
+		{"empty", "", "not a wavetank story"},
+		{"foreign", "go test fuzz v1\nint(3)\n", "not a wavetank story"},
+		{"newer", strings.Replace(good, "format 1", "format 9", 1), "use a newer one"},
+		{"no test", strings.Replace(good, "test: TestPromoteOnce/V1\n", "", 1), "names no test"},
+		{"bad header", strings.Replace(good, "declared: ", "declared ", 1), "is not \"key: value\""},
+		{"unknown key", strings.Replace(good, "declared:", "mood:", 1), `"mood" is unknown`},
+		{"no tape", strings.Replace(good, "-- tape --", "-- tapes --", 1), "no tape section"},
+		{"bad tape", strings.Replace(good, "4 lag", "four lag", 1), "line 2 of the tape"},
+		{"no occurrence", strings.Replace(good, "web #3", "web", 1), "has no occurrence"},
+		{"bad length", strings.Replace(good, "2 choices", "two choices", 1), "must read like"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Decode([]byte(c.file))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+	if _, err := Read("nowhere.txtar"); !os.IsNotExist(err) {
+		t.Errorf("a missing file gives %v", err)
+	}
+}

@@ -1,0 +1,303 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// World is one simulated cluster with everything in it. It lives for one run. Its methods must be called on the
+// goroutine that the scenario was called on.
+type World struct {
+	settings settings
+	choices  *choice.Source
+	sched    *sched.Scheduler
+	history  *history.History
+	wire     *wire.Cluster
+	procs    *process.World
+	user     *userClient
+
+	properties []*property
+	faults     []Fault
+	healed     bool // faults are off: the second phase of a stretch
+	judging    bool
+	quiet      *quietness
+	verdict    *Verdict
+	ctx        context.Context
+	// pendingMisuse is an ending found where the run could not be unwound.
+	pendingMisuse string
+}
+
+// stopRun unwinds the scenario once the verdict is known.
+type stopRun struct{}
+
+// fail ends the run with a verdict.
+func (w *World) fail(v *Verdict) {
+	if w.verdict == nil {
+		v.Step = w.sched.Steps()
+		v.At = w.sched.Now()
+		w.verdict = v
+		w.note(history.Event{Kind: history.Violation, Note: v.sentence()})
+	}
+	panic(stopRun{})
+}
+
+// misuse ends the run because the scenario asks for something that cannot be.
+func (w *World) misuse(format string, args ...any) {
+	w.fail(&Verdict{Temper: "misuse", Message: "sim: " + fmt.Sprintf(format, args...)})
+}
+
+// alive unwinds again if the scenario goes on after its run has ended.
+func (w *World) alive() {
+	if w.verdict != nil {
+		panic(stopRun{})
+	}
+	w.sched.Disturb()
+}
+
+func (w *World) note(e history.Event) {
+	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Server().Revision()
+	w.history.Add(e)
+}
+
+// History is the record of this run so far.
+func (w *World) History() *history.History { return w.history }
+
+// Context is done when the run ends.
+func (w *World) Context() context.Context { return w.ctx }
+
+// Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them.
+func (w *World) Install(crds ...any) {
+	w.alive()
+	var all []*apiextensionsv1.CustomResourceDefinition
+	for _, c := range crds {
+		switch c := c.(type) {
+		case *apiextensionsv1.CustomResourceDefinition:
+			all = append(all, c)
+		case []*apiextensionsv1.CustomResourceDefinition:
+			all = append(all, c...)
+		case string:
+			found, err := readCRDs(c)
+			if err != nil {
+				w.misuse("w.Install(%q): %v", c, err)
+			}
+			all = append(all, found...)
+		default:
+			w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition objects", c)
+		}
+	}
+	if err := w.wire.Server().Install(all...); err != nil {
+		w.misuse("w.Install: %v", err)
+	}
+}
+
+// readCRDs reads every CustomResourceDefinition in a file or a directory of YAML or JSON files.
+func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{path}
+	if info.IsDir() {
+		files = nil
+		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
+			found, _ := filepath.Glob(filepath.Join(path, pattern))
+			files = append(files, found...)
+		}
+		sort.Strings(files)
+	}
+	var out []*apiextensionsv1.CustomResourceDefinition
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range splitYAML(data) {
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			if err := yaml.Unmarshal(doc, crd); err != nil {
+				return nil, fmt.Errorf("%s: %w", f, err)
+			}
+			if crd.Kind == "CustomResourceDefinition" {
+				out = append(out, crd)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no CustomResourceDefinition found there")
+	}
+	return out, nil
+}
+
+// ProcessOption changes how a process is started.
+type ProcessOption func(*processOptions)
+
+type processOptions struct{ manager ctrl.Options }
+
+// Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
+// metrics, health and pprof addresses, the REST mapper (unless MapperProvider is set), the check that controller names
+// are unique, the order of cached lists, and the identity of the leader election lock. LeaderElectionConfig and
+// Cache.NewInformer are refused.
+func Options(o ctrl.Options) ProcessOption {
+	return func(p *processOptions) { p.manager = o }
+}
+
+// Start adds a process that is one manager. setup is the function that the operator ships, called afresh for each life.
+func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...ProcessOption) {
+	var o processOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	if setup == nil {
+		w.misuse("w.Start(%q) was given no setup function", name)
+	}
+	if o.manager.Scheme != nil {
+		w.user.know(o.manager.Scheme)
+	}
+	w.begin(name, func(ctx context.Context, cfg *rest.Config) error {
+		mgr, err := process.NewManager(cfg, o.manager)
+		if err != nil {
+			return &setupError{err}
+		}
+		if err := setup(mgr); err != nil {
+			return &setupError{err}
+		}
+		return mgr.Start(ctx)
+	})
+}
+
+// Run adds a process that is any program: main is called afresh for each life and must return when ctx is done. It
+// reaches the cluster through cfg; one that makes managers itself uses [NewManager].
+func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config) error) {
+	if main == nil {
+		w.misuse("w.Run(%q) was given no function", name)
+	}
+	w.begin(name, main)
+}
+
+func (w *World) begin(name string, main process.Main) {
+	w.alive()
+	if name == "" || name == userName {
+		w.misuse("a process cannot be called %q", name)
+	}
+	if w.procs.Find(name) != nil {
+		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
+	}
+	w.procs.Start(name, main)
+}
+
+// setupError is what NewManager or the setup function returned, before anything ran.
+type setupError struct{ error }
+
+func (e *setupError) Unwrap() error { return e.error }
+
+// NewManager makes a manager inside a program started with [World.Run]: ctrl.NewManager for simulated processes.
+func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
+	return process.NewManager(cfg, o)
+}
+
+// External puts a model of the outside world behind a host name. The handler is called on the scheduling goroutine, as
+// one atomic step; it reports effects with [history.AddEffect] and must not block.
+func (w *World) External(host string, handler http.Handler) {
+	w.alive()
+	if err := w.wire.Outside(host, handler); err != nil {
+		w.misuse("w.External: %v", err)
+	}
+}
+
+// HTTPClient is the process's client to the outside world. It dies with the life that mgr belongs to. For a manager
+// that is not simulated it is http.DefaultClient.
+func HTTPClient(mgr ctrl.Manager) *http.Client {
+	if m, ok := mgr.(*process.Manager); ok {
+		return m.HTTPClient()
+	}
+	return http.DefaultClient
+}
+
+// Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle
+// heals them; after that they are on again.
+func (w *World) Inject(faults ...Fault) {
+	w.alive()
+	for _, f := range faults {
+		c := f.core()
+		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
+			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
+		}
+		c.count.Fault = f.String()
+		c.eager = w.choices.Choose("fault "+f.String(), 3)
+		w.faults = append(w.faults, f)
+	}
+}
+
+// Sleep lets virtual time pass, under faults.
+func (w *World) Sleep(d time.Duration) {
+	w.alive()
+	until := w.sched.Now() + d
+	for w.sched.Step(until) {
+		w.bounded()
+	}
+}
+
+// Stop asks a process to end, as SIGTERM does; the kubelet starts it again at once when it has ended.
+func (w *World) Stop(name string) {
+	w.alive()
+	p := w.procs.Find(name)
+	if p == nil {
+		w.misuse("w.Stop(%q): there is no such process", name)
+	}
+	if l := p.Life(); l != nil {
+		l.Stop()
+	}
+}
+
+// Client is a client of the user's: for anything that [World.Apply] and [World.Remove] do not do. Inside a property it
+// reads the server's state at that moment.
+func (w *World) Client() client.Client { return w.user }
+
+// granted is called after every step.
+func (w *World) granted() {
+	w.quiet.take(w)
+	if w.verdict == nil {
+		w.judge(always)
+	}
+}
+
+// bounded gives up on a run that has taken too many steps.
+func (w *World) bounded() {
+	if w.sched.Steps() > w.settings.maxSteps {
+		w.unsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", w.settings.maxSteps))
+	}
+}
+
+// onExit decides what follows when a program ended by itself.
+func (w *World) onExit(l *process.Life, err error) bool {
+	var bad *setupError
+	var panicked *process.PanicError
+	switch {
+	case errors.As(err, &panicked):
+		w.pendingMisuse = fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, panicked.Value, panicked.Stack)
+	case errors.As(err, &bad) && !w.anyFault():
+		w.pendingMisuse = fmt.Sprintf("the setup function of process %q failed: %v", l.Process.Name, bad.error)
+	}
+	return w.pendingMisuse == ""
+}
+
+// schemes that w.Client knows from the start.
+var baseSchemes = []*runtime.Scheme{baseScheme()}
