@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+)
+
+// stamper copies a ConfigMap's data into its annotations, writes an Event about it and now and then fails.
+type stamper struct {
+	client.Client
+	mgr   ctrl.Manager
+	queue bool
+}
+
+func (s *stamper) SetupWithManager(mgr ctrl.Manager) error {
+	s.mgr = mgr
+	return ctrl.NewControllerManagedBy(mgr).Named("stamper").For(&corev1.ConfigMap{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 2, UsePriorityQueue: &s.queue}).Complete(s)
+}
+
+func (s *stamper) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var all corev1.ConfigMapList
+	var cm corev1.ConfigMap
+	if err := s.Get(ctx, req.NamespacedName, &cm); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if err := s.List(ctx, &all, client.InNamespace(req.Namespace)); err != nil {
+		return reconcile.Result{}, err
+	}
+	if cm.Annotations["stamp"] == cm.Data["k"] {
+		return reconcile.Result{}, nil
+	}
+	patch := client.MergeFromWithOptions(cm.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", cm.Data["k"])
+	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "of", fmt.Sprint(len(all.Items)))
+	s.mgr.GetEventRecorder("stamper").Eventf(&cm, nil, corev1.EventTypeNormal, "Stamped", "Stamp", "stamped with %s", cm.Data["k"])
+	return reconcile.Result{}, s.Patch(ctx, &cm, patch)
+}
+
+func stamps(leaders int, priority bool) func(*World) {
+	return func(w *World) {
+		for i := range max(leaders, 1) {
+			w.Start(fmt.Sprintf("stamper-%d", i), func(mgr ctrl.Manager) error {
+				return (&stamper{Client: mgr.GetClient(), queue: priority}).SetupWithManager(mgr)
+			}, Options(ctrl.Options{LeaderElection: leaders > 0, LeaderElectionID: "stamper", LeaderElectionNamespace: "default"}))
+		}
+		w.Inject(StaleCache(1e9), Crash("stamper-0"), RacingRequeue())
+		for i := range 3 {
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
+		}
+		w.Settle()
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}, Data: map[string]string{"k": "2"}})
+		w.Settle()
+	}
+}
+
+// twice runs every seed twice, once from the seed and once from the tape, and compares step by step.
+func twice(t *testing.T, scenario func(*World), seeds int) {
+	t.Helper()
+	defer process.Enter(runLog, process.Outside{})()
+	differ, events := 0, 0
+	for i := range seeds {
+		first := execute(t, scenario, choice.NewRandom(choice.Mix(7, i)), flags)
+		if first.verdict != nil {
+			t.Fatalf("seed %d: %s", i, first.verdict.sentence())
+		}
+		second := execute(t, scenario, choice.Play(first.tape), flags)
+		events += len(first.history.Events)
+		if at, what := history.Difference(first.history, second.history); at >= 0 {
+			differ++
+			if differ == 1 {
+				t.Errorf("seed %d: %s", i, what)
+			}
+		}
+	}
+	t.Logf("%d seeds twice, %d events: %d differ", seeds, events, differ)
+	if differ > 0 {
+		t.Errorf("%d of %d seeds differ", differ, seeds)
+	}
+}
+
+func TestEverySeedReplays(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		leaders  int
+		priority bool
+		seeds    int
+	}{
+		{"priority queue", 0, true, 300}, {"classic queue", 0, false, 300}, {"two leader-electing replicas", 2, true, 60},
+	} {
+		t.Run(c.name, func(t *testing.T) { twice(t, stamps(c.leaders, c.priority), c.seeds) })
+	}
+}
