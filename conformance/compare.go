@@ -1,0 +1,103 @@
+package conformance
+
+// The verdict on a row, and the report of a run.
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Verdict is what came of one row.
+type Verdict struct {
+	Row  Row
+	Diff string // empty when the arms agree; - is the real server, + the model
+}
+
+// Judge compares the model's observations with the real server's.
+func Judge(r Row, want, got []Observed) Verdict {
+	return Verdict{Row: r, Diff: cmp.Diff(want, got)}
+}
+
+// Complaint is the sentence for a row that did not come out as the table says, empty when it did.
+func (v Verdict) Complaint() string {
+	switch {
+	case v.Diff == "" && v.Row.Differs == "":
+		return ""
+	case v.Diff == "":
+		return "the arms agree by now; the row's excuse is stale: " + v.Row.Differs
+	case v.Row.Differs != "":
+		return ""
+	}
+	return "the model (+) differs from kube-apiserver (-):\n" + v.Diff
+}
+
+// Summary prints agreements and differences: a line an area, then every difference in full.
+func Summary(verdicts []Verdict) string {
+	var rows []Row
+	agree, excused, differ := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, v := range verdicts {
+		rows = append(rows, v.Row)
+		switch {
+		case v.Diff == "":
+			agree[v.Row.Area]++
+		case v.Row.Differs != "":
+			excused[v.Row.Area]++
+		default:
+			differ[v.Row.Area]++
+		}
+	}
+	var out strings.Builder
+	total := [3]int{}
+	fmt.Fprintf(&out, "%-28s %8s %10s %8s\n", "area", "agree", "accepted", "differ")
+	for _, a := range Areas(rows) {
+		fmt.Fprintf(&out, "%-28s %8d %10d %8d\n", a, agree[a], excused[a], differ[a])
+		total[0], total[1], total[2] = total[0]+agree[a], total[1]+excused[a], total[2]+differ[a]
+	}
+	fmt.Fprintf(&out, "%-28s %8d %10d %8d\n", "all", total[0], total[1], total[2])
+	for _, v := range verdicts {
+		if c := v.Complaint(); c != "" {
+			fmt.Fprintf(&out, "\n=== %s: %s\n%s\n", v.Row.Area, v.Row.Name, c)
+		}
+	}
+	return out.String()
+}
+
+// Sides shows, step by step, what each arm said where they differ: shorter than a diff for those who repair the model.
+func Sides(want, got []Observed) string {
+	var out strings.Builder
+	for i := range max(len(want), len(got)) {
+		var w, g Observed
+		if i < len(want) {
+			w = want[i]
+		}
+		if i < len(got) {
+			g = got[i]
+		}
+		if cmp.Equal(w, g) {
+			continue
+		}
+		step := w.Step
+		if step == "" {
+			step = g.Step
+		}
+		fmt.Fprintf(&out, "  step %d: %s\n    want %s\n    got  %s\n", i+1, clip(step, 300), clip(oneLine(w), 3000), clip(oneLine(g), 3000))
+	}
+	return out.String()
+}
+
+func oneLine(o Observed) string {
+	o.Step = ""
+	data, _ := json.Marshal(o)
+	return string(data)
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(slices.Concat(r[:n], []rune("…")))
+	}
+	return s
+}

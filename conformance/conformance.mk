@@ -1,0 +1,17 @@
+# Holds the API model against a real kube-apiserver. Included by the root Makefile, after hack/envtest/envtest.mk.
+#
+# OPS is how many random operations the differential test runs beside the table: 2000 in CI, 20000 before a release.
+
+OPS ?= 2000
+
+CONFORMANCE_ENV = KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s
+CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 -timeout 60m ./conformance
+
+.PHONY: conformance
+conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver: the table and OPS random operations.
+	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential' -args -ginkgo.succinct -conformance.ops=$(OPS)
+
+.PHONY: conformance-record
+conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
+	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
+	cd $(ENVTEST_ROOT) && go test -count=1 ./conformance -run TestFidelityPage -args -update

@@ -1,0 +1,99 @@
+//go:build conformance
+
+package conformance
+
+// The two-armed table, against a living control plane. It is behind a build tag because the control plane must be
+// compiled first; `make conformance` does both. It never skips: without binaries it fails and says what to do.
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+var real *Real
+
+func TestConformance(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Conformance")
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	var err error
+	if real, err = StartReal(); err != nil {
+		_, _ = os.Stderr.WriteString("conformance: " + err.Error() + "\n")
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := real.Stop(); err != nil {
+		_, _ = os.Stderr.WriteString("conformance: stopping the control plane: " + err.Error() + "\n")
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// fresh is what the real server says today, and verdicts how the model compares with that.
+var (
+	fresh    = Recordings{}
+	verdicts []Verdict
+)
+
+var _ = Describe("The API", Ordered, ContinueOnFailure, func() {
+	var recorded Recordings
+
+	BeforeAll(func() {
+		var err error
+		recorded, err = ReadRecordings(recordings, Areas(Rows()))
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	DescribeTable("answers alike on both arms", func(ctx context.Context, r Row) {
+		ns := namespaceOf(r.Area + r.Name)
+		observed, started, err := Observe(ctx, r, real, ns)
+		Expect(err).NotTo(HaveOccurred())
+		want := plain(Normalise(observed, ns, started, r.Managed))
+		if fresh[r.Area] == nil {
+			fresh[r.Area] = map[string][]Observed{}
+		}
+		fresh[r.Area][r.Name] = want
+		if *update {
+			return
+		}
+		got, err := askModel(ctx, r)
+		Expect(err).NotTo(HaveOccurred())
+		v := Judge(r, want, got)
+		verdicts = append(verdicts, v)
+		if c := v.Complaint(); c != "" {
+			Fail(c)
+		}
+		if old := cmp.Diff(recorded[r.Area][r.Name], want); old != "" {
+			Fail("the real server (+) no longer answers as recorded (-); run `make conformance-record` and look at the change:\n" + old)
+		}
+	}, entries())
+})
+
+func entries() []TableEntry {
+	var entries []TableEntry
+	for _, r := range Rows() {
+		entries = append(entries, Entry(r.Area+": "+r.Name, r))
+	}
+	return entries
+}
+
+var _ = AfterSuite(func() {
+	if *update {
+		Expect(fresh.Write(recordings, Rows())).To(Succeed())
+		return
+	}
+	head, _, _ := strings.Cut(Summary(verdicts), "\n===")
+	GinkgoWriter.Println(head)
+	_, _ = os.Stdout.WriteString("\n" + head + "\n")
+})

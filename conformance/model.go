@@ -1,0 +1,144 @@
+package conformance
+
+// The model arm: models/apiserver behind an [http.RoundTripper], so that the same clients reach it.
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// Model is one model of the API server with the table's custom resources installed.
+type Model struct {
+	mu     sync.Mutex
+	moved  *sync.Cond // broadcast after every request: watches may have something to deliver
+	server *apiserver.Server
+}
+
+// StartModel makes a model. Rows get one each, so that a row that breaks it breaks no other.
+func StartModel() (*Model, error) {
+	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})}
+	m.moved = sync.NewCond(&m.mu)
+	for _, crd := range CRDs() {
+		if err := m.server.Install(crd); err != nil {
+			return nil, err
+		}
+	}
+	// The real server does not remember its first moments either: its caches begin when it has started.
+	m.server.Compact(m.server.Revision())
+	return m, nil
+}
+
+// Name implements [Arm].
+func (*Model) Name() string { return "model" }
+
+// Config implements [Arm].
+func (m *Model) Config() *rest.Config {
+	return &rest.Config{Host: "https://model.invalid", Transport: m, QPS: -1}
+}
+
+// Compact implements [Arm].
+func (m *Model) Compact(context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.server.Compact(m.server.Revision())
+	return nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
+	var body []byte
+	if req.Body != nil {
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		_ = req.Body.Close()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	defer m.moved.Broadcast()
+	r := m.server.Handle(&apiserver.Request{
+		Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
+		User: "admin", Groups: []string{"system:masters", "system:authenticated"},
+	})
+	resp := &http.Response{
+		StatusCode: r.Code, Status: http.StatusText(r.Code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: r.Header, Request: req, ContentLength: int64(len(r.Body)), Body: io.NopCloser(bytes.NewReader(r.Body)),
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+	if r.Watch != nil {
+		resp.ContentLength, resp.Body = -1, m.pump(req.Context(), r.Watch)
+	}
+	return resp, nil
+}
+
+// pump is a watch's body: each read waits until the watch has a frame, the client is gone or its time is up. The model
+// itself has no time, so the deadline that the client asked for is kept here.
+type pump struct {
+	m     *Model
+	watch *apiserver.Watch
+	left  []byte
+	done  bool
+	timer *time.Timer
+	stop  func() bool
+}
+
+func (m *Model) pump(ctx context.Context, w *apiserver.Watch) *pump {
+	p := &pump{m: m, watch: w}
+	p.stop = context.AfterFunc(ctx, p.end)
+	if d := w.Timeout(); d > 0 {
+		p.timer = time.AfterFunc(d, p.end)
+	}
+	return p
+}
+
+func (p *pump) end() {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	p.done = true
+	p.m.moved.Broadcast()
+}
+
+// Read implements [io.Reader].
+func (p *pump) Read(b []byte) (int, error) {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	for len(p.left) == 0 {
+		if p.done {
+			return 0, io.EOF
+		}
+		frame, ok := p.watch.Next()
+		if !ok {
+			p.m.moved.Wait()
+			continue
+		}
+		p.left = frame.Data
+		p.done = frame.Type == "ERROR"
+	}
+	n := copy(b, p.left)
+	p.left = p.left[n:]
+	return n, nil
+}
+
+// Close implements [io.Closer].
+func (p *pump) Close() error {
+	p.stop()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.end()
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	p.watch.Close()
+	return nil
+}

@@ -1,0 +1,79 @@
+package conformance
+
+// The model against the real server's answers on file: the half of the proof that needs no control plane, and so the one
+// that every `go test` runs.
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const recordings = "testdata/recorded"
+
+var (
+	update   = flag.Bool("update", false, "write FIDELITY.md (and, with the build tag, the recordings) anew")
+	diffFile = flag.String("conformance.diff", "", "a file for the list of disagreements")
+)
+
+// askModel puts a row to a model of its own.
+func askModel(ctx context.Context, r Row) ([]Observed, error) {
+	m, err := StartModel()
+	if err != nil {
+		return nil, err
+	}
+	ns := namespaceOf(r.Area + r.Name)
+	got, started, err := Observe(ctx, r, m, ns)
+	return plain(Normalise(got, ns, started, r.Managed)), err
+}
+
+func TestModelAgainstRecordings(t *testing.T) {
+	rows := Rows()
+	recorded, err := ReadRecordings(recordings, Areas(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var verdicts []Verdict
+	var sides strings.Builder
+	for _, r := range rows {
+		want := recorded[r.Area][r.Name]
+		if want == nil {
+			t.Errorf("%s: %s: nothing is recorded: run `make conformance-record`", r.Area, r.Name)
+			continue
+		}
+		got, err := askModel(t.Context(), r)
+		if err != nil {
+			t.Errorf("%s: %s: %v", r.Area, r.Name, err)
+			continue
+		}
+		v := Judge(r, want, got)
+		verdicts = append(verdicts, v)
+		if c := v.Complaint(); c != "" {
+			t.Errorf("%s: %s: %s", r.Area, r.Name, c)
+			sides.WriteString("=== " + r.Area + ": " + r.Name + "\n" + Sides(want, got))
+		}
+	}
+	summary := Summary(verdicts)
+	t.Log("\n" + summary)
+	if *diffFile != "" {
+		head, _, _ := strings.Cut(summary, "\n===")
+		if err := os.WriteFile(filepath.Clean(*diffFile), []byte(head+"\n"+sides.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNamesAreUnique guards the recordings, which are kept by area and name.
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Rows() {
+		key := r.Area + ": " + r.Name
+		if seen[key] {
+			t.Errorf("two rows are called %q", key)
+		}
+		seen[key] = true
+	}
+}

@@ -1,0 +1,351 @@
+package conformance
+
+// One row on one arm: the client that asks, and the record of what came back. Everything goes through one recording
+// transport, so that a script's raw request and a typed client's are observed at the same place, the wire.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// T is a row's hands on one arm.
+type T struct {
+	Ctx       context.Context
+	Namespace string
+
+	arm     Arm
+	client  *http.Client
+	host    string
+	started time.Time
+	mu      sync.Mutex
+	seen    []Observed
+	replies []reply // what scripts refer to; index 0 is step 1
+	streams []*stream
+}
+
+// reply is what a later step may refer to.
+type reply struct {
+	target string
+	code   int
+	body   any
+}
+
+// Observed is what one step brought back.
+type Observed struct {
+	Step   string            `json:"step"`
+	Code   int               `json:"code,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   any               `json:"body,omitempty"`
+	Frames []any             `json:"frames,omitempty"`
+	Error  string            `json:"error,omitempty"`
+}
+
+// comparedHeaders are those that clients act on.
+var comparedHeaders = []string{"Content-Type", "Warning", "Retry-After", "Allow"}
+
+// Observe puts a row to an arm and returns its observations, not yet normalised.
+func Observe(ctx context.Context, r Row, arm Arm, namespace string) (observed []Observed, started time.Time, err error) {
+	t, err := newT(ctx, arm, namespace)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer t.close()
+	defer func() {
+		if p := recover(); p != nil {
+			if a, ok := p.(abort); ok {
+				t.note("the row could not go on", string(a))
+			} else {
+				t.note("panic", fmt.Sprint(p))
+			}
+			observed, started = t.seen, t.started
+		}
+	}()
+	r.Run(t)
+	return t.seen, t.started, nil
+}
+
+// abort ends a row whose next step cannot be formed from the replies so far.
+type abort string
+
+func newT(ctx context.Context, arm Arm, namespace string) (*T, error) {
+	cfg := arm.Config()
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t := &T{
+		Ctx: ctx, Namespace: namespace, arm: arm, client: client, started: time.Now(),
+		host: strings.TrimSuffix(host.String(), "/"),
+	}
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, namespace)
+	code, _, data, err := t.roundTrip(http.MethodPost, "/api/v1/namespaces", nil, []byte(body))
+	if err != nil {
+		return nil, err
+	}
+	if code != http.StatusCreated {
+		return nil, fmt.Errorf("%s: creating namespace %s: %d %s", arm.Name(), namespace, code, data)
+	}
+	return t, nil
+}
+
+// Do sends one request and observes its reply under the name step.
+func (t *T) Do(step, method, path string, header http.Header, body []byte) Observed {
+	code, h, data, err := t.roundTrip(method, path, header, body)
+	o := observedOf(step, code, h, data, err)
+	t.keep(path, o)
+	return o
+}
+
+func observedOf(step string, code int, h http.Header, data []byte, err error) Observed {
+	o := Observed{Step: step, Code: code}
+	if err != nil {
+		o.Error = err.Error()
+		return o
+	}
+	for _, name := range comparedHeaders {
+		if v := strings.Join(h.Values(name), " | "); v != "" {
+			if o.Header == nil {
+				o.Header = map[string]string{}
+			}
+			o.Header[name] = v
+		}
+	}
+	o.Body = decode(data)
+	return o
+}
+
+func (t *T) keep(target string, o Observed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, o)
+	t.replies = append(t.replies, reply{target: target, code: o.Code, body: o.Body})
+}
+
+// note observes something that is not a reply: a client's own answer, or a step that could not be made.
+func (t *T) note(step string, value any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, Observed{Step: step, Body: value})
+}
+
+// Note observes what a client made of a reply: value is compared as JSON, an error as its text.
+func (t *T) Note(step string, value any, err error) {
+	if err != nil {
+		t.note(step, "error: "+err.Error())
+		return
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.note(step, "not JSON: "+err.Error())
+		return
+	}
+	t.note(step, decode(data))
+}
+
+// Config is for rows that use a real client; its exchanges are observed too.
+func (t *T) Config() *rest.Config {
+	cfg := rest.CopyConfig(t.arm.Config())
+	cfg.QPS = -1
+	cfg.ContentType = "application/json"
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{t: t, next: next} })
+	return cfg
+}
+
+type recorder struct {
+	t    *T
+	next http.RoundTripper
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	step := req.Method + " " + req.URL.RequestURI()
+	resp, err := r.next.RoundTrip(req)
+	if err != nil {
+		r.t.keep(step, observedOf(step, 0, nil, nil, err))
+		return nil, err
+	}
+	if req.URL.Query().Get("watch") != "" && resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	data, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	r.t.keep(step, observedOf(step, resp.StatusCode, resp.Header, data, err))
+	return resp, nil
+}
+
+func (t *T) roundTrip(method, path string, header http.Header, body []byte) (int, http.Header, []byte, error) {
+	resp, err := t.send(t.Ctx, method, path, header, body)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, data, err
+}
+
+func (t *T) send(ctx context.Context, method, path string, header http.Header, body []byte) (*http.Response, error) {
+	u, err := url.Parse(t.host + path)
+	if err != nil {
+		return nil, err
+	}
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), reader)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	return t.client.Do(req)
+}
+
+// stream is one open watch: frames are read on a goroutine, so that a read can give up.
+type stream struct {
+	cancel context.CancelFunc
+	frames chan any
+}
+
+// Watch opens a stream, or observes why it could not.
+func (t *T) Watch(step, path string) {
+	ctx, cancel := context.WithCancel(t.Ctx)
+	resp, err := t.send(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		cancel()
+		t.keep(path, observedOf(step, 0, nil, nil, err))
+		return
+	}
+	if resp.StatusCode != http.StatusOK {
+		data, err := io.ReadAll(resp.Body)
+		cancel()
+		t.keep(path, observedOf(step, resp.StatusCode, resp.Header, data, err))
+		t.streams = append(t.streams, nil)
+		return
+	}
+	t.keep(path, observedOf(step, resp.StatusCode, resp.Header, nil, nil))
+	s := &stream{cancel: cancel, frames: make(chan any, 1<<12)}
+	t.streams = append(t.streams, s)
+	go func() {
+		defer close(s.frames)
+		defer func() { _ = resp.Body.Close() }()
+		in := bufio.NewReader(resp.Body)
+		for {
+			line, err := in.ReadBytes('\n')
+			if len(bytes.TrimSpace(line)) > 0 {
+				s.frames <- decode(line)
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// patience is how long a row waits for a frame that ought to come; lull is how long it waits for one that ought not.
+const (
+	patience = 4 * time.Second
+	lull     = 30 * time.Millisecond
+)
+
+// Read takes n frames from the nth stream, then whatever else comes without being waited for. With n below zero it reads
+// to the stream's end.
+func (t *T) Read(step string, which, n int) {
+	o := Observed{Step: step}
+	switch {
+	case which < 0 || which >= len(t.streams):
+		o.Error = "no such watch"
+	case t.streams[which] == nil:
+		o.Error = "this watch was refused"
+	default:
+		o.Frames, o.Error = t.streams[which].read(n)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, o)
+	t.replies = append(t.replies, reply{body: lastObject(o.Frames)})
+}
+
+func (s *stream) read(n int) ([]any, string) {
+	var frames []any
+	wait := time.NewTimer(patience)
+	for n < 0 || len(frames) < n {
+		select {
+		case f, ok := <-s.frames:
+			if !ok {
+				return frames, "end of stream"
+			}
+			frames = append(frames, f)
+			continue
+		case <-wait.C:
+		}
+		return frames, fmt.Sprintf("gave up after %d frames", len(frames))
+	}
+	for {
+		select {
+		case f, ok := <-s.frames:
+			if !ok {
+				return frames, "end of stream"
+			}
+			frames = append(frames, f)
+			continue
+		case <-time.After(lull):
+		}
+		return frames, ""
+	}
+}
+
+func lastObject(frames []any) any {
+	if len(frames) == 0 {
+		return nil
+	}
+	f, _ := frames[len(frames)-1].(map[string]any)
+	return f["object"]
+}
+
+func (t *T) close() {
+	for _, s := range t.streams {
+		if s != nil {
+			s.cancel()
+		}
+	}
+}
+
+// decode keeps numbers as they were written and falls back to the text.
+func decode(data []byte) any {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return string(data)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return string(data)
+	}
+	return v
+}

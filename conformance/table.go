@@ -1,0 +1,70 @@
+package conformance
+
+// The table: what a row is and how rows are gathered. Rows themselves are in rows_<area>.go, one file for each area, so
+// that a reader who looks for one rule of the API finds it by its area's name.
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+)
+
+// Row is one question put to both arms.
+type Row struct {
+	Name string
+	Area string
+	// Run asks the question. What it asks through T is observed; it asserts nothing itself.
+	Run func(*T)
+	// Differs is the reason of an accepted difference. The table then asserts that the arms still differ.
+	Differs string
+	// Managed keeps metadata.managedFields in the comparison; they are dropped otherwise.
+	Managed bool
+}
+
+// row is a question written as a script; see [T.Script] for its language.
+func row(name string, lines ...string) Row {
+	return Row{Name: name, Run: func(t *T) { t.Script(lines...) }}
+}
+
+// call is a question that needs a real client rather than a script.
+func call(name string, run func(*T)) Row { return Row{Name: name, Run: run} }
+
+// differs marks an accepted difference.
+func (r Row) differs(reason string) Row {
+	r.Differs = reason
+	return r
+}
+
+// area names the area of rows that are written together.
+func area(name string, rows ...Row) []Row {
+	for i := range rows {
+		rows[i].Area = name
+	}
+	return rows
+}
+
+// each makes one row of every value: the same question for several kinds.
+func each(format string, values []string, lines func(value string) []string) []Row {
+	var rows []Row
+	for _, v := range values {
+		rows = append(rows, row(fmt.Sprintf(format, v), lines(v)...))
+	}
+	return rows
+}
+
+// namespaceOf is the row's own namespace: derived from its name and not from its place, so that adding a row
+// changes no other row's recording.
+func namespaceOf(name string) string {
+	slug := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, name)
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return fmt.Sprintf("c-%08x-%s", h.Sum32(), strings.Trim(slug[:min(len(slug), 24)], "-"))
+}
