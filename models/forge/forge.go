@@ -110,6 +110,14 @@ func (f *Forge) PullRequests() []PullRequest {
 	return out
 }
 
+// Ordered returns the first order with a ledger key: which promotion an entry of the ledger is about.
+func (f *Forge) Ordered(key string) (Order, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o, ok := f.known[key]
+	return o, ok
+}
+
 // Merge merges an open pull request, as a person would.
 func (f *Forge) Merge(number int) error { return f.closeAs(number, Merged) }
 

@@ -97,6 +97,12 @@ func TestOpenPullRequestOfBranchIsTakenOver(t *testing.T) {
 	if err := d.OncePerRevision(&d.ledger); err != nil {
 		t.Errorf("two revisions are two promotions, but %v", err)
 	}
+	if o, ok := d.Ordered("u1/staging/v2"); !ok || o != staging("v2") {
+		t.Errorf("the ledger key of the second order leads to %+v, %v", o, ok)
+	}
+	if _, ok := d.Ordered("u1/staging/v3"); ok {
+		t.Error("a key that nobody ordered is known")
+	}
 }
 
 func TestMergedPullRequestIsNotTakenOver(t *testing.T) {

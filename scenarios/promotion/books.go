@@ -1,0 +1,215 @@
+// This file exists to read a history once, piece by piece as it grows, into what the properties are about: what ran
+// where and when, what the pipelines said, and who ordered which promotion.
+
+package promotion
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Books is what has been read of one run's history.
+type Books struct {
+	// Lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time of a pass.
+	Lag time.Duration
+
+	git       *forge.Forge
+	events    int // read so far
+	apps      map[string][]reported
+	pipelines map[string][]version // by uid
+	order     []string             // uids, in the order of creation
+	settled   []int                // events at which the world had settled
+	judged    map[string]int       // ledger entries that each property has looked at
+}
+
+// reported is what an application said of itself from one event on.
+type reported struct {
+	event    int
+	at       history.Time
+	exists   bool
+	revision string
+	ready    bool
+}
+
+// version is a pipeline as the server held it from one event on.
+type version struct {
+	event int
+	gone  bool
+	v1alpha1.Pipeline
+}
+
+// NewBooks opens the books of a run. Make new ones for each run.
+func NewBooks(git *forge.Forge) *Books {
+	return &Books{
+		Lag: 40 * time.Second, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
+	}
+}
+
+// read takes in what has happened since the last time.
+func (b *Books) read(h *history.History) {
+	for ; b.events < len(h.Events); b.events++ {
+		e := &h.Events[b.events]
+		if e.Kind == history.Settled {
+			b.settled = append(b.settled, e.Index)
+		}
+		for i := range e.Changes {
+			switch c := &e.Changes[i]; c.Ref.Kind {
+			case "Kustomization":
+				b.readApp(e, c)
+			case "Pipeline":
+				b.readPipeline(e, c)
+			}
+		}
+	}
+}
+
+func (b *Books) readApp(e *history.Event, c *history.Change) {
+	now := reported{event: e.Index, at: e.At, exists: c.Type != "DELETED"}
+	if now.exists {
+		var app struct {
+			Status struct {
+				LastAppliedRevision string
+				Conditions          []struct{ Type, Status string }
+			}
+		}
+		mustDecode(c, &app)
+		now.revision = app.Status.LastAppliedRevision
+		for _, condition := range app.Status.Conditions {
+			if condition.Type == v1alpha1.ReadyCondition {
+				now.ready = condition.Status == "True"
+			}
+		}
+	}
+	key := appKey(c.Ref.Namespace, c.Ref.Name)
+	b.apps[key] = append(b.apps[key], now)
+}
+
+func (b *Books) readPipeline(e *history.Event, c *history.Change) {
+	now := version{event: e.Index, gone: c.Type == "DELETED"}
+	mustDecode(c, &now.Pipeline)
+	if len(b.pipelines[c.UID]) == 0 {
+		b.order = append(b.order, c.UID)
+	}
+	b.pipelines[c.UID] = append(b.pipelines[c.UID], now)
+}
+
+// mustDecode decodes what the API server stored. It cannot fail on a schema that holds.
+func mustDecode(c *history.Change, into any) {
+	if err := json.Unmarshal(c.Object, into); err != nil {
+		panic(fmt.Sprintf("the stored %s cannot be decoded: %v", c.Ref, err))
+	}
+}
+
+func appKey(namespace, name string) string { return namespace + "/" + name }
+
+// entry is one ledger entry with what it is about.
+type entry struct {
+	history.Effect
+	order    forge.Order
+	pipeline *version // as the server held it then
+	env      int      // the environment's place in the pipeline, -1 if it is not there
+}
+
+// entries are the ledger entries of a kind.
+func (b *Books) entries(h *history.History, kind string) []entry {
+	b.read(h)
+	var out []entry
+	for _, e := range h.Effects("") {
+		if e.Kind == kind {
+			if found, ok := b.explain(e); ok {
+				out = append(out, found)
+			}
+		}
+	}
+	return out
+}
+
+// fresh are the attempts that a property has not judged yet.
+func (b *Books) fresh(h *history.History, property string) []entry {
+	b.read(h)
+	all := h.Effects("")
+	var out []entry
+	for _, e := range all[b.judged[property]:] {
+		if e.Kind == forge.Attempt {
+			if found, ok := b.explain(e); ok {
+				out = append(out, found)
+			}
+		}
+	}
+	b.judged[property] = len(all)
+	return out
+}
+
+func (b *Books) explain(e history.Effect) (entry, bool) {
+	o, ok := b.git.Ordered(e.Key)
+	if !ok {
+		return entry{}, false
+	}
+	out := entry{Effect: e, order: o, env: -1}
+	for i := range b.pipelines[o.PipelineUID] {
+		v := &b.pipelines[o.PipelineUID][i]
+		if v.event <= e.Event || out.pipeline == nil {
+			out.pipeline = v
+		}
+	}
+	if out.pipeline == nil {
+		return entry{}, false
+	}
+	for i, env := range out.pipeline.Spec.Environments {
+		if env.Name == o.Environment {
+			out.env = i
+		}
+	}
+	return out, true
+}
+
+// targets are what has been read of the applications of one environment.
+func (b *Books) targets(p *version, env int) [][]reported {
+	var out [][]reported
+	for _, target := range p.Spec.Environments[env].Targets {
+		out = append(out, b.apps[appKey(target.Namespace, p.Spec.AppRef.Name)])
+	}
+	return out
+}
+
+// within says whether a target was in a state that satisfies the condition at some time between from and to.
+func within(target []reported, from, to history.Time, is func(reported) bool) bool {
+	for i, s := range target {
+		ends := to
+		if i+1 < len(target) {
+			ends = target[i+1].at
+		}
+		if s.at <= to && ends >= from && is(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// now is the latest state of a target.
+func now(target []reported) reported {
+	if len(target) == 0 {
+		return reported{}
+	}
+	return target[len(target)-1]
+}
+
+// stays counts how often a target came to run a revision, up to an event.
+func stays(target []reported, revision string, until int) int {
+	n := 0
+	before := ""
+	for _, s := range target {
+		if s.event <= until {
+			if s.revision == revision && before != revision {
+				n++
+			}
+			before = s.revision
+		}
+	}
+	return n
+}

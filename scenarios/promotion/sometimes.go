@@ -1,0 +1,48 @@
+// This file exists for what must have happened at least once in a campaign, or the campaign proves nothing.
+
+package promotion
+
+import (
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// CrashedMidPromotion: the process died after it had ordered a promotion and before the same pass wrote anything more.
+func (b *Books) CrashedMidPromotion(h *history.History) bool {
+	for _, attempt := range h.Effects(forge.Attempt) {
+		for i := attempt.Event + 1; i < len(h.Events); i++ {
+			e := &h.Events[i]
+			if e.Process != attempt.Process || e.Life != attempt.Life {
+				continue
+			}
+			if e.Kind == history.Crash {
+				return true
+			}
+			if e.Reconcile == attempt.Reconcile && (e.Write() || e.Kind == history.Done) {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// OrderedOnStaleCache: a pass that ordered a promotion began with a cache that trailed the server.
+func (b *Books) OrderedOnStaleCache(h *history.History) bool {
+	for _, attempt := range h.Effects(forge.Attempt) {
+		for i := attempt.Event - 1; i >= 0; i-- {
+			e := &h.Events[i]
+			if e.Kind == history.Handout && e.Process == attempt.Process && e.Life == attempt.Life && e.Reconcile == attempt.Reconcile {
+				if len(e.Seen) > 0 {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
+}
+
+// AttemptedTwice: the forge accepted two orders for one promotion.
+func (b *Books) AttemptedTwice(h *history.History) bool {
+	return b.git.AttemptedOncePerRevision(h) != nil
+}

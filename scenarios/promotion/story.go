@@ -1,0 +1,145 @@
+// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+
+package promotion
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Operator is the name of the process that runs the operator.
+const Operator = "pipelines"
+
+// gitHost is where the forge is reached.
+const gitHost = "git.example"
+
+// Story is a world with the operator, its pipeline and a forge in it.
+type Story struct {
+	*sim.World
+	// Books read this run's history.
+	*Books
+	// Git is the outside world.
+	Git *forge.Forge
+	// Environments in the order of promotion. Each has one target, in the namespace of its name.
+	Environments []string
+}
+
+// Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected from here on.
+func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
+	git := forge.New()
+	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments}
+	w.Install(promotion.CRDs())
+	w.External(gitHost, git)
+	w.Start(Operator, func(mgr ctrl.Manager) error {
+		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: v}
+		return r.SetupWithManager(mgr)
+	}, sim.Options(v.ManagerOptions(ctrl.Options{Scheme: newScheme()})))
+	return s
+}
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
+		}
+	}
+	return scheme
+}
+
+// Open applies the namespaces, the application of every environment, and the pipeline.
+func (s *Story) Open() {
+	s.Apply(Namespace("shop"))
+	for _, env := range s.Environments {
+		s.Apply(Namespace(env), App(env))
+	}
+	s.Apply(Pipeline(s.Environments...))
+}
+
+// Runs reports, as Flux would, that an environment runs a revision and is ready with it.
+func (s *Story) Runs(env, revision string) { s.report(env, revision, true) }
+
+// Struggles reports that an environment has applied a revision and is not ready with it.
+func (s *Story) Struggles(env, revision string) { s.report(env, revision, false) }
+
+func (s *Story) report(env, revision string, ready bool) {
+	status := metav1.ConditionFalse
+	if ready {
+		status = metav1.ConditionTrue
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{
+		"lastAppliedRevision": revision,
+		"conditions": []metav1.Condition{{
+			Type: v1alpha1.ReadyCondition, Status: status, Reason: "Reported", Message: "Applied revision: " + revision,
+			LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second)),
+		}},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	if err := s.Client().Status().Patch(s.Context(), App(env), client.RawPatch(types.MergePatchType, patch)); err != nil {
+		panic(fmt.Sprintf("reporting that %s runs %s: %v", env, revision, err))
+	}
+}
+
+// Deliver merges every open pull request, oldest first, and lets the environments run what was merged.
+func (s *Story) Deliver() {
+	for _, pr := range s.Git.PullRequests() {
+		if pr.State != forge.Open {
+			continue
+		}
+		if err := s.Git.Merge(pr.Number); err != nil {
+			panic(err)
+		}
+		s.Runs(pr.Order.Environment, pr.Order.Revision)
+	}
+}
+
+// Namespace is an empty namespace.
+func Namespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// App is the application web in one environment.
+func App(env string) *unstructured.Unstructured {
+	app := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + env, "prune": true}}}
+	app.SetAPIVersion("kustomize.toolkit.fluxcd.io/v1")
+	app.SetKind("Kustomization")
+	app.SetNamespace(env)
+	app.SetName("web")
+	return app
+}
+
+// Pipeline is shop/web, through the given environments, by pull requests.
+func Pipeline(environments ...string) *v1alpha1.Pipeline {
+	p := &v1alpha1.Pipeline{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
+		Spec: v1alpha1.PipelineSpec{
+			AppRef: v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization", Name: "web"},
+			Promotion: &v1alpha1.PromotionPolicy{Strategy: v1alpha1.Strategy{PullRequest: &v1alpha1.PullRequestStrategy{
+				Type: "github", URL: "https://" + gitHost + "/acme/shop", BaseBranch: "main",
+			}}},
+		},
+	}
+	for _, env := range environments {
+		p.Spec.Environments = append(p.Spec.Environments, v1alpha1.Environment{
+			Name: env, Targets: []v1alpha1.Target{{Namespace: env}},
+		})
+	}
+	return p
+}
