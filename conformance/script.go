@@ -41,6 +41,7 @@ var accepts = map[string]string{
 //	END                               reads the newest stream to its end
 //	COMPACT                           the store forgets its history
 //	SLEEP 100ms
+//	bob: PUT cm/a {...}               the same by a client of that name, who remembers only what bob was told
 //
 // $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to step N ($rvN+5 adds),
 // $rv(cm/a,0) is the newest version seen of an object and $rv(cm/a,1) the one before; $ns is the row's namespace and
@@ -52,7 +53,12 @@ func (t *T) Script(lines ...string) {
 }
 
 func (t *T) step(line string) {
-	verb, rest, _ := strings.Cut(line, " ")
+	t.speaking = ""
+	words := line
+	if who, what, ok := strings.Cut(line, ": "); ok && !strings.Contains(who, " ") {
+		t.speaking, words = who, what
+	}
+	verb, rest, _ := strings.Cut(words, " ")
 	verb, as, _ := strings.Cut(verb, "+")
 	target, body, hasBody := strings.Cut(t.expand(rest), " ")
 	switch {
@@ -193,8 +199,8 @@ func field(body any, what string) string {
 	return v
 }
 
-// recall finds what the arm last said of an object: args is "kind/name,back". An object never seen has version 1 and a
-// UID that nobody has, so that generated sequences can always be formed.
+// recall finds what the arm last told the present client of an object: args is "kind/name,back". An object never seen has
+// the version at which the namespace was made and a UID that nobody has, so that generated sequences can always be formed.
 func (t *T) recall(what, args string) string {
 	target, number, _ := strings.Cut(args, ",")
 	back, _ := strconv.Atoi(number)
@@ -206,13 +212,13 @@ func (t *T) recall(what, args string) string {
 	for i := len(t.replies) - 1; i >= 0; i-- {
 		r := t.replies[i]
 		at, _, _ := strings.Cut(r.target, "?")
-		if v := field(r.body, what); v != "" && r.code < 300 && (at == want || owns(at, want, r.body)) &&
+		if v := field(r.body, what); v != "" && r.code < 300 && r.client == t.speaking && (at == want || owns(at, want, r.body)) &&
 			(len(known) == 0 || known[len(known)-1] != v) {
 			known = append(known, v)
 		}
 	}
 	if len(known) == 0 {
-		return map[string]string{"rv": "1", "uid": "00000000-0000-0000-0000-000000000000"}[what]
+		return map[string]string{"rv": t.born, "uid": "00000000-0000-0000-0000-000000000000"}[what]
 	}
 	return known[min(back, len(known)-1)]
 }

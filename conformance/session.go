@@ -33,11 +33,15 @@ type T struct {
 	seen    []Observed
 	replies []reply // what scripts refer to; index 0 is step 1
 	streams []*stream
+	born    string // the version at which the row's namespace was made
+	// speaking is the client of the present step.
+	speaking string
 }
 
 // reply is what a later step may refer to.
 type reply struct {
 	target string
+	client string
 	code   int
 	body   any
 }
@@ -101,6 +105,7 @@ func newT(ctx context.Context, arm Arm, namespace string) (*T, error) {
 	if code != http.StatusCreated {
 		return nil, fmt.Errorf("%s: creating namespace %s: %d %s", arm.Name(), namespace, code, data)
 	}
+	t.born = field(decode(data), "rv")
 	return t, nil
 }
 
@@ -134,7 +139,7 @@ func (t *T) keep(target string, o Observed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, o)
-	t.replies = append(t.replies, reply{target: target, code: o.Code, body: o.Body})
+	t.replies = append(t.replies, reply{target: target, client: t.speaking, code: o.Code, body: o.Body})
 }
 
 // note observes something that is not a reply: a client's own answer, or a step that could not be made.
@@ -236,6 +241,7 @@ func (t *T) Watch(step, path string) {
 	if err != nil {
 		cancel()
 		t.keep(path, observedOf(step, 0, nil, nil, err))
+		t.streams = append(t.streams, nil)
 		return
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -280,15 +286,15 @@ func (t *T) Read(step string, which, n int) {
 	case t.streams[which] == nil:
 		o.Error = "this watch was refused"
 	default:
-		o.Frames, o.Error = t.streams[which].read(n)
+		o.Frames, o.Error = t.streams[which].read(n, lull)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, o)
-	t.replies = append(t.replies, reply{body: lastObject(o.Frames)})
+	t.replies = append(t.replies, reply{client: t.speaking, body: lastObject(o.Frames)})
 }
 
-func (s *stream) read(n int) ([]any, string) {
+func (s *stream) read(n int, lull time.Duration) ([]any, string) {
 	var frames []any
 	wait := time.NewTimer(patience)
 	for n < 0 || len(frames) < n {

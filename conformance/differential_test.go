@@ -1,0 +1,108 @@
+//go:build conformance
+
+package conformance
+
+// The differential property test: whatever several clients do, both servers say the same. Rows ask what somebody thought
+// of; this asks what nobody did, and shrinks what it finds to a few lines that can become a row.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var operations = flag.Int("conformance.ops", 400, "how many random operations the differential test runs")
+
+// sequenceLength is short, so that a difference shrinks fast, and long enough for objects to be made, held and released.
+const sequenceLength = 30
+
+func TestDifferential(t *testing.T) {
+	// A fixed seed unless one is given: a run in CI is to fail for a change and not for its luck.
+	if f := flag.Lookup("rapid.seed"); f != nil && f.Value.String() == "0" {
+		if err := flag.Set("rapid.seed", "20260"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(max(1, *operations/sequenceLength))); err != nil {
+		t.Fatal(err)
+	}
+	ran, sequences := 0, 0
+	t.Cleanup(func() { t.Logf("%d operations in %d sequences on both arms", ran, sequences) })
+	rapid.Check(t, func(rt *rapid.T) {
+		// A full row of lines, most of which may be idle: rapid shrinks a line to idle more readily than a list to a shorter one.
+		drawn := rapid.SliceOfN(rapid.Custom(operation), sequenceLength, sequenceLength+1).Draw(rt, "operations")
+		var lines []string
+		for _, line := range drawn {
+			if line != idle {
+				lines = append(lines, line)
+			}
+		}
+		sequences++
+		ran += len(lines)
+		if sides := differ(t.Context(), rt, lines, fmt.Sprintf("d-%d", sequences)); sides != "" {
+			rt.Logf("the model differs from kube-apiserver in:\n  %s\n%s", strings.Join(lines, "\n  "), sides)
+			rt.Fatalf("the arms differ")
+		}
+	})
+}
+
+// differ runs the lines on both arms and returns what they said where they differ.
+func differ(ctx context.Context, rt *rapid.T, lines []string, namespace string) string {
+	model, err := StartModel()
+	if err != nil {
+		rt.Fatalf("%v", err)
+	}
+	// The model goes first, because it knows at once how many frames each watch will bring.
+	var frames []int
+	got, started, err := Observe(ctx, sequence(lines, func(t *T) {
+		for i := range t.streams {
+			frames = append(frames, t.drain(i, 0, 2*time.Millisecond))
+		}
+	}), model, namespace)
+	if err != nil {
+		rt.Fatalf("%v", err)
+	}
+	got = plain(Normalise(got, namespace, started, false))
+	want, started, err := Observe(ctx, sequence(lines, func(t *T) {
+		for i := range t.streams {
+			n := 0
+			if i < len(frames) {
+				n = frames[i]
+			}
+			t.drain(i, n, lull)
+		}
+	}), real, namespace)
+	if err != nil {
+		rt.Fatalf("%v", err)
+	}
+	return Sides(plain(Normalise(want, namespace, started, false)), got)
+}
+
+// sequence is a row of drawn lines that ends with a look at everything and the reading of all watches.
+func sequence(lines []string, drain func(*T)) Row {
+	return Row{Name: "drawn", Run: func(t *T) {
+		t.Script(lines...)
+		for _, k := range drawnKinds {
+			t.Script("GET " + k)
+		}
+		drain(t)
+	}}
+}
+
+// drain reads a stream: n frames with patience, then what comes within the lull.
+func (t *T) drain(which, n int, lull time.Duration) int {
+	o := Observed{Step: fmt.Sprintf("frames of watch %d", which+1)}
+	if s := t.streams[which]; s != nil {
+		o.Frames, o.Error = s.read(n, lull)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, o)
+	return len(o.Frames)
+}
