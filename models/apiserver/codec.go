@@ -37,10 +37,16 @@ func (c *call) warnAll(errs []error) {
 	}
 }
 
-// typeMeta is read before anything else of a body.
-type typeMeta struct {
-	APIVersion string `json:"apiVersion,omitempty"`
-	Kind       string `json:"kind,omitempty"`
+// typeOf reads the type of a body. The struct is anonymous because its text is part of a message.
+func typeOf(body []byte) (apiVersion, kind string, err error) {
+	find := struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}{}
+	if err := json.Unmarshal(body, &find); err != nil {
+		return "", "", fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	return find.APIVersion, find.Kind, nil
 }
 
 // decodeError words a decoding failure as endpoints/handlers/rest.go (transformDecodeError) does.
@@ -48,13 +54,19 @@ func (c *call) decodeError(body []byte, err error) error {
 	if _, ok := err.(apierrors.APIStatus); ok {
 		return err
 	}
-	var t typeMeta
-	if json.Unmarshal(body, &t) == nil && t.Kind != "" {
-		_, name, found := strings.Cut(t.APIVersion, "/")
-		if !found {
-			name = t.APIVersion
+	apiVersion, kind, typeErr := typeOf(body)
+	if typeErr == nil && c.kind.builtin != nil {
+		// A built-in body may leave its type out.
+		if kind == "" {
+			kind = c.kind.kind
 		}
-		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", t.Kind, name, c.kind.kind, err))
+		if apiVersion == "" {
+			apiVersion = c.ver.apiVersion()
+		}
+	}
+	if kind != "" && typeErr == nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v",
+			kind, apiVersion[strings.LastIndex(apiVersion, "/")+1:], c.kind.kind, err))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
 		c.kind.kind, err, summary(body)))
@@ -84,11 +96,11 @@ func (c *call) decode(body []byte, ver *version) (o *object, strict []error, err
 		return c.decodeCustom(body, ver)
 	}
 	typed := ver.newObject()
-	var t typeMeta
-	if err := json.Unmarshal(body, &t); err != nil {
-		return nil, nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	apiVersion, kind, err := typeOf(body)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := c.checkType(t, ver, body); err != nil {
+	if err := c.checkType(apiVersion, kind, ver); err != nil {
 		return nil, nil, err
 	}
 	if c.validation == metav1.FieldValidationIgnore {
@@ -114,24 +126,54 @@ func (c *call) draftOf(typed runtime.Object, ver *version) *object {
 	return &object{ver: storage, typed: typed, meta: metaOf(typed)}
 }
 
-// checkType refuses a body of another type. A built-in body may leave its type out.
-func (c *call) checkType(t typeMeta, ver *version, body []byte) error {
-	if t.Kind == "" && ver.kind.builtin == nil {
-		return runtime.NewMissingKindErr(string(body))
+// schemeName is how messages of a trimmed kube-apiserver build name its scheme.
+const schemeName = `"pkg/runtime/scheme.go:111"`
+
+// checkType refuses a body of another type.
+func (c *call) checkType(apiVersion, kind string, ver *version) error {
+	if ver.kind.builtin == nil {
+		return checkCustomType(apiVersion, ver)
 	}
-	if t.APIVersion == "" && ver.kind.builtin == nil {
-		return runtime.NewMissingVersionErr(string(body))
+	if kind == "" {
+		kind = ver.kind.kind
 	}
-	wrongKind := t.Kind != "" && t.Kind != ver.kind.kind
-	wrongVersion := t.APIVersion != "" && t.APIVersion != ver.apiVersion()
-	if wrongVersion && !wrongKind {
-		return apierrors.NewBadRequest(fmt.Sprintf(
-			"the API version in the data (%s) does not match the expected API version (%s)", t.APIVersion, ver.apiVersion()))
+	if apiVersion == "" {
+		apiVersion = ver.apiVersion()
 	}
-	if wrongKind {
-		return fmt.Errorf("no kind %q is registered for version %q in scheme", t.Kind, t.APIVersion)
+	if kind == ver.kind.kind && apiVersion == ver.apiVersion() {
+		return nil
 	}
-	return nil
+	group, name, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group, name = "", apiVersion
+	}
+	for _, other := range builtinKinds().order {
+		if other.group == group && other.kind == kind && other.version(name) != nil {
+			if kind == ver.kind.kind {
+				return apierrors.NewBadRequest(fmt.Sprintf(
+					"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.apiVersion()))
+			}
+			return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", name, kind, internalPackage(ver.kind.group), ver.kind.kind)
+		}
+	}
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %s", kind, apiVersion, schemeName)
+}
+
+// internalPackage is the Go package that holds a group's internal types.
+func internalPackage(group string) string {
+	if group == "" {
+		return "core"
+	}
+	name, _, _ := strings.Cut(group, ".")
+	return name
+}
+
+func checkCustomType(apiVersion string, ver *version) error {
+	if apiVersion == "" || apiVersion == ver.apiVersion() {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.apiVersion()))
 }
 
 // decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by its schema.
@@ -149,10 +191,11 @@ func (c *call) decodeCustom(body []byte, ver *version) (*object, []error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	var t typeMeta
-	t.Kind, _ = content["kind"].(string)
-	t.APIVersion, _ = content["apiVersion"].(string)
-	if err := c.checkType(t, ver, body); err != nil {
+	if kind, _ := content["kind"].(string); kind == "" {
+		return nil, nil, runtime.NewMissingKindErr(string(body))
+	}
+	apiVersion, _ := content["apiVersion"].(string)
+	if err := c.checkType(apiVersion, "", ver); err != nil {
 		return nil, nil, err
 	}
 	o, unknown, err := c.customDraft(content, ver)
@@ -213,6 +256,11 @@ func (c *call) fromDocument(content map[string]any, ver *version) (*object, []er
 		return c.customDraft(content, ver)
 	}
 	typed := ver.newObject()
+	apiVersion, _ := content["apiVersion"].(string)
+	kind, _ := content["kind"].(string)
+	if err := c.checkType(apiVersion, kind, ver); err != nil {
+		return nil, nil, err
+	}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, typed, c.validation != metav1.FieldValidationIgnore)
 	var strict []error
 	if err != nil {

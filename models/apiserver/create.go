@@ -12,7 +12,7 @@ import (
 )
 
 func (c *call) create() (*Response, error) {
-	if err := c.checkContentType(); err != nil {
+	if err := c.readBody(); err != nil {
 		return nil, err
 	}
 	if err := c.createOptions(); err != nil {
@@ -67,7 +67,7 @@ func (c *call) tryCreate(draft *object) (*object, error) {
 	meta.ManagedFields = nil
 	c.prepareCreate(draft)
 	if errs := c.validateCreate(draft); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.kind.groupKind(), meta.Name, errs)
+		return nil, c.invalid(meta.Name, errs)
 	}
 	c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
 	c.warnFinalizers(meta, nil)

@@ -59,14 +59,18 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	opts := &metav1.DeleteOptions{}
 	switch {
 	case len(c.req.Body) > 0:
-		if err := c.checkContentType(); err != nil {
+		if err := c.readBody(); err != nil {
 			return nil, err
 		}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, opts); err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("couldn't get version/kind; json parse error: %v", err))
+		apiVersion, kind, err := typeOf(c.req.Body)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
 		}
-		if opts.Kind != "" && opts.Kind != "DeleteOptions" {
-			return nil, apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+		if kind != "" && kind != "DeleteOptions" {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme %s", kind, apiVersion, schemeName))
+		}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, opts); err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
 		}
 	case len(c.query) > 0:
 		if err := metav1.Convert_url_Values_To_v1_DeleteOptions(&c.query, opts, nil); err != nil {

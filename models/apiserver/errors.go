@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // notModelled is the reply to what a real server would do and the model does not.
@@ -20,7 +21,7 @@ func notModelled(format string, args ...any) error {
 	}}
 }
 
-// plainError is a reply that is not a Status: what the HTTP layer of kube-apiserver answers before any resource is found.
+// plainError is a reply that is not a Status: what kube-apiserver answers on paths that nothing handles.
 type plainError struct {
 	code int
 	text string
@@ -28,10 +29,21 @@ type plainError struct {
 
 func (e *plainError) Error() string { return e.text }
 
+// The answers to requests that reach no resource.
 var (
-	errNoSuchPath = &plainError{http.StatusNotFound, "404 page not found\n"}
-	errNoSuchVerb = &plainError{http.StatusMethodNotAllowed, "405: Method Not Allowed"}
+	errNoSuchPath     = &plainError{http.StatusNotFound, "404 page not found\n"}
+	errNoSuchResource = routeError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+	errNoSuchVerb     = routeError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+		"the server does not allow this method on the requested resource")
+	errPatchType = routeError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
 )
+
+// routeError is the answer when a group is served but its router has no place for the request.
+func routeError(code int32, reason metav1.StatusReason, text string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: text, Details: &metav1.StatusDetails{},
+	}}
+}
 
 // statusOf turns any error into the Status that goes on the wire, as
 // staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no status error is a 500.
@@ -101,4 +113,21 @@ func lockConflict(resource schema.GroupResource, name string) error {
 func preconditionConflict(resource schema.GroupResource, name, key, message string) error {
 	return apierrors.NewConflict(resource, name, fmt.Errorf(
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, message))
+}
+
+// invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
+// staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
+func (c *call) invalid(name string, errs field.ErrorList) error {
+	if c.kind.builtin != nil {
+		var kept field.ErrorList
+		seen := map[string]bool{}
+		for _, err := range errs {
+			if text := err.Error(); !seen[text] {
+				seen[text] = true
+				kept = append(kept, err)
+			}
+		}
+		errs = kept
+	}
+	return apierrors.NewInvalid(c.kind.groupKind(), name, errs)
 }

@@ -111,33 +111,46 @@ func (c *call) handle() (*Response, error) {
 	return nil, errNoSuchVerb
 }
 
-// resolve finds the kind and version that the request names and refuses paths that a real server does not route.
+// resolve finds the kind and version that the request names and refuses paths that a real server does not route: an
+// unknown group is an unknown path, within a known group it is an unknown resource.
 func (c *call) resolve() error {
 	c.kind = c.s.registry.byResource(c.info.Group, c.info.Resource)
 	if c.kind == nil {
-		return errNoSuchPath
+		return c.noRoute()
 	}
 	if c.ver = c.kind.version(c.info.Version); c.ver == nil {
-		return errNoSuchPath
+		return c.noRoute()
 	}
-	if !c.kind.namespaced && c.info.Namespace != "" {
-		return errNoSuchPath
-	}
-	acrossNamespaces := c.info.Verb == "list" || c.info.Verb == "watch"
-	if c.kind.namespaced && c.info.Namespace == "" && !acrossNamespaces {
-		if c.kind.builtin != nil && c.info.Name == "" {
-			return errNoSuchVerb
-		}
-		return errNoSuchPath
-	}
-	if (c.info.Verb == "create") == (c.info.Name != "") && c.info.Verb != "list" && c.info.Verb != "watch" &&
-		c.info.Verb != "deletecollection" && c.info.Subresource == "" {
+	if c.req.Method == http.MethodHead {
 		return errNoSuchVerb
 	}
-	if c.info.Subresource == "" && !c.kind.allows(c.info.Verb) {
+	if !c.kind.namespaced && c.info.Namespace != "" {
+		return c.noRoute()
+	}
+	collection := c.info.Name == "" || c.info.Verb == "list" || c.info.Verb == "watch"
+	if c.kind.namespaced && c.info.Namespace == "" && c.info.Verb != "list" && c.info.Verb != "watch" {
+		if c.kind.builtin != nil && collection {
+			return errNoSuchVerb
+		}
+		return c.noRoute()
+	}
+	if c.info.Subresource != "" {
+		return nil
+	}
+	onCollection := contains([]string{"create", "list", "watch", "deletecollection"}, c.info.Verb)
+	if collection != onCollection || !c.kind.allows(c.info.Verb) {
 		return errNoSuchVerb
 	}
 	return nil
+}
+
+func (c *call) noRoute() error {
+	for _, k := range builtinKinds().order {
+		if k.group == c.info.Group {
+			return errNoSuchResource
+		}
+	}
+	return errNoSuchPath
 }
 
 func (c *call) handleSubresource() (*Response, error) {
@@ -149,7 +162,7 @@ func (c *call) handleSubresource() (*Response, error) {
 		if contains(c.kind.builtin.unmodelled, c.info.Subresource) {
 			return nil, notModelled("subresource %q of %s", c.info.Subresource, c.kind.plural)
 		}
-		return nil, errNoSuchPath
+		return nil, errNoSuchResource
 	}
 	if !contains(sub.verbs, c.info.Verb) {
 		return nil, errNoSuchVerb

@@ -67,7 +67,7 @@ func (c *call) finalizeNamespace() (*Response, error) {
 	if err := c.updateOptions(); err != nil {
 		return nil, err
 	}
-	if err := c.checkContentType(); err != nil {
+	if err := c.readBody(); err != nil {
 		return nil, err
 	}
 	draft, err := c.decodeBody()
@@ -78,11 +78,11 @@ func (c *call) finalizeNamespace() (*Response, error) {
 		return nil, err
 	}
 	old, exists := c.lookup(c.info.Name)
-	if err := c.checkUID(draft.meta.UID, old); err != nil {
-		return nil, err
-	}
 	if !exists {
 		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	}
+	if err := c.checkUID(draft.meta.UID, old); err != nil {
+		return nil, err
 	}
 	stored, err := c.replace(draft, old, "finalize")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 )
 
 func invalidOptions(kind string, errs field.ErrorList) error {
@@ -61,17 +62,32 @@ func (c *call) patchOptions(kind types.PatchType) error {
 	return invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&opts, kind))
 }
 
-// checkContentType refuses bodies that are not JSON. A body without a type is taken as JSON, as the real server does.
-func (c *call) checkContentType() error {
+// readBody settles the encoding of a body: JSON, or YAML, which becomes JSON. A body without a type is JSON.
+func (c *call) readBody() error {
 	header := c.req.Header.Get("Content-Type")
-	if header == "" {
+	if header == "" || header == "application/json" {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(header)
-	if err == nil && media == "application/json" {
+	switch {
+	case err == nil && media == "application/json":
 		return nil
+	case err == nil && media == "application/yaml":
+		raw, err := yaml.YAMLToJSON(c.req.Body)
+		if err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		changed := *c.req
+		changed.Body = raw
+		c.req = &changed
+		return nil
+	case err == nil && (media == "application/vnd.kubernetes.protobuf" || media == "application/cbor"):
+		return notModelled("bodies of type %s: set the client's content type to application/json", media)
 	}
-	return unsupportedMediaType("application/json")
+	if c.kind.builtin == nil {
+		return unsupportedMediaType("application/json", "application/yaml")
+	}
+	return unsupportedMediaType("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 }
 
 // unsupportedMediaType words a 415 as endpoints/handlers/negotiation/errors.go does.

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,6 +30,9 @@ func (c *call) patch(sub string) (*Response, error) {
 	}
 	if err := c.patchOptions(kind); err != nil {
 		return nil, err
+	}
+	if !json.Valid(c.req.Body) {
+		return nil, apierrors.NewBadRequest("invalid JSON patch")
 	}
 	old, exists := c.lookup(c.info.Name)
 	if !exists {
@@ -62,6 +66,9 @@ func (c *call) checkPatchType(kind types.PatchType) error {
 	}
 	if kind == types.ApplyYAMLPatchType || kind == types.ApplyCBORPatchType {
 		return notModelled("server-side apply (%s)", kind)
+	}
+	if c.kind.builtin != nil {
+		return errPatchType
 	}
 	return unsupportedMediaType(append(accepted, string(types.ApplyYAMLPatchType))...)
 }
@@ -103,17 +110,30 @@ func (c *call) applyPatch(kind types.PatchType, old *object) (map[string]any, []
 }
 
 // invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document (for a strategic
-// patch, the patch), so the patch is applied once more: reading the document has changed it.
+// patch, the patch), made anew because reading it has changed it, and words the error as the JSON decoder does.
 func (c *call) invalidPatch(kind types.PatchType, old *object, err error) error {
-	var shown string
-	if kind == types.StrategicMergePatchType {
+	var shown []byte
+	original := old.as(view{ver: c.ver}).json
+	switch kind {
+	case types.StrategicMergePatchType:
 		var changes map[string]any
 		_ = kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, &changes)
-		shown = fmt.Sprintf("%+v", changes)
-	} else if content, _, again := c.applyPatch(kind, old); again == nil {
-		shown = string(appendJSON(nil, content))
+		shown = fmt.Appendf(nil, "%+v", changes)
+	case types.MergePatchType:
+		shown, _ = jsonpatch.MergePatch(original, c.req.Body)
+	default:
+		if patch, err := jsonpatch.DecodePatch(c.req.Body); err == nil {
+			shown, _ = patch.Apply(original)
+		}
 	}
-	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
+	if !runtime.IsStrictDecodingError(err) && kind != types.StrategicMergePatchType {
+		if _, _, again := c.decode(shown, c.ver); again != nil {
+			err = again
+		}
+	}
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), string(shown), err.Error()),
+	})
 }
 
 // readPatch decodes a patch document and returns its repeated fields.
@@ -129,6 +149,9 @@ func (c *call) mergePatched(old *object) (map[string]any, []error, error) {
 	strict, err := c.readPatch(&changes)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	if changes == nil {
+		return nil, nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
 	merged := mergeJSON(c.inVersion(old), changes).(map[string]any)
 	if c.kind.builtin == nil {
@@ -150,7 +173,9 @@ func (c *call) jsonPatched(old *object) (map[string]any, []error, error) {
 	var operations []patchOperation
 	strict, err := c.readPatch(&operations)
 	if err != nil && c.validation != metav1.FieldValidationIgnore {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+		// The name of the type is part of the message.
+		text := strings.ReplaceAll(err.Error(), "apiserver.patchOperation", "handlers.jsonPatchOp")
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
 	}
 	for i, e := range strict {
 		strict[i] = fmt.Errorf("json patch %v", e)

@@ -86,7 +86,7 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 	if c.info.Verb == "update" {
 		err = c.updateOptions()
 		if err == nil {
-			err = c.checkContentType()
+			err = c.readBody()
 		}
 	} else {
 		media, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")

@@ -17,7 +17,7 @@ func (c *call) update(sub string) (*Response, error) {
 	if err := c.updateOptions(); err != nil {
 		return nil, err
 	}
-	if err := c.checkContentType(); err != nil {
+	if err := c.readBody(); err != nil {
 		return nil, err
 	}
 	draft, err := c.decodeBody()
@@ -32,11 +32,14 @@ func (c *call) update(sub string) (*Response, error) {
 	}
 	c.dedupeOwners(draft.meta, false)
 	old, exists := c.lookup(c.info.Name)
+	if b := c.kind.builtin; !exists && (b == nil || !b.createOnUpdate || sub != "") {
+		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	}
 	if err := c.checkUID(draft.meta.UID, old); err != nil {
 		return nil, err
 	}
 	if !exists {
-		return c.createOnUpdate(draft, sub)
+		return c.createOnUpdate(draft)
 	}
 	stored, err := c.replace(draft, old, sub)
 	if err != nil {
@@ -45,11 +48,8 @@ func (c *call) update(sub string) (*Response, error) {
 	return c.objectResponse(http.StatusOK, stored), nil
 }
 
-// createOnUpdate is what an update of a missing object does: most types refuse.
-func (c *call) createOnUpdate(draft *object, sub string) (*Response, error) {
-	if b := c.kind.builtin; b == nil || !b.createOnUpdate || sub != "" {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
-	}
+// createOnUpdate is what an update of a missing object does for the types that allow it.
+func (c *call) createOnUpdate(draft *object) (*Response, error) {
 	stored, err := c.createObject(draft)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 	meta = draft.meta
 	keepSystemFields(meta, old.meta)
 	if errs := c.validateUpdate(draft, old, sub); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.kind.groupKind(), meta.Name, errs)
+		return nil, c.invalid(meta.Name, errs)
 	}
 	if sub == "" {
 		c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
@@ -118,7 +118,7 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 func (c *call) checkRevision(meta *metav1.ObjectMeta, stored *object) error {
 	given, err := parseRevision(meta.ResourceVersion)
 	if err != nil {
-		return apierrors.NewInternalError(fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion))
+		return fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion)
 	}
 	if given == 0 {
 		if b := c.kind.builtin; b != nil && b.unconditional {

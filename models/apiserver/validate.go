@@ -63,6 +63,7 @@ func (c *call) strategyErrors(draft, old *object) field.ErrorList {
 	} else {
 		errs = apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath)
 	}
+	errs = append(errs, finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
 	if b.validate != nil {
 		errs = append(errs, b.validate(draft.typed)...)
 	}
@@ -70,6 +71,22 @@ func (c *call) strategyErrors(draft, old *object) field.ErrorList {
 		errs = append(errs, b.validateUpdate(draft.typed, old.typed)...)
 	}
 	return errs
+}
+
+// finalizerErrors is the stricter rule that built-in types have for finalizers without a domain
+// (pkg/apis/core/validation/validation.go, validateKubeFinalizerName).
+func finalizerErrors(finalizers []string, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, f := range finalizers {
+		if !strings.Contains(f, "/") && !standardFinalizer(f) {
+			errs = append(errs, field.Invalid(path.Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
+}
+
+func standardFinalizer(f string) bool {
+	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes"
 }
 
 func (c *call) statusErrors(draft, old *object) field.ErrorList {
@@ -145,7 +162,7 @@ func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
 		for _, msg := range validation.IsQualifiedName(f) {
 			c.warn(fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
 		}
-		if strings.Contains(f, "/") || f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes" {
+		if strings.Contains(f, "/") || standardFinalizer(f) {
 			continue
 		}
 		if strings.Contains(f, ".") {
