@@ -127,9 +127,20 @@ func (u *userClient) apply(ctx context.Context, obj client.Object) error {
 	want := &unstructured.Unstructured{Object: content}
 	want.SetGroupVersionKind(gvk)
 	unstructured.RemoveNestedField(want.Object, "metadata", "creationTimestamp")
+	for try := 0; ; try++ {
+		err := u.replace(ctx, want.DeepCopy())
+		if try == 20 || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+}
+
+// replace creates the object, or gives the one that exists the content of want. What the cluster itself keeps there
+// stays: status, finalizers and owners.
+func (u *userClient) replace(ctx context.Context, want *unstructured.Unstructured) error {
 	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(gvk)
-	err = u.Get(ctx, client.ObjectKeyFromObject(obj), live)
+	live.SetGroupVersionKind(want.GroupVersionKind())
+	err := u.Get(ctx, client.ObjectKeyFromObject(want), live)
 	if apierrors.IsNotFound(err) {
 		return u.Create(ctx, want)
 	}

@@ -1,11 +1,8 @@
 package sim
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
-	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -71,6 +68,37 @@ func newFault(name string, scopes []Scope) fault {
 
 func (f *fault) core() *fault { return f }
 
+// The places where faults strike. A fault implements those that it needs.
+type (
+	// arriver is asked as a request is about to take effect.
+	arriver interface {
+		arrive(w *World, c *wire.Call) wire.Ruling
+	}
+	// lander is asked as it has taken effect and its reply is about to leave.
+	lander interface {
+		land(w *World, c *wire.Call) wire.Ruling
+	}
+)
+
+// hits asks whether the fault strikes a request, and notes it if so.
+func (f *fault) hits(w *World, c *wire.Call, when string, n, rare, often int) int {
+	if c.Idle() || c.Verb() == "watch" || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
+		return 0
+	}
+	where := c.Port.Process + " " + c.String()
+	if when != "" {
+		where = when + " " + where
+	}
+	return f.strikes(w, where, n, rare, often)
+}
+
+// mark writes down that the fault struck a request.
+func (f *fault) mark(w *World, c *wire.Call, what string) {
+	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Life, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.String()})
+}
+
+func (f *fault) seen() { f.count.Observed++ }
+
 func (f *fault) String() string {
 	if s := f.scope.String(); s != "" {
 		return f.name + " " + s
@@ -103,64 +131,3 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 	}
 	return v
 }
-
-// StaleCache makes watch events trail the server by up to d, for each process and kind on its own, so that kinds may
-// arrive in another order than they were written. Without it a watch event arrives before the reply to the write that
-// caused it.
-func StaleCache(d time.Duration, scopes ...Scope) Fault {
-	return &staleCache{newFault(fmt.Sprintf("StaleCache(%v)", d), scopes), d}
-}
-
-type staleCache struct {
-	fault
-	max time.Duration
-}
-
-// lagLevels are the steps of lag, as shares of the longest.
-var lagLevels = []int64{0, 1024, 256, 64, 16, 4, 2, 1}
-
-func (s *staleCache) lag(w *World, st *wire.Stream, f apiserver.Frame) time.Duration {
-	ref := history.Ref{Kind: st.Kind, Namespace: f.Namespace, Name: f.Name}
-	if !s.scope.covers(st.Port.Process, st.Kind, "", ref) {
-		return 0
-	}
-	v := s.strikes(w, st.Port.Process+" "+f.Type+" "+ref.String(), len(lagLevels), 8, 2)
-	if v == 0 {
-		return 0
-	}
-	return s.max / time.Duration(lagLevels[v])
-}
-
-// Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The kubelet starts it
-// again after its back-off of 10 s to 5 min.
-func Crash(process string, scopes ...Scope) Fault {
-	f := newFault("Crash("+process+")", scopes)
-	f.scope.process = process
-	return &crash{f}
-}
-
-type crash struct{ fault }
-
-func (c *crash) String() string { return c.name }
-
-func (c *crash) kills(w *World, call *wire.Call, when string) bool {
-	if !call.Writes() || call.Idle() || !c.scope.covers(call.Port.Process, call.Kind, call.Verb(), call.Ref()) {
-		return false
-	}
-	if c.strikes(w, when+" "+call.String(), 2, 24, 6) == 0 {
-		return false
-	}
-	w.note(history.Event{Kind: history.Fault, Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,
-		Note: fmt.Sprintf("%s %s %s", c, when, call)})
-	return true
-}
-
-// RacingRequeue hands keys to reconcilers once more than their events would: at once, while the key is still being
-// reconciled, or up to a minute later, as a resync, a duplicate event or a leftover timer does.
-func RacingRequeue(scopes ...Scope) Fault {
-	return &racingRequeue{newFault("RacingRequeue", scopes)}
-}
-
-type racingRequeue struct{ fault }
-
-var requeueLevels = []time.Duration{0, 0, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute}

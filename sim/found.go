@@ -306,7 +306,7 @@ func (f *Failure) Text() string {
 	if f.File != "" {
 		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, replayCommand(f.Story, f.File))
 	} else {
-		fmt.Fprintf(&b, "    found by %s; give sim.Stories(directory) to keep the story\n", f.Story.Seed)
+		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it\n")
 	}
 	return b.String()
 }

@@ -6,9 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -25,20 +23,33 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 	if c.Idle() {
 		return latencies[0]
 	}
-	return latencies[r.w.choices.Rarely(leg+" "+c.Port.Process+" "+c.String(), len(latencies), 3)]
+	d := latencies[r.w.choices.Rarely(leg+" "+c.Port.Process+" "+c.String(), len(latencies), 3)]
+	for _, f := range r.w.faults {
+		if f, ok := f.(*slowEffect); ok && leg == "reply" {
+			d += f.delay(r.w, c)
+		}
+	}
+	return d
 }
 
-// Arrive implements wire.Rules.
+// Arrive implements wire.Rules. The first fault that strikes wins.
 func (r rules) Arrive(c *wire.Call) wire.Ruling {
 	if c.Port.Process == userName {
 		return wire.Ruling{}
 	}
+	var ruling wire.Ruling
 	for _, f := range r.w.faults {
-		if f, ok := f.(*crash); ok && f.kills(r.w, c, "before") {
-			return wire.Ruling{Kill: true}
+		if f, ok := f.(arriver); ok {
+			got := f.arrive(r.w, c)
+			if got.Kill || got.Lose != nil || got.Answer != nil {
+				return got
+			}
+			if got.Again {
+				ruling = got
+			}
 		}
 	}
-	return wire.Ruling{}
+	return ruling
 }
 
 // Landed implements wire.Rules.
@@ -47,8 +58,10 @@ func (r rules) Landed(c *wire.Call) wire.Ruling {
 		return wire.Ruling{}
 	}
 	for _, f := range r.w.faults {
-		if f, ok := f.(*crash); ok && f.kills(r.w, c, "after") {
-			return wire.Ruling{Kill: true}
+		if f, ok := f.(lander); ok {
+			if ruling := f.land(r.w, c); ruling.Kill || ruling.Lose != nil || ruling.Answer != nil {
+				return ruling
+			}
 		}
 	}
 	return wire.Ruling{}
@@ -61,8 +74,11 @@ func (r rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	}
 	var lag time.Duration
 	for _, fault := range r.w.faults {
-		if stale, ok := fault.(*staleCache); ok {
-			lag = max(lag, stale.lag(r.w, s, f))
+		switch fault := fault.(type) {
+		case *staleCache:
+			lag = max(lag, fault.lag(r.w, s, f))
+		case *unreachable:
+			lag = max(lag, fault.remaining(r.w, s.Port.Process))
 		}
 	}
 	return lag
@@ -85,32 +101,4 @@ func (w *World) handout(l *process.Life, controller string, item reconcile.Reque
 			f.race(w, l, controller, item)
 		}
 	}
-}
-
-// race may hand the key out once more, in a moment.
-func (f *racingRequeue) race(w *World, l *process.Life, controller string, item reconcile.Request) {
-	if !f.scope.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
-		return
-	}
-	where := l.Process.Name + " " + controller + " " + item.String()
-	v := f.strikes(w, where, len(requeueLevels), 10, 3)
-	if v == 0 {
-		return
-	}
-	w.sched.Park(&sched.Action{
-		Order: "requeue " + where,
-		What:  func() string { return "racing requeue of " + where },
-		Delay: func() time.Duration { return requeueLevels[v] },
-		Do: func() bool {
-			for _, c := range w.procs.Controllers() {
-				if c.Life == l && c.Name == controller {
-					f.count.Observed++
-					w.note(history.Event{Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: "RacingRequeue of " + item.String()})
-					c.Inject(item, "racing requeue")
-					return true
-				}
-			}
-			return false // that life is over
-		},
-	})
 }

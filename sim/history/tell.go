@@ -46,7 +46,7 @@ func (e *Event) tell(h *History, committed map[int64]Time) string {
 			return fmt.Sprintf("  no reply to %s: %s", e.what(), e.Note)
 		}
 	case Deliver:
-		if at, ok := committed[e.Revision]; ok && e.At > at && e.Ref.Kind != "Lease" {
+		if at, ok := committed[e.Revision]; ok && e.At > at && e.Ref.Kind != "Lease" && e.Verb != "LIST" {
 			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
 		}
 	case Handout:

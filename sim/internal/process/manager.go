@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -78,6 +79,9 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.world.Wire.Server().Mapper(), nil }
 	}
 	scheme := o.Scheme
+	if scheme == nil {
+		scheme = clientgoscheme.Scheme // controller-runtime's default
+	}
 	o.Cache.NewInformer = func(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return l.newInformer(scheme, lw, obj, resync, ix)
 	}

@@ -2,7 +2,9 @@ package process
 
 import (
 	"fmt"
+	"runtime"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,13 +41,14 @@ type queue struct {
 }
 
 type add struct {
-	item request
-	opts priorityqueue.AddOpts
+	item  request
+	opts  priorityqueue.AddOpts
+	cause cause
 }
 
 // key is what the observer knows of one key.
 type key struct {
-	causes []cause // immediate adds since the last hand-out
+	causes []cause // immediate adds that the real queue has been given since it last gave the key out
 	timer  *timer  // the delayed add that is pending
 	runs   int
 	name   string // of the running reconcile; "" when idle
@@ -98,11 +101,33 @@ func (q *queue) later(o priorityqueue.AddOpts, items ...request) {
 	what, now := s.Current(), s.Now()
 	q.mu.Lock()
 	for _, item := range items {
-		q.adds = append(q.adds, add{item, o})
-		k := q.key(item)
-		k.causes = append(k.causes, cause{now, what})
+		why := what
+		if what == sched.Time {
+			why = q.untimely(item)
+		}
+		q.adds = append(q.adds, add{item, o, cause{now, why}})
 	}
 	q.mu.Unlock()
+	s.Wake()
+}
+
+// untimely names the cause of an add that no granted step led to, only the passing of time: an informer that hands over
+// what it already had (to a handler that joined late, or as a resync), or a program's own goroutine through a channel.
+func (q *queue) untimely(item request) string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "tools/cache.(*processorListener)") {
+			if q.keys[item] == nil {
+				return "initial-list"
+			}
+			return "resync"
+		}
+		if !more {
+			return "channel"
+		}
+	}
 }
 
 // AddAfter implements workqueue.TypedDelayingInterface.
@@ -169,6 +194,10 @@ func (q *queue) flush() bool {
 	q.mu.Unlock()
 	sort.SliceStable(adds, func(i, j int) bool { return adds[i].item.String() < adds[j].item.String() })
 	for _, a := range adds {
+		q.mu.Lock()
+		k := q.key(a.item)
+		k.causes = append(k.causes, a.cause)
+		q.mu.Unlock()
 		if q.priority != nil {
 			q.priority.AddWithOpts(a.opts, a.item)
 		} else {
@@ -200,12 +229,15 @@ func (q priorityQueue) Get() (request, bool) {
 
 // admit parks the hand-out until it is granted. False means that the run is over.
 func (q *queue) admit(item request) bool {
+	q.mu.Lock()
+	why, wait := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
+	q.mu.Unlock()
 	granted := make(chan bool, 1)
 	a := &sched.Action{
 		Order: fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item),
 		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
 		Do: func() bool {
-			q.begin(item)
+			q.begin(item, why, wait)
 			granted <- true
 			return true
 		},
@@ -217,12 +249,11 @@ func (q *queue) admit(item request) bool {
 }
 
 // begin records the hand-out. It runs on the scheduling goroutine.
-func (q *queue) begin(item request) {
+func (q *queue) begin(item request, why string, wait time.Duration) {
 	w := q.life.world
 	now := w.Sched.Now()
 	q.mu.Lock()
 	k := q.key(item)
-	why, wait := k.take(now, q.priority != nil)
 	k.runs++
 	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
 	q.mu.Unlock()

@@ -71,6 +71,9 @@ func (c Controller) Busy() []string {
 			out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, item))
 		}
 	}
+	for _, a := range c.q.adds {
+		out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, a.item))
+	}
 	sort.Strings(out)
 	return out
 }

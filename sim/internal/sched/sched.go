@@ -104,6 +104,11 @@ func (s *Scheduler) Park(a *Action) {
 	s.mu.Lock()
 	s.inbox = append(s.inbox, a)
 	s.mu.Unlock()
+	s.Wake()
+}
+
+// Wake ends the passing of time: something has happened that the scheduler must look at. Any goroutine may call it.
+func (s *Scheduler) Wake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -116,16 +121,16 @@ func (s *Scheduler) Note(order string, f func()) {
 	s.mu.Lock()
 	s.notes = append(s.notes, note{order, f})
 	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.Wake()
 }
 
 // Drop withdraws an action. Any goroutine may call it; it reports whether the action had not happened yet.
 func (s *Scheduler) Drop(a *Action) bool {
 	return atomic.SwapUint32(&a.state, done) != done
 }
+
+// Time is what [Scheduler.Current] says when no step led to the present but the passing of time.
+const Time = "time"
 
 // Current describes the step that is being granted. Any goroutine may call it.
 func (s *Scheduler) Current() string {
@@ -259,7 +264,7 @@ func (s *Scheduler) grant(due []*Action) {
 
 // sleep lets virtual time pass, at most d: less when something is parked or noted by a goroutine whose timer fired.
 func (s *Scheduler) sleep(d time.Duration) {
-	s.SetCurrent("time")
+	s.SetCurrent(Time)
 	s.quiet = false
 	select {
 	case <-s.wake: // left over from this stretch: already taken in

@@ -42,6 +42,10 @@ type Ruling struct {
 	Answer *apiserver.Response
 	// Lose makes the caller see this error instead of a reply.
 	Lose error
+	// Again makes a request to the outside take effect twice.
+	Again bool
+	// Seen, when set, is called as the consequence reaches the caller.
+	Seen func()
 }
 
 // Cluster is the world's side of the wire.
@@ -169,31 +173,57 @@ func (c *Cluster) park(call *Call, leg string, do func() bool) {
 
 // effect is the first leg: the request arrives and takes effect.
 func (c *Cluster) effect(call *Call) bool {
-	if r := c.Rules.Arrive(call); r.Kill {
+	r := c.Rules.Arrive(call)
+	switch {
+	case r.Kill:
 		c.Kill(call.Port)
 		return true
-	} else if r.Answer != nil || r.Lose != nil {
+	case r.Lose != nil: // lost on the way there: the server never hears of it
+		return c.answer(call, r)
+	case r.Answer != nil:
 		call.Response = r.Answer
 		c.record(call, r.Answer)
 		return c.answer(call, r)
 	}
-	if call.Host != "" {
-		call.Response = c.serveOutside(call)
-	} else {
-		c.mu.Lock()
-		call.Response = c.server.Handle(&call.Request)
-		c.mu.Unlock()
-		c.record(call, call.Response)
+	c.serve(call)
+	if r.Again && call.Host != "" {
+		c.serve(call)
 	}
-	if len(call.Response.Changes) > 0 {
-		c.Pump()
-	}
-	r := c.Rules.Landed(call)
-	if r.Kill {
+	landed := c.Rules.Landed(call)
+	if landed.Kill {
 		c.Kill(call.Port)
 		return true
 	}
-	return c.answer(call, r)
+	if landed.Answer != nil {
+		call.Response = landed.Answer
+	}
+	if landed.Seen == nil {
+		landed.Seen = r.Seen
+	}
+	return c.answer(call, landed)
+}
+
+// serve lets the request take effect.
+func (c *Cluster) serve(call *Call) {
+	if call.Host != "" {
+		call.Response = c.serveOutside(call)
+		return
+	}
+	c.mu.Lock()
+	call.Response = c.server.Handle(&call.Request)
+	c.mu.Unlock()
+	c.record(call, call.Response)
+	if len(call.Response.Changes) > 0 {
+		c.Pump()
+	}
+}
+
+// Write performs a request of somebody who is not a process of the world, at once, and records it under that name.
+func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
+	info, _ := apiserver.ParseInfo(req.Method, req.URL)
+	call := &Call{Port: &Port{Process: who, cluster: c}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
+	c.serve(call)
+	return call.Response
 }
 
 // answer sends the reply, or what the ruling says, on its way back.
@@ -212,6 +242,9 @@ func (c *Cluster) answer(call *Call, r Ruling) bool {
 			o.stream = c.open(call)
 		}
 		c.forget(call)
+		if r.Seen != nil {
+			r.Seen()
+		}
 		c.Sched.SetCurrent("reply to " + call.String())
 		call.reply <- o
 		return true
