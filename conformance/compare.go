@@ -15,11 +15,19 @@ import (
 type Verdict struct {
 	Row  Row
 	Diff string // empty when the arms agree; - is the real server, + the model
+	// Refusing says that the model answered NotModelled somewhere.
+	Refusing bool
 }
 
 // Judge compares the model's observations with the real server's.
 func Judge(r Row, want, got []Observed) Verdict {
-	return Verdict{Row: r, Diff: cmp.Diff(want, got)}
+	v := Verdict{Row: r, Diff: cmp.Diff(want, got)}
+	for _, o := range got {
+		if status, _ := o.Body.(map[string]any); status["reason"] == "NotModelled" {
+			v.Refusing = true
+		}
+	}
+	return v
 }
 
 // Complaint is the sentence for a row that did not come out as the table says, empty when it did.
@@ -29,6 +37,8 @@ func (v Verdict) Complaint() string {
 		return ""
 	case v.Diff == "":
 		return "the arms agree by now; the row's excuse is stale: " + v.Row.Differs
+	case v.Row.Refused && !v.Refusing:
+		return "the model answers by now instead of refusing, and answers wrongly:\n" + v.Diff
 	case v.Row.Differs != "":
 		return ""
 	}

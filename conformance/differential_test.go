@@ -88,7 +88,7 @@ func differ(ctx context.Context, rt *rapid.T, lines []string, namespace string) 
 func sequence(lines []string, drain func(*T)) Row {
 	return Row{Name: "drawn", Run: func(t *T) {
 		t.Script(lines...)
-		for _, k := range drawnKinds {
+		for _, k := range DrawnKinds {
 			t.Script("GET " + k)
 		}
 		drain(t)

@@ -12,10 +12,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnKinds are few, so that operations meet: two plain kinds, two with spec and status and rules of their own, and two
-// custom ones, one of which has a status subresource.
-var drawnKinds = []string{"cm", "secret", "deploy", "pod", "widget", "gadget"}
-
 // idle is drawn when nothing is done; sequences shrink towards it.
 const idle = ""
 
@@ -25,7 +21,7 @@ func oneOf(t *rapid.T, label string, values ...string) string {
 
 // operation draws one line.
 func operation(t *rapid.T) string {
-	kind := oneOf(t, "kind", drawnKinds...)
+	kind := oneOf(t, "kind", DrawnKinds...)
 	name := kind + "/" + oneOf(t, "name", "a", "b", "c")
 	client := oneOf(t, "client", "ann", "bob")
 	// What is drawn first is what sequences shrink to, and what is drawn often is named often.

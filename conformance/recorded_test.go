@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const recordings = "testdata/recorded"
@@ -75,5 +77,36 @@ func TestNamesAreUnique(t *testing.T) {
 			t.Errorf("two rows are called %q", key)
 		}
 		seen[key] = true
+	}
+}
+
+// fidelityPage lies with the model, where its users look.
+const fidelityPage = "../models/apiserver/FIDELITY.md"
+
+func TestFidelityPage(t *testing.T) {
+	want := FidelityPage(Rows())
+	if *update {
+		if err := os.WriteFile(fidelityPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(fidelityPage)
+	if err != nil {
+		t.Fatalf("%v: write it with `go test ./conformance -run TestFidelityPage -args -update`", err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("FIDELITY.md (+) is not what the table says (-): write it with "+
+			"`go test ./conformance -run TestFidelityPage -args -update`\n%s", diff)
+	}
+}
+
+// TestRealVersion keeps the page's version that of the binaries.
+func TestRealVersion(t *testing.T) {
+	mod, err := os.ReadFile("../hack/envtest/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(mod), "k8s.io/kubernetes "+RealVersion+" ") {
+		t.Errorf("hack/envtest/go.mod does not build Kubernetes %s", RealVersion)
 	}
 }

@@ -69,7 +69,7 @@ var rowsBuiltinValidation = []Row{
 	row("a daemon set's selector cannot change", "POST ds {metadata: {name: a}"+minimal["ds"]+"}", "MERGE ds/a {spec: {selector: {matchLabels: {app: z}}}}"),
 	row("a cron job's schedule must parse", "POST cronjob {metadata: {name: a}, spec: {schedule: nonsense, jobTemplate: {spec: "+jobSpec+"}}}"),
 	row("a role binding's role cannot change", "POST rb {metadata: {name: a}"+minimal["rb"]+"}", "MERGE rb/a {roleRef: {name: other}}"),
-	row("a role binding's subjects", "POST rb {metadata: {name: a}, subjects: [{kind: User, name: u}, {kind: ServiceAccount, name: s, namespace: n}]"+minimal["rb"]+"}",
+	row("a role binding's subjects and their groups", "POST rb {metadata: {name: a}, subjects: [{kind: User, name: u}, {kind: ServiceAccount, name: s, namespace: n}]"+minimal["rb"]+"}",
 		"POST rb {metadata: {name: b}, subjects: [{kind: ServiceAccount, name: s}]"+minimal["rb"]+"}"),
 	row("a role's rules need verbs", "POST role {metadata: {name: a}, rules: [{apiGroups: [''], resources: [pods]}]}"),
 	row("a cluster role may aggregate", "POST cr {metadata: {name: $ns-a}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {x: z}}]}, rules: []}"),
@@ -77,7 +77,7 @@ var rowsBuiltinValidation = []Row{
 	row("a budget cannot have both bounds", "POST pdb {metadata: {name: a}, spec: {minAvailable: 1, maxUnavailable: 1}}"),
 	row("an autoscaler's bounds", "POST hpa {metadata: {name: a}, spec: {minReplicas: 5, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}}"),
 	row("an autoscaler in two versions", "POST hpa {metadata: {name: a}"+minimal["hpa"]+"}", "GET hpa1/a", "MERGE hpa1/a {spec: {targetCPUUtilizationPercentage: 70}}", "GET hpa/a"),
-	row("a claim's size cannot shrink, its class cannot change", "POST pvc {metadata: {name: a}"+minimal["pvc"]+"}",
+	row("a claim's size cannot shrink, its class is given late", "POST pvc {metadata: {name: a}"+minimal["pvc"]+"}",
 		"MERGE pvc/a {spec: {resources: {requests: {storage: 500Mi}}}}", "MERGE pvc/a {spec: {storageClassName: other}}"),
 	row("a storage class's provisioner cannot change", "POST sc {metadata: {name: $ns-a}, provisioner: x.example/p}", "MERGE sc/$ns-a {provisioner: x.example/q}"),
 	row("an endpoint slice's address type cannot change", "POST slice {metadata: {name: a}, addressType: IPv4, endpoints: [{addresses: [192.0.2.7]}]}",
@@ -153,7 +153,7 @@ var rowsJobs = []Row{
 	row("a suspended job's template may change in part", "POST job {metadata: {name: a}, spec: {suspend: true, template: {spec: {restartPolicy: Never, "+
 		"containers: [{name: c, image: i}]}}}}", "MERGE job/a {spec: {template: {spec: {nodeSelector: {x: z}}}}}"),
 	row("it must not restart always", "POST job {metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"),
-	row("an indexed job needs completions", "POST job {metadata: {name: a}, spec: {completionMode: Indexed, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}"),
+	row("an indexed job without completions", "POST job {metadata: {name: a}, spec: {completionMode: Indexed, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}"),
 	row("deletion without a policy warns or orphans", oneJob, "DELETE job/a", "GET job/a"),
 	row("completion is written once", oneJob, "MERGE job/a/status {status: {conditions: [{type: Complete, status: 'True'}]}}",
 		"MERGE job/a/status {status: {startTime: '2020-01-01T00:00:00Z', completionTime: '2020-01-01T00:01:00Z', succeeded: 1, uncountedTerminatedPods: {}, "+

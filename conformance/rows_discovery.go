@@ -33,8 +33,8 @@ var servedResources = []struct{ groupVersion, resources string }{
 
 var rowsDiscovery = append(area("discovery",
 	row("an unknown group is a plain 404", "GET /apis/nobody.example/v1"),
-	row("an unknown version of a known group is a plain 404", "GET /apis/apps/v99"),
-	row("an unknown resource is a plain 404", "GET /apis/apps/v1/namespaces/$ns/gizmos", "GET /api/v1/gizmos/a"),
+	row("an unknown version of a known group is NotFound", "GET /apis/apps/v99"),
+	row("an unknown resource is NotFound", "GET /apis/apps/v1/namespaces/$ns/gizmos", "GET /api/v1/gizmos/a"),
 	row("the core group's versions", "GET /api"),
 	row("the custom group", "GET /apis/"+crdGroup),
 	row("the custom group's resources in full", "GET /apis/"+crdGroup+"/v1"),

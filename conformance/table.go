@@ -17,6 +17,8 @@ type Row struct {
 	Run func(*T)
 	// Differs is the reason of an accepted difference. The table then asserts that the arms still differ.
 	Differs string
+	// Refused says that the model refuses the row's question, and so that its answer must say NotModelled.
+	Refused bool
 	// Managed keeps metadata.managedFields in the comparison; they are dropped otherwise.
 	Managed bool
 }
@@ -32,6 +34,12 @@ func call(name string, run func(*T)) Row { return Row{Name: name, Run: run} }
 // differs marks an accepted difference.
 func (r Row) differs(reason string) Row {
 	r.Differs = reason
+	return r
+}
+
+// refused marks what the model does not do and says so.
+func (r Row) refused(reason string) Row {
+	r.Differs, r.Refused = reason, true
 	return r
 }
 
@@ -51,6 +59,13 @@ func each(format string, values []string, lines func(value string) []string) []R
 	}
 	return rows
 }
+
+// RealVersion is the Kubernetes whose server is compiled and recorded (hack/envtest/go.mod).
+const RealVersion = "v1.37.1"
+
+// DrawnKinds are the kinds of the differential test. They are few, so that operations meet: two plain kinds, two with spec
+// and status and rules of their own, and two custom ones, one of which has a status subresource.
+var DrawnKinds = []string{"cm", "secret", "deploy", "pod", "widget", "gadget"}
 
 // namespaceOf is the row's own namespace: derived from its name and not from its place, so that adding a row
 // changes no other row's recording.

@@ -1,0 +1,75 @@
+package conformance
+
+// FIDELITY.md: what the model of the API server may be trusted with. It is written from the table, so that it cannot say
+// more than the table asks.
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FidelityPage is the page's text.
+func FidelityPage(rows []Row) string {
+	var out strings.Builder
+	out.WriteString(`# How faithful the API model is
+
+This page is written from the conformance table by ` + "`make conformance-record`" + `; a test fails when it is stale. Each row
+of the table is one question put to the model and to a real kube-apiserver (` + RealVersion + `) through the same client code; replies
+are equal in status code, headers (Content-Type, Warning, Retry-After, Allow), reason, message, causes, details, objects and
+watch frames, after only this was made equal: UIDs, revisions (to ranks), times (to distances from the row's start), generated
+names, allocated addresses and ports, the order of what the real server takes from a map, and managedFields.
+
+## The same
+
+`)
+	same, other := map[string]int{}, map[string]int{}
+	total, excused := 0, 0
+	for _, r := range rows {
+		if r.Differs == "" {
+			same[r.Area]++
+			total++
+		} else {
+			other[r.Area]++
+			excused++
+		}
+	}
+	out.WriteString("| area | rows | the same | accepted differences |\n|---|---:|---:|---:|\n")
+	for _, a := range Areas(rows) {
+		fmt.Fprintf(&out, "| %s | %d | %d | %d |\n", a, same[a]+other[a], same[a], other[a])
+	}
+	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |\n", total+excused, total, excused)
+	out.WriteString("\nBeside the table, `make conformance OPS=20000` draws random sequences of operations by two clients over " +
+		strings.Join(DrawnKinds, ", ") + "\nand compares every reply, the final objects and every watch stream in the same way.\n")
+	section(&out, "Different, and why",
+		"Each of these rows is asserted to be still different; one that has come to agree fails the test until its excuse is removed.",
+		rows, func(r Row) bool { return r.Differs != "" && !r.Refused })
+	section(&out, "Refused",
+		"The model answers these with a status error whose reason is NotModelled and whose message names what is missing.\nIt never guesses.",
+		rows, func(r Row) bool { return r.Refused })
+	return out.String()
+}
+
+func section(out *strings.Builder, title, lead string, rows []Row, belongs func(Row) bool) {
+	reasons, order := map[string][]string{}, []string(nil)
+	for _, r := range rows {
+		if !belongs(r) {
+			continue
+		}
+		if reasons[r.Differs] == nil {
+			order = append(order, r.Differs)
+		}
+		reasons[r.Differs] = append(reasons[r.Differs], r.Area+": "+r.Name)
+	}
+	fmt.Fprintf(out, "\n## %s\n\n", title)
+	if len(order) == 0 {
+		out.WriteString("Nothing.\n")
+		return
+	}
+	out.WriteString(lead + "\n\n")
+	for _, reason := range order {
+		fmt.Fprintf(out, "- %s\n", reason)
+		for _, name := range reasons[reason] {
+			fmt.Fprintf(out, "  - *%s*\n", name)
+		}
+	}
+}
