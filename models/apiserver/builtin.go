@@ -44,8 +44,6 @@ type builtin struct {
 	prepareStatus func(c *call, o, old runtime.Object)
 	// grace is the grace period of a deletion in seconds; nil when the type is deleted at once.
 	grace func(o runtime.Object, asked *int64) *int64
-	// committed runs after a write of the object: what a real server's side controllers would do at once.
-	committed func(c *call, o *object, removed bool)
 }
 
 // on adapts a function on one type to the table's signature.

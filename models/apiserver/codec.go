@@ -131,9 +131,6 @@ const schemeName = `"pkg/runtime/scheme.go:111"`
 
 // checkType refuses a body of another type.
 func (c *call) checkType(apiVersion, kind string, ver *version) error {
-	if ver.kind.builtin == nil {
-		return checkCustomType(apiVersion, ver)
-	}
 	if kind == "" {
 		kind = ver.kind.kind
 	}
@@ -168,9 +165,17 @@ func internalPackage(group string) string {
 	return name
 }
 
-func checkCustomType(apiVersion string, ver *version) error {
-	if apiVersion == "" || apiVersion == ver.apiVersion() {
+func (c *call) checkCustomType(apiVersion string, content map[string]any, ver *version) error {
+	if apiVersion == ver.apiVersion() {
 		return nil
+	}
+	if strings.HasPrefix(apiVersion, ver.kind.group+"/") && c.validation == metav1.FieldValidationWarn {
+		// No schema is known for that version, so everything is unknown.
+		for _, name := range sortedKeys(content) {
+			if name != "kind" && name != "apiVersion" && name != "metadata" {
+				c.warn(fmt.Sprintf("unknown field %q", name))
+			}
+		}
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.apiVersion()))
@@ -189,13 +194,16 @@ func (c *call) decodeCustom(body []byte, ver *version) (*object, []error, error)
 		strict, err = kjson.UnmarshalStrict(body, &content)
 	}
 	if err != nil {
+		if _, _, typeErr := typeOf(body); typeErr != nil {
+			err = typeErr
+		}
 		return nil, nil, err
 	}
 	if kind, _ := content["kind"].(string); kind == "" {
 		return nil, nil, runtime.NewMissingKindErr(string(body))
 	}
 	apiVersion, _ := content["apiVersion"].(string)
-	if err := c.checkType(apiVersion, "", ver); err != nil {
+	if err := c.checkCustomType(apiVersion, content, ver); err != nil {
 		return nil, nil, err
 	}
 	o, unknown, err := c.customDraft(content, ver)
@@ -204,10 +212,16 @@ func (c *call) decodeCustom(body []byte, ver *version) (*object, []error, error)
 
 // customDraft makes a draft in the request's version from decoded content, which it takes over.
 func (c *call) customDraft(content map[string]any, ver *version) (*object, []error, error) {
+	o := &object{ver: ver}
+	if o.sentKind, _ = content["kind"].(string); o.sentKind == "" {
+		return nil, nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))
+	}
+	o.sentVersion, _ = content["apiVersion"].(string)
 	meta, unknown, err := c.readMeta(content)
 	if err != nil {
 		return nil, nil, err
 	}
+	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
 	more, err := ver.schema.coerce(content, c.validation != metav1.FieldValidationIgnore)
 	if err != nil {
 		return nil, nil, err
@@ -220,7 +234,7 @@ func (c *call) customDraft(content map[string]any, ver *version) (*object, []err
 	delete(content, "kind")
 	delete(content, "apiVersion")
 	delete(content, "metadata")
-	o := &object{ver: ver, meta: meta, rest: content}
+	o.meta, o.rest = meta, content
 	return o, strict, nil
 }
 

@@ -67,7 +67,7 @@ func (c *call) tryCreate(draft *object) (*object, error) {
 	meta.ManagedFields = nil
 	c.prepareCreate(draft)
 	if errs := c.validateCreate(draft); len(errs) > 0 {
-		return nil, c.invalid(meta.Name, errs)
+		return nil, c.invalid(draft, errs)
 	}
 	c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
 	c.warnFinalizers(meta, nil)

@@ -104,52 +104,58 @@ func (s *schemaOf) fillDefaults(content map[string]any) {
 	}
 }
 
-// validate checks a new object as registry/customresource/strategy.go (Validate) does.
-func (s *schemaOf) validate(content map[string]any) field.ErrorList {
+// validate checks a new object as registry/customresource/strategy.go (Validate) does; errs are those found before, and
+// scale checks what the scale subresource relies on.
+func (s *schemaOf) validate(errs field.ErrorList, content map[string]any, scale field.ErrorList) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
-		return nil
+		return append(errs, scale...)
 	}
-	errs := validation.ValidateCustomResource(nil, content, s.validator)
-	errs = append(errs, objectmeta.Validate(context.Background(), nil, content, s.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
-	if s.rules == nil {
-		return errs
-	}
-	if err := blocking(errs); err != nil {
-		return append(errs, err)
-	}
-	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, nil, celconfig.RuntimeCELCostBudget)
-	return append(errs, more...)
+	errs = append(errs, sortErrors(validation.ValidateCustomResource(nil, content, s.validator))...)
+	errs = append(errs, scale...)
+	errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
+	errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
+	return s.checkRules(errs, content, nil)
 }
 
-// validateUpdate checks a changed object; what was invalid before and has not changed is let pass.
-func (s *schemaOf) validateUpdate(content, old map[string]any, status bool) field.ErrorList {
+// validateUpdate checks a changed object; what was invalid before and has not changed is let pass. A status update is
+// held against the schema of the status alone.
+func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
-		return nil
+		return append(errs, scale...)
 	}
 	correlated := common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
-	var errs field.ErrorList
 	if status {
 		if state, ok := content["status"]; ok && s.status != nil {
-			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), state, old["status"], s.status,
-				validation.WithRatcheting(correlated.Key("status")))
+			errs = append(errs, sortErrors(validation.ValidateCustomResourceUpdate(field.NewPath("status"), state, old["status"],
+				s.status, validation.WithRatcheting(correlated.Key("status"))))...)
 		}
+		errs = append(errs, scale...)
 	} else {
-		errs = validation.ValidateCustomResourceUpdate(nil, content, old, s.validator, validation.WithRatcheting(correlated))
-		errs = append(errs, objectmeta.Validate(context.Background(), nil, content, s.structural, false)...)
+		errs = append(errs, sortErrors(validation.ValidateCustomResourceUpdate(nil, content, old, s.validator,
+			validation.WithRatcheting(correlated)))...)
+		errs = append(errs, scale...)
+		errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
 	}
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
-		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, s.structural, content)...)
+		errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
 	}
+	return s.checkRules(errs, content, old, cel.WithRatcheting(correlated))
+}
+
+// checkRules evaluates x-kubernetes-validations, unless the object does not even fit its schema.
+func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any, options ...cel.Option) field.ErrorList {
 	if s.rules == nil {
 		return errs
 	}
 	if err := blocking(errs); err != nil {
 		return append(errs, err)
 	}
-	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, old, celconfig.RuntimeCELCostBudget,
-		cel.WithRatcheting(correlated))
-	return append(errs, more...)
+	var before any
+	if old != nil {
+		before = old
+	}
+	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, before, celconfig.RuntimeCELCostBudget, options...)
+	return append(errs, sortErrors(more)...)
 }
 
 // blocking says that rules cannot be evaluated because the object does not even fit its schema

@@ -3,21 +3,26 @@ package apiserver
 import (
 	"fmt"
 	"sort"
-	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // definitionStrategy follows apiextensions-apiserver's pkg/registry/customresourcedefinition.
 var definitionStrategy = builtin{
 	status: true, generation: true,
-	defaults:  on(defaultDefinition),
-	validate:  checks(validateDefinition),
-	committed: (*call).definitionCommitted,
+	defaults: on(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
+	prepareCreate: func(_ *call, o runtime.Object) {
+		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
+	},
+	prepareUpdate: func(_ *call, o, _ runtime.Object) {
+		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
+	},
+	validate: checks(validateDefinition),
 }
 
 // Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
@@ -56,7 +61,11 @@ func (c *call) definitionCommitted(o *object, removed bool) {
 		return
 	}
 	c.s.registry.add(crd)
-	if established(crd) || crd.DeletionTimestamp != nil {
+	if crd.DeletionTimestamp != nil {
+		c.cleanUpInstances(o)
+		return
+	}
+	if established(crd) {
 		return
 	}
 	draft := o.draft()
@@ -85,26 +94,11 @@ func establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
 	}
 }
 
-// defaultDefinition follows apiextensions-apiserver's pkg/apis/apiextensions/v1/defaults.go.
-func defaultDefinition(crd *apiextensionsv1.CustomResourceDefinition) {
-	spec := &crd.Spec
-	if spec.Scope == "" {
-		spec.Scope = apiextensionsv1.NamespaceScoped
-	}
-	if spec.Names.Singular == "" {
-		spec.Names.Singular = strings.ToLower(spec.Names.Kind)
-	}
-	if spec.Names.ListKind == "" && spec.Names.Kind != "" {
-		spec.Names.ListKind = spec.Names.Kind + "List"
-	}
-	if spec.Conversion == nil {
-		spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-	}
-	if len(crd.Status.StoredVersions) == 0 {
-		for _, v := range spec.Versions {
-			if v.Storage {
-				crd.Status.StoredVersions = []string{v.Name}
-			}
+// noteStoredVersion records the storage version among those that objects may be stored in.
+func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
+	for _, v := range crd.Spec.Versions {
+		if v.Storage && !contains(crd.Status.StoredVersions, v.Name) {
+			crd.Status.StoredVersions = append(crd.Status.StoredVersions, v.Name)
 		}
 	}
 }

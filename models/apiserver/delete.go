@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -115,10 +116,14 @@ func (c *call) deleteObject(o *object, opts *metav1.DeleteOptions) (*object, boo
 
 // deleteAny deletes an object by the rules of its type.
 func (c *call) deleteAny(o *object, opts *metav1.DeleteOptions) (*object, bool, error) {
-	if n, ok := o.typed.(*corev1.Namespace); ok {
-		return c.deleteNamespace(o, n, opts)
+	switch typed := o.typed.(type) {
+	case *corev1.Namespace:
+		return c.deleteNamespace(o, typed, opts)
+	case *apiextensionsv1.CustomResourceDefinition:
+		return c.deleteDefinition(o, typed, opts)
+	default:
+		return c.deleteObject(o, opts)
 	}
-	return c.deleteObject(o, opts)
 }
 
 // draft is a copy of a stored object that may be changed.

@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -145,15 +147,30 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 			out.APIResources = append(out.APIResources, v.apiResources()...)
 		}
 	}
-	sort.SliceStable(out.APIResources, func(i, j int) bool { return out.APIResources[i].Name < out.APIResources[j].Name })
+	// Subresources stay behind their resource in the order in which the type lists them.
+	sort.SliceStable(out.APIResources, func(i, j int) bool {
+		return topName(out.APIResources[i].Name) < topName(out.APIResources[j].Name)
+	})
 	return out
+}
+
+// storageHash tells clients whether two types share their storage
+// (staging/src/k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go).
+func (k *kind) storageHash() string {
+	sum := sha256.Sum256([]byte(k.storage.gvk().String()))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}
+
+func topName(resource string) string {
+	name, _, _ := strings.Cut(resource, "/")
+	return name
 }
 
 func (v *version) apiResources() []metav1.APIResource {
 	k := v.kind
 	out := []metav1.APIResource{{
 		Name: k.plural, SingularName: k.singular, Namespaced: k.namespaced, Kind: k.kind,
-		Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
+		Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories, StorageVersionHash: k.storageHash(),
 	}}
 	for _, sub := range v.subs {
 		r := metav1.APIResource{Name: k.plural + "/" + sub.name, Namespaced: k.namespaced, Kind: k.kind, Verbs: sub.verbs}
@@ -166,10 +183,14 @@ func (v *version) apiResources() []metav1.APIResource {
 }
 
 func (v *version) verbList() []string {
-	if v.kind.verbs != nil {
+	switch {
+	case v.kind.verbs != nil:
 		return v.kind.verbs
+	case v.kind.custom != nil:
+		return customVerbs
+	default:
+		return allVerbs
 	}
-	return allVerbs
 }
 
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

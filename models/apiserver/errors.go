@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sort"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,7 +119,16 @@ func preconditionConflict(resource schema.GroupResource, name, key, message stri
 
 // invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
 // staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
-func (c *call) invalid(name string, errs field.ErrorList) error {
+func (c *call) invalid(draft *object, errs field.ErrorList) error {
+	name, gk := draft.meta.Name, c.kind.groupKind()
+	if draft.sentKind != "" {
+		// A custom object is refused under the type that it claims to be of.
+		gk.Kind, gk.Group = draft.sentKind, ""
+		if group, _, found := strings.Cut(draft.sentVersion, "/"); found {
+			gk.Group = group
+		}
+	}
+	sortRuns(errs)
 	if c.kind.builtin != nil {
 		var kept field.ErrorList
 		seen := map[string]bool{}
@@ -129,5 +140,30 @@ func (c *call) invalid(name string, errs field.ErrorList) error {
 		}
 		errs = kept
 	}
-	return apierrors.NewInvalid(c.kind.groupKind(), name, errs)
+	return apierrors.NewInvalid(gk, name, errs)
+}
+
+// sortRuns orders neighbouring errors about the same field. The validation library reports labels and annotations in
+// the random order of a map; a model must not.
+func sortRuns(errs field.ErrorList) {
+	for i := 0; i < len(errs); {
+		j := i + 1
+		for j < len(errs) && errs[j].Field == errs[i].Field {
+			j++
+		}
+		run := errs[i:j]
+		sort.SliceStable(run, func(a, b int) bool { return run[a].Error() < run[b].Error() })
+		i = j
+	}
+}
+
+// sortErrors orders errors by field, for validators that walk objects in the random order of a map.
+func sortErrors(errs field.ErrorList) field.ErrorList {
+	sort.SliceStable(errs, func(i, j int) bool {
+		if errs[i].Field != errs[j].Field {
+			return errs[i].Field < errs[j].Field
+		}
+		return errs[i].Error() < errs[j].Error()
+	})
+	return errs
 }

@@ -53,6 +53,8 @@ type call struct {
 	dryRun   bool
 	// validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
 	validation string
+	// terminating is set while a definition's instances are deleted with it.
+	terminating bool
 }
 
 // Handle performs one request, atomically.
@@ -137,6 +139,9 @@ func (c *call) resolve() error {
 	if c.info.Subresource != "" {
 		return nil
 	}
+	if c.kind.builtin == nil && c.info.Verb == "create" && c.info.Name != "" {
+		return apierrors.NewMethodNotSupported(c.kind.groupResource(), c.info.Verb)
+	}
 	onCollection := contains([]string{"create", "list", "watch", "deletecollection"}, c.info.Verb)
 	if collection != onCollection || !c.kind.allows(c.info.Verb) {
 		return errNoSuchVerb
@@ -165,6 +170,9 @@ func (c *call) handleSubresource() (*Response, error) {
 		return nil, errNoSuchResource
 	}
 	if !contains(sub.verbs, c.info.Verb) {
+		if c.kind.builtin == nil {
+			return nil, apierrors.NewMethodNotSupported(c.kind.groupResource(), c.info.Verb)
+		}
 		return nil, errNoSuchVerb
 	}
 	if sub.scale != nil {

@@ -308,7 +308,7 @@ func (c *call) listResponse(p *page) *Response {
 		b = append(b, `{"kind":"`+c.kind.list+`","apiVersion":"`+c.ver.apiVersion()+`","metadata":{`...)
 	}
 	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" {
+	if p.next != "" || c.kind.custom != nil && !v.partial {
 		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
 	}
 	if p.remaining != nil {

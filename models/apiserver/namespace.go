@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -28,6 +29,10 @@ func (s *Server) bootstrap() {
 // admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
 func (c *call) admitCreate(draft *object) error {
+	if c.definitionTerminates() {
+		return apierrors.NewForbidden(c.kind.groupResource(), draft.meta.Name,
+			errors.New("create not allowed while custom resource definition is terminating"))
+	}
 	if !c.kind.namespaced {
 		return nil
 	}

@@ -25,6 +25,9 @@ type object struct {
 	// rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first needed.
 	rest map[string]any
 
+	// sentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
+	sentKind, sentVersion string
+
 	json        []byte
 	revision    int64
 	committedAt time.Time

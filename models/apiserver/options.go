@@ -84,9 +84,6 @@ func (c *call) readBody() error {
 	case err == nil && (media == "application/vnd.kubernetes.protobuf" || media == "application/cbor"):
 		return notModelled("bodies of type %s: set the client's content type to application/json", media)
 	}
-	if c.kind.builtin == nil {
-		return unsupportedMediaType("application/json", "application/yaml")
-	}
 	return unsupportedMediaType("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 }
 

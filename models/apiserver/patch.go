@@ -114,6 +114,9 @@ func (c *call) applyPatch(kind types.PatchType, old *object) (map[string]any, []
 func (c *call) invalidPatch(kind types.PatchType, old *object, err error) error {
 	var shown []byte
 	original := old.as(view{ver: c.ver}).json
+	if c.kind.builtin == nil {
+		original = appendJSON(nil, c.inVersion(old))
+	}
 	switch kind {
 	case types.StrategicMergePatchType:
 		var changes map[string]any

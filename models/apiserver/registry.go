@@ -55,7 +55,11 @@ type subresource struct {
 	scale                *scalePaths
 }
 
-var allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+var (
+	allVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	// customVerbs are the same in the order in which discovery shows them for custom types.
+	customVerbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+)
 
 func (k *kind) allows(verb string) bool {
 	verbs := k.verbs

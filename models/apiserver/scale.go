@@ -56,7 +56,7 @@ func (c *call) handleScale(sub *subresource) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if scale.Spec.Replicas < 0 {
+	if scale.Spec.Replicas < 0 && c.kind.builtin != nil {
 		return nil, apierrors.NewInvalid(scaleKind.GroupKind(), scale.Name, field.ErrorList{field.Invalid(
 			field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0").WithOrigin("minimum")})
 	}

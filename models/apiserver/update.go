@@ -102,7 +102,7 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 	meta = draft.meta
 	keepSystemFields(meta, old.meta)
 	if errs := c.validateUpdate(draft, old, sub); len(errs) > 0 {
-		return nil, c.invalid(meta.Name, errs)
+		return nil, c.invalid(draft, errs)
 	}
 	if sub == "" {
 		c.warnings = append(c.warnings, c.strategyWarnings(draft)...)

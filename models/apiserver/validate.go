@@ -98,19 +98,32 @@ func (c *call) statusErrors(draft, old *object) field.ErrorList {
 
 // customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
 func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
+	if errs := c.typeErrors(draft); len(errs) > 0 {
+		return errs
+	}
 	op, oldMeta := operation.Create, (*metav1.ObjectMeta)(nil)
 	if old != nil {
 		op, oldMeta = operation.Update, old.meta
 	}
 	errs := apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
 		c.kind.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
-	whole := c.whole(draft)
+	scale := c.scaleErrors(draft, status)
 	if old == nil {
-		errs = append(errs, c.ver.schema.validate(whole)...)
-	} else {
-		errs = append(errs, c.ver.schema.validateUpdate(whole, c.whole(old), status)...)
+		return c.ver.schema.validate(errs, c.whole(draft), scale)
 	}
-	return append(errs, c.scaleErrors(draft, status)...)
+	return c.ver.schema.validateUpdate(errs, c.whole(draft), c.whole(old), status, scale)
+}
+
+// typeErrors refuses a custom object that claims to be of another type.
+func (c *call) typeErrors(draft *object) field.ErrorList {
+	var errs field.ErrorList
+	if draft.sentKind != "" && draft.sentKind != c.kind.kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.sentKind, "must be "+c.kind.kind))
+	}
+	if draft.sentKind != "" && draft.sentVersion != c.ver.apiVersion() {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.sentVersion, "must be "+c.ver.apiVersion()))
+	}
+	return errs
 }
 
 // whole is the complete decoded object, for validators that look at metadata too; only the top level is fresh.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
@@ -65,9 +67,13 @@ func (c *call) remove(o *object) *object {
 	return e.Value
 }
 
+// committed does what a write brings about at once: definitions change what is served.
 func (c *call) committed(o *object, removed bool) {
-	if b := c.kind.builtin; b != nil && b.committed != nil {
-		b.committed(c, o, removed)
+	if _, ok := o.typed.(*apiextensionsv1.CustomResourceDefinition); ok {
+		c.definitionCommitted(o, removed)
+	}
+	if removed {
+		c.instanceRemoved()
 	}
 }
 
