@@ -88,6 +88,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 		t.Fatal(err)
 	}
 	defer process.Enter(runLog, process.Outside{})()
+	defer watch(t.Name(), s.hang)()
 	c := &campaign{t: t, scenario: scenario, settings: s}
 	c.report.Name, c.report.Seed = campaignName(t.Name(), 0), baseSeed(t.Name(), s.seed)
 	began := time.Now()

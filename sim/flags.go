@@ -21,6 +21,7 @@ type settings struct {
 	verify   int
 	verbose  bool
 	shrink   time.Duration
+	hang     time.Duration
 	stories  string // directory; set by options
 }
 
@@ -35,6 +36,7 @@ func init() {
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure; 0 means not at all (env SIM_SHRINK)")
+	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "real time without progress after which a run counts as hung (env SIM_HANG)")
 	flag.BoolVar(&flags.verbose, "sim.v", env("V", false, strconv.ParseBool), "print every event of a failing or replayed run (env SIM_V)")
 }
 
@@ -70,6 +72,10 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: -sim.runs=0 and -sim.for=0 together would never end; give one of them a limit")
 	case s.maxSteps <= 0:
 		return fmt.Errorf("sim: -sim.max-steps=%d must be positive", s.maxSteps)
+	case s.hang <= 0:
+		return fmt.Errorf("sim: -sim.hang=%v must be positive", s.hang)
+	case s.shrink < 0:
+		return fmt.Errorf("sim: -sim.shrink=%v is negative; write 0 for no shrinking", s.shrink)
 	case s.verify < 0:
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.verify)
 	case s.strategy != "random" && s.strategy != "rapid":

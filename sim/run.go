@@ -179,15 +179,14 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w := &World{settings: s, choices: source, history: h, quiet: &quietness{lastWrite: -1, heard: map[string]int{}}}
 	w.ctx = context.Background()
 	w.sched = sched.New(source)
-	start := time.Now()
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
-	_ = start
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
 	w.procs = process.New(w.sched, h, w.wire, runLog)
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit
 	w.sched.Granted = w.granted
+	w.sched.Progress = &beat
 	w.user = newUserClient(w)
 	return w
 }

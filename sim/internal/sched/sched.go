@@ -73,6 +73,8 @@ type Scheduler struct {
 	// Quiet, when set, is called on the scheduling goroutine each time the bubble has gone quiet and the notes of the
 	// stretch have been taken; it reports whether it made goroutines runnable again.
 	Quiet func() (woke bool)
+	// Progress, when set, is increased whenever the bubble has gone quiet.
+	Progress *atomic.Uint64
 	// Granted, when set, is called after every granted step.
 	Granted func()
 }
@@ -153,6 +155,9 @@ func (s *Scheduler) Disturb() { s.quiet = false }
 func (s *Scheduler) Quiesce() {
 	for {
 		synctest.Wait()
+		if s.Progress != nil {
+			s.Progress.Add(1)
+		}
 		s.takeNotes()
 		if s.Quiet == nil || !s.Quiet() {
 			break
