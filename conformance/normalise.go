@@ -217,6 +217,7 @@ func (n *normaliser) metadata(meta map[string]any, position bool) map[string]any
 var (
 	long         = regexp.MustCompile(`x{50,}`) // what $big made; a recording need not hold a megabyte of it
 	uuid         = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	pageToken    = regexp.MustCompile(`continue=[A-Za-z0-9_-]{20,}`)
 	generateName = regexp.MustCompile(`generateName: ([^,}$ ]+)[,}]`)
 	address      = regexp.MustCompile(`\b10\.0\.0\.\d+\b`)
 	timestamp    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
@@ -251,6 +252,7 @@ func (n *normaliser) text(v string) string {
 		v = strings.ReplaceAll(v, name, n.names[name])
 	}
 	v = long.ReplaceAllStringFunc(v, func(s string) string { return fmt.Sprintf("<%d x>", len(s)) })
+	v = pageToken.ReplaceAllString(v, "continue=<continue>")
 	v = uuid.ReplaceAllStringFunc(v, func(s string) string {
 		if strings.HasPrefix(s, "00000000-") {
 			return s

@@ -19,7 +19,8 @@ func oneOf(t *rapid.T, label string, values ...string) string {
 	return rapid.SampledFrom(values).Draw(t, label)
 }
 
-// operation draws one line.
+// operation draws one line. What the real server answers from a cache that may trail (reads and watches at version zero or
+// without one) is left to the table, where a row can make the cache catch up first.
 func operation(t *rapid.T) string {
 	kind := oneOf(t, "kind", DrawnKinds...)
 	name := kind + "/" + oneOf(t, "name", "a", "b", "c")
@@ -41,14 +42,14 @@ func operation(t *rapid.T) string {
 	case "finalize":
 		line = "MERGE " + name + " {metadata: {finalizers: " + oneOf(t, "finalizers", "null", "[]", "[x.example/one]", "[x.example/two]") + "}}"
 	case "get":
-		line = "GET " + name + oneOf(t, "sub", "", "/status", "?resourceVersion=0")
+		line = "GET " + name + oneOf(t, "sub", "", "/status")
 	case "list":
 		line = "GET " + kind + "?" + listing(t, kind)
 	case "collection":
 		line = "DELETE " + kind + "?" + selector(t) + oneOf(t, "dry", "", "&dryRun=All")
 	case "watch":
 		line = "WATCH " + kind + "?" + selector(t) + oneOf(t, "from", "&resourceVersion=$rv("+kind+",0)",
-			"&resourceVersion=$rv("+name+",1)", "", "&resourceVersion=0",
+			"&resourceVersion=$rv("+name+",1)",
 			"&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	case "scale":
 		line = "MERGE " + name + "/scale {spec: {replicas: " + oneOf(t, "replicas", "2", "0", "-1") + "}}"
@@ -173,7 +174,7 @@ func selector(t *rapid.T) string {
 }
 
 func listing(t *rapid.T, kind string) string {
-	return selector(t) + oneOf(t, "listing", "", "&limit=1", "&limit=1&continue=$cont("+kind+",0)", "&limit=2", "&resourceVersion=0",
+	return selector(t) + oneOf(t, "listing", "", "&limit=1", "&limit=1&continue=$cont("+kind+",0)", "&limit=2",
 		"&resourceVersion=$rv("+kind+",0)&resourceVersionMatch=Exact", "&resourceVersion=$rv("+kind+",1)&resourceVersionMatch=NotOlderThan",
 		"&resourceVersion=$rv("+kind+"/a,0)&resourceVersionMatch=Exact", "&resourceVersion=$rv("+kind+",0)&resourceVersionMatch=Exact&limit=1")
 }

@@ -2,6 +2,9 @@ package conformance
 
 // Reading: get and list with everything that can be asked of them. Informers list in these ways, and pagers page in them.
 
+// Reads at version zero may show the past on the real server, as they are answered by a cache that trails. Rows that ask for
+// them list first, which makes the cache catch up.
+
 var threeMaps = []string{
 	"POST cm {metadata: {name: a, labels: {app: x, tier: one}}, data: {k: '1'}}",
 	"POST cm {metadata: {name: b, labels: {app: y}}, data: {k: '2'}}",
@@ -70,17 +73,17 @@ var rowsRead = append(append(area("get and list",
 		row("a limit that is not a number is BadRequest", "GET cm?limit=x"),
 		row("custom resources page", "POST widget {metadata: {name: a}}", "POST widget {metadata: {name: b}}",
 			"GET widget?limit=1", "GET widget?limit=1&continue=$cont3"),
-		afterMaps("limit with version zero", "GET cm?limit=1&resourceVersion=0"),
+		afterMaps("limit with version zero", "GET cm", "GET cm?limit=1&resourceVersion=0"),
 		afterMaps("limit at an exact version", "MERGE cm/a {data: {k: new}}",
 			"GET cm?limit=1&resourceVersion=$rv3&resourceVersionMatch=Exact", "GET cm?continue=$cont5"),
 		afterMaps("limit not older than a version", "GET cm?limit=1&resourceVersion=$rv1&resourceVersionMatch=NotOlderThan"),
 	)...),
 	area("resourceVersion on reads",
-		afterMaps("get at version zero", "GET cm/a?resourceVersion=0"),
+		afterMaps("get at version zero", "GET cm", "GET cm/a?resourceVersion=0"),
 		afterMaps("get not older than a version", "GET cm/a?resourceVersion=$rv3"),
 		afterMaps("get at a version that is not there yet is a timeout", "GET cm/a?resourceVersion=$rv3+1000000"),
 		afterMaps("get at a version that is not a number", "GET cm/a?resourceVersion=x"),
-		afterMaps("list at version zero", "GET cm?resourceVersion=0"),
+		afterMaps("list at version zero", "GET cm", "GET cm?resourceVersion=0"),
 		afterMaps("list not older than a version", "GET cm?resourceVersion=$rv2",
 			"GET cm?resourceVersion=$rv2&resourceVersionMatch=NotOlderThan"),
 		afterMaps("list at an exact version is the past", "MERGE cm/a {data: {k: new}}", "DELETE cm/b",
@@ -92,7 +95,7 @@ var rowsRead = append(append(area("get and list",
 		afterMaps("a match without a version is Invalid", "GET cm?resourceVersionMatch=Exact",
 			"GET cm?resourceVersionMatch=NotOlderThan"),
 		afterMaps("an exact match at zero is Invalid", "GET cm?resourceVersion=0&resourceVersionMatch=Exact"),
-		afterMaps("not older than zero", "GET cm?resourceVersion=0&resourceVersionMatch=NotOlderThan"),
+		afterMaps("not older than zero", "GET cm", "GET cm?resourceVersion=0&resourceVersionMatch=NotOlderThan"),
 		afterMaps("an unknown match is Invalid", "GET cm?resourceVersion=$rv1&resourceVersionMatch=Sometimes"),
 		afterMaps("an exact list older than the store's memory is Expired", "COMPACT",
 			"GET cm?resourceVersion=1&resourceVersionMatch=Exact"),
