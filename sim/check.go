@@ -19,8 +19,7 @@ import (
 // process-wide settings.
 func Check(t *testing.T, scenario func(*World), opts ...ExploreOption) {
 	t.Helper()
-	keep := func(s *settings) { s.stories = storyDir(campaignName(t.Name(), 1)) }
-	r := Explore(t, scenario, append([]ExploreOption{keep}, opts...)...)
+	r := Explore(t, scenario, append([]ExploreOption{KeepStories()}, opts...)...)
 	r.report(t)
 }
 
@@ -70,6 +69,7 @@ var running sync.Mutex
 func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report {
 	t.Helper()
 	s := flags
+	s.host = testHost{t}
 	if testing.Short() && !given("sim.runs", "SIM_RUNS") {
 		s.runs = 20
 	}
@@ -77,25 +77,28 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 		o(&s)
 	}
 	if err := s.check(); err != nil {
-		t.Fatal(err)
+		s.host.Fatalf("%v", err)
 	}
 	if !running.TryLock() {
-		t.Fatal("sim: two scenarios at once in one process; runs own process-wide settings, so remove t.Parallel, and do not call Check inside a scenario")
+		s.host.Fatalf("sim: two scenarios at once in one process; runs own process-wide settings, so remove t.Parallel, and do not call Check inside a scenario")
 	}
 	defer running.Unlock()
-	countCampaign(t)
+	name := countCampaign(s.host)
 	if err := refuseParallel(t); err != nil {
-		t.Fatal(err)
+		s.host.Fatalf("%v", err)
+	}
+	if s.keep && s.stories == "" {
+		s.stories = storyDir(name)
 	}
 	defer process.Enter(runLog, process.Outside{})()
 	defer watch(t.Name(), s.hang)()
 	c := &campaign{t: t, scenario: scenario, settings: s}
-	c.report.Name, c.report.Seed = campaignName(t.Name(), 0), baseSeed(t.Name(), s.seed)
+	c.report.Name, c.report.Seed = name, baseSeed(s.host.Name(), s.seed)
 	began := time.Now()
 	c.run(began)
 	c.report.Elapsed = time.Since(began)
 	if f := c.report.Failure; f != nil && f.Temper == "misuse" {
-		t.Fatal(f.Message)
+		s.host.Fatalf("%s", f.Message)
 	}
 	return c.report
 }

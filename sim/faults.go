@@ -13,6 +13,8 @@ type Fault interface {
 	// String is the fault as it was declared.
 	String() string
 	core() *fault
+	// fresh is the fault as it was declared, for one run: a fault value may be shared by all runs of a scenario.
+	fresh() Fault
 }
 
 // Scope narrows a fault to a part of the world.

@@ -25,6 +25,8 @@ type staleCache struct {
 	max time.Duration
 }
 
+func (f *staleCache) fresh() Fault { c := *f; return &c }
+
 // lagLevels are the steps of lag, as shares of the longest.
 var lagLevels = []int64{0, 1024, 256, 64, 16, 4, 2, 1}
 
@@ -50,6 +52,8 @@ func Crash(process string, scopes ...Scope) Fault {
 
 type crash struct{ fault }
 
+func (f *crash) fresh() Fault { c := *f; return &c }
+
 func (c *crash) String() string { return c.name }
 
 func (c *crash) arrive(w *World, call *wire.Call) wire.Ruling { return c.kill(w, call, "before") }
@@ -70,6 +74,8 @@ func RacingRequeue(scopes ...Scope) Fault {
 }
 
 type racingRequeue struct{ fault }
+
+func (f *racingRequeue) fresh() Fault { c := *f; return &c }
 
 var requeueLevels = []time.Duration{0, 0, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute}
 

@@ -21,6 +21,8 @@ func LostReply(scopes ...Scope) Fault { return &lostReply{newFault("LostReply", 
 
 type lostReply struct{ fault }
 
+func (f *lostReply) fresh() Fault { c := *f; return &c }
+
 func (f *lostReply) arrive(w *World, c *wire.Call) wire.Ruling { return f.lose(w, c, "not applied") }
 func (f *lostReply) land(w *World, c *wire.Call) wire.Ruling   { return f.lose(w, c, "applied") }
 
@@ -47,6 +49,8 @@ type conflict struct {
 	fault
 	touched int
 }
+
+func (f *conflict) fresh() Fault { c := *f; return &c }
 
 // otherWriter is the process name under which [Conflict] writes.
 const otherWriter = "another writer"
@@ -77,6 +81,8 @@ func (f *conflict) arrive(w *World, c *wire.Call) wire.Ruling {
 func ServerError(scopes ...Scope) Fault { return &serverError{newFault("ServerError", scopes)} }
 
 type serverError struct{ fault }
+
+func (f *serverError) fresh() Fault { c := *f; return &c }
 
 var serverErrors = []metav1.Status{
 	{},
@@ -129,6 +135,8 @@ type unreachable struct {
 	until map[string]time.Duration // end of the window, by process
 }
 
+func (f *unreachable) fresh() Fault { return &unreachable{f.fault, f.max, map[string]time.Duration{}} }
+
 var windowLevels = []int64{0, 256, 64, 16, 4, 2, 1}
 
 func (f *unreachable) arrive(w *World, c *wire.Call) wire.Ruling {
@@ -165,6 +173,8 @@ type slowEffect struct {
 	max time.Duration
 }
 
+func (f *slowEffect) fresh() Fault { c := *f; return &c }
+
 func (f *slowEffect) delay(w *World, c *wire.Call) time.Duration {
 	if c.Host == "" {
 		return 0
@@ -182,6 +192,8 @@ func FailedEffect(scopes ...Scope) Fault { return &failedEffect{newFault("Failed
 
 type failedEffect struct{ fault }
 
+func (f *failedEffect) fresh() Fault { c := *f; return &c }
+
 func (f *failedEffect) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host == "" || !c.Writes() || f.hits(w, c, "", 2, 12, 3) == 0 {
 		return wire.Ruling{}
@@ -195,6 +207,8 @@ func (f *failedEffect) arrive(w *World, c *wire.Call) wire.Ruling {
 func DoubledEffect(scopes ...Scope) Fault { return &doubledEffect{newFault("DoubledEffect", scopes)} }
 
 type doubledEffect struct{ fault }
+
+func (f *doubledEffect) fresh() Fault { c := *f; return &c }
 
 func (f *doubledEffect) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host == "" || !c.Writes() || f.hits(w, c, "", 2, 12, 3) == 0 {

@@ -23,6 +23,8 @@ type settings struct {
 	shrink   time.Duration
 	hang     time.Duration
 	stories  string // directory; set by options
+	keep     bool   // keep stories where Check does
+	host     Host
 }
 
 var flags settings

@@ -70,7 +70,7 @@ func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length
 	if c.settings.stories != "" {
 		path, err := f.Story.Write(c.settings.stories)
 		if err != nil {
-			c.t.Logf("sim: the story could not be kept: %v", err)
+			c.settings.host.Logf("sim: the story could not be kept: %v", err)
 		} else {
 			f.File = path
 		}
@@ -88,7 +88,7 @@ func lengthOf(r *result) story.Length {
 
 func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Length) *story.Story {
 	s := &story.Story{
-		Test: c.report.Name, Package: testPackage(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
+		Test: c.report.Name, Package: c.settings.host.Package(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: fmt.Sprintf("run %d of base seed %d", f.Run, c.report.Seed), Before: before, After: after,
 		Versions: versions(), History: f.History.Tell(),
 	}
@@ -99,39 +99,8 @@ func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Lengt
 	if dir == "" {
 		dir = "<directory>"
 	}
-	s.Replay = replayCommand(s, filepath.Join(dir, s.Name()))
+	s.Replay = c.settings.host.Replay(filepath.Join(dir, s.Name()))
 	return s
-}
-
-// replayCommand is what to type to see the story again: the exact package, because -sim flags fail in packages that do
-// not import sim.
-func replayCommand(s *story.Story, file string) string {
-	test, _, _ := strings.Cut(s.Test, "~")
-	var parts []string
-	for _, p := range strings.Split(test, "/") {
-		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
-	}
-	return fmt.Sprintf("go test %s -run '%s' -sim.replay=%s", s.Package, strings.Join(parts, "/"), filepath.ToSlash(file))
-}
-
-// testPackage is the import path of the package whose test is running: the frame that testing called.
-func testPackage() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	last := ""
-	for {
-		f, more := frames.Next()
-		if f.Function == "testing.tRunner" || !more {
-			break
-		}
-		last = f.Function
-	}
-	slash := strings.LastIndex(last, "/")
-	dot := strings.Index(last[slash+1:], ".")
-	if dot < 0 {
-		return "."
-	}
-	return strings.TrimSuffix(last[:slash+1+dot], "_test")
 }
 
 func versions() map[string]string {
@@ -153,27 +122,22 @@ var campaigns = struct {
 	n map[string]int
 }{n: map[string]int{}}
 
-// campaignName names the campaign of a test that is under way (ahead 0) or comes next (ahead 1).
-func campaignName(test string, ahead int) string {
-	campaigns.Lock()
-	defer campaigns.Unlock()
-	n := campaigns.n[test] + ahead
-	if n > 1 {
-		return fmt.Sprintf("%s~%d", test, n)
-	}
-	return test
-}
-
-func countCampaign(t *testing.T) {
-	name := t.Name()
+// countCampaign counts a campaign of a test and names it.
+func countCampaign(h Host) string {
+	name := h.Name()
 	campaigns.Lock()
 	defer campaigns.Unlock()
 	campaigns.n[name]++
-	t.Cleanup(func() {
+	n := campaigns.n[name]
+	if n > 1 {
+		return fmt.Sprintf("%s~%d", name, n)
+	}
+	h.Cleanup(func() {
 		campaigns.Lock()
 		defer campaigns.Unlock()
 		delete(campaigns.n, name)
 	})
+	return name
 }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~/-]+`)
@@ -188,7 +152,7 @@ func (c *campaign) replay() {
 	paths := []string{c.settings.replay}
 	info, err := os.Stat(c.settings.replay)
 	if errors.Is(err, os.ErrNotExist) {
-		c.t.Fatalf("sim: -sim.replay=%s: there is no such file; the path is relative to the directory of the test's package", c.settings.replay)
+		c.settings.host.Fatalf("sim: -sim.replay=%s: there is no such file; the path is relative to the directory of the test's package", c.settings.replay)
 	}
 	if err == nil && info.IsDir() {
 		if paths, err = story.List(c.settings.replay); err == nil && len(paths) == 0 {
@@ -196,21 +160,20 @@ func (c *campaign) replay() {
 		}
 	}
 	if err != nil {
-		c.t.Fatalf("sim: -sim.replay=%s: %v", c.settings.replay, err)
+		c.settings.host.Fatalf("sim: -sim.replay=%s: %v", c.settings.replay, err)
 	}
 	mine := 0
 	for _, path := range paths {
 		s, err := story.Read(path)
 		if err != nil {
-			c.t.Fatalf("sim: -sim.replay: %v", err)
+			c.settings.host.Fatalf("sim: -sim.replay: %v", err)
 		}
 		if s.Test != c.report.Name {
 			if len(paths) == 1 {
-				test, _, _ := strings.Cut(s.Test, "~")
-				if test == c.t.Name() {
+				if testOf(s.Test) == c.settings.host.Name() {
 					return // another campaign of the same test
 				}
-				c.t.Fatalf("sim: -sim.replay=%s is a story of %s, not of %s; replay it with\n    %s", path, s.Test, c.report.Name, replayCommand(s, path))
+				c.settings.host.Fatalf("sim: -sim.replay=%s is a story of %s, not of %s; replay it with\n    %s", path, s.Test, c.report.Name, s.Replay)
 			}
 			continue
 		}
@@ -219,7 +182,7 @@ func (c *campaign) replay() {
 			return
 		}
 	}
-	c.t.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
+	c.settings.host.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
 }
 
 // regress tries the stories that are kept for this test before searching, as go test does with fuzz corpora.
@@ -229,12 +192,12 @@ func (c *campaign) regress() bool {
 	}
 	paths, err := story.List(c.settings.stories)
 	if err != nil {
-		c.t.Fatal(err)
+		c.settings.host.Fatalf("%v", err)
 	}
 	for _, path := range paths {
 		s, err := story.Read(path)
 		if err != nil {
-			c.t.Fatalf("sim: a kept story cannot be read: %v; mend or remove the file", err)
+			c.settings.host.Fatalf("sim: a kept story cannot be read: %v; mend or remove the file", err)
 		}
 		if s.Test == c.report.Name && !c.retell(path, s) {
 			return false
@@ -257,7 +220,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 		for _, e := range drift {
 			ids = append(ids, fmt.Sprintf("%q", e.ID))
 		}
-		c.t.Logf("sim: %s has drifted: the code no longer asks for %s, so %d of its %d choices were not used",
+		c.settings.host.Logf("sim: %s has drifted: the code no longer asks for %s, so %d of its %d choices were not used",
 			path, strings.Join(ids, ", "), len(drift), len(s.Tape))
 	}
 	if res.verdict == nil {
@@ -266,9 +229,9 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	f := &Failure{Verdict: *res.verdict, History: res.history, File: path}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
 	f.Story.Seed = s.Seed
-	f.Story.Replay = replayCommand(f.Story, path)
+	f.Story.Replay = c.settings.host.Replay(path)
 	if v := (&Verdict{Temper: s.Temper, Property: s.Property, Site: s.Site}); s.Property != "" && !v.same(res.verdict) {
-		c.t.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
+		c.settings.host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
 	}
 	c.report.Failure = f
 	return false
@@ -304,7 +267,7 @@ func (f *Failure) Text() string {
 		b.WriteString("    FLAKY: its own tape does not repeat it; run again with -sim.verify=1 to see where two runs part\n")
 	}
 	if f.File != "" {
-		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, replayCommand(f.Story, f.File))
+		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
 	} else {
 		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it\n")
 	}
@@ -316,21 +279,12 @@ func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
 // report fails the test if the campaign found something.
 func (r *Report) report(t *testing.T) {
 	t.Helper()
-	if r.Failure != nil {
-		t.Error(r.Failure.Text())
-		if flags.verbose {
-			for i := range r.Failure.History.Events {
-				t.Log(r.Failure.History.Events[i].String())
-			}
-		}
-		return
+	if err := r.Err(); err != nil {
+		t.Error(err)
 	}
-	if !r.Complete || testing.Short() {
-		return
-	}
-	for _, p := range r.Sometimes {
-		if p.Reached == 0 {
-			t.Errorf("%s: sometimes %q was not reached in %d runs: the scenario does not explore what it says it does", p.Site, p.Sentence, r.Runs)
+	if r.Failure != nil && flags.verbose {
+		for i := range r.Failure.History.Events {
+			t.Log(r.Failure.History.Events[i].String())
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 
 // Verdict is why a run failed.
 type Verdict struct {
-	// Temper is always, eventually, settles, panic, leak or misuse.
+	// Temper is always, eventually, settles, expectation, panic, leak or misuse.
 	Temper string
 	// Property is the sentence that broke; empty for a panic, a leak or misuse.
 	Property string
@@ -47,7 +47,7 @@ func (v *Verdict) same(o *Verdict) bool {
 		return v == o
 	}
 	return v.Temper == o.Temper && v.Property == o.Property && v.Site == o.Site &&
-		(v.Property != "" || firstLine(v.Message) == firstLine(o.Message))
+		(v.Property != "" || v.Temper == expectation || firstLine(v.Message) == firstLine(o.Message))
 }
 
 func firstLine(s string) string {
@@ -133,6 +133,8 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 // live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
 func (r *result) live(scenario func(*World), source *choice.Source, s settings, carried *any) {
 	w := newWorld(source, r.history, s)
+	current.Store(w)
+	defer current.Store(nil)
 	normal := false
 	defer func() {
 		v := recover()

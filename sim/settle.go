@@ -234,6 +234,7 @@ func (w *World) unsettled(bound string) {
 
 // endings ends the run when a program ended in a way that no world can go on from.
 func (w *World) endings() {
+	w.raise()
 	if w.pendingMisuse != "" {
 		w.misuse("%s", w.pendingMisuse)
 	}

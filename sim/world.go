@@ -44,6 +44,8 @@ type World struct {
 	ctx        context.Context
 	// pendingMisuse is an ending found where the run could not be unwound.
 	pendingMisuse string
+	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
+	foreign *Verdict
 }
 
 // stopRun unwinds the scenario once the verdict is known.
@@ -235,7 +237,8 @@ func HTTPClient(mgr ctrl.Manager) *http.Client {
 // heals them; after that they are on again.
 func (w *World) Inject(faults ...Fault) {
 	w.alive()
-	for _, f := range faults {
+	for _, declared := range faults {
+		f := declared.fresh()
 		c := f.core()
 		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
 			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
@@ -275,6 +278,7 @@ func (w *World) Client() client.Client { return w.user }
 func (w *World) granted() {
 	w.quiet.take(w)
 	if w.verdict == nil {
+		w.raise()
 		w.judge(always)
 	}
 }

@@ -1,0 +1,153 @@
+package sim
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// This file is what other test frameworks need in order to host campaigns: sim itself knows only package testing.
+
+// Host is what a campaign needs of the framework that its test is written in. Users do not need it: package testing is
+// built in, and simginkgo is the host for Ginkgo suites.
+type Host interface {
+	// Name is the test's full name. The campaign is called after it: it decides the base seed and where stories go.
+	Name() string
+	// Package is the import path of the test's package.
+	Package() string
+	// Replay is the command that replays a story of the test, as one types it into a shell.
+	Replay(file string) string
+	// Cleanup runs f when the test is over.
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	// Fatalf fails the test and does not return.
+	Fatalf(format string, args ...any)
+}
+
+// On makes a campaign answer to a host other than the *testing.T that it was given; that one is still what bubbles are
+// opened on.
+func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
+
+// KeepStories keeps what is found under testdata/sim, in a directory named after the test, and tries the stories that
+// are there before searching. [Check] does so by itself.
+func KeepStories() ExploreOption { return func(s *settings) { s.keep = true } }
+
+// Err is what [Check] would fail the test with; nil if it would pass.
+func (r Report) Err() error {
+	if r.Failure != nil {
+		return fmt.Errorf("%s", r.Failure.Text())
+	}
+	if !r.Complete || testing.Short() {
+		return nil
+	}
+	var missed []string
+	for _, p := range r.Sometimes {
+		if p.Reached == 0 {
+			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs: the scenario does not explore what it says it does",
+				p.Site, p.Sentence, r.Runs))
+		}
+	}
+	if missed == nil {
+		return nil
+	}
+	return fmt.Errorf("%s", strings.Join(missed, "\n"))
+}
+
+// current is the world of the run that is under way.
+var current atomic.Pointer[World]
+
+// expectation is the temper of a verdict that an assertion library raised.
+const expectation = "expectation"
+
+// pointers are what assertion libraries print of an address, which differs from run to run.
+var pointers = regexp.MustCompile(`0x[0-9a-f]{4,}`)
+
+// Fail ends the run that is under way because an assertion failed at site (file:line), and does not return. It is the
+// fail handler that assertion libraries get while a campaign runs: the failure becomes the run's verdict, with a story.
+// It may be called on any goroutine: on one of the code under test it ends the goroutine, as t.FailNow does, and the
+// run ends at its next quiet moment. Without a run it reports false.
+func Fail(site, message string) bool {
+	w := current.Load()
+	if w == nil {
+		return false
+	}
+	v := &Verdict{Temper: expectation, Site: site, Message: pointers.ReplaceAllString(strings.TrimSpace(message), "0x…")}
+	if onScenario() {
+		w.fail(v)
+	}
+	w.sched.Note("expectation "+v.Site+" "+v.Message, func() {
+		if w.foreign == nil {
+			w.foreign = v
+		}
+	})
+	runtime.Goexit()
+	return true
+}
+
+// raise ends the run with what [Fail] was given on a goroutine of the code under test.
+func (w *World) raise() {
+	if w.foreign != nil && w.verdict == nil {
+		w.fail(w.foreign)
+	}
+}
+
+// GinkgoRecoverShouldIgnoreThisPanic keeps a deferred GinkgoRecover from taking the end of a run for a failed spec.
+func (stopRun) GinkgoRecoverShouldIgnoreThisPanic() {}
+
+// onScenario says whether the caller is on the goroutine that the scenario was called on, which is also the scheduling
+// goroutine: the only one that may end the run by a panic.
+func onScenario() bool {
+	pcs := make([]uintptr, 1024)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.Function, "/sim.(*result).live") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// testHost is package testing as a host.
+type testHost struct{ *testing.T }
+
+// Replay names the exact package, because -sim flags fail in packages that do not import sim.
+func (h testHost) Replay(file string) string {
+	var parts []string
+	for _, p := range strings.Split(h.Name(), "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
+	}
+	return fmt.Sprintf("go test %s -run '%s' -sim.replay=%s", h.Package(), strings.Join(parts, "/"), filepath.ToSlash(file))
+}
+
+// Package is found at the frame that testing called.
+func (h testHost) Package() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	last := ""
+	for {
+		f, more := frames.Next()
+		if f.Function == "testing.tRunner" || !more {
+			break
+		}
+		last = f.Function
+	}
+	slash := strings.LastIndex(last, "/")
+	dot := strings.Index(last[slash+1:], ".")
+	if dot < 0 {
+		return "."
+	}
+	return strings.TrimSuffix(last[:slash+1+dot], "_test")
+}
+
+// testOf is the test that a campaign belongs to, given the campaign's name: all but the first one of a test are
+// numbered.
+func testOf(campaign string) string { return numbered.ReplaceAllString(campaign, "") }
+
+var numbered = regexp.MustCompile(`~[0-9]+$`)
