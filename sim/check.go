@@ -37,6 +37,9 @@ func Seed(n uint64) ExploreOption {
 	return func(s *settings) { s.seed = strconv.FormatUint(n, 10) }
 }
 
+// Verify runs every n-th run twice and compares the histories; 0 means never.
+func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
+
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
 

@@ -43,14 +43,20 @@ type Story struct {
 func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
 	git := forge.New()
 	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments}
-	w.Install(promotion.CRDs())
+	w.Install(crds)
 	w.External(gitHost, git)
 	w.Start(Operator, func(mgr ctrl.Manager) error {
 		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: v}
 		return r.SetupWithManager(mgr)
-	}, sim.Options(v.ManagerOptions(ctrl.Options{Scheme: newScheme()})))
+	}, sim.Options(v.ManagerOptions(ctrl.Options{Scheme: scheme})))
 	return s
 }
+
+// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
+var (
+	crds   = promotion.CRDs()
+	scheme = newScheme()
+)
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"testing/cryptotest"
@@ -24,10 +25,13 @@ import (
 //   - GOMAXPROCS is 1: programs with goroutines of their own race to their own channels otherwise.
 //   - GODEBUG randseednop=0: math/rand.Seed works again, for the jitter in client-go.
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for virtual decades.
+//   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived, and the default would
+//     collect once or twice in each run.
 //   - klog is silent unless log is given.
 //   - http.DefaultTransport is outside, so that no request can leave the bubble unnoticed.
 func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
+	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
 	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0", ","))
 	handlers := utilruntime.ErrorHandlers
@@ -46,6 +50,7 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 		} else {
 			os.Unsetenv("GODEBUG")
 		}
+		debug.SetGCPercent(percent)
 		runtime.GOMAXPROCS(procs)
 	}
 }

@@ -1,0 +1,55 @@
+// This file exists to measure how fast the harness runs a real operator.
+
+package promotion
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// benchmark runs a scenario b.N times and reports what one CPU does in a second.
+func benchmark(b *testing.B, scenario func(*sim.World)) {
+	b.ReportAllocs()
+	var r sim.Report
+	var before, after runtime.MemStats
+	// A bubble needs a *testing.T, which a benchmark does not have.
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+		runtime.ReadMemStats(&before)
+		b.ResetTimer()
+		r = sim.Explore(t, scenario, sim.Runs(b.N), sim.For(0), sim.Verify(0))
+		b.StopTimer()
+		runtime.ReadMemStats(&after)
+	}}})
+	if !ok || r.Failure != nil {
+		b.Fatalf("the scenario does not hold: %+v", r.Failure)
+	}
+	s := r.Elapsed.Seconds()
+	b.ReportMetric(float64(r.Runs)/s, "runs/s")
+	b.ReportMetric(float64(r.Reconciles)/s, "reconciles/s")
+	b.ReportMetric(float64(r.Requests)/s, "requests/s")
+	b.ReportMetric(float64(r.Steps)/s, "steps/s")
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(r.Steps), "allocs/step")
+	b.ReportMetric(float64(r.Virtual)/float64(r.Elapsed), "virtual/real")
+}
+
+// settled is the shortest whole promotion: one pipeline, two environments, one revision promoted and settled.
+func settled(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Always("a revision takes effect at most once", s.Git.OncePerRevision)
+		s.Open()
+		s.Runs("dev", "v1")
+		w.Settle()
+	}
+}
+
+func BenchmarkSettledPromotion(b *testing.B) { benchmark(b, settled(promotion.V3)) }
+
+func BenchmarkFullCureUnderFaults(b *testing.B) {
+	benchmark(b, rollout(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.RacingRequeue()))
+}

@@ -1,0 +1,80 @@
+// This file is what a campaign leaves in Ginkgo's reports.
+
+package simginkgo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Entry is the value of the report entry "wavetank": what a campaign found, as JSON in --ginkgo.json-report and in the
+// properties of --ginkgo.junit-report.
+type Entry struct {
+	// Campaign is the spec's full text, with a number for all but the first campaign of a spec.
+	Campaign string `json:"campaign"`
+	// Verdict is "held", or "caught" when a run broke a property.
+	Verdict  string  `json:"verdict"`
+	Seed     uint64  `json:"seed"`
+	Runs     int     `json:"runs"`
+	Seconds  float64 `json:"seconds"`
+	Virtual  float64 `json:"virtualSeconds"`
+	Steps    int     `json:"steps"`
+	Requests int     `json:"requests"`
+	// Reconciles counts hand-outs of keys to workers.
+	Reconciles int              `json:"reconciles"`
+	Faults     []sim.FaultCount `json:"faults,omitempty"`
+	Sometimes  []sim.Probe      `json:"sometimes,omitempty"`
+
+	Temper   string `json:"temper,omitempty"`
+	Property string `json:"property,omitempty"`
+	Site     string `json:"site,omitempty"`
+	Message  string `json:"message,omitempty"`
+	// Before and After are the lengths of the run as found and of the minimal one.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Story  string `json:"story,omitempty"`
+	Replay string `json:"replay,omitempty"`
+	// Told is the minimal run, a line per event.
+	Told []string `json:"told,omitempty"`
+}
+
+func entryOf(r *sim.Report) Entry {
+	e := Entry{
+		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
+		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes,
+	}
+	if f := r.Failure; f != nil {
+		e.Verdict, e.Temper, e.Property, e.Site, e.Message, e.Story = "caught", f.Temper, f.Property, f.Site, f.Message, f.File
+		if f.Story != nil {
+			e.Before, e.After, e.Told = f.Story.Before.String(), f.Story.After.String(), f.Story.History
+			if f.File != "" {
+				e.Replay = f.Story.Replay
+			}
+		}
+	}
+	return e
+}
+
+// String is what the console shows.
+func (e Entry) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d runs in %.1f s, %d steps, %d reconciles", e.Verdict, e.Runs, e.Seconds, e.Steps, e.Reconciles)
+	if e.Verdict == "caught" {
+		fmt.Fprintf(&b, "; %s %s at %s", e.Temper, e.Property, e.Site)
+		if e.After != "" {
+			fmt.Fprintf(&b, "; from %s to %s", e.Before, e.After)
+		}
+	}
+	for _, f := range e.Faults {
+		fmt.Fprintf(&b, "\n%s: could strike %d times, struck %d, observed %d", f.Fault, f.Could, f.Struck, f.Observed)
+	}
+	for _, p := range e.Sometimes {
+		fmt.Fprintf(&b, "\nsometimes %q: in %d runs", p.Sentence, p.Reached)
+	}
+	if e.Replay != "" {
+		fmt.Fprintf(&b, "\nreplay: %s", e.Replay)
+	}
+	return b.String()
+}

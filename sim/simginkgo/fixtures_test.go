@@ -1,0 +1,152 @@
+// This file is a suite whose specs fail on purpose. It runs only in children of the tests in simginkgo_test.go.
+
+package simginkgo_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/simginkgo"
+)
+
+// TestFixtures is the bootstrap as kubebuilder scaffolds it, with one line more.
+func TestFixtures(t *testing.T) {
+	if os.Getenv("SIMGINKGO_FIXTURES") == "" {
+		t.Skip("its specs fail on purpose; simginkgo_test.go runs it")
+	}
+	RegisterFailHandler(Fail)
+	if os.Getenv("SIMGINKGO_FIXTURES") != "forgetful" {
+		simginkgo.Use(t)
+	}
+	RunSpecs(t, "Fixtures")
+}
+
+// marker marks every ConfigMap that it sees, or expects not to see one called "bad".
+type marker struct {
+	client.Client
+	picky bool
+}
+
+func (r *marker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	cm := &corev1.ConfigMap{}
+	if err := r.Get(ctx, req.NamespacedName, cm); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if r.picky {
+		Expect(cm.Name).NotTo(Equal("bad"), "the marker met a bad one") // line of "a reconciler's own"
+	}
+	if cm.Data["marked"] == "yes" {
+		return reconcile.Result{}, nil
+	}
+	cm.Data = map[string]string{"marked": "yes"}
+	return reconcile.Result{}, r.Update(ctx, cm)
+}
+
+func object(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+}
+
+// world is a scenario with a marker; then is what follows before it settles.
+func world(picky bool, then func(*sim.World)) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Start("marker", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(&marker{mgr.GetClient(), picky})
+		})
+		w.Inject(sim.StaleCache(5e9))
+		w.Apply(object("good"))
+		then(w)
+		w.Settle()
+	}
+}
+
+func neverMarked(w *sim.World) {
+	w.Always("nothing is marked", func(h *history.History) error {
+		for _, o := range h.Objects("", "ConfigMap") {
+			var cm corev1.ConfigMap
+			if err := o.Into(&cm); err == nil && cm.Data["marked"] == "yes" {
+				return errors.New(cm.Name + " is marked")
+			}
+		}
+		return nil
+	})
+}
+
+func nothing(*sim.World) {}
+
+func helped(scenario func(*sim.World)) {
+	GinkgoHelper()
+	simginkgo.Check(scenario)
+}
+
+var stories = sim.Stories(os.Getenv("SIMGINKGO_STORIES"))
+
+var _ = Describe("A marker", func() {
+	It("holds", Label("good"), func() {
+		simginkgo.Check(world(false, nothing), sim.Runs(5))
+	})
+	It("doesn't hold (on purpose)", func() {
+		simginkgo.Check(world(false, neverMarked), stories) // line of "doesn't hold"
+	})
+	It("is only searched", func() {
+		r := simginkgo.Explore(world(false, neverMarked))
+		Expect(r.Failure).NotTo(BeNil())
+		Expect(r.Failure.Property).To(Equal("nothing is marked"))
+		r = simginkgo.Explore(world(true, func(w *sim.World) { w.Apply(object("bad")) }))
+		Expect(r.Failure).NotTo(BeNil())
+		Expect(r.Failure.Temper).To(Equal("expectation"))
+		Expect(simginkgo.Explore(world(true, nothing), sim.Runs(5)).Failure).To(BeNil())
+	})
+	It("meets an expectation of the scenario's own", func() {
+		simginkgo.Check(world(false, func(w *sim.World) {
+			w.Settle()
+			var cm corev1.ConfigMap
+			Expect(w.Client().Get(w.Context(), client.ObjectKeyFromObject(object("good")), &cm)).To(Succeed())
+			Expect(&cm.Data).To(HaveValue(BeEmpty())) // line of "the scenario's own"
+		}), stories)
+	})
+	It("meets an expectation of a reconciler's own", func() {
+		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories)
+	})
+	It("meets an expectation in a property", func() {
+		simginkgo.Check(world(false, func(w *sim.World) {
+			w.Eventually("there is one object", func(h *history.History) error {
+				Expect(h.Objects("", "ConfigMap")).To(BeEmpty()) // line of "in a property"
+				return nil
+			})
+		}), stories)
+	})
+	It("is helped", func() {
+		helped(world(false, neverMarked)) // line of "is helped"
+	})
+	It("is misused", func() {
+		simginkgo.Check(world(false, func(w *sim.World) { w.Stop("nobody") })) // line of "is misused"
+	})
+	It("misses what it should sometimes reach", func() {
+		simginkgo.Check(world(false, func(w *sim.World) {
+			w.Sometimes("pigs fly", func(*history.History) bool { return false })
+		}), sim.Runs(3)) // the call begins three lines up
+	})
+	DescribeTable("entries", func(broken bool) {
+		then := nothing
+		if broken {
+			then = neverMarked
+		}
+		r := simginkgo.Explore(world(false, then), sim.Runs(5))
+		Expect(r.Failure != nil).To(Equal(broken))
+	},
+		Entry("as reported", true),
+		Entry("cured", false),
+	)
+})
