@@ -38,6 +38,8 @@ type builtin struct {
 	warnings func(runtime.Object) []string
 	// canonicalize runs after validation.
 	canonicalize func(runtime.Object)
+	// validateStatus and validateFinalize check updates through those subresources.
+	validateStatus, validateFinalize func(o, old runtime.Object) field.ErrorList
 	// keepOnStatus restores what a status update must not change beyond the spec.
 	keepOnStatus func(o, old runtime.Object)
 	// prepareStatus completes a status update; the status has been replaced already.

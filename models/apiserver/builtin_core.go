@@ -3,6 +3,7 @@ package apiserver
 import (
 	"reflect"
 	"sort"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -37,11 +38,37 @@ var namespaceStrategy = builtin{
 	},
 	validate: checks(func(n *corev1.Namespace) field.ErrorList {
 		var errs field.ErrorList
+		path := field.NewPath("spec", "finalizers")
 		for _, f := range n.Spec.Finalizers {
-			errs = append(errs, apivalidation.ValidateFinalizerName(string(f), field.NewPath("spec", "finalizers"))...)
+			errs = append(errs, finalizerNameErrors(string(f), path)...)
 		}
 		return errs
 	}),
+	validateStatus: compares(func(n, _ *corev1.Namespace) field.ErrorList {
+		path := field.NewPath("status", "Phase")
+		switch {
+		case n.DeletionTimestamp == nil && n.Status.Phase != corev1.NamespaceActive:
+			return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+		case n.DeletionTimestamp != nil && n.Status.Phase != corev1.NamespaceTerminating:
+			return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+		}
+		return nil
+	}),
+	validateFinalize: compares(func(n, _ *corev1.Namespace) field.ErrorList {
+		var errs field.ErrorList
+		for i, f := range n.Spec.Finalizers {
+			errs = append(errs, finalizerNameErrors(string(f), field.NewPath("spec", "finalizers").Index(i))...)
+		}
+		return errs
+	}),
+}
+
+func finalizerNameErrors(name string, path *field.Path) field.ErrorList {
+	errs := apivalidation.ValidateFinalizerName(name, path)
+	if !strings.Contains(name, "/") && !standardFinalizer(name) {
+		errs = append(errs, field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
+	}
+	return errs
 }
 
 func setLabel(labels *map[string]string, name, value string) {

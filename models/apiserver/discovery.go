@@ -108,8 +108,23 @@ func (c *call) groupVersions() (groups []string, versions map[string][]string) {
 	for _, names := range versions {
 		sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
 	}
+	sort.SliceStable(groups, func(i, j int) bool { return groupRank(groups[i]) < groupRank(groups[j]) })
 	sort.Strings(customGroups)
 	return append(groups, customGroups...), versions
+}
+
+// groupOrder is the order in which discovery shows the built-in groups.
+var groupOrder = []string{"", "apps", "events.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io",
+	"policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io",
+	"scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io"}
+
+func groupRank(group string) int {
+	for i, name := range groupOrder {
+		if name == group {
+			return i
+		}
+	}
+	return len(groupOrder)
 }
 
 func (c *call) groupList() *metav1.APIGroupList {
@@ -157,7 +172,7 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 // storageHash tells clients whether two types share their storage
 // (staging/src/k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go).
 func (k *kind) storageHash() string {
-	sum := sha256.Sum256([]byte(k.storage.gvk().String()))
+	sum := sha256.Sum256([]byte(k.storage.kind.group + "/" + k.storage.name + "/" + k.storage.kind.kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
@@ -231,6 +246,7 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 		}
 		byGroup[k.group] = append(byGroup[k.group], k)
 	}
+	sort.SliceStable(order, func(i, j int) bool { return groupRank(order[i]) < groupRank(order[j]) })
 	var groups [][]byte
 	for _, group := range order {
 		raw := discoveryOf(group, byGroup[group])

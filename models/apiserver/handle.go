@@ -150,6 +150,12 @@ func (c *call) resolve() error {
 }
 
 func (c *call) noRoute() error {
+	if contains(unmodelled[c.info.Group], c.info.Resource) {
+		return notModelled("%s of group %q", c.info.Resource, c.info.Group)
+	}
+	if c.info.Group == "autoscaling" && c.info.Version == "v1" {
+		return notModelled("autoscaling/v1: use autoscaling/v2")
+	}
 	for _, k := range builtinKinds().order {
 		if k.group == c.info.Group {
 			return errNoSuchResource

@@ -97,7 +97,7 @@ func (v *version) fieldValue(name string) func(*object) string {
 	switch {
 	case name == "metadata.name":
 		return func(o *object) string { return o.meta.Name }
-	case name == "metadata.namespace" && (v.kind.namespaced || v.kind.builtin == nil || true):
+	case name == "metadata.namespace" && (v.kind.namespaced || v.fields == nil):
 		return func(o *object) string { return o.meta.Namespace }
 	}
 	return v.fields[name]
@@ -105,7 +105,7 @@ func (v *version) fieldValue(name string) func(*object) string {
 
 // unknownField is the refusal of a field selector, worded as the conversion functions of each group word it.
 func (v *version) unknownField(name string) error {
-	if v.kind.builtin == nil {
+	if v.kind.builtin == nil || v.fields != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
@@ -204,7 +204,7 @@ func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 		}
 	}
 	if more {
-		p.next = encodeContinue(p.revision, strings.TrimPrefix(last, q.prefix)+"\x00")
+		p.next = encodeContinue(p.revision, "/"+strings.TrimPrefix(last, q.prefix)+"\x00")
 		if q.selector.empty() {
 			p.remaining = &count
 		}
@@ -226,12 +226,10 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 	if q.ResourceVersion == "" {
 		return 0, "", nil
 	}
-	wanted, err := strconv.ParseUint(q.ResourceVersion, 10, 63)
+	atLeast, err := parseRevision(q.ResourceVersion)
 	if err != nil {
-		_, invalid := parseRevision(q.ResourceVersion)
-		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalid))
+		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
-	atLeast := int64(wanted)
 	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 {
 		return atLeast, "", nil
 	}
@@ -290,7 +288,7 @@ func compacted(paging bool, after string) error {
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
 		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
 		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
-	err.ErrStatus.Continue = encodeContinue(-1, after+"\x00")
+	err.ErrStatus.Continue = encodeContinue(-1, "/"+after+"\x00")
 	return err
 }
 

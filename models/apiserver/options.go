@@ -119,14 +119,31 @@ func (c *call) negotiate() error {
 			return nil
 		case strings.HasPrefix(as, "PartialObjectMetadata") && params["g"] == metav1.GroupName && params["v"] == "v1":
 			c.accepted = view{ver: c.ver, partial: true}
-			return nil
+			return c.checkPartial(as)
 		}
 	}
+	return notAcceptable("only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;" +
+		"g=meta.k8s.io;v=v1 (wavetank: models/apiserver does not model Table, YAML, CBOR and protobuf replies)")
+}
+
+// checkPartial refuses metadata of an object where a list comes, and the reverse
+// (endpoints/handlers/response.go).
+func (c *call) checkPartial(as string) error {
+	group := internalPackage(c.kind.group)
+	if c.kind.builtin == nil {
+		group = "unstructured"
+	}
+	switch collection := c.info.Verb == "list" || c.info.Verb == "deletecollection"; {
+	case collection && as == "PartialObjectMetadata":
+		return notAcceptable("you requested PartialObjectMetadata, but the requested object is a list (*" + group + "." + c.kind.list + ")")
+	case !collection && c.info.Verb != "watch" && as != "PartialObjectMetadata":
+		return notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (*" + group + "." + c.kind.kind + ")")
+	}
+	return nil
+}
+
+func notAcceptable(text string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status: metav1.StatusFailure,
-		Code:   406,
-		Reason: metav1.StatusReasonNotAcceptable,
-		Message: "only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;" +
-			"g=meta.k8s.io;v=v1 (wavetank: models/apiserver does not model Table, YAML, CBOR and protobuf replies)",
+		Status: metav1.StatusFailure, Code: 406, Reason: metav1.StatusReasonNotAcceptable, Message: text,
 	}}
 }

@@ -169,3 +169,18 @@ func contains(list []string, s string) bool {
 
 // scaleKind is what every scale subresource speaks.
 var scaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+
+// unmodelled are the built-in types that a real server serves and the model does not, by group.
+var unmodelled = map[string][]string{
+	"":                             {"bindings", "componentstatuses"},
+	"apiregistration.k8s.io":       {"apiservices"},
+	"authentication.k8s.io":        {"selfsubjectreviews", "tokenreviews"},
+	"authorization.k8s.io":         {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"},
+	"certificates.k8s.io":          {"clustertrustbundles", "podcertificaterequests"},
+	"networking.k8s.io":            {"ipaddresses", "servicecidrs"},
+	"storage.k8s.io":               {"csistoragecapacities", "volumeattributesclasses"},
+	"admissionregistration.k8s.io": {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings"},
+	"resource.k8s.io":              {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
+	"flowcontrol.apiserver.k8s.io": {"flowschemas", "prioritylevelconfigurations"},
+	"storagemigration.k8s.io":      {"storageversionmigrations"},
+}

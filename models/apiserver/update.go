@@ -50,6 +50,7 @@ func (c *call) update(sub string) (*Response, error) {
 
 // createOnUpdate is what an update of a missing object does for the types that allow it.
 func (c *call) createOnUpdate(draft *object) (*Response, error) {
+	draft.meta.ResourceVersion = ""
 	stored, err := c.createObject(draft)
 	if err != nil {
 		return nil, err
@@ -142,9 +143,7 @@ func parseRevision(text string) (int64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
-			field.Invalid(field.NewPath("resourceVersion"), text, err.Error()),
-		})
+		return 0, field.Invalid(field.NewPath("resourceVersion"), text, err.Error())
 	}
 	return int64(n), nil
 }
@@ -191,6 +190,10 @@ func (c *call) prepareUpdate(draft, old *object, sub string) {
 
 func (c *call) prepareBuiltin(draft, old *object, sub string) {
 	b := c.kind.builtin
+	if sub == "finalize" {
+		copyPart(draft.typed, old.typed, "Status")
+		return
+	}
 	if sub == "status" {
 		for _, name := range []string{"Spec", "Data"} {
 			copyPart(draft.typed, old.typed, name)
@@ -205,9 +208,6 @@ func (c *call) prepareBuiltin(draft, old *object, sub string) {
 	}
 	if b.status {
 		copyPart(draft.typed, old.typed, "Status")
-	}
-	if sub == "finalize" {
-		return
 	}
 	if b.prepareUpdate != nil {
 		b.prepareUpdate(c, draft.typed, old.typed)

@@ -37,6 +37,9 @@ func (c *call) validateUpdate(draft, old *object, sub string) field.ErrorList {
 	if sub == "status" {
 		return append(errs, c.statusErrors(draft, old)...)
 	}
+	if sub == "finalize" {
+		return append(errs, c.kind.builtin.validateFinalize(draft.typed, old.typed)...)
+	}
 	return append(errs, c.strategyErrors(draft, old)...)
 }
 
@@ -93,7 +96,12 @@ func (c *call) statusErrors(draft, old *object) field.ErrorList {
 	if c.kind.builtin == nil {
 		return c.customErrors(draft, old, true)
 	}
-	return apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath)
+	errs := append(apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath),
+		finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+	if v := c.kind.builtin.validateStatus; v != nil {
+		errs = append(errs, v(draft.typed, old.typed)...)
+	}
+	return errs
 }
 
 // customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
