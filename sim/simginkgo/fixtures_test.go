@@ -45,7 +45,7 @@ func (r *marker) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if r.picky {
-		Expect(cm.Name).NotTo(Equal("bad"), "the marker met a bad one") // line of "a reconciler's own"
+		Expect(cm.Name).NotTo(Equal("bad"), "the marker met a bad one") // site: a reconciler's own
 	}
 	if cm.Data["marked"] == "yes" {
 		return reconcile.Result{}, nil
@@ -85,9 +85,9 @@ func neverMarked(w *sim.World) {
 
 func nothing(*sim.World) {}
 
-func helped(scenario func(*sim.World)) {
+func helped(scenario func(*sim.World), opts ...sim.ExploreOption) {
 	GinkgoHelper()
-	simginkgo.Check(scenario)
+	simginkgo.Check(scenario, opts...)
 }
 
 var stories = sim.Stories(os.Getenv("SIMGINKGO_STORIES"))
@@ -97,7 +97,7 @@ var _ = Describe("A marker", func() {
 		simginkgo.Check(world(false, nothing), sim.Runs(5))
 	})
 	It("doesn't hold (on purpose)", func() {
-		simginkgo.Check(world(false, neverMarked), stories) // line of "doesn't hold"
+		simginkgo.Check(world(false, neverMarked), stories) // line: doesn't hold (on purpose)
 	})
 	It("is only searched", func() {
 		r := simginkgo.Explore(world(false, neverMarked))
@@ -109,34 +109,34 @@ var _ = Describe("A marker", func() {
 		Expect(simginkgo.Explore(world(true, nothing), sim.Runs(5)).Failure).To(BeNil())
 	})
 	It("meets an expectation of the scenario's own", func() {
-		simginkgo.Check(world(false, func(w *sim.World) {
+		simginkgo.Check(world(false, func(w *sim.World) { // line: meets an expectation of the scenario's own
 			w.Settle()
 			var cm corev1.ConfigMap
 			Expect(w.Client().Get(w.Context(), client.ObjectKeyFromObject(object("good")), &cm)).To(Succeed())
-			Expect(&cm.Data).To(HaveValue(BeEmpty())) // line of "the scenario's own"
+			Expect(&cm.Data).To(HaveValue(BeEmpty())) // site: the scenario's own
 		}), stories)
 	})
 	It("meets an expectation of a reconciler's own", func() {
-		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories)
+		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories) // line: meets an expectation of a reconciler's own
 	})
 	It("meets an expectation in a property", func() {
-		simginkgo.Check(world(false, func(w *sim.World) {
+		simginkgo.Check(world(false, func(w *sim.World) { // line: meets an expectation in a property
 			w.Eventually("there is one object", func(h *history.History) error {
-				Expect(h.Objects("", "ConfigMap")).To(BeEmpty()) // line of "in a property"
+				Expect(h.Objects("", "ConfigMap")).To(BeEmpty()) // site: in a property
 				return nil
 			})
 		}), stories)
 	})
 	It("is helped", func() {
-		helped(world(false, neverMarked)) // line of "is helped"
+		helped(world(false, neverMarked), stories) // line: is helped
 	})
 	It("is misused", func() {
-		simginkgo.Check(world(false, func(w *sim.World) { w.Stop("nobody") })) // line of "is misused"
+		simginkgo.Check(world(false, func(w *sim.World) { w.Stop("nobody") })) // line: is misused
 	})
 	It("misses what it should sometimes reach", func() {
-		simginkgo.Check(world(false, func(w *sim.World) {
+		simginkgo.Check(world(false, func(w *sim.World) { // line: misses what it should sometimes reach
 			w.Sometimes("pigs fly", func(*history.History) bool { return false })
-		}), sim.Runs(3)) // the call begins three lines up
+		}), sim.Runs(3))
 	})
 	DescribeTable("entries", func(broken bool) {
 		then := nothing

@@ -1,0 +1,192 @@
+// This file runs the suite of fixtures_test.go in child processes and reads the reports that Ginkgo writes.
+
+package simginkgo_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
+
+	"github.com/wavetank/wavetank/sim/simginkgo"
+)
+
+// child runs the fixtures and returns what Ginkgo reported and what was printed.
+func child(t *testing.T, mode, dir string, args ...string) (types.Report, string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFixtures$", "-ginkgo.no-color",
+		"-ginkgo.json-report=" + filepath.Join(dir, "report.json"), "-ginkgo.junit-report=" + filepath.Join(dir, "junit.xml")}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "SIMGINKGO_FIXTURES="+mode, "SIMGINKGO_STORIES="+filepath.Join(dir, "stories"))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	_ = cmd.Run() // the report says what failed
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	var reports []types.Report
+	if err := json.Unmarshal(data, &reports); err != nil || len(reports) != 1 {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	return reports[0], out.String()
+}
+
+// spec finds a spec's report by its leaf text.
+func spec(t *testing.T, r types.Report, leaf string) types.SpecReport {
+	t.Helper()
+	for _, s := range r.SpecReports {
+		if s.LeafNodeText == leaf {
+			return s
+		}
+	}
+	t.Fatalf("there is no spec %q", leaf)
+	return types.SpecReport{}
+}
+
+// entry reads the last report entry of a spec.
+func entry(t *testing.T, s types.SpecReport) (e simginkgo.Entry) {
+	t.Helper()
+	if len(s.ReportEntries) == 0 {
+		t.Fatalf("%q has no report entry", s.LeafNodeText)
+	}
+	last := s.ReportEntries[len(s.ReportEntries)-1]
+	if err := json.Unmarshal([]byte(last.Value.AsJSON), &e); err != nil || last.Name != "wavetank" {
+		t.Fatalf("entry %q: %v", last.Name, err)
+	}
+	return e
+}
+
+// lineOf finds the line of fixtures_test.go that ends with a mark.
+func lineOf(t *testing.T, mark string) int {
+	t.Helper()
+	data, err := os.ReadFile("fixtures_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range strings.Split(string(data), "\n") {
+		if strings.HasSuffix(l, "// "+mark) {
+			return i + 1
+		}
+	}
+	t.Fatalf("no line is marked %q", mark)
+	return 0
+}
+
+func TestSuite(t *testing.T) {
+	dir := t.TempDir()
+	report, out := child(t, "1", dir)
+	if strings.Contains(out, "PANICKED") {
+		t.Fatalf("a failure ended as a panic:\n%s", out)
+	}
+	for _, leaf := range []string{"holds", "is only searched", "as reported", "cured"} {
+		if s := spec(t, report, leaf); s.State != types.SpecStatePassed {
+			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
+		}
+	}
+	if e := entry(t, spec(t, report, "as reported")); e.Verdict != "caught" || e.Property != "nothing is marked" || len(e.Told) == 0 {
+		t.Errorf("the entry of a spec that only finds: %+v", e)
+	}
+	if e := entry(t, spec(t, report, "holds")); e.Verdict != "held" || e.Runs != 5 || e.Campaign != "A marker holds" || e.Steps == 0 {
+		t.Errorf("the entry of a spec that holds: %+v", e)
+	}
+	site := func(mark string) string {
+		return fmt.Sprintf("fixtures_test.go:%d: expectation at step", lineOf(t, "site: "+mark))
+	}
+	for leaf, want := range map[string][]string{
+		"doesn't hold (on purpose)":                  {`always "nothing is marked" broke at step`, "good is marked", "marker/1", "shrunk from", "replay: go test "},
+		"meets an expectation of the scenario's own": {site("the scenario's own"), "to be empty", "marker/1", "shrunk from", "replay: go test "},
+		"meets an expectation of a reconciler's own": {site("a reconciler's own"), "the marker met a bad one", "marker/1", "shrunk from", "replay: go test "},
+		"meets an expectation in a property":         {site("in a property"), "to be empty", "marker/1", "shrunk from", "replay: go test "},
+		"is helped":                                  {`always "nothing is marked" broke at step`},
+		"is misused":                                 {`sim: w.Stop("nobody"): there is no such process`},
+		"misses what it should sometimes reach":      {`sometimes "pigs fly" was not reached in 3 runs`},
+	} {
+		s := spec(t, report, leaf)
+		if s.State != types.SpecStateFailed {
+			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
+		}
+		if at, line := s.Failure.Location, lineOf(t, "line: "+leaf); filepath.Base(at.FileName) != "fixtures_test.go" || at.LineNumber != line {
+			t.Errorf("%q failed at %s, not at line %d", leaf, at, line)
+		}
+		for _, w := range want {
+			if !strings.Contains(s.Failure.Message, w) {
+				t.Errorf("%q does not say %q but\n%s", leaf, w, s.Failure.Message)
+			}
+		}
+		if len(s.AdditionalFailures) > 0 {
+			t.Errorf("%q failed more than once: %v", leaf, s.AdditionalFailures)
+		}
+	}
+	junit(t, filepath.Join(dir, "junit.xml"))
+}
+
+// junit looks for the entry in the properties of a JUnit file.
+func junit(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites reporters.JUnitTestSuites
+	if err := xml.Unmarshal(data, &suites); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range suites.TestSuites[0].TestCases {
+		if !strings.Contains(c.Name, "of a reconciler's own") {
+			continue
+		}
+		if c.Failure == nil || !strings.Contains(c.Failure.Message+c.Failure.Description, "the marker met a bad one") {
+			t.Errorf("the JUnit case has no failure text: %+v", c.Failure)
+		}
+		if c.Properties == nil || c.Properties.Properties[0].Name != "wavetank" || !strings.Contains(c.Properties.Properties[0].Value, `"verdict":"caught"`) {
+			t.Errorf("the JUnit case has no entry: %+v", c.Properties)
+		}
+		return
+	}
+	t.Error("the spec is not in the JUnit file")
+}
+
+// A replay command is pasted into a shell as it is printed, and the spec fails as it did.
+func TestReplayCommand(t *testing.T) {
+	dir := t.TempDir()
+	report, _ := child(t, "1", dir, "-ginkgo.focus=on purpose|own$")
+	for _, leaf := range []string{"doesn't hold (on purpose)", "meets an expectation of a reconciler's own"} {
+		s := spec(t, report, leaf)
+		e := entry(t, s)
+		cmd := exec.Command("sh", "-c", e.Replay+" -ginkgo.no-color")
+		cmd.Env = append(os.Environ(), "SIMGINKGO_FIXTURES=1", "SIMGINKGO_STORIES="+filepath.Join(dir, "stories"))
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			t.Errorf("%s\ndoes not fail:\n%s", e.Replay, out)
+		}
+		first, _, _ := strings.Cut(s.Failure.Message, "\n")
+		for _, want := range []string{"Ran 1 of ", first, strings.Join(e.Told, "\n      ")} {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s\ndoes not say %q but\n%s", e.Replay, want, out)
+			}
+		}
+	}
+}
+
+func TestLabelsSelect(t *testing.T) {
+	report, _ := child(t, "1", t.TempDir(), "-ginkgo.label-filter=good")
+	if !report.SuiteSucceeded || spec(t, report, "holds").State != types.SpecStatePassed || spec(t, report, "is misused").State != types.SpecStateSkipped {
+		t.Error("the label filter did not select")
+	}
+}
+
+func TestForgottenUse(t *testing.T) {
+	report, _ := child(t, "forgetful", t.TempDir(), "-ginkgo.label-filter=good")
+	if m := spec(t, report, "holds").Failure.Message; !strings.Contains(m, "call simginkgo.Use(t) before RunSpecs") {
+		t.Errorf("a suite without simginkgo.Use says %q", m)
+	}
+}
