@@ -40,6 +40,12 @@ func Seed(n uint64) ExploreOption {
 // Verify runs every n-th run twice and compares the histories; 0 means never.
 func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
 
+// Shrink limits the real time for shrinking what is found; 0 means not at all.
+func Shrink(d time.Duration) ExploreOption { return func(s *settings) { s.shrink = d } }
+
+// Strategy sets how tapes are made: "random" or "rapid".
+func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy = name } }
+
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
 

@@ -82,11 +82,10 @@ func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settin
 	source := choice.New(oracle)
 	var carried any // a panic of somebody else's that must be raised again outside
 	err := bubble(t, func(bt *testing.T) {
-		process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.live(scenario, source, s, &carried)
+			r.live(bt, scenario, source, s, &carried)
 		}()
 		<-done
 	})
@@ -131,13 +130,19 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 }
 
 // live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
-func (r *result) live(scenario func(*World), source *choice.Source, s settings, carried *any) {
-	w := newWorld(source, r.history, s)
-	current.Store(w)
+func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Source, s settings, carried *any) {
+	var w *World
 	defer current.Store(nil)
 	normal := false
 	defer func() {
 		v := recover()
+		if w == nil { // the oracle itself gave up
+			if c, ok := v.(carry); ok {
+				v = c.value
+			}
+			*carried = v
+			return
+		}
 		switch v := v.(type) {
 		case nil:
 			if !normal && w.verdict == nil {
@@ -166,6 +171,9 @@ func (r *result) live(scenario func(*World), source *choice.Source, s settings, 
 			}
 		}
 	}()
+	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
+	w = newWorld(source, r.history, s)
+	current.Store(w)
 	scenario(w)
 	w.sched.Quiesce()
 	w.endings()

@@ -117,23 +117,20 @@ func (s *shrinker) spans() {
 	}
 }
 
-// lower makes values smaller: the smallest that works, then one by one.
+// lower makes values smaller, by bisection: what remains works, and its predecessor does not.
 func (s *shrinker) lower() {
 	for i := 0; i < len(s.best); i++ {
-		for v := 1; i < len(s.best) && v < s.best[i].Value; v = next(v, s.best[i].Value) {
+		id, no := s.best[i].ID, 0 // 0 does not work: spans has tried that
+		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.late() {
+			v := no + (s.best[i].Value-no)/2
+			if no == 0 {
+				v = 1 // most often the least will do
+			}
 			candidate := append(Tape(nil), s.best...)
 			candidate[i].Value = v
-			if s.try(candidate) {
-				break
+			if !s.try(candidate) {
+				no = v
 			}
 		}
 	}
-}
-
-// next walks 1, 2, 4, … and ends with the predecessor of the present value.
-func next(v, present int) int {
-	if v == present-1 {
-		return present
-	}
-	return min(2*v, present-1)
 }

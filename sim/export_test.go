@@ -1,0 +1,25 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// Breaks tells whether the scenario breaks the story's property when the story's tape is played.
+func Breaks(t *testing.T, scenario func(*World), path string) bool {
+	t.Helper()
+	s, err := story.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := make(choice.Tape, len(s.Tape))
+	for i, e := range s.Tape {
+		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+	}
+	defer process.Enter(runLog, process.Outside{})()
+	v := execute(t, scenario, choice.Play(tape), flags).verdict
+	return v != nil && v.Property == s.Property
+}

@@ -1,0 +1,143 @@
+package sim_test
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// stormy is the mailer under faults that make it send twice.
+func stormy(w *sim.World) {
+	mailing(mailer{}, func() sim.Fault { return sim.Crash("mailer") }, func() sim.Fault { return sim.LostReply() },
+		func() sim.Fault { return sim.StaleCache(30 * time.Second) }, func() sim.Fault { return sim.ServerError() },
+		func() sim.Fault { return sim.RacingRequeue() })(w)
+}
+
+func find(t *testing.T, dir string, opts ...sim.ExploreOption) *sim.Failure {
+	t.Helper()
+	r := sim.Explore(t, stormy, append(opts, sim.Stories(dir))...)
+	if r.Failure == nil {
+		t.Fatalf("nothing was found in %d runs", r.Runs)
+	}
+	return r.Failure
+}
+
+// A shrunk story is local-minimal: without any one of its choices, faults included, the failure is gone.
+func TestAStoryIsLocalMinimal(t *testing.T) {
+	for _, seed := range []uint64{1, 2, 3} {
+		f := find(t, t.TempDir(), sim.Seed(seed))
+		t.Logf("seed %d: %s → %s", seed, f.Story.Before, f.Story.After)
+		if f.Flaky {
+			t.Errorf("seed %d: the story is flaky", seed)
+		}
+		t.Run("without one choice", func(t *testing.T) {
+			for i := range f.Story.Tape {
+				without := append(append([]story.Choice(nil), f.Story.Tape[:i]...), f.Story.Tape[i+1:]...)
+				s := *f.Story
+				s.Test = t.Name()
+				dir := t.TempDir()
+				s.Tape = without
+				path, err := s.Write(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if sim.Breaks(t, stormy, path) {
+					t.Errorf("it still breaks without %q", f.Story.Tape[i].ID)
+				}
+			}
+		})
+	}
+}
+
+// Rapid's shrinking and ours tell stories of like length.
+func TestRapidDrivesARun(t *testing.T) {
+	ours := find(t, t.TempDir())
+	rapids := find(t, t.TempDir(), sim.Strategy("rapid"))
+	t.Logf("ours: %s; rapid's: %s", ours.Story.After, rapids.Story.After)
+	if rapids.Property != ours.Property {
+		t.Errorf("rapid found %q, we found %q", rapids.Property, ours.Property)
+	}
+	if a, b := len(ours.Story.Tape), len(rapids.Story.Tape); a > b+2 || b > a+2 {
+		t.Errorf("our story has %d choices, rapid's has %d", a, b)
+	}
+}
+
+// A failing Check leaves a story; the next Check tells it before it searches; the printed command replays it ten times
+// out of ten; and a story whose choices are no longer asked for says so.
+func TestTheReplayCommandReplays(t *testing.T) {
+	const guard = "WAVETANK_TEST_REPLAY"
+	if os.Getenv(guard) != "" {
+		sim.Check(t, stormy)
+		return
+	}
+	dir := t.TempDir()
+	run := func(args ...string) string {
+		cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestTheReplayCommandReplays$"}, args...)...)
+		cmd.Env, cmd.Dir = append(os.Environ(), guard+"=1"), dir
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	first := run()
+	_, command, ok := strings.Cut(first, "replay: ")
+	if !ok {
+		t.Fatalf("no replay command was printed:\n%s", first)
+	}
+	command, _, _ = strings.Cut(command, "\n")
+	want := "go test github.com/wavetank/wavetank/sim -run '^TestTheReplayCommandReplays$' -sim.replay=testdata/sim/TestTheReplayCommandReplays/"
+	if !strings.HasPrefix(command, want) {
+		t.Fatalf("the command is %q", command)
+	}
+	_, file, _ := strings.Cut(command, "-sim.replay=")
+	sentence := `always "each mail is sent at most once" broke at step `
+	_, told, _ := strings.Cut(first, sentence)
+	told, _, _ = strings.Cut(told, "shrunk from")
+	for i := range 10 {
+		out := run("-sim.replay=" + file)
+		_, again, _ := strings.Cut(out, sentence)
+		again, _, _ = strings.Cut(again, "story:")
+		if again != told {
+			t.Fatalf("replay %d tells another story:\n%s\nfirst:\n%s", i, out, first)
+		}
+	}
+	if out := run(); !strings.Contains(out, "story:  "+file) {
+		t.Errorf("the kept story was not told before the search:\n%s", out)
+	}
+	drifted, err := story.Read(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drifted.Tape = append(drifted.Tape, story.Choice{ID: "crash before mailer delete ConfigMap default/gone #1", Value: 1})
+	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out := run("-sim.replay=" + file); !strings.Contains(out, `has drifted: the code no longer asks for "crash before mailer delete ConfigMap default/gone #1"`) {
+		t.Errorf("drift was not named:\n%s", out)
+	}
+}
+
+// Values of the user's own are choices too: they replay and shrink.
+func TestDrawnValuesShrink(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.External("mail.example", http.HandlerFunc(post))
+		w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
+		n := sim.Draw(w, "sources", sources)
+		w.Apply(configMap("n", "n", strings.Repeat("x", n)))
+		w.Always("there are fewer than 7", fewerThan(7))
+		w.Settle()
+	}, sim.Runs(500))
+	if r.Failure == nil {
+		t.Fatal("nothing was found")
+	}
+	if r.Failure.Message != "there are 7" {
+		t.Errorf("shrunk to %q, want 7, the smallest that fails\n%v", r.Failure.Message, r.Failure.Story.Tape)
+	}
+}
