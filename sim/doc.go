@@ -1,0 +1,51 @@
+// Package sim runs Kubernetes controllers in a simulated cluster in which one seed decides everything: virtual time,
+// scheduling, cache lag, crashes, lost replies, racing requeues.
+//
+// Hand it the SetupWithManager function that you ship and say what must hold:
+//
+//	func TestPromoteOnce(t *testing.T) {
+//		sim.Check(t, func(w *sim.World) {
+//			w.Install("config/crd/bases")
+//			w.Start("pipelines", func(mgr ctrl.Manager) error {
+//				return (&Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr)}).SetupWithManager(mgr)
+//			}, sim.Options(ctrl.Options{Scheme: scheme}))
+//			w.Inject(sim.StaleCache(30*time.Second), sim.Crash("pipelines"), sim.LostReply())
+//			w.Always("each revision takes effect at most once", once)
+//			w.Eventually("every environment gets its revision", promoted)
+//			w.Apply(pipeline, app)
+//			w.Settle()
+//		})
+//	}
+//
+// The manager, its informers, work queues, rate limiters and leader election are the real ones. Only the clock and the
+// wire beneath them are simulated. When a property breaks, the run is shrunk to the shortest story that still breaks
+// it, kept in testdata/sim, and printed with one command that replays it.
+//
+// # Words
+//
+//   - World: one simulated cluster with everything in it; lives for one run.
+//   - Process: one program in the world. It has lives: a crash ends one, a restart begins the next by calling the setup
+//     function again, so memory is truly lost.
+//   - Choice: one decision, "which of n?". 0 is always the dull answer: oldest action, no fault, no delay.
+//   - Tape: the choices of a run that were not dull. A run is a function of the test's code and a tape.
+//   - Seed: a number from which a tape is made.
+//   - Step: one granted action: a request takes effect, its reply arrives, a watch event arrives, a key is handed to a
+//     worker. At most one at a time; then the world runs until every goroutine waits.
+//   - Fault: something a controller may experience. Scenarios declare faults; choices place them.
+//   - Effect: something that leaves the cluster, kept in a ledger that survives crashes.
+//   - Property: always, eventually or sometimes, with a sentence for a name.
+//   - Settle: faults stop and are healed, scheduling becomes fair, and the world runs until nothing is left to do.
+//   - Story: a minimised failing run on file, see package story.
+//
+// # Flags
+//
+// See go test -args -h for the -sim.* flags. Each has an environment twin (SIM_RUNS, …), because a flag given to ./...
+// fails in packages that do not import sim. By default a scenario runs 100 times or for 5 s of real time, whichever is
+// shorter (20 times with -short), from a base seed fixed by the test's name.
+//
+// # Limits
+//
+// Tests must not be parallel: a run owns process-wide settings. Map ranges, select and math/rand/v2 in the code under
+// test cannot be seeded; a sample of runs is repeated, and the first step that differs is named. There are no kubelet,
+// no pod network and no real sockets. What the API model does not know it refuses with an error that says so.
+package sim
