@@ -22,6 +22,8 @@ type Server struct {
 	store    *store.Store[*object]
 	registry registry
 	dice     dice
+	// addresses and nodePorts count what services have been given.
+	addresses, nodePorts int
 }
 
 // New returns a server with the built-in types and the namespaces that every cluster starts with.

@@ -1,0 +1,130 @@
+package apiserver
+
+import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Roles, bindings and webhook configurations: pkg/apis/rbac, pkg/apis/admissionregistration. They are stored; enforcing
+// them is the part of other models.
+
+func segmentName(name string, prefix bool) []string {
+	if prefix {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+var (
+	rbacStrategy        = builtin{unconditional: true, createOnUpdate: true, validName: segmentName}
+	roleBindingStrategy = builtin{
+		unconditional: true, createOnUpdate: true, validName: segmentName,
+		defaults: on(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
+		validate: checks(func(b *rbacv1.RoleBinding) field.ErrorList { return bindingErrors(&b.RoleRef, b.Subjects, true) }),
+		validateUpdate: compares(func(b, old *rbacv1.RoleBinding) field.ErrorList {
+			return roleRefErrors(b.RoleRef, old.RoleRef)
+		}),
+	}
+	clusterRoleBindingStrategy = builtin{
+		unconditional: true, createOnUpdate: true, validName: segmentName,
+		defaults: on(func(b *rbacv1.ClusterRoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
+		validate: checks(func(b *rbacv1.ClusterRoleBinding) field.ErrorList {
+			return bindingErrors(&b.RoleRef, b.Subjects, false)
+		}),
+		validateUpdate: compares(func(b, old *rbacv1.ClusterRoleBinding) field.ErrorList {
+			return roleRefErrors(b.RoleRef, old.RoleRef)
+		}),
+	}
+	validatingWebhookStrategy = builtin{
+		generation: true,
+		defaults: on(func(c *admissionv1.ValidatingWebhookConfiguration) {
+			for i := range c.Webhooks {
+				w := &c.Webhooks[i]
+				defaultTo(&w.FailurePolicy, admissionv1.Fail)
+				defaultTo(&w.MatchPolicy, admissionv1.Equivalent)
+				defaultTo(&w.NamespaceSelector, metav1.LabelSelector{})
+				defaultTo(&w.ObjectSelector, metav1.LabelSelector{})
+				defaultTo(&w.TimeoutSeconds, 10)
+				defaultHook(&w.ClientConfig, w.Rules)
+			}
+		}),
+	}
+	mutatingWebhookStrategy = builtin{
+		generation: true,
+		defaults: on(func(c *admissionv1.MutatingWebhookConfiguration) {
+			for i := range c.Webhooks {
+				w := &c.Webhooks[i]
+				defaultTo(&w.FailurePolicy, admissionv1.Fail)
+				defaultTo(&w.MatchPolicy, admissionv1.Equivalent)
+				defaultTo(&w.NamespaceSelector, metav1.LabelSelector{})
+				defaultTo(&w.ObjectSelector, metav1.LabelSelector{})
+				defaultTo(&w.TimeoutSeconds, 10)
+				defaultTo(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+				defaultHook(&w.ClientConfig, w.Rules)
+			}
+		}),
+	}
+)
+
+func defaultHook(client *admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) {
+	if client.Service != nil {
+		defaultTo(&client.Service.Port, 443)
+	}
+	for i := range rules {
+		defaultTo(&rules[i].Scope, admissionv1.AllScopes)
+	}
+}
+
+func defaultBinding(ref *rbacv1.RoleRef, subjects []rbacv1.Subject) {
+	defaultString(&ref.APIGroup, rbacv1.GroupName)
+	for i := range subjects {
+		if subjects[i].Kind != rbacv1.ServiceAccountKind {
+			defaultString(&subjects[i].APIGroup, rbacv1.GroupName)
+		}
+	}
+}
+
+func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
+	var errs field.ErrorList
+	path := field.NewPath("roleRef")
+	if ref.APIGroup != rbacv1.GroupName {
+		errs = append(errs, field.NotSupported(path.Child("apiGroup"), ref.APIGroup, []string{rbacv1.GroupName}))
+	}
+	kinds := []string{"ClusterRole"}
+	if namespaced {
+		kinds = []string{"Role", "ClusterRole"}
+	}
+	if !contains(kinds, ref.Kind) {
+		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
+	}
+	if ref.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	for i, s := range subjects {
+		at := field.NewPath("subjects").Index(i)
+		if s.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		}
+		switch s.Kind {
+		case rbacv1.ServiceAccountKind:
+			if s.Namespace == "" {
+				errs = append(errs, field.Required(at.Child("namespace"), ""))
+			}
+		case rbacv1.UserKind, rbacv1.GroupKind:
+		default:
+			errs = append(errs, field.NotSupported(at.Child("kind"), s.Kind,
+				[]string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}))
+		}
+	}
+	return errs
+}
+
+func roleRefErrors(ref, old rbacv1.RoleRef) field.ErrorList {
+	if ref == old {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), ref, "cannot change roleRef")}
+}

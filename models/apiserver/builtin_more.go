@@ -1,0 +1,302 @@
+package apiserver
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Types with a few rules each: the defaults of pkg/apis/*/v1/defaults.go and the validation that operators meet.
+
+var (
+	podTemplateStrategy = builtin{
+		unconditional: true, generation: true, returnsDeleted: true,
+		defaults: on(func(t *corev1.PodTemplate) { defaultPodSpec(&t.Template.Spec) }),
+		validate: checks(func(t *corev1.PodTemplate) field.ErrorList {
+			return templateErrors(&t.Template, field.NewPath("template"))
+		}),
+	}
+	replicationControllerStrategy = builtin{
+		unconditional: true, status: true, generation: true, orphans: true,
+		defaults: on(func(r *corev1.ReplicationController) {
+			defaultTo(&r.Spec.Replicas, 1)
+			if r.Spec.Template == nil {
+				return
+			}
+			if len(r.Spec.Selector) == 0 {
+				r.Spec.Selector = r.Spec.Template.Labels
+			}
+			if len(r.Labels) == 0 {
+				r.Labels = r.Spec.Template.Labels
+			}
+			defaultPodSpec(&r.Spec.Template.Spec)
+		}),
+	}
+	persistentVolumeStrategy = builtin{
+		unconditional: true, status: true, returnsDeleted: true,
+		defaults: on(func(v *corev1.PersistentVolume) {
+			defaultString(&v.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
+			defaultTo(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+			defaultString(&v.Status.Phase, corev1.VolumePending)
+		}),
+		prepareCreate: func(_ *call, o runtime.Object) {
+			o.(*corev1.PersistentVolume).Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending}
+		},
+	}
+	claimStrategy = builtin{
+		unconditional: true, status: true, returnsDeleted: true,
+		defaults: on(defaultClaim),
+		prepareCreate: func(_ *call, o runtime.Object) {
+			claim := o.(*corev1.PersistentVolumeClaim)
+			claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+			// The StorageObjectInUseProtection admission plugin adds this; its controller takes it off when no pod uses the claim.
+			if !contains(claim.Finalizers, "kubernetes.io/pvc-protection") {
+				claim.Finalizers = append(claim.Finalizers, "kubernetes.io/pvc-protection")
+			}
+		},
+		validate: checks(func(claim *corev1.PersistentVolumeClaim) field.ErrorList {
+			spec := field.NewPath("spec")
+			var errs field.ErrorList
+			if len(claim.Spec.AccessModes) == 0 {
+				errs = append(errs, field.Required(spec.Child("accessModes"), "at least 1 access mode is required"))
+			}
+			if _, ok := claim.Spec.Resources.Requests[corev1.ResourceStorage]; !ok {
+				errs = append(errs, field.Required(spec.Child("resources").Key(string(corev1.ResourceStorage)), ""))
+			}
+			return errs
+		}),
+	}
+	limitRangeStrategy = builtin{
+		unconditional: true, createOnUpdate: true,
+		defaults: on(func(l *corev1.LimitRange) {
+			for i := range l.Spec.Limits {
+				defaultLimits(&l.Spec.Limits[i])
+			}
+		}),
+	}
+	endpointsStrategy = builtin{
+		unconditional: true, createOnUpdate: true,
+		warnings: func(runtime.Object) []string {
+			return []string{"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
+		},
+		defaults: on(func(e *corev1.Endpoints) { //nolint:staticcheck // still served
+			for i := range e.Subsets {
+				for j := range e.Subsets[i].Ports {
+					defaultString(&e.Subsets[i].Ports[j].Protocol, corev1.ProtocolTCP)
+				}
+			}
+		}),
+	}
+	leaseStrategy = builtin{
+		createOnUpdate: true,
+		validate: checks(func(l *coordinationv1.Lease) field.ErrorList {
+			spec := field.NewPath("spec")
+			var errs field.ErrorList
+			if n := l.Spec.LeaseDurationSeconds; n != nil && *n <= 0 {
+				errs = append(errs, field.Invalid(spec.Child("leaseDurationSeconds"), *n, "must be greater than 0"))
+			}
+			if n := l.Spec.LeaseTransitions; n != nil && *n < 0 {
+				errs = append(errs, field.Invalid(spec.Child("leaseTransitions"), *n, "must be greater than or equal to 0"))
+			}
+			return errs
+		}),
+	}
+	endpointSliceStrategy = builtin{
+		unconditional: true, generation: true,
+		defaults: on(func(e *discoveryv1.EndpointSlice) {
+			for i := range e.Ports {
+				defaultTo(&e.Ports[i].Name, "")
+				defaultTo(&e.Ports[i].Protocol, corev1.ProtocolTCP)
+			}
+		}),
+		validate: checks(func(e *discoveryv1.EndpointSlice) field.ErrorList {
+			if e.AddressType == "" {
+				return field.ErrorList{field.Required(field.NewPath("addressType"), "")}
+			}
+			return nil
+		}),
+		validateUpdate: compares(func(e, old *discoveryv1.EndpointSlice) field.ErrorList {
+			return apivalidation.ValidateImmutableField(e.AddressType, old.AddressType, field.NewPath("addressType"))
+		}),
+	}
+	ingressStrategy = builtin{
+		unconditional: true, status: true, generation: true,
+		validate: checks(validateIngress),
+	}
+	ingressClassStrategy = builtin{
+		unconditional: true, generation: true,
+		defaults: on(func(i *networkingv1.IngressClass) {
+			if i.Spec.Parameters != nil {
+				defaultTo(&i.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)
+			}
+		}),
+	}
+	networkPolicyStrategy = builtin{
+		unconditional: true, generation: true,
+		defaults: on(defaultNetworkPolicy),
+	}
+	disruptionBudgetStrategy = builtin{
+		status: true, generation: true,
+		validate: checks(func(b *policyv1.PodDisruptionBudget) field.ErrorList {
+			if b.Spec.MinAvailable != nil && b.Spec.MaxUnavailable != nil {
+				return field.ErrorList{field.Invalid(field.NewPath("spec"), b.Spec, "minAvailable and maxUnavailable cannot be both set")}
+			}
+			return nil
+		}),
+	}
+	storageClassStrategy = builtin{
+		unconditional: true, returnsDeleted: true,
+		defaults: on(func(s *storagev1.StorageClass) {
+			defaultTo(&s.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+			defaultTo(&s.VolumeBindingMode, storagev1.VolumeBindingImmediate)
+		}),
+		validate: checks(func(s *storagev1.StorageClass) field.ErrorList {
+			if s.Provisioner == "" {
+				return field.ErrorList{field.Required(field.NewPath("provisioner"), "")}
+			}
+			return nil
+		}),
+	}
+	csiStrategy           = builtin{returnsDeleted: true}
+	priorityClassStrategy = builtin{
+		unconditional: true, generation: true,
+		defaults: on(func(p *schedulingv1.PriorityClass) { defaultTo(&p.PreemptionPolicy, corev1.PreemptLowerPriority) }),
+		validateUpdate: compares(func(p, old *schedulingv1.PriorityClass) field.ErrorList {
+			if p.Value != old.Value {
+				return field.ErrorList{field.Forbidden(field.NewPath("value"), "may not be changed in an update.")}
+			}
+			return nil
+		}),
+	}
+	autoscalerStrategy = builtin{
+		unconditional: true, status: true, generation: true,
+		defaults: on(defaultAutoscaler),
+		validate: checks(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+			spec := field.NewPath("spec")
+			var errs field.ErrorList
+			if a.Spec.ScaleTargetRef.Kind == "" {
+				errs = append(errs, field.Required(spec.Child("scaleTargetRef", "kind"), ""))
+			}
+			if a.Spec.ScaleTargetRef.Name == "" {
+				errs = append(errs, field.Required(spec.Child("scaleTargetRef", "name"), ""))
+			}
+			if a.Spec.MaxReplicas < 1 {
+				errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than 0"))
+			}
+			if a.Spec.MinReplicas != nil && a.Spec.MaxReplicas < *a.Spec.MinReplicas {
+				errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+			}
+			return errs
+		}),
+	}
+)
+
+func defaultClaim(claim *corev1.PersistentVolumeClaim) {
+	defaultTo(&claim.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	defaultString(&claim.Status.Phase, corev1.ClaimPending)
+}
+
+func defaultLimits(item *corev1.LimitRangeItem) {
+	if item.Type != corev1.LimitTypeContainer {
+		return
+	}
+	fill := func(to *corev1.ResourceList, from corev1.ResourceList) {
+		if *to == nil {
+			*to = corev1.ResourceList{}
+		}
+		for name, quantity := range from {
+			if _, given := (*to)[name]; !given {
+				(*to)[name] = quantity.DeepCopy()
+			}
+		}
+	}
+	fill(&item.Default, item.Max)
+	fill(&item.DefaultRequest, item.Default)
+	fill(&item.DefaultRequest, item.Min)
+}
+
+func defaultNetworkPolicy(p *networkingv1.NetworkPolicy) {
+	if len(p.Spec.PolicyTypes) == 0 {
+		p.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
+		if len(p.Spec.Egress) > 0 {
+			p.Spec.PolicyTypes = append(p.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+		}
+	}
+	ports := func(list []networkingv1.NetworkPolicyPort) {
+		for i := range list {
+			defaultTo(&list[i].Protocol, corev1.ProtocolTCP)
+		}
+	}
+	for i := range p.Spec.Ingress {
+		ports(p.Spec.Ingress[i].Ports)
+	}
+	for i := range p.Spec.Egress {
+		ports(p.Spec.Egress[i].Ports)
+	}
+}
+
+func validateIngress(in *networkingv1.Ingress) field.ErrorList {
+	spec := field.NewPath("spec")
+	var errs field.ErrorList
+	if len(in.Spec.Rules) == 0 && in.Spec.DefaultBackend == nil {
+		return field.ErrorList{field.Invalid(spec, in.Spec.Rules, "either `defaultBackend` or `rules` must be specified")}
+	}
+	for i, rule := range in.Spec.Rules {
+		if rule.HTTP == nil {
+			continue
+		}
+		paths := spec.Child("rules").Index(i).Child("http", "paths")
+		if len(rule.HTTP.Paths) == 0 {
+			errs = append(errs, field.Required(paths, ""))
+		}
+		for j, p := range rule.HTTP.Paths {
+			if p.PathType == nil {
+				errs = append(errs, field.Required(paths.Index(j).Child("pathType"), "pathType must be specified"))
+			}
+		}
+	}
+	return errs
+}
+
+func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
+	defaultTo(&a.Spec.MinReplicas, 1)
+	if len(a.Spec.Metrics) == 0 {
+		utilization := int32(80)
+		a.Spec.Metrics = []autoscalingv2.MetricSpec{{
+			Type: autoscalingv2.ResourceMetricSourceType,
+			Resource: &autoscalingv2.ResourceMetricSource{
+				Name:   corev1.ResourceCPU,
+				Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &utilization},
+			},
+		}}
+	}
+	if b := a.Spec.Behavior; b != nil {
+		percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}
+		pods := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}
+		zero := int32(0)
+		b.ScaleUp = scalingRules(b.ScaleUp, &zero, pods, percent)
+		b.ScaleDown = scalingRules(b.ScaleDown, nil, percent)
+	}
+}
+
+func scalingRules(rules *autoscalingv2.HPAScalingRules, window *int32, policies ...autoscalingv2.HPAScalingPolicy) *autoscalingv2.HPAScalingRules {
+	if rules == nil {
+		rules = &autoscalingv2.HPAScalingRules{}
+	}
+	defaultTo(&rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
+	if rules.StabilizationWindowSeconds == nil {
+		rules.StabilizationWindowSeconds = window
+	}
+	if rules.Policies == nil {
+		rules.Policies = policies
+	}
+	return rules
+}

@@ -1,0 +1,286 @@
+package apiserver
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The defaults of pods and of the pod templates in workloads, from pkg/apis/core/v1/defaults.go. Volume sources of
+// particular storage systems keep what they are given.
+
+func defaultTo[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}
+
+func defaultString[T ~string](field *T, value T) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+func defaultNumber(field *int32, value int32) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+func defaultPod(p *corev1.Pod) {
+	// A limit without a request asks for as much as the limit; this holds for pods, not for templates.
+	for i := range p.Spec.Containers {
+		requestLimits(&p.Spec.Containers[i].Resources)
+	}
+	for i := range p.Spec.InitContainers {
+		requestLimits(&p.Spec.InitContainers[i].Resources)
+	}
+	defaultTo(&p.Spec.EnableServiceLinks, true)
+	defaultPodSpec(&p.Spec)
+	defaultString(&p.Status.Phase, corev1.PodPending)
+}
+
+func requestLimits(r *corev1.ResourceRequirements) {
+	for name, quantity := range r.Limits {
+		if _, asked := r.Requests[name]; asked {
+			continue
+		}
+		if r.Requests == nil {
+			r.Requests = corev1.ResourceList{}
+		}
+		r.Requests[name] = quantity.DeepCopy()
+	}
+}
+
+func defaultPodSpec(s *corev1.PodSpec) {
+	defaultString(&s.DNSPolicy, corev1.DNSClusterFirst)
+	defaultString(&s.RestartPolicy, corev1.RestartPolicyAlways)
+	defaultTo(&s.TerminationGracePeriodSeconds, int64(corev1.DefaultTerminationGracePeriodSeconds))
+	defaultString(&s.SchedulerName, corev1.DefaultSchedulerName)
+	if s.SecurityContext == nil {
+		s.SecurityContext = &corev1.PodSecurityContext{}
+	}
+	// The deprecated name and the present one mean the same and are kept equal.
+	if s.ServiceAccountName == "" {
+		s.ServiceAccountName = s.DeprecatedServiceAccount
+	}
+	s.DeprecatedServiceAccount = s.ServiceAccountName
+	for i := range s.InitContainers {
+		defaultContainer(&s.InitContainers[i], s.HostNetwork)
+	}
+	for i := range s.Containers {
+		defaultContainer(&s.Containers[i], s.HostNetwork)
+	}
+	for i := range s.Volumes {
+		defaultVolume(&s.Volumes[i].VolumeSource)
+	}
+}
+
+func defaultContainer(c *corev1.Container, hostNetwork bool) {
+	defaultString(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
+	defaultString(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	if c.ImagePullPolicy == "" {
+		c.ImagePullPolicy = corev1.PullIfNotPresent
+		if tag := imageTag(c.Image); tag == "latest" {
+			c.ImagePullPolicy = corev1.PullAlways
+		}
+	}
+	for i := range c.Ports {
+		defaultString(&c.Ports[i].Protocol, corev1.ProtocolTCP)
+		if hostNetwork && c.Ports[i].HostPort == 0 {
+			c.Ports[i].HostPort = c.Ports[i].ContainerPort
+		}
+	}
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+			defaultString(&from.FieldRef.APIVersion, "v1")
+		}
+	}
+	defaultProbe(c.LivenessProbe)
+	defaultProbe(c.ReadinessProbe)
+	defaultProbe(c.StartupProbe)
+	if c.Lifecycle != nil {
+		for _, hook := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+			if hook != nil {
+				defaultGet(hook.HTTPGet)
+			}
+		}
+	}
+}
+
+// imageTag is the tag of an image reference: latest when there is neither tag nor digest.
+func imageTag(image string) string {
+	name := image[strings.LastIndex(image, "/")+1:]
+	if strings.Contains(name, "@") {
+		return ""
+	}
+	if _, tag, found := strings.Cut(name, ":"); found {
+		return tag
+	}
+	return "latest"
+}
+
+func defaultProbe(p *corev1.Probe) {
+	if p == nil {
+		return
+	}
+	defaultNumber(&p.TimeoutSeconds, 1)
+	defaultNumber(&p.PeriodSeconds, 10)
+	defaultNumber(&p.SuccessThreshold, 1)
+	defaultNumber(&p.FailureThreshold, 3)
+	defaultGet(p.HTTPGet)
+	if p.GRPC != nil {
+		defaultTo(&p.GRPC.Service, "")
+	}
+}
+
+func defaultGet(get *corev1.HTTPGetAction) {
+	if get == nil {
+		return
+	}
+	defaultString(&get.Path, "/")
+	defaultString(&get.Scheme, corev1.URISchemeHTTP)
+}
+
+const fileMode = int32(0o644)
+
+func defaultVolume(v *corev1.VolumeSource) {
+	if *v == (corev1.VolumeSource{}) {
+		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
+	}
+	switch {
+	case v.Secret != nil:
+		defaultTo(&v.Secret.DefaultMode, fileMode)
+	case v.ConfigMap != nil:
+		defaultTo(&v.ConfigMap.DefaultMode, fileMode)
+	case v.DownwardAPI != nil:
+		defaultTo(&v.DownwardAPI.DefaultMode, fileMode)
+		defaultDownward(v.DownwardAPI.Items)
+	case v.Projected != nil:
+		defaultTo(&v.Projected.DefaultMode, fileMode)
+		for i := range v.Projected.Sources {
+			source := &v.Projected.Sources[i]
+			if source.ServiceAccountToken != nil {
+				defaultTo(&source.ServiceAccountToken.ExpirationSeconds, 3600)
+			}
+			if source.DownwardAPI != nil {
+				defaultDownward(source.DownwardAPI.Items)
+			}
+		}
+	case v.HostPath != nil:
+		defaultTo(&v.HostPath.Type, corev1.HostPathUnset)
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		defaultTo(&v.Ephemeral.VolumeClaimTemplate.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+	}
+}
+
+func defaultDownward(items []corev1.DownwardAPIVolumeFile) {
+	for i := range items {
+		if items[i].FieldRef != nil {
+			defaultString(&items[i].FieldRef.APIVersion, "v1")
+		}
+	}
+}
+
+// podStrategy follows pkg/registry/core/pod and the admission plugins that are on by default: Priority and
+// DefaultTolerationSeconds (plugin/pkg/admission).
+var podStrategy = builtin{
+	unconditional: true, status: true, generation: true, returnsDeleted: true,
+	unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "binding", "ephemeralcontainers", "resize"},
+	defaults:   on(defaultPod),
+	prepareCreate: func(_ *call, o runtime.Object) {
+		p := o.(*corev1.Pod)
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
+		if len(p.Spec.SchedulingGates) > 0 {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+				Reason: corev1.PodReasonSchedulingGated, Message: "Scheduling is blocked due to non-empty scheduling gates"}}
+		}
+		if p.Spec.PriorityClassName == "" {
+			defaultTo(&p.Spec.Priority, 0)
+			defaultTo(&p.Spec.PreemptionPolicy, corev1.PreemptLowerPriority)
+		}
+		tolerate(p, corev1.TaintNodeNotReady)
+		tolerate(p, corev1.TaintNodeUnreachable)
+	},
+	validate: checks(func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
+	validateUpdate: compares(func(p, old *corev1.Pod) field.ErrorList {
+		frozen := old.Spec.DeepCopy()
+		for i := range min(len(frozen.Containers), len(p.Spec.Containers)) {
+			frozen.Containers[i].Image = p.Spec.Containers[i].Image
+		}
+		for i := range min(len(frozen.InitContainers), len(p.Spec.InitContainers)) {
+			frozen.InitContainers[i].Image = p.Spec.InitContainers[i].Image
+		}
+		frozen.ActiveDeadlineSeconds, frozen.Tolerations = p.Spec.ActiveDeadlineSeconds, p.Spec.Tolerations
+		frozen.SchedulingGates = p.Spec.SchedulingGates
+		if equalObjects(frozen, &p.Spec) {
+			return nil
+		}
+		return field.ErrorList{field.Forbidden(field.NewPath("spec"), "pod updates may not change fields other than "+
+			"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "+
+			"(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")}
+	}),
+	keepOnStatus: func(o, old runtime.Object) {
+		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
+		p.OwnerReferences, p.DeletionTimestamp = before.OwnerReferences, nil
+		if p.Status.QOSClass == "" {
+			p.Status.QOSClass = before.Status.QOSClass
+		}
+	},
+	grace: func(o runtime.Object, asked *int64) *int64 {
+		p := o.(*corev1.Pod)
+		period := int64(0)
+		switch {
+		case asked != nil:
+			period = *asked
+		case p.Spec.TerminationGracePeriodSeconds != nil:
+			period = *p.Spec.TerminationGracePeriodSeconds
+		}
+		if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+			period = 0
+		}
+		if period < 0 {
+			period = 1
+		}
+		return &period
+	},
+}
+
+// tolerate lets a pod stay on a node in trouble for five minutes, unless it says otherwise.
+func tolerate(p *corev1.Pod, taint string) {
+	for _, t := range p.Spec.Tolerations {
+		if (t.Key == taint || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
+			return
+		}
+	}
+	seconds := int64(300)
+	p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
+		Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+	})
+}
+
+// qualityOf is the quality of service class: guaranteed when every container's limits of cpu and memory equal its
+// requests, best effort when there are none at all (pkg/apis/core/v1/helper/qos).
+func qualityOf(p *corev1.Pod) corev1.PodQOSClass {
+	some, guaranteed := false, true
+	for _, c := range append(append([]corev1.Container(nil), p.Spec.Containers...), p.Spec.InitContainers...) {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			request, limit := c.Resources.Requests[name], c.Resources.Limits[name]
+			some = some || !request.IsZero() || !limit.IsZero()
+			guaranteed = guaranteed && !limit.IsZero() && request.Cmp(limit) == 0
+		}
+	}
+	switch {
+	case !some:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	default:
+		return corev1.PodQOSBurstable
+	}
+}
+
+func percentage(text string) intstr.IntOrString { return intstr.FromString(text) }

@@ -1,0 +1,115 @@
+package apiserver
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The part of pkg/apis/core/validation that operators run into: names, images, ports, volumes that mounts refer to. The
+// rules for resources, probes, security contexts and affinity are not modelled.
+
+func equalObjects(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
+
+func templateErrors(t *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	errs := metavalidation.ValidateLabels(t.Labels, path.Child("labels"))
+	errs = append(errs, apivalidation.ValidateAnnotations(t.Annotations, path.Child("annotations"))...)
+	return append(errs, podSpecErrors(&t.Spec, path.Child("spec"))...)
+}
+
+func podSpecErrors(s *corev1.PodSpec, path *field.Path) field.ErrorList {
+	volumes, errs := volumeErrors(s.Volumes, path.Child("volumes"))
+	containers := path.Child("containers")
+	if len(s.Containers) == 0 {
+		errs = append(errs, field.Required(containers, ""))
+	}
+	seen := map[string]bool{}
+	for i := range s.Containers {
+		errs = append(errs, containerErrors(&s.Containers[i], seen, volumes, containers.Index(i))...)
+	}
+	for i := range s.InitContainers {
+		errs = append(errs, containerErrors(&s.InitContainers[i], seen, volumes, path.Child("initContainers").Index(i))...)
+	}
+	switch s.RestartPolicy {
+	case corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
+	default:
+		errs = append(errs, field.NotSupported(path.Child("restartPolicy"), s.RestartPolicy,
+			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+	}
+	if s.ServiceAccountName != "" {
+		for _, msg := range apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false) {
+			errs = append(errs, field.Invalid(path.Child("serviceAccountName"), s.ServiceAccountName, msg))
+		}
+	}
+	return errs
+}
+
+func volumeErrors(volumes []corev1.Volume, path *field.Path) (map[string]bool, field.ErrorList) {
+	seen := map[string]bool{}
+	var errs field.ErrorList
+	for i := range volumes {
+		name := path.Index(i).Child("name")
+		switch {
+		case volumes[i].Name == "":
+			errs = append(errs, field.Required(name, ""))
+		case seen[volumes[i].Name]:
+			errs = append(errs, field.Duplicate(name, volumes[i].Name))
+		default:
+			for _, msg := range validation.IsDNS1123Label(volumes[i].Name) {
+				errs = append(errs, field.Invalid(name, volumes[i].Name, msg))
+			}
+		}
+		seen[volumes[i].Name] = true
+	}
+	return seen, errs
+}
+
+func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch {
+	case c.Name == "":
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	case seen[c.Name]:
+		errs = append(errs, field.Duplicate(path.Child("name"), c.Name))
+	default:
+		for _, msg := range validation.IsDNS1123Label(c.Name) {
+			errs = append(errs, field.Invalid(path.Child("name"), c.Name, msg))
+		}
+	}
+	seen[c.Name] = true
+	if c.Image == "" {
+		errs = append(errs, field.Required(path.Child("image"), ""))
+	}
+	for i := range c.Ports {
+		at := path.Child("ports").Index(i).Child("containerPort")
+		if c.Ports[i].ContainerPort == 0 {
+			errs = append(errs, field.Required(at, ""))
+			continue
+		}
+		for _, msg := range validation.IsValidPortNum(int(c.Ports[i].ContainerPort)) {
+			errs = append(errs, field.Invalid(at, c.Ports[i].ContainerPort, msg))
+		}
+	}
+	for i := range c.Env {
+		at := path.Child("env").Index(i).Child("name")
+		if c.Env[i].Name == "" {
+			errs = append(errs, field.Required(at, ""))
+		}
+	}
+	for i := range c.VolumeMounts {
+		mount := &c.VolumeMounts[i]
+		at := path.Child("volumeMounts").Index(i)
+		if mount.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		} else if !volumes[mount.Name] {
+			errs = append(errs, field.NotFound(at.Child("name"), mount.Name))
+		}
+		if mount.MountPath == "" {
+			errs = append(errs, field.Required(at.Child("mountPath"), ""))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,159 @@
+package apiserver
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// serviceStrategy follows pkg/apis/core/v1/defaults.go, pkg/registry/core/service and pkg/apis/core/validation, for
+// clusters with one address family. Addresses and node ports are handed out in order and not reused.
+var serviceStrategy = builtin{
+	unconditional: true, createOnUpdate: true, status: true, returnsDeleted: true, unmodelled: []string{"proxy"},
+	validName: func(name string, prefix bool) []string {
+		if prefix {
+			name += "x"
+		}
+		return validation.IsDNS1035Label(name)
+	},
+	defaults: on(defaultService),
+	prepareCreate: func(c *call, o runtime.Object) {
+		s := o.(*corev1.Service)
+		s.Status = corev1.ServiceStatus{}
+		allocate(c, s)
+	},
+	prepareUpdate: func(c *call, o, old runtime.Object) {
+		s, before := o.(*corev1.Service), old.(*corev1.Service)
+		keepAllocated(s, before)
+		allocate(c, s)
+	},
+	validate: checks(validateService),
+	validateUpdate: compares(func(s, old *corev1.Service) field.ErrorList {
+		if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName || old.Spec.ClusterIP == s.Spec.ClusterIP {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), s.Spec.ClusterIPs, "may not change once set")}
+	}),
+}
+
+func defaultService(s *corev1.Service) {
+	spec := &s.Spec
+	defaultString(&spec.SessionAffinity, corev1.ServiceAffinityNone)
+	if spec.SessionAffinity == corev1.ServiceAffinityNone {
+		spec.SessionAffinityConfig = nil
+	} else if c := spec.SessionAffinityConfig; c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
+		seconds := corev1.DefaultClientIPServiceAffinitySeconds
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &seconds}}
+	}
+	defaultString(&spec.Type, corev1.ServiceTypeClusterIP)
+	for i := range spec.Ports {
+		port := &spec.Ports[i]
+		defaultString(&port.Protocol, corev1.ProtocolTCP)
+		if port.TargetPort == intstr.FromInt32(0) || port.TargetPort == intstr.FromString("") {
+			port.TargetPort = intstr.FromInt32(port.Port)
+		}
+	}
+	external := spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
+	if external || spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0 { //nolint:staticcheck // as upstream
+		defaultString(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
+	}
+	if spec.Type != corev1.ServiceTypeExternalName {
+		defaultTo(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
+	}
+	if spec.Type == corev1.ServiceTypeLoadBalancer {
+		defaultTo(&spec.AllocateLoadBalancerNodePorts, true)
+	}
+}
+
+// allocate fills what a real server's allocators fill.
+func allocate(c *call, s *corev1.Service) {
+	spec := &s.Spec
+	if spec.Type == corev1.ServiceTypeExternalName {
+		return
+	}
+	if spec.ClusterIP == "" && len(spec.ClusterIPs) > 0 {
+		spec.ClusterIP = spec.ClusterIPs[0]
+	}
+	if spec.ClusterIP == "" {
+		n := c.s.addresses + 2
+		if !c.dryRun {
+			c.s.addresses++
+		}
+		spec.ClusterIP = fmt.Sprintf("10.%d.%d.%d", 96+n>>16&15, n>>8&255, n&255)
+	}
+	if len(spec.ClusterIPs) == 0 {
+		spec.ClusterIPs = []string{spec.ClusterIP}
+	}
+	if len(spec.IPFamilies) == 0 {
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+	}
+	defaultTo(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
+	balanced := spec.Type == corev1.ServiceTypeLoadBalancer && *spec.AllocateLoadBalancerNodePorts
+	if spec.Type != corev1.ServiceTypeNodePort && !balanced {
+		return
+	}
+	for i := range spec.Ports {
+		if spec.Ports[i].NodePort == 0 {
+			spec.Ports[i].NodePort = int32(30000 + c.s.nodePorts%2768)
+			if !c.dryRun {
+				c.s.nodePorts++
+			}
+		}
+	}
+}
+
+// keepAllocated carries allocated values over to an update that leaves them out
+// (pkg/registry/core/service/storage/storage.go, patchAllocatedValues).
+func keepAllocated(s, old *corev1.Service) {
+	needsIP := func(s *corev1.Service) bool { return s.Spec.Type != corev1.ServiceTypeExternalName }
+	if needsIP(s) && needsIP(old) {
+		if s.Spec.ClusterIP == "" {
+			s.Spec.ClusterIP = old.Spec.ClusterIP
+		}
+		if len(s.Spec.ClusterIPs) == 0 && s.Spec.ClusterIP == old.Spec.ClusterIP {
+			s.Spec.ClusterIPs = append([]string(nil), old.Spec.ClusterIPs...)
+		}
+	}
+	for i := range s.Spec.Ports {
+		for _, before := range old.Spec.Ports {
+			if s.Spec.Ports[i].NodePort == 0 && before.Port == s.Spec.Ports[i].Port && before.Protocol == s.Spec.Ports[i].Protocol &&
+				s.Spec.Type != corev1.ServiceTypeClusterIP {
+				s.Spec.Ports[i].NodePort = before.NodePort
+			}
+		}
+	}
+}
+
+func validateService(s *corev1.Service) field.ErrorList {
+	var errs field.ErrorList
+	spec, ports := &s.Spec, field.NewPath("spec", "ports")
+	if len(spec.Ports) == 0 && spec.ClusterIP != corev1.ClusterIPNone && spec.Type != corev1.ServiceTypeExternalName {
+		errs = append(errs, field.Required(ports, ""))
+	}
+	names := map[string]bool{}
+	for i, port := range spec.Ports {
+		at := ports.Index(i)
+		switch {
+		case port.Name == "" && len(spec.Ports) > 1:
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		case port.Name != "" && names[port.Name]:
+			errs = append(errs, field.Duplicate(at.Child("name"), port.Name))
+		case port.Name != "":
+			for _, msg := range validation.IsDNS1123Label(port.Name) {
+				errs = append(errs, field.Invalid(at.Child("name"), port.Name, msg))
+			}
+		}
+		names[port.Name] = true
+		for _, msg := range validation.IsValidPortNum(int(port.Port)) {
+			errs = append(errs, field.Invalid(at.Child("port"), port.Port, msg))
+		}
+	}
+	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {
+		errs = append(errs, field.Required(field.NewPath("spec", "externalName"), ""))
+	}
+	return errs
+}
