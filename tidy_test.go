@@ -1,0 +1,375 @@
+// This file keeps the house as design says: who imports whom, which calls are not allowed where, how long files and
+// functions may be, and what must be documented. What it finds is named by file and line.
+
+package wavetank_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const module = "github.com/wavetank/wavetank"
+
+// arrows are the packages of ours that a package's shipped code may import, by the longest prefix of its path. A
+// package may always import what is below itself.
+var arrows = map[string][]string{
+	"sim/history":          {},
+	"sim/story":            {"sim/history"},
+	"sim/internal/choice":  {},
+	"sim/internal/sched":   {"sim/internal/choice"},
+	"sim/internal/wire":    {"sim/internal/sched", "sim/history", "models"},
+	"sim/internal/process": {"sim/internal/sched", "sim/internal/wire", "sim/history", "models"},
+	"sim":                  {"models"},
+	"sim/simginkgo":        {"sim", "sim/history", "sim/story"},
+	"models":               {"sim/history"},
+	"controllers":          {}, // guests: they do not know that the house exists
+	"scenarios":            {"sim", "models", "controllers"},
+	"fuzz":                 {"scenarios", "sim"},
+	"reports":              {"sim/history", "sim/story"},
+	"cmd":                  {"sim/history", "sim/story", "reports"},
+	"conformance":          {"models"},
+}
+
+// listed is what go list says about a package.
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func goList(t *testing.T, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return out
+}
+
+func TestImportArrows(t *testing.T) {
+	dec := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		from := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		if from == "" {
+			continue // this test
+		}
+		room, allowed := roomOf(from)
+		if room == "" {
+			t.Errorf("%s is in no room of the house: give it a line in arrows", from)
+			continue
+		}
+		imports := p.Imports
+		if room == "controllers" {
+			imports = slices.Concat(p.Imports, p.TestImports, p.XTestImports)
+		}
+		for _, i := range imports {
+			to, ours := strings.CutPrefix(i, module+"/")
+			if ours && !below(to, parent(from, room)) && !slices.ContainsFunc(allowed, func(a string) bool { return below(to, a) }) {
+				t.Errorf("%s imports %s; %s may import of ours only %v", from, to, room, allowed)
+			}
+		}
+	}
+}
+
+// roomOf finds the line of arrows that a package falls under.
+func roomOf(pkg string) (room string, allowed []string) {
+	for r, a := range arrows {
+		if below(pkg, r) && len(r) >= len(room) {
+			room, allowed = r, a
+		}
+	}
+	return room, allowed
+}
+
+func below(pkg, room string) bool { return pkg == room || strings.HasPrefix(pkg, room+"/") }
+
+// parent is what a package may import as its own: in rooms that are many small houses, its own house only.
+func parent(pkg, room string) string {
+	switch room {
+	case "controllers", "models", "scenarios":
+		parts := strings.SplitN(pkg, "/", 3)
+		return strings.Join(parts[:min(2, len(parts))], "/")
+	}
+	return room
+}
+
+// heavy is what an importer must not be made to pull in, by package, transitively.
+var heavy = []struct {
+	pkg       string
+	forbidden []string
+}{
+	{"./sim", []string{"github.com/onsi/", "helm.sh/", "k8s.io/kubernetes/", "github.com/charmbracelet/", "github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
+	{"./sim/history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
+	{"./sim/story", []string{"k8s.io/", "sigs.k8s.io/"}},
+}
+
+func TestImportersOfSimStayLight(t *testing.T) {
+	for _, h := range heavy {
+		for _, dep := range strings.Fields(string(goList(t, "-deps", h.pkg))) {
+			for _, f := range h.forbidden {
+				if strings.HasPrefix(dep, f) && !strings.HasPrefix(dep, module) {
+					t.Errorf("importing %s pulls in %s", h.pkg, dep)
+				}
+			}
+		}
+	}
+}
+
+// may lists the places that may do what the rest may not, and why. A path that ends with a slash stands for all below.
+var may = map[string]map[string]string{
+	"time.Now": {
+		"sim/check.go":                  "the budget of a campaign is real time",
+		"sim/run.go":                    "hands the bubble's clock to the API model",
+		"sim/watchdog.go":               "stands outside the bubble and measures real time",
+		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
+		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",
+		"controllers/":                  "guests use the clock as ordinary operators do; in a run it is the bubble's",
+		"scenarios/":                    "called inside the bubble, for objects that a user would stamp",
+		"conformance/":                  "judges a real server in real time",
+	},
+	"math/rand": {
+		"sim/check.go":                    "-sim.seed=random",
+		"sim/internal/choice/random.go":   "the seeded oracle",
+		"sim/internal/process/globals.go": "seeds other people's dice",
+	},
+	"go": {
+		"sim/run.go":                   "the run's own goroutines: the bubble and the scenario",
+		"sim/rapid.go":                 "a generator that wants more words ends its goroutine, so it gets one",
+		"sim/watchdog.go":              "stands outside the bubble",
+		"sim/internal/process/life.go": "a life is a goroutine of its own",
+		"conformance/":                 "reads a real server's watch",
+	},
+}
+
+func TestForbiddenCalls(t *testing.T) {
+	used := map[string]bool{}
+	allowed := func(what, file string) bool {
+		for place := range may[what] {
+			if file == place || strings.HasSuffix(place, "/") && strings.HasPrefix(file, place) {
+				used[what+" "+place] = true
+				return true
+			}
+		}
+		return false
+	}
+	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
+		forbid := func(what string, n ast.Node) {
+			if !allowed(what, path) {
+				t.Errorf("%s: %s outside the places that may (see tidy_test.go)", fset.Position(n.Pos()), what)
+			}
+		}
+		for _, i := range file.Imports {
+			if p := strings.Trim(i.Path.Value, `"`); p == "math/rand" || p == "math/rand/v2" {
+				forbid("math/rand", i)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				forbid("go", n)
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && n.Sel.Name == "Now" {
+					forbid("time.Now", n)
+				}
+			}
+			return true
+		})
+	})
+	for what, places := range may {
+		for place := range places {
+			if _, err := os.Stat(place); err == nil && !used[what+" "+place] {
+				t.Errorf("%s no longer needs its exception for %s", place, what)
+			}
+		}
+	}
+}
+
+const (
+	longestFile     = 400
+	longestFunction = 70
+)
+
+// tooLong are the files and functions that are longer than they should be, with the length that they may not exceed.
+// The list may only shrink.
+var tooLong = map[string]int{}
+
+func TestSizes(t *testing.T) {
+	seen := map[string]bool{}
+	judge := func(what string, lines, limit int) {
+		if lines <= limit {
+			return
+		}
+		seen[what] = true
+		if was, known := tooLong[what]; !known || lines > was {
+			t.Errorf("%s has %d lines; %d are allowed (%d until now)", what, lines, limit, was)
+		}
+	}
+	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
+		if ast.IsGenerated(file) {
+			return
+		}
+		judge(path, fset.Position(file.FileEnd).Line-1, longestFile)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				lines := fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1
+				judge(path+" "+f.Name.Name, lines, longestFunction)
+			}
+		}
+	})
+	for what := range tooLong {
+		if !seen[what] {
+			t.Errorf("%s is short enough now: take it off the list", what)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	eachFile(t, func(path string, fset *token.FileSet, file *ast.File) {
+		if ast.IsGenerated(file) {
+			return
+		}
+		missing := func(n ast.Node, name string) {
+			t.Errorf("%s: %s is exported and not documented", fset.Position(n.Pos()), name)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !slices.Contains(plain, d.Name.Name) {
+					missing(d, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						if s.Name.IsExported() && s.Doc == nil && d.Doc == nil {
+							missing(s, s.Name.Name)
+						}
+					case *ast.ValueSpec:
+						if s.Names[0].IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
+							missing(s, s.Names[0].Name)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// plain are methods that every reader knows without being told.
+var plain = []string{"Error", "Unwrap"}
+
+// exportedReceiver is false for methods that no reader of the documentation sees.
+func exportedReceiver(f *ast.FuncDecl) bool {
+	if f.Recv == nil {
+		return true
+	}
+	t := f.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return true
+		}
+	}
+}
+
+// screen is how many lines one sees at once.
+const screen = 55
+
+func TestTheDoorFitsTwoScreens(t *testing.T) {
+	out, err := exec.Command("go", "doc", "./sim").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if lines := bytes.Count(out, []byte("\n")); lines > 2*screen {
+		t.Errorf("go doc ./sim prints %d lines; two screens are %d", lines, 2*screen)
+	}
+}
+
+// forbidden are words that tie the project to a machine. They are put together here so that they do not find themselves.
+var forbidden = []string{"/" + "work/", "/" + "root/", "/" + "home/", "proxy." + "golang.org"}
+
+func TestForbiddenWords(t *testing.T) {
+	walk(t, func(path string) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !utf8.Valid(data) {
+			return
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			for _, f := range forbidden {
+				if strings.Contains(line, f) {
+					t.Errorf("%s:%d says %q", path, i+1, f)
+				}
+			}
+		}
+	})
+}
+
+// eachFile calls f for every Go file of the root module that is not a test.
+func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.File)) {
+	t.Helper()
+	walk(t, func(path string) {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(filepath.ToSlash(path), fset, file)
+	})
+}
+
+// built are directories that hold what was built or written, not what is kept.
+var built = []string{".git", "bin", filepath.Join("reports", "out")}
+
+// walk calls f for every file that the project keeps.
+func walk(t *testing.T, f func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(built, path):
+			return filepath.SkipDir
+		case !d.Type().IsRegular() || strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".prof"):
+			return nil
+		}
+		f(path)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(fmt.Errorf("walking the project: %w", err))
+	}
+}
