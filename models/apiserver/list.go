@@ -133,6 +133,16 @@ func (s *selector) matches(o *object) bool {
 // empty says that the selector lets everything under its prefix through.
 func (s *selector) empty() bool { return s.name == "" && s.labels == nil && s.fields == nil }
 
+// single says that the selector names one object. Such a list is read by its key and so has one page
+// (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
+func (s *selector) single() bool {
+	if s.fields == nil {
+		return s.name != ""
+	}
+	_, named := s.fields.RequiresExactMatch("metadata.name")
+	return named
+}
+
 // page is a part of a collection, complete or not.
 type page struct {
 	objects   []*object
@@ -178,8 +188,12 @@ func (c *call) selected(q *listQuery) (*page, error) {
 // fill collects matching objects up to the limit and notes what remains.
 func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
+	limit := q.Limit
+	if q.Continue == "" && q.selector.single() {
+		limit = 0
+	}
 	visit := func(key string, o *object) bool {
-		if q.Limit > 0 && int64(len(p.objects)) == q.Limit {
+		if limit > 0 && int64(len(p.objects)) == limit {
 			more = true
 			count++
 			return q.selector.empty()

@@ -239,5 +239,9 @@ func (c *call) etcdKey(name string) string {
 	if c.kind.custom != nil {
 		resource = c.kind.group + "/" + resource
 	}
-	return "/registry/" + resource + "/" + objectKey(c.info.Namespace, name)
+	key := "/" + resource + "/" + objectKey(c.info.Namespace, name)
+	if c.dryRun {
+		return key // a dry run is checked above the layer that adds the prefix
+	}
+	return "/registry" + key
 }
