@@ -36,6 +36,8 @@ type builtin struct {
 	validateUpdate func(o, old runtime.Object) field.ErrorList
 	// warnings are sent with the reply to a create or update.
 	warnings func(runtime.Object) []string
+	// deleteWarning is sent when a deletion names no propagation policy.
+	deleteWarning string
 	// canonicalize runs after validation.
 	canonicalize func(runtime.Object)
 	// validateStatus and validateFinalize check updates through those subresources.

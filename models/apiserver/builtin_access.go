@@ -19,7 +19,14 @@ func segmentName(name string, prefix bool) []string {
 }
 
 var (
-	rbacStrategy        = builtin{unconditional: true, createOnUpdate: true, validName: segmentName}
+	roleStrategy = builtin{
+		unconditional: true, createOnUpdate: true, validName: segmentName,
+		defaults: on(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
+	}
+	clusterRoleStrategy = builtin{
+		unconditional: true, createOnUpdate: true, validName: segmentName,
+		defaults: on(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
+	}
 	roleBindingStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
 		defaults: on(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
@@ -69,6 +76,14 @@ var (
 	}
 )
 
+// orNil makes an empty list absent, as it becomes in a real server's storage; it shows where a field is always encoded.
+func orNil[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
 func defaultHook(client *admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) {
 	if client.Service != nil {
 		defaultTo(&client.Service.Port, 443)
@@ -100,14 +115,8 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 	if !contains(kinds, ref.Kind) {
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
-	if ref.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), ""))
-	}
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)
-		if s.Name == "" {
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		}
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
 			if s.Namespace == "" {
@@ -118,6 +127,12 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 			errs = append(errs, field.NotSupported(at.Child("kind"), s.Kind,
 				[]string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}))
 		}
+		if s.Name == "" {
+			errs = append(errs, field.Required(at.Child("name"), ""))
+		}
+	}
+	if ref.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
 	}
 	return errs
 }
@@ -126,5 +141,7 @@ func roleRefErrors(ref, old rbacv1.RoleRef) field.ErrorList {
 	if ref == old {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), ref, "cannot change roleRef")}
+	// The message shows the internal type, which has no JSON names.
+	shown := struct{ APIGroup, Kind, Name string }{ref.APIGroup, ref.Kind, ref.Name}
+	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), shown, "field is immutable")}
 }

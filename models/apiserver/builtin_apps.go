@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -78,8 +80,25 @@ var daemonSetStrategy = builtin{
 		defaultPodSpec(&d.Spec.Template.Spec)
 	}),
 	validate: checks(func(d *appsv1.DaemonSet) field.ErrorList {
-		return workloadErrors("daemonset", nil, d.Spec.Selector, &d.Spec.Template)
+		errs := workloadErrors("daemonset", nil, d.Spec.Selector, &d.Spec.Template)
+		if d.Spec.Selector == nil {
+			// Daemon sets alone do not report the selector itself as missing.
+			errs = errs[1:]
+		}
+		return errs
 	}),
+	// The template's generation is a field of the internal type that v1 keeps in an annotation.
+	prepareCreate: func(_ *call, o runtime.Object) {
+		setLabel(&o.(*appsv1.DaemonSet).Annotations, appsv1.DeprecatedTemplateGeneration, "1")
+	},
+	prepareUpdate: func(_ *call, o, old runtime.Object) {
+		d, before := o.(*appsv1.DaemonSet), old.(*appsv1.DaemonSet)
+		generation, _ := strconv.Atoi(before.Annotations[appsv1.DeprecatedTemplateGeneration])
+		if !equalObjects(d.Spec.Template, before.Spec.Template) {
+			generation++
+		}
+		setLabel(&d.Annotations, appsv1.DeprecatedTemplateGeneration, strconv.Itoa(generation))
+	},
 	validateUpdate: compares(func(d, old *appsv1.DaemonSet) field.ErrorList {
 		return apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
 	}),
@@ -112,6 +131,7 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 	}
 	if strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType && strategy.RollingUpdate != nil {
 		defaultTo(&strategy.RollingUpdate.Partition, 0)
+		defaultTo(&strategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 	}
 	if s.Spec.PersistentVolumeClaimRetentionPolicy == nil {
 		s.Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
@@ -130,6 +150,9 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 
 // statefulSetUpdateErrors allows changes to the few fields of a stateful set that may change.
 func statefulSetUpdateErrors(s, old *appsv1.StatefulSet) field.ErrorList {
+	if s.Spec.ServiceName != old.Spec.ServiceName {
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "serviceName"), s.Spec.ServiceName, "field is immutable")}
+	}
 	frozen := old.Spec.DeepCopy()
 	frozen.Replicas = s.Spec.Replicas
 	frozen.Template = s.Spec.Template
@@ -154,20 +177,21 @@ func workloadErrors(name string, replicas *int32, selector *metav1.LabelSelector
 	if replicas != nil {
 		errs = apivalidation.ValidateNonnegativeField(int64(*replicas), spec.Child("replicas"))
 	}
+	at := spec.Child("selector")
 	if selector == nil {
-		errs = append(errs, field.Required(spec.Child("selector"), ""))
+		errs = append(errs, field.Required(at, ""))
 	} else {
-		errs = append(errs, metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, spec.Child("selector"))...)
+		errs = append(errs, metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, at)...)
 		if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
-			errs = append(errs, field.Invalid(spec.Child("selector"), selector, "empty selector is invalid for "+name))
+			errs = append(errs, field.Invalid(at, selector, "empty selector is invalid for "+name))
 		}
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
-		return append(errs, field.Invalid(spec.Child("selector"), selector, "invalid label selector"))
+		return append(errs, field.Invalid(at, selector, "invalid label selector"))
 	}
 	path := spec.Child("template")
-	if selector != nil && !parsed.Empty() && !parsed.Matches(labels.Set(template.Labels)) {
+	if !parsed.Empty() && !parsed.Matches(labels.Set(template.Labels)) {
 		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), template.Labels, "`selector` does not match template `labels`"))
 	}
 	errs = append(errs, templateErrors(template, path)...)

@@ -17,9 +17,15 @@ import (
 
 var jobStrategy = builtin{
 	unconditional: true, status: true, generation: true, orphans: true,
-	defaults:      on(defaultJob),
-	prepareCreate: func(_ *call, o runtime.Object) { selectJobPods(o.(*batchv1.Job)) },
-	validate:      checks(func(j *batchv1.Job) field.ErrorList { return jobErrors(j) }),
+	defaults: on(defaultJob),
+	prepareCreate: func(_ *call, o runtime.Object) {
+		j := o.(*batchv1.Job)
+		selectJobPods(j)
+		labelJob(j)
+	},
+	deleteWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them " +
+		"or set propagationPolicy=Orphan to suppress this warning",
+	validate: checks(func(j *batchv1.Job) field.ErrorList { return jobErrors(j) }),
 	validateUpdate: compares(func(j, old *batchv1.Job) field.ErrorList {
 		spec := field.NewPath("spec")
 		errs := apivalidation.ValidateImmutableField(j.Spec.Completions, old.Spec.Completions, spec.Child("completions"))
@@ -47,12 +53,7 @@ func defaultJob(j *batchv1.Job) {
 			*s.BackoffLimit = math.MaxInt32
 		}
 	}
-	if s.Template.Labels != nil && len(j.Labels) == 0 {
-		j.Labels = map[string]string{}
-		for name, value := range s.Template.Labels {
-			j.Labels[name] = value
-		}
-	}
+	labelJob(j)
 	defaultTo(&s.CompletionMode, batchv1.NonIndexedCompletion)
 	defaultTo(&s.Suspend, false)
 	if s.PodFailurePolicy != nil {
@@ -61,6 +62,16 @@ func defaultJob(j *batchv1.Job) {
 	defaultTo(&s.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 	defaultTo(&s.ManualSelector, false)
 	defaultPodSpec(&s.Template.Spec)
+}
+
+// labelJob gives a job without labels those of its template.
+func labelJob(j *batchv1.Job) {
+	if len(j.Labels) > 0 {
+		return
+	}
+	for name, value := range j.Spec.Template.Labels {
+		setLabel(&j.Labels, name, value)
+	}
 }
 
 // selectJobPods gives a job's pods labels of their own and selects by the job's UID.

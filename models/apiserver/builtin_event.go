@@ -3,11 +3,76 @@ package apiserver
 import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// eventStrategy follows pkg/registry/core/event. Events expire after an hour on a real server; here they stay.
-var eventStrategy = builtin{unconditional: true, createOnUpdate: true, noCollection: true}
+// eventStrategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events expire after an hour on a
+// real server; here they stay.
+var eventStrategy = builtin{
+	unconditional: true, createOnUpdate: true, noCollection: true,
+	validate: checks(func(e *corev1.Event) field.ErrorList { return eventErrors(e, "reportingComponent") }),
+}
+
+// newEventStrategy holds for events that come in through events.k8s.io.
+var newEventStrategy = builtin{
+	unconditional: true, createOnUpdate: true, noCollection: true,
+	validate: checks(func(e *corev1.Event) field.ErrorList {
+		errs := eventErrors(e, "reportingController")
+		if e.Series != nil && e.Series.Count < 2 {
+			errs = append(errs, field.Invalid(field.NewPath("series.count"), "", "should be at least 2"))
+		}
+		if e.Series != nil && e.Series.LastObservedTime.IsZero() {
+			errs = append(errs, field.Required(field.NewPath("series.lastObservedTime"), ""))
+		}
+		if e.EventTime.IsZero() {
+			errs = append(errs, field.Required(field.NewPath("eventTime"), ""))
+		}
+		if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
+			errs = append(errs, field.Invalid(field.NewPath("type"), "", "has invalid value: "+e.Type))
+		}
+		return errs
+	}),
+	validateUpdate: compares(func(e, old *corev1.Event) field.ErrorList {
+		var errs field.ErrorList
+		frozen := func(now, before any, name string) {
+			errs = append(errs, apivalidation.ValidateImmutableField(now, before, field.NewPath(name))...)
+		}
+		frozen(e.InvolvedObject, old.InvolvedObject, "involvedObject")
+		frozen(e.Reason, old.Reason, "reason")
+		frozen(e.Message, old.Message, "message")
+		frozen(e.Type, old.Type, "type")
+		frozen(e.Action, old.Action, "action")
+		frozen(e.ReportingController, old.ReportingController, "reportingController")
+		frozen(e.ReportingInstance, old.ReportingInstance, "reportingInstance")
+		return errs
+	}),
+}
+
+func eventErrors(e *corev1.Event, controller string) field.ErrorList {
+	var errs field.ErrorList
+	about := e.InvolvedObject.Namespace
+	mismatch := field.Invalid(field.NewPath("involvedObject", "namespace"), about, "does not match event.namespace")
+	if e.EventTime.IsZero() {
+		// An event about an object without a namespace lives in the default one.
+		if about != e.Namespace && !(about == "" && e.Namespace == "default") {
+			errs = append(errs, mismatch)
+		}
+		return errs
+	}
+	if about == "" && e.Namespace != "default" && e.Namespace != "kube-system" {
+		errs = append(errs, mismatch)
+	}
+	for _, part := range []struct{ name, value string }{
+		{controller, e.ReportingController}, {"reportingInstance", e.ReportingInstance}, {"action", e.Action}, {"reason", e.Reason},
+	} {
+		if part.value == "" {
+			errs = append(errs, field.Required(field.NewPath(part.name), ""))
+		}
+	}
+	return errs
+}
 
 var eventFields = map[string]func(*object) string{
 	"involvedObject.kind":            func(o *object) string { return eventOf(o).InvolvedObject.Kind },

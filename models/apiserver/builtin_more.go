@@ -10,6 +10,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -45,10 +46,16 @@ var (
 		defaults: on(func(v *corev1.PersistentVolume) {
 			defaultString(&v.Spec.PersistentVolumeReclaimPolicy, corev1.PersistentVolumeReclaimRetain)
 			defaultTo(&v.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)
+			if v.Spec.HostPath != nil {
+				defaultTo(&v.Spec.HostPath.Type, corev1.HostPathUnset)
+			}
 			defaultString(&v.Status.Phase, corev1.VolumePending)
 		}),
-		prepareCreate: func(_ *call, o runtime.Object) {
-			o.(*corev1.PersistentVolume).Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending}
+		prepareCreate: func(c *call, o runtime.Object) {
+			v := o.(*corev1.PersistentVolume)
+			now := metav1.NewTime(c.s.now())
+			v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}
+			protect(&v.ObjectMeta, "kubernetes.io/pv-protection")
 		},
 	}
 	claimStrategy = builtin{
@@ -57,11 +64,26 @@ var (
 		prepareCreate: func(_ *call, o runtime.Object) {
 			claim := o.(*corev1.PersistentVolumeClaim)
 			claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-			// The StorageObjectInUseProtection admission plugin adds this; its controller takes it off when no pod uses the claim.
-			if !contains(claim.Finalizers, "kubernetes.io/pvc-protection") {
-				claim.Finalizers = append(claim.Finalizers, "kubernetes.io/pvc-protection")
-			}
+			protect(&claim.ObjectMeta, "kubernetes.io/pvc-protection")
 		},
+		validateUpdate: compares(func(claim, old *corev1.PersistentVolumeClaim) field.ErrorList {
+			frozen := old.Spec.DeepCopy()
+			if old.Status.Phase == corev1.ClaimBound {
+				frozen.Resources.Requests = claim.Spec.Resources.Requests
+				frozen.VolumeAttributesClassName = claim.Spec.VolumeAttributesClassName
+			}
+			if old.Spec.VolumeName == "" {
+				frozen.VolumeName = claim.Spec.VolumeName
+			}
+			if old.Spec.StorageClassName == nil {
+				frozen.StorageClassName = claim.Spec.StorageClassName
+			}
+			if equalObjects(frozen, &claim.Spec) {
+				return nil
+			}
+			return field.ErrorList{field.Forbidden(field.NewPath("spec"),
+				"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")}
+		}),
 		validate: checks(func(claim *corev1.PersistentVolumeClaim) field.ErrorList {
 			spec := field.NewPath("spec")
 			var errs field.ErrorList
@@ -182,22 +204,37 @@ var (
 		validate: checks(func(a *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 			spec := field.NewPath("spec")
 			var errs field.ErrorList
-			if a.Spec.ScaleTargetRef.Kind == "" {
-				errs = append(errs, field.Required(spec.Child("scaleTargetRef", "kind"), ""))
-			}
-			if a.Spec.ScaleTargetRef.Name == "" {
-				errs = append(errs, field.Required(spec.Child("scaleTargetRef", "name"), ""))
-			}
-			if a.Spec.MaxReplicas < 1 {
-				errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than 0"))
-			}
+			target := spec.Child("scaleTargetRef")
 			if a.Spec.MinReplicas != nil && a.Spec.MaxReplicas < *a.Spec.MinReplicas {
 				errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+			}
+			if a.Spec.ScaleTargetRef.Kind == "" {
+				errs = append(errs, field.Required(target.Child("kind"), ""))
+			}
+			if a.Spec.ScaleTargetRef.Name == "" {
+				errs = append(errs, field.Required(target.Child("name"), ""))
+			}
+			if a.Spec.ScaleTargetRef.APIVersion == "" {
+				errs = append(errs, field.Invalid(target.Child("apiVersion"), "", "apiVersion must specify API group"))
+			}
+			switch n := a.Spec.MaxReplicas; {
+			case n == 0:
+				errs = append(errs, field.Required(spec.Child("maxReplicas"), ""))
+			case n < 0:
+				errs = append(errs, field.Invalid(spec.Child("maxReplicas"), n, "must be greater than 0"))
 			}
 			return errs
 		}),
 	}
 )
+
+// protect adds the finalizer of the StorageObjectInUseProtection admission plugin; its controllers take it off when
+// nothing uses the object.
+func protect(meta *metav1.ObjectMeta, finalizer string) {
+	if !contains(meta.Finalizers, finalizer) {
+		meta.Finalizers = append(meta.Finalizers, finalizer)
+	}
+}
 
 func defaultClaim(claim *corev1.PersistentVolumeClaim) {
 	defaultTo(&claim.Spec.VolumeMode, corev1.PersistentVolumeFilesystem)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,13 +15,8 @@ import (
 // clusters with one address family. Addresses and node ports are handed out in order and not reused.
 var serviceStrategy = builtin{
 	unconditional: true, createOnUpdate: true, status: true, returnsDeleted: true, unmodelled: []string{"proxy"},
-	validName: func(name string, prefix bool) []string {
-		if prefix {
-			name += "x"
-		}
-		return validation.IsDNS1035Label(name)
-	},
-	defaults: on(defaultService),
+	validName: apivalidation.NameIsDNSLabel,
+	defaults:  on(defaultService),
 	prepareCreate: func(c *call, o runtime.Object) {
 		s := o.(*corev1.Service)
 		s.Status = corev1.ServiceStatus{}
@@ -150,6 +146,15 @@ func validateService(s *corev1.Service) field.ErrorList {
 		names[port.Name] = true
 		for _, msg := range validation.IsValidPortNum(int(port.Port)) {
 			errs = append(errs, field.Invalid(at.Child("port"), port.Port, msg))
+		}
+		if port.TargetPort.Type == intstr.Int {
+			for _, msg := range validation.IsValidPortNum(port.TargetPort.IntValue()) {
+				errs = append(errs, field.Invalid(at.Child("targetPort"), port.TargetPort, msg))
+			}
+		} else {
+			for _, msg := range validation.IsValidPortName(port.TargetPort.StrVal) {
+				errs = append(errs, field.Invalid(at.Child("targetPort"), port.TargetPort, msg))
+			}
 		}
 	}
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {

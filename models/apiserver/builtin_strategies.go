@@ -10,7 +10,4 @@ var (
 	volumeAttachmentStrategy = builtin{status: true, returnsDeleted: true}
 
 	runtimeClassStrategy = builtin{createOnUpdate: true}
-	certificateStrategy  = builtin{unconditional: true, status: true, unmodelled: []string{"approval"}}
-
-	nodeStrategy = builtin{unconditional: true, status: true, unmodelled: []string{"proxy"}}
 )

@@ -89,7 +89,7 @@ func (s *kinds) addEvents() {
 	}
 	s.add(&kind{
 		group: "events.k8s.io", kind: "Event", plural: "events", short: core.short, namespaced: true,
-		versions: []*version{v}, storage: core.storage, table: core.table, builtin: core.builtin,
+		versions: []*version{v}, storage: core.storage, table: core.table, builtin: &newEventStrategy,
 	})
 }
 
@@ -168,11 +168,11 @@ var builtinRows = []row{
 		object: func() runtime.Object { return &policyv1.PodDisruptionBudget{} }, strategy: disruptionBudgetStrategy},
 
 	{group: "rbac.authorization.k8s.io", version: "v1", kind: "Role", plural: "roles",
-		object: func() runtime.Object { return &rbacv1.Role{} }, strategy: rbacStrategy},
+		object: func() runtime.Object { return &rbacv1.Role{} }, strategy: roleStrategy},
 	{group: "rbac.authorization.k8s.io", version: "v1", kind: "RoleBinding", plural: "rolebindings",
 		object: func() runtime.Object { return &rbacv1.RoleBinding{} }, strategy: roleBindingStrategy},
 	{group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRole", plural: "clusterroles", cluster: true,
-		object: func() runtime.Object { return &rbacv1.ClusterRole{} }, strategy: rbacStrategy},
+		object: func() runtime.Object { return &rbacv1.ClusterRole{} }, strategy: clusterRoleStrategy},
 	{group: "rbac.authorization.k8s.io", version: "v1", kind: "ClusterRoleBinding", plural: "clusterrolebindings", cluster: true,
 		object: func() runtime.Object { return &rbacv1.ClusterRoleBinding{} }, strategy: clusterRoleBindingStrategy},
 

@@ -26,6 +26,9 @@ func (c *call) delete() (*Response, error) {
 	if err := c.admitDelete(o); err != nil {
 		return nil, err
 	}
+	if b := c.kind.builtin; b != nil && b.deleteWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil { //nolint:staticcheck // deprecated, still served
+		c.warn(b.deleteWarning)
+	}
 	last, gone, err := c.deleteAny(o, opts)
 	if err != nil {
 		return nil, err
