@@ -124,7 +124,7 @@ func (r *restless) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	cm.Data = map[string]string{"now": time.Now().String()}
+	cm.Data = map[string]string{"now": time.Now().Truncate(time.Minute).String()}
 	return reconcile.Result{RequeueAfter: time.Minute}, r.Update(ctx, &cm)
 }
 

@@ -128,15 +128,15 @@ func (w *World) converge() {
 		w.sched.Quiesce()
 		w.endings()
 		w.quiet.take(w)
-		if w.settled() {
+		ok, again := w.settled()
+		if ok {
 			return
 		}
 		limit := begun + 3*max(longestBackOff, w.longestWait())
-		until := limit
-		if hushed := w.quiet.lastEvent + hush; hushed > w.sched.Now() {
-			until = min(limit, hushed)
+		if again <= w.sched.Now() {
+			again = limit
 		}
-		if !w.sched.Step(until) && w.sched.Now() >= limit {
+		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
 			w.unsettled(fmt.Sprintf("within %v, three times the longest back-off", limit-begun))
 		}
 		w.bounded()
@@ -181,26 +181,28 @@ func (w *World) longestWait() time.Duration {
 	return longest
 }
 
-func (w *World) settled() bool {
-	if !w.calm() || w.sched.Now()-w.quiet.lastEvent < hush || w.procs.Starting() != "" {
-		return false
+// settled says whether nothing is left to do. If not, and if silence alone could settle the world, again is when.
+func (w *World) settled() (ok bool, again time.Duration) {
+	if !w.calm() || w.procs.Starting() != "" {
+		return false, 0
 	}
 	for _, c := range w.procs.Controllers() {
 		for _, t := range c.Timers() {
 			if t.Fired <= w.quiet.lastWrite {
-				return false
+				return false, 0
 			}
 		}
 	}
+	again = w.quiet.lastEvent + hush
 	for _, p := range w.procs.Processes() {
 		if l := p.Life(); l == nil || l.Managed() {
 			continue
 		}
-		if i, ok := w.quiet.heard[p.Name]; ok && w.sched.Now()-w.history.Events[i].At < patience {
-			return false
+		if i, heard := w.quiet.heard[p.Name]; heard {
+			again = max(again, w.history.Events[i].At+patience)
 		}
 	}
-	return true
+	return w.sched.Now() >= again, again
 }
 
 // unsettled ends the run with a sentence about what is still pending.

@@ -79,7 +79,11 @@ func (l *Life) hook(r manager.Runnable) error {
 			q = o
 		}
 		lim.q = q
-		q.onGet = func() { at.working.Store(true) }
+		q.onGet = func() {
+			if !at.working.Swap(true) {
+				l.world.Sched.Wake()
+			}
+		}
 		return observed
 	}))
 	inner := f.do.Interface().(reconcile.TypedReconciler[request])

@@ -116,8 +116,14 @@ func (w *World) Starting() string {
 			case <-m.Elected():
 			default:
 				led = false
-				if m.lease != nil && !w.held(*m.lease) {
+				if m.lease == nil {
+					continue
+				}
+				switch holder := w.holder(*m.lease); holder {
+				case "":
 					return fmt.Sprintf("%s is waiting for the lease %s, which nobody alive holds", l.Name(), m.lease)
+				case l.identity():
+					return fmt.Sprintf("%s has the lease %s and is about to lead", l.Name(), m.lease)
 				}
 			}
 		}
@@ -130,24 +136,24 @@ func (w *World) Starting() string {
 	return ""
 }
 
-// held says whether a life that is not over holds the lease.
-func (w *World) held(lease history.Ref) bool {
+// holder is the identity of the life that holds the lease, "" if that life is over.
+func (w *World) holder(lease history.Ref) string {
 	o, ok := w.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
 	if !ok {
-		return false
+		return ""
 	}
 	var v struct {
 		Spec struct{ HolderIdentity string }
 	}
 	if o.Into(&v) != nil {
-		return false
+		return ""
 	}
 	for _, p := range w.processes {
 		if p.life != nil && p.life.identity() == v.Spec.HolderIdentity {
-			return true
+			return v.Spec.HolderIdentity
 		}
 	}
-	return false
+	return ""
 }
 
 // kindOf finds the group and kind of an informer's example object.

@@ -208,8 +208,9 @@ func (s *Scheduler) admit() {
 	}
 }
 
-// Step lets one action happen, moving time forward if none is due, but not beyond until. It reports false when nothing
-// happened by then.
+// Step lets one action happen, moving time forward if none is due, but not beyond until. It reports false when until
+// has come. It also returns when a goroutine of the world wants to be looked at (see [Scheduler.Wake]), so that callers
+// can judge the new situation.
 func (s *Scheduler) Step(until time.Duration) bool {
 	for {
 		if !s.quiet {
@@ -226,7 +227,9 @@ func (s *Scheduler) Step(until time.Duration) bool {
 		if s.now >= until {
 			return false
 		}
-		s.sleep(next - s.now)
+		if s.sleep(next - s.now) {
+			return true
+		}
 	}
 }
 
@@ -267,8 +270,8 @@ func (s *Scheduler) grant(due []*Action) {
 	}
 }
 
-// sleep lets virtual time pass, at most d: less when something is parked or noted by a goroutine whose timer fired.
-func (s *Scheduler) sleep(d time.Duration) {
+// sleep lets virtual time pass, at most d: less when a goroutine whose timer fired wakes the scheduler, which it reports.
+func (s *Scheduler) sleep(d time.Duration) (woken bool) {
 	s.SetCurrent(Time)
 	s.quiet = false
 	select {
@@ -280,7 +283,15 @@ func (s *Scheduler) sleep(d time.Duration) {
 	case <-t.C:
 	case <-s.wake:
 		t.Stop()
+		woken = true
 	}
+	s.Quiesce() // whose timer fired at the same instant has had its turn now
+	select {
+	case <-s.wake:
+		woken = true
+	default:
+	}
+	return woken
 }
 
 // Pending returns the actions that have been admitted and have not happened, oldest first.

@@ -1,0 +1,58 @@
+package process
+
+import (
+	"context"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// The one thing the harness takes for granted about controller-runtime's insides. If this fails after an upgrade, look
+// at sigs.k8s.io/controller-runtime/pkg/internal/controller.Controller: its fields Do, NewQueue and RateLimiter have
+// moved or changed their types. Adapt fieldsOf; nothing else depends on them.
+func TestTheHingeHolds(t *testing.T) {
+	for _, priority := range []bool{true, false} {
+		skip := true
+		c, err := controller.NewUnmanaged("hinge", controller.Options{
+			Reconciler:       reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }),
+			UsePriorityQueue: &priority, SkipNameValidation: &skip,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, ok, err := fieldsOf(c)
+		if err != nil || !ok {
+			t.Fatalf("ok=%v, err=%v", ok, err)
+		}
+		if f.name != "hinge" {
+			t.Errorf("the controller's name reads %q", f.name)
+		}
+	}
+}
+
+// A user's runnable that merely looks like a controller is left alone.
+func TestOtherRunnablesAreLeftAlone(t *testing.T) {
+	for _, r := range []manager.Runnable{manager.RunnableFunc(func(context.Context) error { return nil }), lookalike{}, &lookalike{}} {
+		if _, ok, err := fieldsOf(r); ok || err != nil {
+			t.Errorf("%T: ok=%v, err=%v", r, ok, err)
+		}
+	}
+}
+
+type lookalike struct{ Do, NewQueue, RateLimiter, Name string }
+
+func (lookalike) Start(context.Context) error { return nil }
+
+func (lookalike) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, nil
+}
+
+// A rest.Config from elsewhere is refused with a reason.
+func TestAForeignConfigIsRefused(t *testing.T) {
+	if _, err := LifeOf(&rest.Config{}); err == nil {
+		t.Error("a rest.Config without the life's transport was accepted")
+	}
+}

@@ -1,0 +1,274 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// lives returns the events of one kind about lives, as "kind process/life @time".
+func lives(h *history.History) []string {
+	var out []string
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Start, history.Stop, history.Crash:
+			out = append(out, fmt.Sprintf("%s %s @%v", e.Kind, e.Actor(), e.At.Truncate(time.Second)))
+		}
+	}
+	return out
+}
+
+// doomed ends its program with an error some time after it has started.
+func doomed(after time.Duration) func(context.Context, *rest.Config) error {
+	return func(ctx context.Context, _ *rest.Config) error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(after):
+			return errors.New("no luck")
+		}
+	}
+}
+
+// The kubelet's back-off: 10 s, doubled up to 300 s, and forgotten after 10 minutes of running.
+func TestKubeletBackOff(t *testing.T) {
+	for _, c := range []struct {
+		runsFor time.Duration
+		want    []time.Duration
+	}{
+		{time.Second, []time.Duration{10, 20, 40, 80, 160, 300, 300}},
+		{11 * time.Minute, []time.Duration{10, 10, 10}},
+	} {
+		var ends, starts []time.Duration
+		sim.Check(t, func(w *sim.World) {
+			ends, starts = nil, nil
+			w.Run("doomed", doomed(c.runsFor))
+			w.Sleep(c.runsFor*time.Duration(len(c.want)) + 1000*time.Second)
+			for _, e := range w.History().Events {
+				switch e.Kind {
+				case history.Stop:
+					ends = append(ends, e.At)
+				case history.Start:
+					starts = append(starts, e.At)
+				}
+			}
+		}, sim.Runs(1))
+		for i, want := range c.want {
+			if got := starts[i+1] - ends[i]; got != want*time.Second {
+				t.Errorf("a program that runs for %v: restart %d came after %v, want %v", c.runsFor, i+1, got, want*time.Second)
+			}
+		}
+	}
+}
+
+// A graceful stop lets the program end by itself; the next life starts at once, with the setup function called afresh.
+func TestStopEndsALifeGracefully(t *testing.T) {
+	setups := 0
+	sim.Check(t, func(w *sim.World) {
+		setups = 0
+		w.Start("mirror", func(mgr ctrl.Manager) error {
+			setups++
+			return (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
+		})
+		w.Eventually("every source has its copy", mirrored)
+		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Settle()
+		w.Stop("mirror")
+		w.Apply(withRole("source", configMap("src-b", "k", "1")))
+		w.Settle()
+		if setups != 2 {
+			panic(fmt.Sprintf("setup was called %d times", setups))
+		}
+		if got := strings.Join(lives(w.History()), ", "); !strings.HasPrefix(got, "start mirror/1 @0s, stop mirror/1") || !strings.Contains(got, "start mirror/2") {
+			panic(got)
+		}
+	})
+}
+
+// A program that knows nothing of controller-runtime runs too, against the same cluster.
+func TestAnyProgramRuns(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		w.Run("greeter", func(ctx context.Context, cfg *rest.Config) error {
+			c, err := kubernetes.NewForConfig(cfg)
+			if err != nil {
+				return err
+			}
+			maps := c.CoreV1().ConfigMaps("default")
+			watch, err := maps.Watch(ctx, metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			defer watch.Stop()
+			for e := range watch.ResultChan() {
+				cm, ok := e.Object.(*corev1.ConfigMap)
+				if !ok || cm.Name != "hello" {
+					continue
+				}
+				if _, err := maps.Create(ctx, configMap("hello-back"), metav1.CreateOptions{}); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
+		w.Eventually("a greeting is returned", func(h *history.History) error {
+			if _, ok := h.Object("", "ConfigMap", "default", "hello-back"); !ok {
+				return errors.New("there is no hello-back")
+			}
+			return nil
+		})
+		w.Sleep(time.Second)
+		w.Apply(configMap("hello"))
+		w.Settle()
+	}, sim.Runs(30))
+}
+
+// Two replicas elect a leader; when it dies without a word, the other takes over once the lease has run out.
+func TestALeaderThatDiesIsSucceeded(t *testing.T) {
+	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"})
+	sim.Check(t, func(w *sim.World) {
+		for _, name := range []string{"one", "two"} {
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, options)
+		}
+		w.Inject(sim.Crash("one"), sim.Crash("two"))
+		w.Eventually("every source has its copy", mirrored)
+		w.Sometimes("a second replica works after the first has died", func(h *history.History) bool {
+			died := ""
+			for _, e := range h.Events {
+				switch {
+				case e.Kind == history.Crash:
+					died = e.Process
+				case e.Kind == history.Handout && died != "" && e.Process != died:
+					return true
+				}
+			}
+			return false
+		})
+		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
+		w.Settle()
+		w.Apply(withRole("source", configMap("src-a", "k", "2")))
+		w.Settle()
+	})
+}
+
+// caller sends its request through http.DefaultTransport, with or without the reconcile's context.
+type caller struct {
+	client.Client
+	context bool
+	err     *error
+}
+
+func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	if !c.context {
+		ctx = context.Background()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mail.example/x", nil)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		resp.Body.Close()
+	}
+	*c.err = err
+	return reconcile.Result{}, nil
+}
+
+// http.DefaultTransport is replaced during a run: what belongs to a reconcile reaches the simulated outside, the rest is
+// refused by name.
+func TestTheDefaultTransportIsTaken(t *testing.T) {
+	before := http.DefaultTransport
+	for _, attributed := range []bool{true, false} {
+		var got error
+		sim.Check(t, func(w *sim.World) {
+			w.External("mail.example", http.HandlerFunc(post))
+			w.Start("caller", func(mgr ctrl.Manager) error {
+				return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, role("source")).Complete(&caller{mgr.GetClient(), attributed, &got})
+			})
+			w.Apply(withRole("source", configMap("a")))
+			w.Settle()
+		}, sim.Runs(1))
+		if attributed && got != nil {
+			t.Errorf("a reconcile's request was refused: %v", got)
+		}
+		if !attributed && (got == nil || !strings.Contains(got.Error(), `POST http://mail.example/x was sent through http.DefaultTransport`)) {
+			t.Errorf("an unattributed request got %v", got)
+		}
+	}
+	if http.DefaultTransport != before {
+		t.Error("http.DefaultTransport was not put back")
+	}
+}
+
+// A failed reconcile settles into back-off, and that counts as settled: the gaps double up to the cap.
+func TestBackOffIsSettled(t *testing.T) {
+	for _, priority := range []bool{true, false} {
+		r := sim.Explore(t, func(w *sim.World) {
+			o := ctrl.Options{}
+			o.Controller.UsePriorityQueue = &priority
+			w.Start("grumbler", func(mgr ctrl.Manager) error { return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+			w.Apply(withRole("source", configMap("a")))
+			w.Settle()
+			w.Sleep(3 * time.Hour)
+			var waits []time.Duration
+			for _, e := range w.History().Events {
+				if e.Kind == history.Handout && strings.HasPrefix(e.Cause, "timer(backoff)") {
+					waits = append(waits, e.Wait)
+				}
+			}
+			for i, wait := range waits {
+				if want := min(5*time.Millisecond<<min(i, 30), 1000*time.Second); wait != want {
+					panic(fmt.Sprintf("back-off %d was %v, want %v (priority queue: %v)", i+1, wait, want, priority))
+				}
+			}
+			if len(waits) < 20 {
+				panic(fmt.Sprintf("only %d attempts", len(waits)))
+			}
+		}, sim.Runs(5))
+		if r.Failure != nil {
+			t.Error(r.Failure.Text())
+		}
+	}
+}
+
+// A controller that writes at rest never settles, and the message says what is pending.
+func TestARestlessWorldDoesNotSettle(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Apply(withRole("source", configMap("a")))
+		w.Settle()
+	})
+	if r.Failure == nil || r.Failure.Temper != "settles" {
+		t.Fatalf("got %+v", r.Failure)
+	}
+	for _, want := range []string{"did not settle within", "RequeueAfter of restless default/a, due ", "the last write was update ConfigMap default/a by restless/1"} {
+		if !strings.Contains(r.Failure.Message, want) {
+			t.Errorf("the message does not say %q: %s", want, r.Failure.Message)
+		}
+	}
+}
+
+// A world in which nobody has anything to do settles at once, not when patience runs out.
+func TestAnIdleWorldSettles(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Settle()
+		if now := w.History().Now(); now > 10*time.Second {
+			panic(fmt.Sprintf("it took %v", now))
+		}
+	}, sim.Runs(5))
+}
