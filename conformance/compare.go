@@ -15,7 +15,7 @@ import (
 type Verdict struct {
 	Row  Row
 	Diff string // empty when the arms agree; - is the real server, + the model
-	// Refusing says that the model answered NotModelled somewhere.
+	// Refusing says that the model said somewhere that it does not model what was asked.
 	Refusing bool
 }
 
@@ -23,9 +23,9 @@ type Verdict struct {
 func Judge(r Row, want, got []Observed) Verdict {
 	v := Verdict{Row: r, Diff: cmp.Diff(want, got)}
 	for _, o := range got {
-		if status, _ := o.Body.(map[string]any); status["reason"] == "NotModelled" {
-			v.Refusing = true
-		}
+		status, _ := o.Body.(map[string]any)
+		message, _ := status["message"].(string)
+		v.Refusing = v.Refusing || status["reason"] == "NotModelled" || strings.Contains(message, "does not model")
 	}
 	return v
 }

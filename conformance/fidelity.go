@@ -44,7 +44,7 @@ names, allocated addresses and ports, the order of what the real server takes fr
 		"Each of these rows is asserted to be still different; one that has come to agree fails the test until its excuse is removed.",
 		rows, func(r Row) bool { return r.Differs != "" && !r.Refused })
 	section(&out, "Refused",
-		"The model answers these with a status error whose reason is NotModelled and whose message names what is missing.\nIt never guesses.",
+		"The model answers these with a status error that says that it does not model what was asked, and names it. It never guesses.",
 		rows, func(r Row) bool { return r.Refused })
 	return out.String()
 }

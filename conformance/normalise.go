@@ -219,7 +219,7 @@ var (
 	uuid         = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	pageToken    = regexp.MustCompile(`continue=[A-Za-z0-9_-]{20,}`)
 	generateName = regexp.MustCompile(`generateName: ([^,}$ ]+)[,}]`)
-	address      = regexp.MustCompile(`\b10\.0\.0\.\d+\b`)
+	address      = regexp.MustCompile(`\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+\b`)
 	timestamp    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	positions    = []*regexp.Regexp{
 		regexp.MustCompile(`(ResourceVersion in object meta: )(\d+)`),

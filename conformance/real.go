@@ -40,6 +40,8 @@ func StartReal() (*Real, error) {
 	}
 	// Any address will do, but without one a machine that has no default route is refused.
 	env.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "192.0.2.1")
+	// The range that kubeadm gives, and the model.
+	env.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/12")
 	cfg, err := env.Start()
 	if err != nil {
 		_ = env.Stop()

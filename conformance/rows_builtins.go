@@ -118,7 +118,7 @@ const oneService = "POST svc {metadata: {name: a}, spec: {selector: {app: x}, po
 
 var rowsServices = []Row{
 	row("an address is given", oneService, "GET svc/a"),
-	row("the address cannot change", oneService, "MERGE svc/a {spec: {clusterIP: 10.0.0.77, clusterIPs: [10.0.0.77]}}"),
+	row("the address cannot change", oneService, "MERGE svc/a {spec: {clusterIP: 10.96.0.77, clusterIPs: [10.96.0.77]}}"),
 	row("an update without the address keeps it", oneService, "PUT svc/a {metadata: {name: a, resourceVersion: '$rv1'}, spec: {ports: [{port: 81}]}}"),
 	row("an update without version or address", oneService, "PUT svc/a {metadata: {name: a}, spec: {ports: [{port: 81}]}}"),
 	row("headless", "POST svc {metadata: {name: a}, spec: {clusterIP: None, ports: [{port: 80}]}}"),
@@ -126,8 +126,8 @@ var rowsServices = []Row{
 	row("node ports are given", "POST svc {metadata: {name: a}, spec: {type: NodePort, ports: [{port: 80}]}}"),
 	row("a load balancer", "POST svc {metadata: {name: a}, spec: {type: LoadBalancer, ports: [{port: 80}]}}"),
 	row("an address outside the range", "POST svc {metadata: {name: a}, spec: {clusterIP: 192.0.2.1, ports: [{port: 80}]}}"),
-	row("an address of one's own choice, twice", "POST svc {metadata: {name: a}, spec: {clusterIP: 10.0.0.9, ports: [{port: 80}]}}",
-		"POST svc {metadata: {name: b}, spec: {clusterIP: 10.0.0.9, ports: [{port: 80}]}}", "DELETE svc/a"),
+	row("an address of one's own choice, twice", "POST svc {metadata: {name: a}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}",
+		"POST svc {metadata: {name: b}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}", "DELETE svc/a"),
 	row("no ports", "POST svc {metadata: {name: a}, spec: {}}"),
 	row("two ports need names", "POST svc {metadata: {name: a}, spec: {ports: [{port: 80}, {port: 81}]}}"),
 	row("a port twice", "POST svc {metadata: {name: a}, spec: {ports: [{name: x, port: 80}, {name: z, port: 80}]}}"),

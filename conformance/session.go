@@ -260,14 +260,24 @@ func (t *T) Watch(step, path string) {
 		in := bufio.NewReader(resp.Body)
 		for {
 			line, err := in.ReadBytes('\n')
-			if len(bytes.TrimSpace(line)) > 0 {
-				s.frames <- decode(line)
+			if f := decode(line); f != nil && !passing(f) {
+				s.frames <- f
 			}
 			if err != nil {
 				return
 			}
 		}
 	}()
+}
+
+// passing tells a bookmark that only says how far the stream has come. The server sends them when it likes, so that no two
+// servers send the same; the bookmark that ends the initial events is not one of them.
+func passing(frame any) bool {
+	f, _ := frame.(map[string]any)
+	object, _ := f["object"].(map[string]any)
+	meta, _ := object["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	return f["type"] == "BOOKMARK" && annotations["k8s.io/initial-events-end"] == nil
 }
 
 // patience is how long a row waits for a frame that ought to come; lull is how long it waits for one that ought not.

@@ -17,7 +17,7 @@ type Row struct {
 	Run func(*T)
 	// Differs is the reason of an accepted difference. The table then asserts that the arms still differ.
 	Differs string
-	// Refused says that the model refuses the row's question, and so that its answer must say NotModelled.
+	// Refused says that the model refuses the row's question, and so that its answer must say that it does not model it.
 	Refused bool
 	// Managed keeps metadata.managedFields in the comparison; they are dropped otherwise.
 	Managed bool
