@@ -142,9 +142,12 @@ type campaign struct {
 	scenario func(*World)
 	settings settings
 	report   Report
+	progress *progress
 }
 
 func (c *campaign) run(began time.Time) {
+	c.progress = newProgress(began)
+	defer c.progress.done()
 	if c.settings.replay != "" {
 		c.replay()
 		return
@@ -197,6 +200,7 @@ func (c *campaign) count(res *result) {
 		}
 		r.Sometimes[i].Reached += p.Reached
 	}
+	c.progress.show(r, c.settings)
 }
 
 // double makes a run again from its tape and compares the two histories.

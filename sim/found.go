@@ -43,9 +43,11 @@ func (c *campaign) found(run int, seed uint64, first, from *result) {
 		c.report.Failure = f
 		return
 	}
+	c.report.Failure = f
 	best := from
 	tape, runs := choice.Shrink(from.tape, c.settings.shrink, func(t choice.Tape) (choice.Tape, bool) {
 		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
+		c.progress.show(&c.report, c.settings)
 		if !res.verdict.same(first.verdict) {
 			return nil, false
 		}

@@ -1,0 +1,273 @@
+// This file exists to show that whoever uses the door wrongly is told what was wrong and what to write instead. Misuse
+// fails a test, so every case runs in a child process, and what the child prints is what is judged.
+
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// misuse is one way to use the door wrongly.
+type misuse struct {
+	name string
+	test func(*testing.T)
+	says []string // what the child must print
+}
+
+// in is a misuse inside a scenario.
+func in(name string, scenario func(*sim.World), says ...string) misuse {
+	return misuse{name, func(t *testing.T) { sim.Check(t, scenario, sim.Stories(t.TempDir())) }, says}
+}
+
+func idle(ctrl.Manager) error { return nil }
+
+func always(w *sim.World, sentence string) {
+	w.Always(sentence, func(*history.History) error { return nil })
+}
+
+// restless writes its object anew every minute.
+type restless struct{ client.Client }
+
+func (r *restless) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var cm corev1.ConfigMap
+	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	cm.Data = map[string]string{"at": time.Now().String()}
+	return reconcile.Result{RequeueAfter: time.Minute}, r.Update(ctx, &cm)
+}
+
+func startRestless(w *sim.World) {
+	w.Start("restless", func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).Named("restless").For(&corev1.ConfigMap{}, role("source")).Complete(&restless{mgr.GetClient()})
+	})
+	w.Apply(withRole("source", configMap("a")))
+	w.Settle()
+}
+
+// processes are misuses about programs.
+var processes = []misuse{
+	in("two processes of one name", func(w *sim.World) {
+		w.Start("op", idle)
+		w.Start("op", idle)
+	}, `two processes are called "op"`),
+	in("a process without a name", func(w *sim.World) { w.Start("", idle) }, `a process cannot be called ""`),
+	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
+	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
+	in("no program", func(w *sim.World) { w.Run("op", nil) }, `w.Run("op") was given no function`),
+	in("a setup function that errors", func(w *sim.World) {
+		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
+		w.Settle()
+	}, `the setup function of process "op" failed: no such flavour`),
+	in("a setup function that panics", func(w *sim.World) {
+		w.Start("op", func(ctrl.Manager) error { panic("no such flavour") })
+		w.Settle()
+	}, `process "op" panicked outside a reconcile: no such flavour`, "misuse_test.go:"),
+	in("a setup function that fails under faults", func(w *sim.World) {
+		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
+		w.Inject(sim.Crash("op"))
+		w.Settle()
+	}, "no such flavour"),
+	in("an option that cannot be", func(w *sim.World) {
+		w.Start("op", idle, sim.Options(ctrl.Options{LeaderElectionConfig: &rest.Config{}}))
+		w.Settle()
+	}, `process "op"`, "ctrl.Options.LeaderElectionConfig cannot be set in a simulated process"),
+	in("an informer of one's own", func(w *sim.World) {
+		o := ctrl.Options{}
+		o.Cache.NewInformer = cache.NewSharedIndexInformer
+		w.Start("op", idle, sim.Options(o))
+		w.Settle()
+	}, "ctrl.Options.Cache.NewInformer cannot be set in a simulated process"),
+	in("a manager for another cluster", func(w *sim.World) {
+		w.Run("op", func(context.Context, *rest.Config) error {
+			_, err := sim.NewManager(&rest.Config{Host: "https://prod.example"}, ctrl.Options{})
+			return err
+		})
+		w.Settle()
+	}, `process "op"`, "this rest.Config is not the one that the simulated process was given"),
+	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
+	in("a fault for nobody", func(w *sim.World) { w.Inject(sim.Crash("op")) }, `names process "op", which has not been started`),
+}
+
+// scenes are misuses of the rest of the world.
+var scenes = []misuse{
+	in("a kind that is not installed", func(w *sim.World) {
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion("shop.example/v1")
+		u.SetKind("Basket")
+		u.SetName("a")
+		w.Apply(u)
+	}, "w.Apply of Basket", `no matches for kind "Basket" in version "shop.example/v1"`),
+	in("an object of no namespace", func(w *sim.World) {
+		cm := configMap("a")
+		cm.Namespace = "nowhere"
+		w.Apply(cm)
+	}, "w.Apply of ConfigMap nowhere/a", `namespaces "nowhere" not found`),
+	in("definitions that are not there", func(w *sim.World) { w.Install("no/such/dir") }, `w.Install("no/such/dir")`, "no such file or directory"),
+	in("definitions of another kind", func(w *sim.World) { w.Install(42) }, "w.Install was given a int; give it a directory, a file, or"),
+	in("one host twice", func(w *sim.World) {
+		w.External("git.example", nil)
+		w.External("git.example", nil)
+	}, "w.External", "git.example"),
+	in("a property twice", func(w *sim.World) {
+		always(w, "all is well")
+		always(w, "all is well")
+	}, `the property "all is well" is declared twice`),
+	in("a property without a function", func(w *sim.World) {
+		w.Eventually("all is well", nil)
+		w.Settle()
+	}, `"all is well"`),
+	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() }, "the scenario's goroutine was ended from inside"),
+	in("a world that never settles", startRestless,
+		"the world did not settle within", "pending are", "RequeueAfter of restless default/a, due", "the last write was update ConfigMap default/a by restless"),
+	{"a world that takes too many steps", func(t *testing.T) {
+		sim.Check(t, startRestless, sim.MaxSteps(50), sim.Stories(t.TempDir()))
+	}, []string{"the world did not settle after 51 steps (-sim.max-steps)", "pending are"}},
+	{"a scenario in a scenario", func(t *testing.T) {
+		sim.Check(t, func(*sim.World) { sim.Check(t, func(*sim.World) {}) })
+	}, []string{"do not call Check inside a scenario"}},
+	{"a world that is over", func(t *testing.T) {
+		var last *sim.World
+		sim.Check(t, func(w *sim.World) { last = w }, sim.Runs(1))
+		last.Settle()
+	}, []string{"sim: ", "its run is over"}},
+}
+
+// parallel are misuses of package testing, which announces them by other lines.
+var parallel = []misuse{
+	{"parallel", func(t *testing.T) {
+		t.Parallel()
+		sim.Check(t, func(*sim.World) {})
+	}, []string{"remove t.Parallel and use more processes instead"}},
+	{"parallel parent", func(t *testing.T) {
+		t.Parallel()
+		t.Run("child", func(t *testing.T) { sim.Check(t, func(*sim.World) {}) })
+	}, []string{"or one of its parents called t.Parallel"}},
+}
+
+const misuseGuard = "WAVETANK_TEST_MISUSE"
+
+// misused runs this test binary's TestMisuse as a child, with one case.
+func misused(t *testing.T, name string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestMisuse$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.v", "-test.timeout=60s"}, args...)...)
+	cmd.Env = append(append(os.Environ(), misuseGuard+"=1"), env...)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Errorf("the test passes:\n%s", out)
+	}
+	return string(out)
+}
+
+func judge(t *testing.T, out string, says []string) {
+	t.Helper()
+	for _, s := range says {
+		if !strings.Contains(out, s) {
+			t.Errorf("%q is not said:\n%s", s, out)
+		}
+	}
+	if strings.Contains(out, "[recovered]") || strings.Contains(out, "\ngoroutine ") {
+		t.Errorf("the process crashed:\n%s", out)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for _, m := range append(append(append([]misuse{}, processes...), scenes...), parallel...) {
+		t.Run(m.name, func(t *testing.T) {
+			if os.Getenv(misuseGuard) != "" {
+				m.test(t)
+				return
+			}
+			judge(t, misused(t, m.name, nil), m.says)
+		})
+	}
+	if os.Getenv(misuseGuard) != "" {
+		t.Run("nothing", func(t *testing.T) { sim.Check(t, func(*sim.World) {}) })
+		t.Run("kept stories", func(t *testing.T) { sim.Check(t, func(*sim.World) {}, sim.Stories(os.Getenv("WAVETANK_TEST_KEPT"))) })
+	}
+}
+
+// Flags and their twins in the environment.
+func TestBadFlags(t *testing.T) {
+	for _, c := range []struct {
+		env  string
+		args []string
+		says string
+	}{
+		{"", []string{"-sim.runs=-1"}, "-sim.runs=-1 is negative; write 0 for as many runs as -sim.for allows"},
+		{"", []string{"-sim.for=-1s"}, "-sim.for=-1s is negative; write 0 for no limit"},
+		{"", []string{"-sim.runs=0", "-sim.for=0"}, "-sim.runs=0 and -sim.for=0 together would never end"},
+		{"", []string{"-sim.max-steps=0"}, "-sim.max-steps=0 must be positive"},
+		{"", []string{"-sim.verify=-1"}, "-sim.verify=-1 is negative; write 0 for never"},
+		{"", []string{"-sim.shrink=-1s"}, "-sim.shrink=-1s is negative"},
+		{"", []string{"-sim.seed=monday"}, `-sim.seed="monday" is neither a number nor "random"`},
+		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write random or rapid`},
+		{"SIM_RUNS=many", nil, `environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
+		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"}, "-sim.replay"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"}, "-sim.replay"},
+	} {
+		var env []string
+		if c.env != "" {
+			env = []string{c.env}
+		}
+		judge(t, misused(t, "nothing", env, c.args...), []string{c.says})
+	}
+}
+
+// Stories that cannot be replayed.
+func TestBadStories(t *testing.T) {
+	dir := t.TempDir()
+	const header = "wavetank story, format 1\ntest: TestMisuse/nothing\n"
+	for _, c := range []struct{ name, content, says string }{
+		{"absent", "", "there is no such file; the path is relative to the directory of the test's package"},
+		{"garbage", "hello\n", `not a wavetank story: the first line must read "wavetank story, format 1"`},
+		{"future", "wavetank story, format 9\n", "the story has format 9 and this version of wavetank reads up to 1; use a newer one"},
+		{"nameless", "wavetank story, format 1\n-- tape --\n", "test"},
+		{"tapeless", header, "the story has no tape section"},
+		{"negative", header + "-- tape --\n-1 next #4\n", `line 1 of the tape, "-1 next #4", is not a positive value and a label`},
+		{"unlabelled", header + "-- tape --\n1 next\n", `has no occurrence (" #n") after its label`},
+		{"header", header + "colour: red\n-- tape --\n", `header key "colour" is unknown`},
+		{"foreign", "wavetank story, format 1\ntest: TestOther\npackage: example.com/p\nreplay: go test example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+			"is a story of TestOther, not of TestMisuse/nothing; replay it with\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(dir, c.name+".txtar")
+			if c.content != "" {
+				if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			judge(t, misused(t, "nothing", nil, "-sim.replay="+path), []string{c.says, "-sim.replay", c.name + ".txtar"})
+		})
+	}
+	t.Run("empty directory", func(t *testing.T) {
+		judge(t, misused(t, "nothing", nil, "-sim.replay="+t.TempDir()), []string{"the directory holds no story (*.txtar)"})
+	})
+	t.Run("kept", func(t *testing.T) {
+		kept := t.TempDir()
+		if err := os.WriteFile(filepath.Join(kept, "bad.txtar"), []byte("hello\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("WAVETANK_TEST_KEPT", kept)
+		judge(t, misused(t, "kept stories", nil), []string{"a kept story cannot be read", "bad.txtar", "mend or remove the file"})
+	})
+}

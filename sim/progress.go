@@ -1,0 +1,74 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// progress tells somebody who waits at a terminal how far a long campaign is. In logs it is silent.
+type progress struct {
+	out   io.Writer // nil where nobody watches
+	began time.Time
+	last  time.Time
+	wrote bool
+}
+
+// newProgress watches standard error.
+func newProgress(began time.Time) *progress {
+	p := &progress{began: began, last: began}
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		p.out = os.Stderr
+	}
+	return p
+}
+
+// patienceBeforeProgress is how long a campaign must have run before it is worth a line.
+const patienceBeforeProgress = time.Second
+
+// show writes the line anew, at most five times a second.
+func (p *progress) show(r *Report, s settings) {
+	now := time.Now()
+	if p.out == nil || now.Sub(p.began) < patienceBeforeProgress || now.Sub(p.last) < 200*time.Millisecond {
+		return
+	}
+	p.last, p.wrote = now, true
+	fmt.Fprintf(p.out, "\r\x1b[K%s", progressLine(r, s, now.Sub(p.began)))
+}
+
+// done removes the line.
+func (p *progress) done() {
+	if p.wrote {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// progressLine says what is done, how fast, and how long it may still take.
+func progressLine(r *Report, s settings, elapsed time.Duration) string {
+	rate := float64(r.Runs) / elapsed.Seconds()
+	line := fmt.Sprintf("%s: %d runs", r.Name, r.Runs)
+	left := time.Duration(-1)
+	if s.runs > 0 {
+		line = fmt.Sprintf("%s: %d of %d runs", r.Name, r.Runs, s.runs)
+		left = time.Duration(float64(s.runs-r.Runs) / rate * float64(time.Second))
+	}
+	if s.budget > 0 && (left < 0 || s.budget-elapsed < left) {
+		left = s.budget - elapsed
+	}
+	struck := 0
+	for _, f := range r.Faults {
+		struck += f.Struck
+	}
+	line += fmt.Sprintf(", %.0f/s", rate)
+	if left >= 0 {
+		line += fmt.Sprintf(", %v left", left.Round(time.Second))
+	}
+	line += fmt.Sprintf(", %d faults struck", struck)
+	if r.Failure != nil {
+		line += ", shrinking a failure"
+	} else {
+		line += ", no failure"
+	}
+	return line
+}
