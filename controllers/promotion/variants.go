@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -101,16 +102,16 @@ func (v Variant) policy() (policy, error) {
 	return p, nil
 }
 
-// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs anything.
+// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs anything: a client that
+// waits until the cache has seen what it wrote.
 func (v Variant) ManagerOptions(o ctrl.Options) ctrl.Options {
-	if v != V5 {
-		return o
+	if v == V5 {
+		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
+			cache := *options.Cache
+			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			options.Cache = &cache
+			return client.New(config, options)
+		}
 	}
-	var cache client.CacheOptions
-	if o.Client.Cache != nil {
-		cache = *o.Client.Cache
-	}
-	cache.EnableReadYourWritesConsistency = ptr.To(true)
-	o.Client.Cache = &cache
 	return o
 }

@@ -1,8 +1,9 @@
-// This file exists to tell the story of each variant.
+// This file exists to tell the story of each variant, and to hold the table to what the runs say.
 
 package promotion
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,14 +16,8 @@ func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
 		w.Inject(faults...)
-		w.Always("a revision is attempted at most once", s.Git.AttemptedOncePerRevision)
-		w.Always("a revision takes effect at most once", s.Git.OncePerRevision)
-		w.Always("an environment gets only what the one before it has proved", s.InOrder)
-		w.Always("nothing outdated is promoted", s.NotStale)
-		w.Eventually("every environment gets its revision", s.Promoted)
-		w.Eventually("every promotion is recorded", s.Recorded)
-		w.Eventually("the status is true", s.StatusIsTrue)
-
+		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
+		w.Eventually(Everywhere, s.Promoted)
 		s.Open()
 		s.Runs("dev", "v1")
 		s.Runs("staging", "v1")
@@ -34,16 +29,42 @@ func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	}
 }
 
-func TestWithoutFaults(t *testing.T) {
-	for _, v := range promotion.Variants() {
-		r := sim.Explore(t, rollout(v), sim.Runs(20))
-		t.Logf("%s: %d runs, %d steps, %d reconciles: %v", v, r.Runs, r.Steps, r.Reconciles, r.Failure)
+// TestTable asks every question of every variant.
+func TestTable(t *testing.T) {
+	runs := 30
+	if testing.Short() {
+		runs = 10
+	}
+	for _, column := range Columns() {
+		t.Run(column.Name, func(t *testing.T) {
+			for _, v := range promotion.Variants() {
+				if slices.Contains(column.Skipped, v) {
+					continue
+				}
+				t.Run(string(v), func(t *testing.T) {
+					if !slices.Contains(column.Caught, v) {
+						sim.Check(t, column.Tell(v, column.Faults()...), sim.Runs(runs), sim.For(0))
+						return
+					}
+					r := sim.Explore(t, column.Tell(v, column.Faults()...), sim.Runs(1000), sim.For(time.Minute))
+					if r.Failure == nil || r.Failure.Property != column.Broken {
+						t.Errorf("%s was not caught in %d runs: want it to break %q, got %+v", v, r.Runs, column.Broken, r.Failure)
+					} else {
+						t.Logf("caught in run %d: %s", r.Runs, r.Failure.Message)
+					}
+				})
+			}
+		})
 	}
 }
 
-func TestStale(t *testing.T) {
-	for _, v := range promotion.Variants() {
-		r := sim.Explore(t, rollout(v, sim.StaleCache(30*time.Second)), sim.Runs(20))
-		t.Logf("%s: %d runs, %d steps, %d reconciles: %v", v, r.Runs, r.Steps, r.Reconciles, r.Failure)
-	}
+// TestFullCureArrives: whatever is stale, killed, repeated or slow, every revision gets where it should, once.
+func TestFullCureArrives(t *testing.T) {
+	sim.Check(t, Everything(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.RacingRequeue(),
+		sim.SlowEffect(10*time.Minute), sim.DoubledEffect()))
+}
+
+// TestFullCureIsSafe: nothing that must never happen does, under every fault there is.
+func TestFullCureIsSafe(t *testing.T) {
+	sim.Check(t, Safely(promotion.V8, EveryFault()...))
 }
