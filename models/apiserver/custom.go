@@ -15,6 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
@@ -38,6 +39,8 @@ type schemaOf struct {
 	validator  validation.SchemaValidator
 	status     validation.SchemaValidator
 	rules      *cel.Validator
+	// meta says that the schema or its rules look at metadata, kind or apiVersion.
+	meta bool
 }
 
 // compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor).
@@ -71,6 +74,7 @@ func (s *schemaOf) compileOnce() error {
 		}
 	}
 	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
+	s.meta = s.rules != nil || readsMeta(props)
 	return nil
 }
 
@@ -121,6 +125,10 @@ func (s *schemaOf) validate(errs field.ErrorList, content map[string]any, scale 
 // held against the schema of the status alone.
 func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
+		return append(errs, scale...)
+	}
+	if !s.meta && equalJSON(content, old) {
+		// What has not changed is not held against an update.
 		return append(errs, scale...)
 	}
 	correlated := common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
@@ -187,5 +195,21 @@ func (o *object) in(ver *version) *object {
 	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision}
 }
 
-// wantsMeta says that the schema or its rules look at metadata, kind or apiVersion.
-func (s *schemaOf) wantsMeta() bool { return s.compile() == nil && s.structural != nil }
+// readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their types, or has rules that
+// may. When it does not, validation can leave them out, and a change of metadata alone cannot make an object invalid.
+func readsMeta(props *apiextensions.JSONSchemaProps) bool {
+	if len(props.AllOf)+len(props.AnyOf)+len(props.OneOf)+len(props.PatternProperties) > 0 || props.Not != nil ||
+		props.MinProperties != nil || props.MaxProperties != nil || props.AdditionalProperties != nil {
+		return true
+	}
+	for _, name := range []string{"metadata", "kind", "apiVersion"} {
+		if contains(props.Required, name) {
+			return true
+		}
+		plain := apiextensions.JSONSchemaProps{Type: props.Properties[name].Type, Description: props.Properties[name].Description}
+		if !equality.Semantic.DeepEqual(props.Properties[name], plain) {
+			return true
+		}
+	}
+	return false
+}

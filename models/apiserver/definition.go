@@ -39,15 +39,14 @@ func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) erro
 func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
 	c := &call{s: s, req: &Request{}, kind: s.registry.byResource("apiextensions.k8s.io", "customresourcedefinitions")}
 	c.ver = c.kind.storage
-	draft := c.draftOf(crd.DeepCopy(), c.ver)
-	draft.meta.ResourceVersion = ""
 	old, exists := c.lookup(crd.Name)
 	if !exists {
-		_, err := c.createObject(draft)
-		return err
+		return c.installPrepared(crd)
 	}
+	draft := c.draftOf(crd.DeepCopy(), c.ver)
+	draft.meta.ResourceVersion = ""
 	c.info.Name = crd.Name
-	draft.meta.UID = ""
+	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""
 	_, err := c.replace(draft, old, "")
 	return err
 }
@@ -193,11 +192,14 @@ func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *ap
 	return v
 }
 
-func (r *registry) add(crd *apiextensionsv1.CustomResourceDefinition) {
-	k := kindOfDefinition(crd)
+func (r *registry) add(crd *apiextensionsv1.CustomResourceDefinition) { r.put(kindOfDefinition(crd)) }
+
+// put serves a custom kind, keeping the order by name.
+func (r *registry) put(k *kind) {
+	name := k.custom.definition.Name
 	r.custom[k.group+"/"+k.plural] = k
-	at := sort.Search(len(r.order), func(i int) bool { return r.order[i].custom.definition.Name >= crd.Name })
-	if at < len(r.order) && r.order[at].custom.definition.Name == crd.Name {
+	at := sort.Search(len(r.order), func(i int) bool { return r.order[i].custom.definition.Name >= name })
+	if at < len(r.order) && r.order[at].custom.definition.Name == name {
 		r.order[at] = k
 		return
 	}

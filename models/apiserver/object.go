@@ -71,11 +71,66 @@ func (o *object) document() map[string]any {
 		out[name] = value
 	}
 	out["kind"], out["apiVersion"] = o.ver.kind.kind, o.ver.apiVersion()
-	meta, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.meta)
-	if err != nil {
-		panic("apiserver: metadata that cannot be converted: " + err.Error())
+	out["metadata"] = metaDocument(o.meta)
+	return out
+}
+
+// metaDocument is metadata as decoded JSON. It is written out because it is made for every patch.
+func metaDocument(m *metav1.ObjectMeta) map[string]any {
+	out := make(map[string]any, 12)
+	text := func(name, value string) {
+		if value != "" {
+			out[name] = value
+		}
 	}
-	out["metadata"] = meta
+	text("name", m.Name)
+	text("generateName", m.GenerateName)
+	text("namespace", m.Namespace)
+	text("selfLink", m.SelfLink)
+	text("uid", string(m.UID))
+	text("resourceVersion", m.ResourceVersion)
+	if m.Generation != 0 {
+		out["generation"] = m.Generation
+	}
+	if !m.CreationTimestamp.IsZero() {
+		out["creationTimestamp"] = m.CreationTimestamp.UTC().Format(time.RFC3339)
+	}
+	if m.DeletionTimestamp != nil {
+		out["deletionTimestamp"] = m.DeletionTimestamp.UTC().Format(time.RFC3339)
+	}
+	if m.DeletionGracePeriodSeconds != nil {
+		out["deletionGracePeriodSeconds"] = *m.DeletionGracePeriodSeconds
+	}
+	if len(m.Labels) > 0 {
+		out["labels"] = textDocument(m.Labels)
+	}
+	if len(m.Annotations) > 0 {
+		out["annotations"] = textDocument(m.Annotations)
+	}
+	if len(m.Finalizers) > 0 {
+		list := make([]any, len(m.Finalizers))
+		for i, f := range m.Finalizers {
+			list[i] = f
+		}
+		out["finalizers"] = list
+	}
+	if len(m.OwnerReferences)+len(m.ManagedFields) > 0 {
+		rare, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
+			&metav1.ObjectMeta{OwnerReferences: m.OwnerReferences, ManagedFields: m.ManagedFields})
+		if err != nil {
+			panic("apiserver: metadata that cannot be converted: " + err.Error())
+		}
+		setOrDelete(out, "ownerReferences", rare["ownerReferences"], len(m.OwnerReferences) > 0)
+		setOrDelete(out, "managedFields", rare["managedFields"], len(m.ManagedFields) > 0)
+	}
+	return out
+}
+
+func textDocument(m map[string]string) map[string]any {
+	out := make(map[string]any, len(m))
+	for name, value := range m {
+		out[name] = value
+	}
 	return out
 }
 
@@ -105,12 +160,12 @@ func (o *object) encode() []byte {
 func (o *object) seal(revision int64) *object {
 	o.revision = revision
 	if o.json == nil {
-		o.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+		o.meta.ResourceVersion = revisionText(revision)
 		o.json = o.encode()
 		return o
 	}
 	o.json = atRevision(o.json, o.meta.ResourceVersion, revision)
-	o.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+	o.meta.ResourceVersion = revisionText(revision)
 	return o
 }
 
@@ -126,7 +181,7 @@ func (o *object) at(revision int64) *object {
 	} else {
 		out.meta = o.meta.DeepCopy()
 	}
-	out.meta.ResourceVersion = strconv.FormatInt(revision, 10)
+	out.meta.ResourceVersion = revisionText(revision)
 	return out
 }
 
@@ -217,3 +272,5 @@ func objectKey(namespace, name string) string {
 	}
 	return namespace + "/" + name
 }
+
+func revisionText(revision int64) string { return strconv.FormatInt(revision, 10) }

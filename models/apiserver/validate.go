@@ -136,7 +136,7 @@ func (c *call) typeErrors(draft *object) field.ErrorList {
 
 // whole is the complete decoded object, for validators that look at metadata too; only the top level is fresh.
 func (c *call) whole(o *object) map[string]any {
-	if !c.ver.schema.wantsMeta() {
+	if c.ver.schema.compile() == nil && !c.ver.schema.meta {
 		return o.rest
 	}
 	return o.document()

@@ -1,0 +1,115 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// prepared is a definition made ready to install: defaulted, checked, established and encoded. A process prepares each
+// definition once and every world installs it by copying bytes, because worlds are made by the thousand.
+type prepared struct {
+	// version guards against a definition that was given another schema after it was prepared.
+	version []apiextensionsv1.CustomResourceDefinitionVersion
+	typed   *apiextensionsv1.CustomResourceDefinition
+	spec    []byte
+	kind    *kind
+	err     error
+}
+
+var preparedDefinitions struct {
+	sync.Mutex
+	byPointer map[*apiextensionsv1.CustomResourceDefinition]*prepared
+}
+
+func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
+	preparedDefinitions.Lock()
+	defer preparedDefinitions.Unlock()
+	if p := preparedDefinitions.byPointer[crd]; p != nil && p.fits(crd) {
+		return p
+	}
+	p := &prepared{version: append([]apiextensionsv1.CustomResourceDefinitionVersion(nil), crd.Spec.Versions...)}
+	draft := c.draftOf(crd.DeepCopy(), c.ver)
+	p.typed = draft.typed.(*apiextensionsv1.CustomResourceDefinition)
+	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	noteStoredVersion(p.typed)
+	establish(p.typed, metav1.Time{})
+	meta := draft.meta
+	meta.ResourceVersion, meta.ManagedFields, meta.Generation = "", nil, 1
+	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = nil, nil
+	if errs := c.validateCreate(draft); len(errs) > 0 {
+		p.err = apierrors.NewInvalid(c.kind.groupKind(), meta.Name, errs)
+		return p
+	}
+	var err error
+	if p.spec, err = json.Marshal(&p.typed.Spec); err != nil {
+		p.err = err
+		return p
+	}
+	p.kind = kindOfDefinition(p.typed)
+	if preparedDefinitions.byPointer == nil {
+		preparedDefinitions.byPointer = map[*apiextensionsv1.CustomResourceDefinition]*prepared{}
+	}
+	preparedDefinitions.byPointer[crd] = p
+	return p
+}
+
+// fits notices the replacement of a schema, not a change deep inside one.
+func (p *prepared) fits(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	if len(p.version) != len(crd.Spec.Versions) || p.typed.Name != crd.Name {
+		return false
+	}
+	for i := range p.version {
+		was, is := &p.version[i], &crd.Spec.Versions[i]
+		if was.Name != is.Name || was.Served != is.Served || was.Storage != is.Storage || was.Schema != is.Schema ||
+			was.Subresources != is.Subresources || len(was.SelectableFields) != len(is.SelectableFields) {
+			return false
+		}
+	}
+	return true
+}
+
+// installPrepared stores a definition as established, in one change: a real server writes it three times in the second
+// after its creation.
+func (c *call) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) error {
+	p := prepare(c, crd)
+	if p.err != nil {
+		return p.err
+	}
+	typed := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: *p.typed.ObjectMeta.DeepCopy(), Spec: p.typed.Spec, Status: p.typed.Status}
+	typed.SetGroupVersionKind(c.ver.gvk())
+	now := metav1.NewTime(c.s.now())
+	typed.CreationTimestamp, typed.UID = now, c.s.dice.uid()
+	typed.Status.Conditions = append([]apiextensionsv1.CustomResourceDefinitionCondition(nil), typed.Status.Conditions...)
+	for i := range typed.Status.Conditions {
+		typed.Status.Conditions[i].LastTransitionTime = now
+	}
+	draft := &object{ver: c.ver, typed: typed, meta: &typed.ObjectMeta, committedAt: c.s.options.Now()}
+	c.record(c.s.store.Commit(c.table(), draft.key(), false, func(revision int64) *object {
+		draft.revision = revision
+		draft.meta.ResourceVersion = revisionText(revision)
+		draft.json = draft.join(p.spec, typed.Status)
+		return draft
+	}))
+	c.s.registry.put(p.kind)
+	return nil
+}
+
+// join encodes an object whose spec is encoded already.
+func (o *object) join(spec []byte, status any) []byte {
+	meta, err := json.Marshal(o.meta)
+	if err != nil {
+		panic("apiserver: metadata that cannot be encoded: " + err.Error())
+	}
+	state, err := json.Marshal(status)
+	if err != nil {
+		panic("apiserver: a status that cannot be encoded: " + err.Error())
+	}
+	b := make([]byte, 0, len(o.ver.prefix)+len(meta)+len(spec)+len(state)+40)
+	b = append(append(append(b, o.ver.prefix...), `"metadata":`...), meta...)
+	b = append(append(b, `,"spec":`...), spec...)
+	return append(append(append(b, `,"status":`...), state...), '}')
+}
