@@ -83,6 +83,11 @@ func (s settings) check() error {
 	case s.strategy != "random" && s.strategy != "rapid":
 		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write random or rapid", s.strategy)
 	}
+	for _, name := range []string{"sim.seed", "sim.strategy"} {
+		if s.replay != "" && given(name, "") {
+			return fmt.Errorf("sim: -sim.replay plays the choices of a story, so leave out -%s", name)
+		}
+	}
 	if s.seed != "" && s.seed != "random" {
 		if _, err := strconv.ParseUint(s.seed, 0, 64); err != nil {
 			return fmt.Errorf("sim: -sim.seed=%q is neither a number nor \"random\"", s.seed)

@@ -43,21 +43,25 @@ func always(w *sim.World, sentence string) {
 	w.Always(sentence, func(*history.History) error { return nil })
 }
 
-// restless writes its object anew every minute.
-type restless struct{ client.Client }
+// fidgety writes its object anew every minute, for ever.
+type fidgety struct{ client.Client }
 
-func (r *restless) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+func (r *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var cm corev1.ConfigMap
 	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	cm.Data = map[string]string{"at": time.Now().String()}
+	last, _ := time.Parse(time.RFC3339Nano, cm.Data["at"])
+	if wait := time.Until(last.Add(time.Minute)); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	cm.Data = map[string]string{"at": time.Now().Format(time.RFC3339Nano)}
 	return reconcile.Result{RequeueAfter: time.Minute}, r.Update(ctx, &cm)
 }
 
-func startRestless(w *sim.World) {
-	w.Start("restless", func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).Named("restless").For(&corev1.ConfigMap{}, role("source")).Complete(&restless{mgr.GetClient()})
+func startFidgety(w *sim.World) {
+	w.Start("fidgety", func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).Named("fidgety").For(&corev1.ConfigMap{}, role("source")).Complete(&fidgety{mgr.GetClient()})
 	})
 	w.Apply(withRole("source", configMap("a")))
 	w.Settle()
@@ -102,7 +106,7 @@ var processes = []misuse{
 			return err
 		})
 		w.Settle()
-	}, `process "op"`, "this rest.Config is not the one that the simulated process was given"),
+	}, "the world did not settle within", "restart of op, which exited: this rest.Config is not the one that the simulated process was given"),
 	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
 	in("a fault for nobody", func(w *sim.World) { w.Inject(sim.Crash("op")) }, `names process "op", which has not been started`),
 }
@@ -133,22 +137,22 @@ var scenes = []misuse{
 	}, `the property "all is well" is declared twice`),
 	in("a property without a function", func(w *sim.World) {
 		w.Eventually("all is well", nil)
-		w.Settle()
-	}, `"all is well"`),
+	}, `the property "all is well" was given no function`),
 	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() }, "the scenario's goroutine was ended from inside"),
-	in("a world that never settles", startRestless,
-		"the world did not settle within", "pending are", "RequeueAfter of restless default/a, due", "the last write was update ConfigMap default/a by restless"),
+	in("a world that never settles", startFidgety,
+		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due", "the last write was update ConfigMap default/a by fidgety"),
 	{"a world that takes too many steps", func(t *testing.T) {
-		sim.Check(t, startRestless, sim.MaxSteps(50), sim.Stories(t.TempDir()))
-	}, []string{"the world did not settle after 51 steps (-sim.max-steps)", "pending are"}},
+		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
+	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},
 	{"a scenario in a scenario", func(t *testing.T) {
 		sim.Check(t, func(*sim.World) { sim.Check(t, func(*sim.World) {}) })
 	}, []string{"do not call Check inside a scenario"}},
 	{"a world that is over", func(t *testing.T) {
 		var last *sim.World
 		sim.Check(t, func(w *sim.World) { last = w }, sim.Runs(1))
+		defer func() { t.Error(recover()) }()
 		last.Settle()
-	}, []string{"sim: ", "its run is over"}},
+	}, []string{"sim: a World was used when its run was over"}},
 }
 
 // parallel are misuses of package testing, which announces them by other lines.
@@ -222,8 +226,8 @@ func TestBadFlags(t *testing.T) {
 		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write random or rapid`},
 		{"SIM_RUNS=many", nil, `environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
 		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"}, "-sim.replay"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"}, "-sim.replay"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"}, "-sim.replay plays the choices of a story, so leave out -sim.seed"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"}, "-sim.replay plays the choices of a story, so leave out -sim.strategy"},
 	} {
 		var env []string
 		if c.env != "" {

@@ -46,6 +46,9 @@ func (w *World) declare(p *property) {
 	w.alive()
 	_, file, line, _ := runtime.Caller(2)
 	p.site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	if p.holds == nil && p.happened == nil {
+		w.misuse("the property %q was given no function", p.sentence)
+	}
 	for _, other := range w.properties {
 		if other.sentence == p.sentence {
 			w.misuse("the property %q is declared twice, at %s and %s; a sentence names one property", p.sentence, other.site, p.site)

@@ -157,6 +157,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		}
 		w.sched.SetFair(true)
 		w.procs.Teardown(synctest.Wait)
+		w.over = true
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)

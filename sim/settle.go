@@ -30,6 +30,7 @@ type quietness struct {
 	seen      int            // events taken in
 	lastEvent time.Duration  // when anything but idle chatter last happened
 	lastWrite int            // index of the last event that changed an object other than Leases and Events
+	healed    int            // index of the last event before faults were healed
 	heard     map[string]int // index of the last request of each process, leases apart
 }
 
@@ -56,8 +57,8 @@ func (q *quietness) take(w *World) {
 
 // Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
 // faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due, and every
-// delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since the last write that
-// changed an object other than Leases and Events. A world that has not settled after three times the longest back-off,
+// delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since faults were healed and
+// since the last write that changed an object other than Leases and Events. A world that has not settled after three times the longest back-off,
 // or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
 func (w *World) Settle() {
 	w.alive()
@@ -95,7 +96,13 @@ func (w *World) storm() {
 
 func (w *World) heal() {
 	w.healed = true
+	w.quiet.healed = len(w.history.Events) - 1
 	w.sched.SetFair(true)
+	for _, f := range w.faults {
+		if f, ok := f.(*unreachable); ok {
+			clear(f.until)
+		}
+	}
 	w.sched.Hurry(func(a *sched.Action) bool { return !a.Idle && !w.restarts(a) })
 	if w.anyFault() {
 		w.note(history.Event{Kind: history.Heal})
@@ -188,7 +195,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	}
 	for _, c := range w.procs.Controllers() {
 		for _, t := range c.Timers() {
-			if t.Fired <= w.quiet.lastWrite {
+			if t.Fired <= max(w.quiet.lastWrite, w.quiet.healed) {
 				return false, 0
 			}
 		}
@@ -210,7 +217,7 @@ func (w *World) unsettled(bound string) {
 	var pending []string
 	for _, a := range w.sched.Pending() {
 		if !a.Idle && len(pending) < 4 {
-			pending = append(pending, fmt.Sprintf("%s (due %s)", a.What(), history.Clock(a.Due())))
+			pending = append(pending, fmt.Sprintf("%s (since %s, due %s)", a.What(), history.Clock(a.Since()), history.Clock(a.Due())))
 		}
 	}
 	if s := w.procs.Starting(); s != "" {

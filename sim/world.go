@@ -41,6 +41,7 @@ type World struct {
 	judging    bool
 	quiet      *quietness
 	verdict    *Verdict
+	over       bool // torn down
 	ctx        context.Context
 	// pendingMisuse is an ending found where the run could not be unwound.
 	pendingMisuse string
@@ -69,6 +70,9 @@ func (w *World) misuse(format string, args ...any) {
 
 // alive unwinds again if the scenario goes on after its run has ended.
 func (w *World) alive() {
+	if w.over {
+		panic("sim: a World was used when its run was over; each run has a World of its own, so do not keep it")
+	}
 	if w.verdict != nil {
 		panic(stopRun{})
 	}

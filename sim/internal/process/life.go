@@ -185,7 +185,7 @@ func (l *Life) exit(err error) {
 		Note: note, Server: w.Wire.Server().Revision()})
 	l.bury()
 	if w.OnExit == nil || w.OnExit(l, err) {
-		l.Process.again(err != nil || !l.asked)
+		l.Process.again(err != nil || !l.asked, note)
 	}
 }
 
@@ -198,7 +198,7 @@ func (l *Life) Kill() {
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Crash, Process: l.Process.Name, Life: l.N,
 		Server: w.Wire.Server().Revision()})
 	l.bury()
-	l.Process.again(true)
+	l.Process.again(true, "crashed")
 }
 
 // Stop asks the life to end, as SIGTERM would. The kubelet starts the next one when it has.
@@ -237,8 +237,8 @@ const (
 	backOffReset = 10 * time.Minute
 )
 
-// again schedules the next life.
-func (p *Process) again(failed bool) {
+// again schedules the next life. why is how the last one ended, in words.
+func (p *Process) again(failed bool, why string) {
 	w := p.world
 	var wait time.Duration
 	if w.Sched.Now()-p.startedAt >= backOffReset {
@@ -250,7 +250,7 @@ func (p *Process) again(failed bool) {
 	}
 	p.restart = &sched.Action{
 		Order: p.Name + " restart",
-		What:  func() string { return "restart of " + p.Name },
+		What:  func() string { return "restart of " + p.Name + ", which " + why },
 		Delay: func() time.Duration { return wait },
 		Do:    func() bool { p.begin(); return true },
 	}

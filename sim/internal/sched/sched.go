@@ -32,6 +32,7 @@ type Action struct {
 	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
 	Idle bool
 
+	since time.Duration // when it was admitted
 	due   time.Duration
 	seq   uint64
 	state uint32 // a state; atomic, because goroutines of the world may withdraw their actions
@@ -47,6 +48,9 @@ const (
 
 // Happened reports whether the action was granted or withdrawn.
 func (a *Action) Happened() bool { return atomic.LoadUint32(&a.state) == done }
+
+// Since is the virtual time since which the action has been waiting.
+func (a *Action) Since() time.Duration { return a.since }
 
 // Due is the virtual time at which the action may happen.
 func (a *Action) Due() time.Duration { return a.due }
@@ -197,7 +201,7 @@ func (s *Scheduler) admit() {
 		if a.Happened() {
 			continue
 		}
-		a.due = s.now
+		a.since, a.due = s.now, s.now
 		if a.Delay != nil {
 			a.due += a.Delay()
 		}
