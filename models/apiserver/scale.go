@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -102,6 +104,11 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 		if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, scale); err != nil {
 			return nil, nil, apierrors.NewBadRequest(err.Error())
 		}
+		if got := scale.GroupVersionKind(); got.Kind != "" && got != scaleKind {
+			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf(
+				"%s in version %q cannot be handled as a Scale: converting (%s.%s) to (autoscaling.Scale): unknown conversion",
+				got.Kind, got.Version, got.Version, got.Kind))
+		}
 		if scale.Name != "" && scale.Name != c.info.Name {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf(
 				"the name of the object (%s) does not match the name on the URL (%s)", scale.Name, c.info.Name))
@@ -116,41 +123,78 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 	if kind == "" {
 		return old, scale, nil
 	}
-	if kind != types.MergePatchType && kind != types.StrategicMergePatchType {
-		return nil, nil, notModelled("%s patches of scale subresources", kind)
-	}
-	var changes map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, &changes); err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
-	present, err := c.scaleOf(sub.scale, old)
-	if err != nil {
-		return nil, nil, err
-	}
+	present := c.scaleView(sub.scale, old)
 	raw, err := json.Marshal(present)
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}
-	var content map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
-		return nil, nil, apierrors.NewInternalError(err)
+	if raw, err = c.patchedScale(kind, raw); err != nil {
+		return nil, nil, err
 	}
-	raw = appendJSON(nil, mergeJSON(content, changes))
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, scale); err != nil {
-		return nil, nil, apierrors.NewBadRequest(err.Error())
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(raw), err.Error())})
 	}
-	return old, scale, nil
+	return old, scale, c.checkScale(sub.scale, scale, old)
 }
 
+// checkScale refuses a patched scale that is another object's, or that a custom object has no replicas for.
+func (c *call) checkScale(paths *scalePaths, scale *autoscalingv1.Scale, old *object) error {
+	if scale.Name != c.info.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", scale.Name, c.info.Name))
+	}
+	if scale.UID != old.meta.UID {
+		at := schema.GroupResource{Group: c.kind.group, Resource: c.kind.plural + "/scale"}
+		return apierrors.NewConflict(at, c.info.Name, fmt.Errorf(
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", scale.UID, old.meta.UID)) //nolint:staticcheck // the server's wording
+	}
+	if old.typed == nil && scale.Spec.Replicas == 0 {
+		if _, found, _ := unstructured.NestedInt64(old.in(c.ver).content(), paths.spec...); !found {
+			return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.specName))
+		}
+	}
+	return nil
+}
+
+// patchedScale applies the patch in the request to a scale. A scale has no lists, so that a strategic patch of it is a
+// merge patch.
+func (c *call) patchedScale(kind types.PatchType, raw []byte) ([]byte, error) {
+	if kind == types.JSONPatchType {
+		patch, err := jsonpatch.DecodePatch(c.req.Body)
+		if err != nil {
+			text := strings.ReplaceAll(err.Error(), "jsonpatch.Patch", "[]handlers.jsonPatchOp")
+			return nil, apierrors.NewBadRequest("error decoding patch: " + text)
+		}
+		if raw, err = patch.Apply(raw); err != nil {
+			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+		}
+		return raw, nil
+	}
+	var changes map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(c.req.Body, &changes); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	raw, err := jsonpatch.MergePatch(raw, c.req.Body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return raw, nil
+}
+
+// scaleOf is what a reader sees: a custom object without replicas cannot be shown.
 func (c *call) scaleOf(paths *scalePaths, o *object) (*autoscalingv1.Scale, error) {
-	o = o.in(c.ver)
-	content := o.content()
-	replicas, found, err := unstructured.NestedInt64(content, paths.spec...)
-	if err != nil || !found {
-		if o.typed == nil && err == nil {
+	if o.typed == nil {
+		if _, found, err := unstructured.NestedInt64(o.in(c.ver).content(), paths.spec...); err != nil || !found {
 			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.specName))
 		}
 	}
+	return c.scaleView(paths, o), nil
+}
+
+// scaleView is what an update starts from: replicas that are not there count as none.
+func (c *call) scaleView(paths *scalePaths, o *object) *autoscalingv1.Scale {
+	o = o.in(c.ver)
+	content := o.content()
+	replicas, _, _ := unstructured.NestedInt64(content, paths.spec...)
 	status, _, _ := unstructured.NestedInt64(content, paths.status...)
 	scale := &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{Kind: scaleKind.Kind, APIVersion: scaleKind.GroupVersion().String()},
@@ -162,7 +206,7 @@ func (c *call) scaleOf(paths *scalePaths, o *object) (*autoscalingv1.Scale, erro
 		Status: autoscalingv1.ScaleStatus{Replicas: int32(status)},
 	}
 	scale.Status.Selector = scaleSelector(paths, o, content)
-	return scale, nil
+	return scale
 }
 
 func scaleSelector(paths *scalePaths, o *object, content map[string]any) string {
