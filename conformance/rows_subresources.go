@@ -2,6 +2,9 @@ package conformance
 
 // Subresources: the doors beside the main one, each letting only its own part of the object through.
 
+const noOwnership = "Field ownership (managedFields) is not recorded. On the real server a write that changes nothing but " +
+	"ownership is a write, and raises the version."
+
 var rowsSubresources = append(append(append(area("status",
 	row("changes status only", oneWidget, "MERGE widget/a/status {status: {phase: New}, spec: {color: blue}}", "GET widget/a"),
 	row("can be read", oneWidget, "GET widget/a/status", oneDeploy, "GET deploy/a/status"),
@@ -53,7 +56,15 @@ var rowsSubresources = append(append(append(area("status",
 	row("of a custom resource shows its status", oneWidget, "MERGE widget/a/status {status: {replicas: 3, selector: 'a=b'}}", "GET widget/a/scale"),
 	row("of nothing is NotFound", "GET deploy/a/scale", "GET widget/a/scale", "MERGE deploy/a/scale {spec: {replicas: 1}}"),
 	row("of what has none is 404", oneMap, "GET cm/a/scale", "POST gadget {metadata: {name: a}}", "GET gadget/a/scale"),
-	row("to the same changes nothing", oneDeploy, "MERGE deploy/a/scale {spec: {replicas: 1}}", "GET deploy/a"),
+	row("of a custom resource without replicas", "POST widget {metadata: {name: a}}", "GET widget/a/scale", "MERGE widget/a/scale {spec: {replicas: -1}}",
+		"MERGE widget/a/scale {spec: {replicas: 3}}", "GET widget/a"),
+	row("of a custom resource whose spec is null", "POST widget {metadata: {name: a}, spec: null}", "MERGE widget/a/scale {metadata: {labels: {x: z}}}",
+		"GET widget/a"),
+	row("by patches that are wrong", oneDeploy, "MERGE deploy/a/scale []", "MERGE deploy/a/scale {spec: {replicas: x}}", "JSON deploy/a/scale {}",
+		"JSON deploy/a/scale [{op: remove, path: /spec/none}]", "MERGE deploy/a/scale {metadata: {name: b}}", "MERGE deploy/a/scale {metadata: {resourceVersion: '1'}, spec: {replicas: 2}}",
+		"MERGE deploy/a/scale {metadata: {uid: 00000000-0000-0000-0000-000000000001}, spec: {replicas: 2}}"),
+	row("to the same once more", oneDeploy, "MERGE deploy/a/scale {spec: {replicas: 2}}", "MERGE deploy/a/scale {spec: {replicas: 2}}"),
+	row("to what it is already", oneDeploy, "MERGE deploy/a/scale {spec: {replicas: 1}}").differs(noOwnership),
 	row("with a body of another kind", oneDeploy, "PUT deploy/a/scale $obj1"),
 	row("as a dry run", oneDeploy, "MERGE deploy/a/scale?dryRun=All {spec: {replicas: 9}}", "GET deploy/a"),
 )...), area("namespaces",
