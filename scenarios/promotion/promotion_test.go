@@ -68,3 +68,41 @@ func TestFullCureArrives(t *testing.T) {
 func TestFullCureIsSafe(t *testing.T) {
 	sim.Check(t, Safely(promotion.V8, EveryFault()...))
 }
+
+// TestCaughtFromAnySeed: the bug of the story is no luck of one seed, and needs nothing but a cache that lags.
+func TestCaughtFromAnySeed(t *testing.T) {
+	for seed := range uint64(3) {
+		r := sim.Explore(t, OneEvent(promotion.V1, lag()...), sim.Seed(seed+1), sim.Runs(1000), sim.For(time.Minute))
+		if r.Failure == nil || r.Failure.Property != AttemptedOnce {
+			t.Errorf("base seed %d: nothing was caught in %d runs: %+v", seed+1, r.Runs, r.Failure)
+			continue
+		}
+		t.Logf("base seed %d: caught in run %d, %v", seed+1, r.Runs, r.Failure.Story.After)
+	}
+}
+
+// TestThreeStoriesOfThePullRequest: the variant at which the thread stopped stands up to its own trace, and falls in three
+// ways. Each is told in its shortest form, by a single kind of fault.
+func TestThreeStoriesOfThePullRequest(t *testing.T) {
+	sim.Check(t, OneEvent(promotion.V3, lag()...), sim.Runs(50), sim.For(0))
+	for _, c := range []struct {
+		what   string
+		tell   Telling
+		faults []sim.Fault
+		most   int // faults in the shortest story
+	}{
+		{"the application is written to once more while the cache lags", Burst, lag(), 2},
+		{"the operator dies before it has recorded what it did", OneEffect, crash(), 1},
+		{"the record is lost on its way", OneEffect, lostPatch(), 1},
+	} {
+		r := sim.Explore(t, c.tell(promotion.V3, c.faults...), sim.Runs(1000), sim.For(time.Minute))
+		if r.Failure == nil {
+			t.Errorf("%s: not caught in %d runs", c.what, r.Runs)
+			continue
+		}
+		t.Logf("%s\n%s", c.what, r.Failure.Text())
+		if n := r.Failure.Story.After.Faults; n > c.most {
+			t.Errorf("%s: the shortest story has %d faults, want at most %d", c.what, n, c.most)
+		}
+	}
+}
