@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"reports":              {"sim/history", "sim/story"},
 	"cmd":                  {"sim/history", "sim/story", "reports"},
 	"conformance":          {"models"},
+	"hack":                 {}, // tools of the Makefile
 }
 
 // listed is what go list says about a package.
@@ -142,6 +143,7 @@ var may = map[string]map[string]string{
 	"time.Now": {
 		"sim/check.go":                  "the budget of a campaign is real time",
 		"sim/run.go":                    "hands the bubble's clock to the API model",
+		"sim/progress.go":               "tells people how long a campaign has taken in real time",
 		"sim/watchdog.go":               "stands outside the bubble and measures real time",
 		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
 		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",

@@ -1,0 +1,44 @@
+# Needs Go, git, make and a C compiler (for the race detector), and a Go module proxy on the first run. Nothing else.
+
+include hack/envtest/envtest.mk
+include conformance/conformance.mk
+
+.DEFAULT_GOAL := help
+# Nested modules with tests of their own. hack/ only pins tools.
+NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './hack/*' -not -path './bin/*'))
+# The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
+DETERMINISM := TestEverySeedReplays|TestScenariosDoNotTouchEachOther
+
+.PHONY: test
+test: fmt vet tidy ## Everything that must hold before a change goes in.
+	go test -shuffle=on ./...
+	go test -race -cpu 1,2 -run '$(DETERMINISM)' ./sim
+	@set -e; for m in $(NESTED); do echo "cd $$m && go test ./..."; (cd $$m && go vet ./... && go test -shuffle=on ./...); done
+
+.PHONY: fmt
+fmt: ## Complain about files that gofmt would change.
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
+
+.PHONY: vet
+vet: ## go vet, with and without the tags.
+	go vet ./...
+	go vet -tags conformance ./conformance
+
+.PHONY: tidy
+tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
+	go test -count=1 .
+	go mod tidy -diff
+
+.PHONY: bench
+bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose code used it.
+	@mkdir -p bin
+	go test -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
+	go run ./hack/share bin/cpu.prof
+
+.PHONY: clean
+clean: ## Remove what was built and written; kept stories stay.
+	rm -rf bin reports/out
+
+.PHONY: help
+help: ## This list.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
