@@ -31,9 +31,9 @@ func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 
 // TestTable asks every question of every variant.
 func TestTable(t *testing.T) {
-	runs := 30
+	runs := 20
 	if testing.Short() {
-		runs = 10
+		runs = 5
 	}
 	for _, column := range Columns() {
 		t.Run(column.Name, func(t *testing.T) {

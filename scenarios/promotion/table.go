@@ -69,6 +69,10 @@ func Columns() []Column {
 		{
 			Name: "a late target is seen", Tell: Late, Faults: none, Broken: statusIsTrue,
 		},
+		{
+			Name: "the status is true after a burst", Tell: Truthful, Faults: lag, Broken: statusIsTrue,
+			Caught: variants("V2", "V3", "V4", "V6", "V7"), Skipped: variants("V6t"),
+		},
 	}
 }
 

@@ -130,6 +130,22 @@ func Late(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	}
 }
 
+// Truthful asks whether the status comes to say what is the case after a burst. A variant that ignores its own status
+// writes may compare what it sees with a stale copy of its status, find no difference, write nothing, and never be woken
+// again: this is not in the thread, the runs found it.
+func Truthful(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := quietly(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Eventually(statusIsTrue, s.StatusIsTrue)
+		for range 3 {
+			s.Struggles("dev", "v2")
+			s.Runs("dev", "v2")
+		}
+		w.Settle()
+	}
+}
+
 // Everything is a long story with all that the environments and people may do, and every property that must hold of the
 // full cure.
 func Everything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
