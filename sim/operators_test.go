@@ -127,23 +127,3 @@ func (r *restless) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	cm.Data = map[string]string{"now": time.Now().Truncate(time.Minute).String()}
 	return reconcile.Result{RequeueAfter: time.Minute}, r.Update(ctx, &cm)
 }
-
-// scatter writes the entries of its object in map order.
-type scatter struct{ client.Client }
-
-func (s *scatter) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("scatter").For(&corev1.ConfigMap{}, role("source")).Complete(s)
-}
-
-func (s *scatter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	var cm corev1.ConfigMap
-	if err := s.Get(ctx, req.NamespacedName, &cm); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	for k, v := range cm.Data {
-		if err := s.Create(ctx, configMap(req.Name+"-"+k, "v", v)); err != nil && !apierrors.IsAlreadyExists(err) {
-			return reconcile.Result{}, err
-		}
-	}
-	return reconcile.Result{}, nil
-}

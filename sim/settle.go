@@ -190,7 +190,7 @@ func (w *World) longestWait() time.Duration {
 
 // settled says whether nothing is left to do. If not, and if silence alone could settle the world, again is when.
 func (w *World) settled() (ok bool, again time.Duration) {
-	if !w.calm() || w.procs.Starting() != "" {
+	if !w.calm() || w.procs.Starting() != "" || w.procs.Deaf() != "" {
 		return false, 0
 	}
 	for _, c := range w.procs.Controllers() {
@@ -220,8 +220,10 @@ func (w *World) unsettled(bound string) {
 			pending = append(pending, fmt.Sprintf("%s (since %s, due %s)", a.What(), history.Clock(a.Since()), history.Clock(a.Due())))
 		}
 	}
-	if s := w.procs.Starting(); s != "" {
-		pending = append(pending, s)
+	for _, s := range []string{w.procs.Starting(), w.procs.Deaf()} {
+		if s != "" {
+			pending = append(pending, s)
+		}
 	}
 	for _, c := range w.procs.Controllers() {
 		pending = append(pending, c.Busy()...)

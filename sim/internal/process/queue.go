@@ -52,8 +52,8 @@ type key struct {
 	timer  *timer  // the delayed add that is pending
 	runs   int
 	name   string // of the running reconcile; "" when idle
-	// fired is the index of the last hand-out that a timer caused; -1 for none.
-	fired int
+	// fired is the index of the last hand-out that each sort of timer caused.
+	fired map[string]int
 }
 
 type cause struct {
@@ -86,7 +86,7 @@ func (l *Life) observe(controller string, inner workQueue) workQueue {
 func (q *queue) key(item request) *key {
 	k := q.keys[item]
 	if k == nil {
-		k = &key{fired: -1}
+		k = &key{fired: map[string]int{}}
 		q.keys[item] = k
 	}
 	return k
@@ -261,8 +261,10 @@ func (q *queue) begin(item request, why string, wait time.Duration) {
 		Step: w.Sched.Steps(), At: now, Kind: history.Handout, Process: q.life.Process.Name, Life: q.life.N,
 		Reconcile: k.name, Cause: why, Wait: wait, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
 	})
-	if wait > 0 {
-		k.fired = at
+	if what, ok := strings.CutPrefix(why, "timer("); ok {
+		q.mu.Lock()
+		k.fired[strings.TrimSuffix(what, ")")] = at
+		q.mu.Unlock()
 	}
 	w.Sched.SetCurrent("reconcile " + k.name)
 	if w.OnHandout != nil {

@@ -42,7 +42,7 @@ type Timer struct {
 	What  string // "backoff" or "RequeueAfter"
 	Delay time.Duration
 	Due   time.Duration
-	Fired int // index of the key's last hand-out that a timer caused, -1 for none
+	Fired int // index of the key's last hand-out that a timer of this sort caused, -1 for none
 }
 
 // Timers are the controller's pending delayed hand-outs, ordered by key.
@@ -52,7 +52,11 @@ func (c Controller) Timers() []Timer {
 	var out []Timer
 	for item, k := range c.q.keys {
 		if k.timer != nil {
-			out = append(out, Timer{item, k.timer.what, k.timer.delay, k.timer.due, k.fired})
+			fired, ok := k.fired[k.timer.what]
+			if !ok {
+				fired = -1
+			}
+			out = append(out, Timer{item, k.timer.what, k.timer.delay, k.timer.due, fired})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Item.String() < out[j].Item.String() })
@@ -130,6 +134,37 @@ func (w *World) Starting() string {
 		for _, h := range hooked {
 			if !h.working.Load() && (led || !h.waitsForLease()) {
 				return fmt.Sprintf("the start of controller %s in %s", h.name, l.Name())
+			}
+		}
+	}
+	return ""
+}
+
+// Deaf says which informer of a living process has no open watch, because its reflector is waiting to try again; "" when
+// all hear the server.
+func (w *World) Deaf() string {
+	for _, p := range w.processes {
+		l := p.life
+		if l == nil {
+			continue
+		}
+		l.mu.Lock()
+		informers := l.informers
+		l.mu.Unlock()
+		need := map[schema.GroupKind]int{}
+		for _, in := range informers {
+			if !in.IsStopped() {
+				need[in.kind]++
+			}
+		}
+		for _, s := range w.Wire.Streams() {
+			if s.Port == l.Port {
+				need[schema.GroupKind{Group: s.Call.Info.Group, Kind: s.Kind}]--
+			}
+		}
+		for _, in := range informers {
+			if need[in.kind] > 0 {
+				return fmt.Sprintf("%s's informer for %s has no watch, its reflector is backing off", l.Name(), in.kind.Kind)
 			}
 		}
 	}
