@@ -99,7 +99,9 @@ func (x *script) step() {
 }
 
 func (x *script) version(path string) string {
-	var o struct{ Metadata struct{ ResourceVersion string } }
+	var o struct {
+		Metadata struct{ ResourceVersion string }
+	}
 	if err := json.Unmarshal(x.send("GET", path, "", "").Body, &o); err != nil {
 		return ""
 	}
