@@ -99,9 +99,8 @@ func (c *call) prepareCreate(draft *object) {
 		draft.meta.Generation = 1
 		return
 	}
-	draft.meta.Generation = 0
 	if b.generation {
-		draft.meta.Generation = 1
+		draft.meta.Generation = 1 // other types keep what they are given
 	}
 	if b.status {
 		copyPart(draft.typed, nil, "Status")

@@ -79,6 +79,11 @@ func (c *call) discoverVersion(parts []string) (*Response, error) {
 		if list := c.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
 			return encoded200(list), nil
 		}
+		for k := range c.s.registry.all {
+			if k.group == parts[1] && k.builtin != nil {
+				return nil, errNoSuchResource
+			}
+		}
 	}
 	return nil, errNoSuchPath
 }
@@ -307,19 +312,26 @@ func (v *version) discovery() discoveryv2.APIResourceDiscovery {
 	if k.namespaced {
 		scope = discoveryv2.ScopeNamespace
 	}
+	own := metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
+	if k.builtin != nil {
+		own = metav1.GroupVersionKind{Kind: k.kind} // empty stands for the document's own group and version
+	}
 	out := discoveryv2.APIResourceDiscovery{
 		Resource:     k.plural,
-		ResponseKind: &metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind},
+		ResponseKind: own.DeepCopy(),
 		Scope:        scope, SingularResource: k.singular, Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
 	}
 	for _, sub := range v.subs {
-		kind := &metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
+		kind := own.DeepCopy()
 		if sub.kind != "" {
 			kind = &metav1.GroupVersionKind{Group: sub.group, Version: sub.version, Kind: sub.kind}
 		}
 		out.Subresources = append(out.Subresources, discoveryv2.APISubresourceDiscovery{
 			Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs,
 		})
+	}
+	if k.builtin != nil {
+		sort.Slice(out.Subresources, func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
 	}
 	return out
 }

@@ -189,8 +189,8 @@ func (c *call) selected(q *listQuery) (*page, error) {
 func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
-	if q.Continue == "" && q.selector.single() {
-		limit = 0
+	if q.ResourceVersion == "0" || q.Continue == "" && q.selector.single() {
+		limit = 0 // served from the cache, and by the object's key
 	}
 	visit := func(key string, o *object) bool {
 		if limit > 0 && int64(len(p.objects)) == limit {

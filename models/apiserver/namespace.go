@@ -44,7 +44,11 @@ func (c *call) admitCreate(draft *object) error {
 	if o.typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	err := apierrors.NewForbidden(c.kind.groupResource(), draft.meta.Name, fmt.Errorf(
+	shown := draft.meta.Name
+	if shown == "" {
+		shown = draft.meta.GenerateName
+	}
+	err := apierrors.NewForbidden(c.kind.groupResource(), shown, fmt.Errorf(
 		"unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,

@@ -1,12 +1,15 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
@@ -226,7 +229,37 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 	if endOfInitial {
 		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
 	}
-	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}}\n"...)}
+	b = append(b, '}')
+	if !w.view.partial && w.view.ver.newObject != nil {
+		b = append(b, emptyRest(w.view.ver.newObject())...)
+	}
+	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}\n"...)}
+}
+
+// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the bookmark from its
+// internal type, in which the replicas of a workload are a number and not a pointer.
+func emptyRest(o runtime.Object) []byte {
+	if spec := part(o, "Spec"); spec.IsValid() {
+		if f := spec.FieldByName("Replicas"); f.IsValid() && spec.FieldByName("Selector").Kind() == reflect.Pointer {
+			f.Set(reflect.New(f.Type().Elem()))
+		}
+	}
+	raw, err := json.Marshal(o)
+	if err != nil {
+		panic("apiserver: an empty object that cannot be encoded: " + err.Error())
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		panic("apiserver: " + err.Error())
+	}
+	var out []byte
+	for _, name := range sortedKeys(fields) {
+		if name == "metadata" || name == "kind" || name == "apiVersion" {
+			continue
+		}
+		out = append(append(out, `,"`+name+`":`...), fields[name]...)
+	}
+	return out
 }
 
 // Expired is the frame that ends a watch whose place in history has been forgotten: 410 Gone.
