@@ -64,6 +64,12 @@ func TestFullCureArrives(t *testing.T) {
 		sim.SlowEffect(10*time.Minute), sim.DoubledEffect()))
 }
 
+// TestFullCureInACrowd: what one pass does, others may be doing at the same time.
+func TestFullCureInACrowd(t *testing.T) {
+	sim.Check(t, Crowd(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.RacingRequeue(),
+		sim.SlowEffect(10*time.Minute), sim.DoubledEffect()))
+}
+
 // TestFullCureIsSafe: nothing that must never happen does, under every fault there is.
 func TestFullCureIsSafe(t *testing.T) {
 	sim.Check(t, Safely(promotion.V8, EveryFault()...))

@@ -45,11 +45,16 @@ func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
 	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments}
 	w.Install(crds)
 	w.External(gitHost, git)
-	w.Start(Operator, func(mgr ctrl.Manager) error {
-		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: v}
+	s.Replica(Operator, v, 1)
+	return s
+}
+
+// Replica starts the operator once more, under another name: one that was not stopped in time, or a second leader.
+func (s *Story) Replica(name string, v promotion.Variant, workers int) {
+	s.Start(name, func(mgr ctrl.Manager) error {
+		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: v, Workers: workers}
 		return r.SetupWithManager(mgr)
 	}, sim.Options(v.ManagerOptions(ctrl.Options{Scheme: scheme})))
-	return s
 }
 
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.

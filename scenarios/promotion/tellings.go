@@ -200,3 +200,40 @@ func (s *Story) backAndForth() {
 	s.Deliver()
 	s.Settle()
 }
+
+// Crowd is what no deployment should do: three replicas with several workers and no leader, two pipelines over one
+// application, and a pipeline that is deleted and made again under its name.
+func Crowd(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, "dev", "staging")
+		for _, name := range []string{"second", "third"} {
+			s.Replica(name, v, 3)
+			faults = append(faults[:len(faults):len(faults)], sim.Crash(name))
+		}
+		w.Inject(faults...)
+		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
+		w.Always(oncePerStay, s.OncePerStay)
+		w.Always(inOrder, s.InOrder)
+		w.Always(notStale, s.NotStale)
+		w.Eventually(Everywhere, s.Promoted)
+		w.Eventually(isRecorded, s.Recorded)
+		w.Eventually(statusIsTrue, s.StatusIsTrue)
+
+		twin := Pipeline(s.Environments...)
+		twin.Name = "twin"
+		s.Open()
+		s.Apply(twin)
+		s.Runs("dev", "v1")
+		s.Runs("staging", "v1")
+		s.Settle()
+		s.Struggles("dev", "v2")
+		s.Runs("dev", "v2")
+		s.Settle()
+		s.Remove(Pipeline())
+		s.Apply(Pipeline(s.Environments...))
+		s.Settle()
+		s.Deliver()
+		s.Runs("dev", "v1")
+		s.Settle()
+	}
+}
