@@ -16,11 +16,11 @@
 //     something to do; the pass that does it has read the pipeline, every target and the guard live, and binds its
 //     writes to the versions it read.
 //
-// When may a promotion be attempted a second time? Only if a pass has claimed an attempt, the forge then knew nothing of
-// its key when asked after that attempt had ended or been abandoned, and the claim's notBefore has passed. That is:
-// the process died, or lost the right to act, between its claim and the arrival of its order; the order or the claim's
-// reply was lost on the way; the forge refused it; or the order was still under way (longer than the timeout plus the
-// back-off) when the forge was asked. In each case the second order carries the first one's key.
+// When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the claim's notBefore has
+// passed, and the forge, asked after that, knew nothing of the key. That is: the process died or was cut off between its
+// claim and the arrival of its order; the order, or the reply to the claim, was lost on the way; the forge refused the
+// order; or the order is still under way, longer than the timeout if the same process asks, longer than the back-off if
+// another one does. In each case the second order carries the first one's key.
 
 package promotion
 
