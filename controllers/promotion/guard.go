@@ -17,7 +17,7 @@
 //     writes to the versions it read.
 //
 // When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the claim's notBefore has
-// passed, and the forge, asked after that, knew nothing of the key. That is: the process died or was cut off between its
+// passed, and the forge, asked in the same pass, knew nothing of the key. That is: the process died or was cut off between its
 // claim and the arrival of its order; the order, or the reply to the claim, was lost on the way; the forge refused the
 // order; or the order is still under way, longer than the timeout if the same process asks, longer than the back-off if
 // another one does. In each case the second order carries the first one's key.
