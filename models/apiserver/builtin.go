@@ -32,6 +32,8 @@ type builtin struct {
 	prepareCreate func(*call, runtime.Object)
 	prepareUpdate func(c *call, o, old runtime.Object)
 	validate      func(runtime.Object) field.ErrorList
+	// validateNew checks what matters on creation only.
+	validateNew func(runtime.Object) field.ErrorList
 	// validateUpdate checks changes; validate has run as well.
 	validateUpdate func(o, old runtime.Object) field.ErrorList
 	// warnings are sent with the reply to a create or update.

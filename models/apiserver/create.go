@@ -161,12 +161,16 @@ func (c *call) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
 
 func containsOwner(refs []metav1.OwnerReference, ref metav1.OwnerReference) bool {
 	for _, other := range refs {
-		if other.UID == ref.UID && other.APIVersion == ref.APIVersion && other.Kind == ref.Kind && other.Name == ref.Name &&
-			equalFlag(other.Controller, ref.Controller) && equalFlag(other.BlockOwnerDeletion, ref.BlockOwnerDeletion) {
+		if equalOwner(other, ref) {
 			return true
 		}
 	}
 	return false
+}
+
+func equalOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name &&
+		equalFlag(a.Controller, b.Controller) && equalFlag(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
 func equalFlag(a, b *bool) bool {

@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,7 +23,20 @@ var definitionStrategy = builtin{
 	prepareUpdate: func(_ *call, o, _ runtime.Object) {
 		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
 	},
+	validateNew: checks(func(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+		if crd.Name == crd.Spec.Names.Plural+"."+crd.Spec.Group {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name, `must be spec.names.plural+"."+spec.group`)}
+	}),
 	validate: checks(validateDefinition),
+	validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
+		spec := field.NewPath("spec")
+		errs := apivalidation.ValidateImmutableField(crd.Spec.Scope, old.Spec.Scope, spec.Child("scope"))
+		errs = append(errs, apivalidation.ValidateImmutableField(crd.Spec.Group, old.Spec.Group, spec.Child("group"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(crd.Spec.Names.Kind, old.Spec.Names.Kind, spec.Child("names", "kind"))...)
+		return append(errs, apivalidation.ValidateImmutableField(crd.Spec.Names.Plural, old.Spec.Names.Plural, spec.Child("names", "plural"))...)
+	}),
 }
 
 // Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
@@ -106,16 +120,13 @@ func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
-	if want := crd.Spec.Names.Plural + "." + crd.Spec.Group; crd.Name != want {
-		errs = append(errs, field.Invalid(metadataPath.Child("name"), crd.Name, `must be spec.names.plural+"."+spec.group`))
-	}
 	storage := 0
 	for i, v := range crd.Spec.Versions {
 		if v.Storage {
 			storage++
 		}
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			errs = append(errs, field.Required(spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), "schemas are required"))
+			errs = append(errs, field.Required(spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), ""))
 		}
 	}
 	if storage != 1 {

@@ -27,6 +27,8 @@ type object struct {
 
 	// sentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
 	sentKind, sentVersion string
+	// sameMeta is set on the draft of an update that leaves metadata alone.
+	sameMeta bool
 
 	json        []byte
 	revision    int64

@@ -3,7 +3,9 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -32,8 +34,11 @@ func (c *call) validateCreate(draft *object) field.ErrorList {
 // validateUpdate is the common validation and then the strategy's
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/update.go, ValidateUpdate).
 func (c *call) validateUpdate(draft, old *object, sub string) field.ErrorList {
-	errs := apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
-	errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.meta, old.meta, metadataPath)...)
+	var errs field.ErrorList
+	if draft.sameMeta = sameMeta(draft.meta, old.meta); !draft.sameMeta {
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.meta, old.meta, metadataPath)...)
+	}
 	if sub == "status" {
 		return append(errs, c.statusErrors(draft, old)...)
 	}
@@ -63,10 +68,13 @@ func (c *call) strategyErrors(draft, old *object) field.ErrorList {
 			name = apivalidation.NameIsDNSSubdomain
 		}
 		errs = apivalidation.ValidateObjectMeta(draft.meta, c.kind.namespaced, name, metadataPath)
+		errs = append(errs, finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+		if b.validateNew != nil {
+			errs = append(errs, b.validateNew(draft.typed)...)
+		}
 	} else {
-		errs = apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath)
+		errs = metaUpdateErrors(draft, old)
 	}
-	errs = append(errs, finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
 	if b.validate != nil {
 		errs = append(errs, b.validate(draft.typed)...)
 	}
@@ -74,6 +82,33 @@ func (c *call) strategyErrors(draft, old *object) field.ErrorList {
 		errs = append(errs, b.validateUpdate(draft.typed, old.typed)...)
 	}
 	return errs
+}
+
+// metaUpdateErrors is what the strategies of built-in types check of metadata once more.
+func metaUpdateErrors(draft, old *object) field.ErrorList {
+	if draft.sameMeta {
+		return nil
+	}
+	return append(apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath),
+		finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+}
+
+// sameMeta says that an update leaves alone all metadata that validation looks at. What was valid when it was stored is
+// valid still, so the many updates of spec or status alone are spared the checks.
+func sameMeta(m, old *metav1.ObjectMeta) bool {
+	return m.Name == old.Name && m.Namespace == old.Namespace && m.UID == old.UID && m.GenerateName == old.GenerateName &&
+		m.CreationTimestamp.Equal(&old.CreationTimestamp) && m.DeletionTimestamp.Equal(old.DeletionTimestamp) &&
+		equalNumber(m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds) &&
+		maps.Equal(m.Labels, old.Labels) && maps.Equal(m.Annotations, old.Annotations) &&
+		slices.Equal(m.Finalizers, old.Finalizers) && slices.EqualFunc(m.OwnerReferences, old.OwnerReferences, equalOwner) &&
+		m.Generation >= old.Generation && m.ResourceVersion != ""
+}
+
+func equalNumber(a, b *int64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 // finalizerErrors is the stricter rule that built-in types have for finalizers without a domain
@@ -96,8 +131,7 @@ func (c *call) statusErrors(draft, old *object) field.ErrorList {
 	if c.kind.builtin == nil {
 		return c.customErrors(draft, old, true)
 	}
-	errs := append(apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath),
-		finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+	errs := metaUpdateErrors(draft, old)
 	if v := c.kind.builtin.validateStatus; v != nil {
 		errs = append(errs, v(draft.typed, old.typed)...)
 	}
@@ -113,8 +147,11 @@ func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
 	if old != nil {
 		op, oldMeta = operation.Update, old.meta
 	}
-	errs := apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
-		c.kind.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+	var errs field.ErrorList
+	if !draft.sameMeta {
+		errs = apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
+			c.kind.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+	}
 	scale := c.scaleErrors(draft, status)
 	if old == nil {
 		return c.ver.schema.validate(errs, c.whole(draft), scale)
