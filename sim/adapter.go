@@ -63,8 +63,16 @@ var current atomic.Pointer[World]
 // expectation is the temper of a verdict that an assertion library raised.
 const expectation = "expectation"
 
-// pointers are what assertion libraries print of an address, which differs from run to run.
-var pointers = regexp.MustCompile(`0x[0-9a-f]{4,}`)
+// Assertion libraries print addresses, which differ from run to run, and paths, which differ from machine to machine.
+var (
+	pointers = regexp.MustCompile(`0x[0-9a-f]{4,}`)
+	paths    = regexp.MustCompile(`/[^\s:]*/([^/\s:]+\.go:[0-9]+)`)
+)
+
+// repeatable takes out of a message what a second run would not print.
+func repeatable(message string) string {
+	return paths.ReplaceAllString(pointers.ReplaceAllString(strings.TrimSpace(message), "0x…"), "$1")
+}
 
 // Fail ends the run that is under way because an assertion failed at site (file:line), and does not return. It is the
 // fail handler that assertion libraries get while a campaign runs: the failure becomes the run's verdict, with a story.
@@ -75,7 +83,7 @@ func Fail(site, message string) bool {
 	if w == nil {
 		return false
 	}
-	v := &Verdict{Temper: expectation, Site: site, Message: pointers.ReplaceAllString(strings.TrimSpace(message), "0x…")}
+	v := &Verdict{Temper: expectation, Site: site, Message: repeatable(message)}
 	if onScenario() {
 		w.fail(v)
 	}

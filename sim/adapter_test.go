@@ -32,6 +32,13 @@ func TestFailWithoutARun(t *testing.T) {
 	}
 }
 
+func TestMessagesRepeat(t *testing.T) {
+	got := repeatable("Expected\n    <*v1.Pod | 0xc000123abc>: failed at /somewhere/src/a_test.go:25 with: 0x1f\n")
+	if want := "Expected\n    <*v1.Pod | 0x…>: failed at a_test.go:25 with: 0x1f"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestACampaignBelongsToItsTest(t *testing.T) {
 	for campaign, want := range map[string]string{"TestA": "TestA", "TestA~12": "TestA", "a ~ b": "a ~ b"} {
 		if got := testOf(campaign); got != want {

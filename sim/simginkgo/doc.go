@@ -21,7 +21,8 @@
 //
 // While a campaign runs, Gomega's package-level assertions (Expect, Eventually, Consistently) end the run instead of
 // the spec: in the scenario, in a property, or in a reconciler, a failed one is the run's verdict, which is shrunk and
-// told as a story like any other. The spec fails once, afterwards.
+// told as a story like any other. The spec fails once, afterwards. Eventually polls in virtual time, and only its own
+// requests let the world go on: [sim.World.Settle] is what one wants in a scenario.
 //
 // It does not reach what bypasses Gomega's package-level functions: Ginkgo's own Fail and Skip, GinkgoT, and Gomegas
 // made with NewGomega or NewWithT mark the spec at once, without a story. Specs run one after the other in a process;

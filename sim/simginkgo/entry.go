@@ -62,7 +62,14 @@ func (e Entry) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d runs in %.1f s, %d steps, %d reconciles", e.Verdict, e.Runs, e.Seconds, e.Steps, e.Reconciles)
 	if e.Verdict == "caught" {
-		fmt.Fprintf(&b, "; %s %s at %s", e.Temper, e.Property, e.Site)
+		what := e.Property
+		if what == "" {
+			what, _, _ = strings.Cut(e.Message, "\n")
+		}
+		fmt.Fprintf(&b, "; %s %q", e.Temper, what)
+		if e.Site != "" {
+			fmt.Fprintf(&b, " at %s", e.Site)
+		}
 		if e.After != "" {
 			fmt.Fprintf(&b, "; from %s to %s", e.Before, e.After)
 		}
