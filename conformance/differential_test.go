@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -110,7 +109,7 @@ func differ(ctx context.Context, lines []string) (string, error) {
 	var frames []int
 	got, started, err := Observe(ctx, sequence(lines, func(t *T) {
 		for i := range t.streams {
-			frames = append(frames, t.drain(i, 0, 2*time.Millisecond))
+			frames = append(frames, t.drain(i, 0))
 		}
 	}), model, namespace)
 	if err != nil {
@@ -123,7 +122,7 @@ func differ(ctx context.Context, lines []string) (string, error) {
 			if i < len(frames) {
 				n = frames[i]
 			}
-			t.drain(i, n, lull)
+			t.drain(i, n)
 		}
 	}), real, namespace)
 	if err != nil {
@@ -144,10 +143,10 @@ func sequence(lines []string, drain func(*T)) Row {
 }
 
 // drain reads a stream: n frames with patience, then what comes within the lull.
-func (t *T) drain(which, n int, lull time.Duration) int {
+func (t *T) drain(which, n int) int {
 	o := Observed{Step: fmt.Sprintf("frames of watch %d", which+1)}
 	if s := t.streams[which]; s != nil {
-		o.Frames, o.Error = s.read(n, lull)
+		o.Frames, o.Error = s.read(n, t.lull())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,13 +19,15 @@ import (
 type Model struct {
 	mu     sync.Mutex
 	moved  *sync.Cond // broadcast after every request: watches may have something to deliver
+	idle   *sync.Cond // broadcast when a watch has delivered everything
+	open   map[*pump]bool
 	server *apiserver.Server
 }
 
 // StartModel makes a model. Rows get one each, so that a row that breaks it breaks no other.
 func StartModel() (*Model, error) {
-	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})}
-	m.moved = sync.NewCond(&m.mu)
+	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1}), open: map[*pump]bool{}}
+	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
 	for _, crd := range CRDs() {
 		if err := m.server.Install(crd); err != nil {
 			return nil, err
@@ -52,6 +54,39 @@ func (m *Model) Compact(context.Context) error {
 	return nil
 }
 
+// Quiet waits until every open watch has delivered what there is, which the model can tell and a real server cannot. It is
+// false when a watch has ended, whose last words may still be on their way to the reader.
+func (m *Model) Quiet() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.busy() {
+		m.idle.Wait()
+	}
+	for p := range m.open {
+		if p.done {
+			return false
+		}
+	}
+	return true
+}
+
+// wake has every watch look again.
+func (m *Model) wake() {
+	for p := range m.open {
+		p.waiting = false
+	}
+	m.moved.Broadcast()
+}
+
+func (m *Model) busy() bool {
+	for p := range m.open {
+		if !p.waiting && !p.done {
+			return true
+		}
+	}
+	return false
+}
+
 // RoundTrip implements [http.RoundTripper].
 func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body []byte
@@ -64,7 +99,7 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer m.moved.Broadcast()
+	defer m.wake()
 	r := m.server.Handle(&apiserver.Request{
 		Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
 		User: "admin", Groups: []string{"system:masters", "system:authenticated"},
@@ -89,12 +124,15 @@ type pump struct {
 	watch *apiserver.Watch
 	left  []byte
 	done  bool
-	timer *time.Timer
-	stop  func() bool
+	// waiting says that the reader has taken every frame and is back for more.
+	waiting bool
+	timer   *time.Timer
+	stop    func() bool
 }
 
 func (m *Model) pump(ctx context.Context, w *apiserver.Watch) *pump {
 	p := &pump{m: m, watch: w}
+	m.open[p] = true
 	p.stop = context.AfterFunc(ctx, p.end)
 	if d := w.Timeout(); d > 0 {
 		p.timer = time.AfterFunc(d, p.end)
@@ -107,6 +145,7 @@ func (p *pump) end() {
 	defer p.m.mu.Unlock()
 	p.done = true
 	p.m.moved.Broadcast()
+	p.m.idle.Broadcast()
 }
 
 // Read implements [io.Reader].
@@ -119,7 +158,10 @@ func (p *pump) Read(b []byte) (int, error) {
 		}
 		frame, ok := p.watch.Next()
 		if !ok {
+			p.waiting = true
+			p.m.idle.Broadcast()
 			p.m.moved.Wait()
+			p.waiting = false
 			continue
 		}
 		p.left = frame.Data
@@ -140,5 +182,7 @@ func (p *pump) Close() error {
 	p.m.mu.Lock()
 	defer p.m.mu.Unlock()
 	p.watch.Close()
+	delete(p.m.open, p)
+	p.m.idle.Broadcast()
 	return nil
 }

@@ -2,9 +2,11 @@ package conformance
 
 // Watching: every informer's view of the world. What these rows ask is what the harness rests on most.
 
+import "slices"
+
 func watched(name string, lines ...string) Row { return row(name, after(threeMaps, lines...)...) }
 
-var rowsWatch = append(area("watch",
+var rowsWatch = slices.Concat(area("watch",
 	watched("from a version: what happened since", "WATCH cm?resourceVersion=$rv2", "MERGE cm/a {data: {k: new}}", "DELETE cm/b",
 		"POST cm {metadata: {name: d}}", "READ 4"),
 	watched("from a list's version: nothing is lost and nothing comes twice", "GET cm", "MERGE cm/a {data: {k: new}}",
@@ -94,4 +96,7 @@ var rowsWatch = append(area("watch",
 		watched("the bookmark's version is one to go on from",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 4",
 			"MERGE cm/a {data: {k: new}}", "WATCH cm?resourceVersion=$rv5", "READ 1"),
-	)...)
+	),
+	area("watch-list", each("the bookmark of %s is an empty object", append(namespacedKinds, "widget", "gadget"), func(k string) []string {
+		return []string{"WATCH " + k + "?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1"}
+	})...))

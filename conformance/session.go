@@ -296,12 +296,20 @@ func (t *T) Read(step string, which, n int) {
 	case t.streams[which] == nil:
 		o.Error = "this watch was refused"
 	default:
-		o.Frames, o.Error = t.streams[which].read(n, lull)
+		o.Frames, o.Error = t.streams[which].read(n, t.lull())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, o)
 	t.replies = append(t.replies, reply{client: t.speaking, body: lastObject(o.Frames)})
+}
+
+// lull is how long this arm may take to send a frame that nobody waits for: none, when it can tell that there is none.
+func (t *T) lull() time.Duration {
+	if q, ok := t.arm.(interface{ Quiet() bool }); ok && q.Quiet() {
+		return 0
+	}
+	return lull
 }
 
 func (s *stream) read(n int, lull time.Duration) ([]any, string) {
@@ -320,6 +328,15 @@ func (s *stream) read(n int, lull time.Duration) ([]any, string) {
 		return frames, fmt.Sprintf("gave up after %d frames", len(frames))
 	}
 	for {
+		select {
+		case f, ok := <-s.frames:
+			if !ok {
+				return frames, "end of stream"
+			}
+			frames = append(frames, f)
+			continue
+		default:
+		}
 		select {
 		case f, ok := <-s.frames:
 			if !ok {
