@@ -43,8 +43,12 @@ func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *settings) { s.shrink = d } }
 
-// Strategy sets how tapes are made: "random" or "rapid".
+// Strategy sets how tapes are made: portfolio (the default, which takes turns), random, pct, delay, starve, sweep,
+// exhaustive, evolve or rapid.
 func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy = name } }
+
+// Bound sets how many disturbances a run of the exhaustive strategy has at most.
+func Bound(n int) ExploreOption { return func(s *settings) { s.bound = n } }
 
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
@@ -68,6 +72,11 @@ type Report struct {
 	Sometimes  []Probe
 	Complete   bool // all runs that were asked for were made
 	Failure    *Failure
+	Strategies []StrategyCount
+	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
+	Features int
+	// Explored says, for the exhaustive strategy, what was covered and what was not.
+	Explored string
 }
 
 // running is held while a campaign runs: runs own process-wide settings.
@@ -160,15 +169,23 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	s := c.settings
-	for i := 0; s.runs == 0 || i < s.runs; i++ {
+	search := newSearch(c)
+	defer search.report()
+	if broken := search.prepare(); broken != nil {
+		c.found(0, c.report.Seed, "undisturbed", broken, broken)
+		return
+	}
+	for i := 0; s.runs == 0 || c.report.Runs < s.runs; i++ {
 		if s.budget > 0 && i > 0 && time.Since(began) > s.budget {
 			return
 		}
 		seed := choice.Mix(c.report.Seed, i)
-		res := execute(c.t, c.scenario, choice.NewRandom(seed), s)
-		c.count(res)
+		res, strategy, more := search.next(i, seed)
+		if !more {
+			break
+		}
 		if res.verdict != nil {
-			c.found(i, seed, res, res)
+			c.found(c.report.Runs-1, seed, strategy, res, res)
 			return
 		}
 		if s.verify > 0 && i%s.verify == 0 && !c.double(i, seed, res) {

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ type settings struct {
 	seed     string
 	strategy string
 	replay   string
+	bound    int
 	maxSteps int
 	verify   int
 	verbose  bool
@@ -33,7 +35,8 @@ func init() {
 	flag.IntVar(&flags.runs, "sim.runs", env("RUNS", 100, strconv.Atoi), "runs per scenario; 0 means as many as -sim.for allows (env SIM_RUNS)")
 	flag.DurationVar(&flags.budget, "sim.for", env("FOR", 5*time.Second, time.ParseDuration), "real time per scenario; 0 means no limit (env SIM_FOR)")
 	flag.StringVar(&flags.seed, "sim.seed", env("SEED", "", text), "base seed: a number, \"random\", or empty for one fixed by the test's name (env SIM_SEED)")
-	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "random", text), "how tapes are made: random or rapid (env SIM_STRATEGY)")
+	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "portfolio", text), "how tapes are made: "+strings.Join(strategies, ", ")+" (env SIM_STRATEGY)")
+	flag.IntVar(&flags.bound, "sim.bound", env("BOUND", 2, strconv.Atoi), "disturbances in a run of the exhaustive strategy, at most (env SIM_BOUND)")
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
@@ -80,8 +83,10 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: -sim.shrink=%v is negative; write 0 for no shrinking", s.shrink)
 	case s.verify < 0:
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.verify)
-	case s.strategy != "random" && s.strategy != "rapid":
-		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write random or rapid", s.strategy)
+	case !slices.Contains(strategies, s.strategy):
+		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s", s.strategy, strings.Join(strategies, ", "))
+	case s.bound < 1:
+		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}
 	for _, name := range []string{"sim.seed", "sim.strategy"} {
 		if s.replay != "" && given(name, "") {

@@ -25,9 +25,11 @@ const shrinkTime = 20 * time.Second
 // Failure is the run that broke a property, after shrinking.
 type Failure struct {
 	Verdict
-	Run     int    // 0-based number of the run that found it
-	Seed    uint64 // its seed
-	History *history.History
+	Run  int    // 0-based number of the run that found it
+	Seed uint64 // its seed
+	// Strategy is how it was found.
+	Strategy string
+	History  *history.History
 	// Story is the minimised run as it is kept on file, and File where it was written ("" if nowhere).
 	Story *story.Story
 	File  string
@@ -38,8 +40,8 @@ type Failure struct {
 }
 
 // found shrinks a failing run and keeps its story. from is where shrinking starts; first is the run as it was found.
-func (c *campaign) found(run int, seed uint64, first, from *result) {
-	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, History: first.history}
+func (c *campaign) found(run int, seed uint64, strategy string, first, from *result) {
+	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, Strategy: strategy, History: first.history}
 	if first.verdict.Temper == "misuse" {
 		c.report.Failure = f
 		return
@@ -92,7 +94,7 @@ func lengthOf(r *result) story.Length {
 func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Length) *story.Story {
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.host.Package(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
-		Seed: fmt.Sprintf("run %d of base seed %d", f.Run, c.report.Seed), Before: before, After: after,
+		Seed: strings.TrimPrefix(fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed), ", "), Before: before, After: after,
 		Versions: versions(), History: f.History.Tell(),
 	}
 	for _, e := range tape {

@@ -117,7 +117,7 @@ func (c *campaign) byRapid(began time.Time) {
 		c.report.Complete = s.runs > 0 && c.report.Runs >= s.runs
 		return
 	}
-	c.found(found, c.report.Seed, first, smallest)
+	c.found(found, c.report.Seed, "rapid", first, smallest)
 }
 
 // drawing is an oracle that answers with draws. A panic of rapid's (it ran out of recorded data while shrinking) must

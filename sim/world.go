@@ -207,6 +207,7 @@ func (w *World) begin(name string, main process.Main) {
 		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
 	}
 	w.procs.Start(name, main)
+	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }
 
 // setupError is what NewManager or the setup function returned, before anything ran.

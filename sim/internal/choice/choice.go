@@ -16,7 +16,9 @@ type Point struct {
 	Label string // what is decided, for example "lag pipelines Pipeline"
 	Nth   int    // how many times this label was asked before, in this run
 	N     int    // answers are 0 … N-1
-	Odds  int    // a random oracle leaves 0 once in Odds; 0 or 1 means that all answers are alike to it
+	// Actors, for the question which action is next, says whose action each answer stands for.
+	Actors []string
+	Odds   int // a random oracle leaves 0 once in Odds; 0 or 1 means that all answers are alike to it
 }
 
 // ID names the point within its run: label and occurrence. It survives unrelated changes of the code under test better
@@ -54,13 +56,24 @@ func (s *Source) Rarely(label string, n, odds int) int { return s.ask(label, n, 
 // Mute makes every further answer the dull one, without asking: scheduling is fair and nothing strikes.
 func (s *Source) Mute(on bool) { s.mute = on }
 
+// Pick asks whose action is next.
+func (s *Source) Pick(label string, actors []string) int {
+	return s.put(Point{Label: label, N: len(actors), Actors: actors})
+}
+
 func (s *Source) ask(label string, n, odds int) int {
-	if n <= 1 || s.mute {
+	return s.put(Point{Label: label, N: n, Odds: odds})
+}
+
+func (s *Source) put(p Point) int {
+	if p.N <= 1 || s.mute {
 		return 0
 	}
-	p := Point{Label: label, Nth: s.asked[label], N: n, Odds: odds}
+	label, n := p.Label, p.N
+	p.Nth = s.asked[label]
 	s.asked[label]++
 	v := min(max(s.oracle.Choose(p), 0), n-1)
+	p.Actors = nil
 	s.log = append(s.log, Answer{p, v})
 	return v
 }

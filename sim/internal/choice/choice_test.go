@@ -19,7 +19,7 @@ func TestAReplayedTapeGivesTheSameAnswers(t *testing.T) {
 	second := New(Play(first.Tape()))
 	got := ask(second)
 	for i := range want {
-		if want[i] != got[i] {
+		if fmt.Sprint(want[i]) != fmt.Sprint(got[i]) {
 			t.Fatalf("answer %d was %+v and is %+v", i, want[i], got[i])
 		}
 	}

@@ -67,6 +67,10 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	if o.NewCache != nil || o.NewClient != nil {
 		l.world.Log.Info("NewCache and NewClient are kept, but cached lists of other caches come in map order", "process", l.Process.Name)
 	}
+	if o.Client.Cache != nil { // controller-runtime writes this life's cache into it
+		cache := *o.Client.Cache
+		o.Client.Cache = &cache
+	}
 	o.Metrics.BindAddress = "0"
 	o.HealthProbeBindAddress = "0"
 	o.PprofBindAddress = "0"

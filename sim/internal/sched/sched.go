@@ -10,6 +10,7 @@ package sched
 
 import (
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing/synctest"
@@ -258,8 +259,8 @@ func (s *Scheduler) due() (due []*Action, next time.Duration) {
 
 func (s *Scheduler) grant(due []*Action) {
 	i := 0
-	if !s.fair {
-		i = s.Choices.Choose("next", len(due))
+	if !s.fair && len(due) > 1 {
+		i = s.Choices.Pick("next", actors(due))
 	}
 	a := due[i]
 	atomic.StoreUint32(&a.state, done)
@@ -272,6 +273,20 @@ func (s *Scheduler) grant(due []*Action) {
 	if s.Granted != nil {
 		s.Granted()
 	}
+}
+
+// actors says whose actions these are: the first two words of the canonical order.
+func actors(due []*Action) []string {
+	out := make([]string, len(due))
+	for i, a := range due {
+		out[i] = a.Order
+		if first := strings.IndexByte(a.Order, ' '); first >= 0 {
+			if second := strings.IndexByte(a.Order[first+1:], ' '); second >= 0 {
+				out[i] = a.Order[:first+1+second]
+			}
+		}
+	}
+	return out
 }
 
 // sleep lets virtual time pass, at most d: less when a goroutine whose timer fired wakes the scheduler, which it reports.

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"sync/atomic"
 
@@ -167,8 +168,12 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 func (c *Call) order() string {
 	f := fnv.New64a()
 	f.Write(c.Request.Body)
-	return fmt.Sprintf("%s %s %s %s %x", c.Port.Name(), c.Reconcile, c.Request.Method, c.Request.URL.String(), f.Sum64())
+	return fmt.Sprintf("%s %s %s %s %x", c.Port.Name(), c.Reconcile, c.Request.Method, clientTimeout.ReplaceAllString(c.Request.URL.String(), ""), f.Sum64())
 }
+
+// clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start together draw in an order
+// that nobody chooses, so the number must not matter: see [Cluster.open].
+var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)
 
 func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Response {
 	h := r.Header.Clone()

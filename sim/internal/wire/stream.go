@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ func (c *Cluster) open(call *Call) *Stream {
 		c.Sched.Note(call.order(), func() { c.close(s) })
 	})
 	c.streams = append(c.streams, s)
-	if d := s.watch.Timeout(); d > 0 {
+	if d := s.patience(); d > 0 {
 		s.timeout = &sched.Action{
 			Order: call.order(), Idle: true,
 			What:  func() string { return "time-out of " + s.String() },
@@ -51,6 +52,18 @@ func (c *Cluster) open(call *Call) *Stream {
 	}
 	c.next(s)
 	return s
+}
+
+// patience is how long the server keeps the watch open. Reflectors ask for a random time of 5 to 10 minutes; which of
+// them draws first is not the scheduler's choice, so the time within that range is derived from what they watch.
+func (s *Stream) patience() time.Duration {
+	d := s.watch.Timeout()
+	if d < 5*time.Minute {
+		return d
+	}
+	f := fnv.New64a()
+	io.WriteString(f, s.Call.order())
+	return 5*time.Minute + time.Duration(f.Sum64()%300)*time.Second
 }
 
 // Streams are the open watches.

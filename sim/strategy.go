@@ -1,0 +1,185 @@
+package sim
+
+import (
+	"fmt"
+	"hash/fnv"
+	"sort"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+)
+
+// strategies are the ways to make tapes, as -sim.strategy takes them.
+var strategies = []string{"portfolio", "random", "pct", "delay", "starve", "sweep", "exhaustive", "evolve", "rapid"}
+
+// StrategyCount says how much of a campaign a strategy made, and whether it found the failure.
+type StrategyCount struct {
+	Name  string
+	Runs  int
+	Found bool
+}
+
+// search hands out oracles, run by run, and learns from what they led to.
+type search struct {
+	c      *campaign
+	name   string
+	sweep  *choice.Sweep
+	evolve *choice.Evolve
+	all    *choice.Exhaustive
+	armed  choice.Tape
+	steps  int // of the armed run
+	points int
+	counts map[string]*StrategyCount
+}
+
+// portfolio is the order in which the default strategy takes turns. A sweep is worth most at first: what one fault at
+// one point can break, it finds for certain.
+var portfolio = []string{"random", "sweep", "random", "pct", "random", "sweep", "delay", "evolve", "sweep", "starve"}
+
+func newSearch(c *campaign) *search {
+	return &search{c: c, name: c.settings.strategy, evolve: choice.NewEvolve(c.report.Seed), counts: map[string]*StrategyCount{}}
+}
+
+// prepare makes the two runs that the planned strategies start from: the dull one, and the one with every fault armed.
+// It returns the first that breaks a property by itself.
+func (s *search) prepare() *result {
+	if s.armed != nil || s.name == "random" || s.name == "starve" {
+		return nil
+	}
+	dull := s.run(choice.Play(nil))
+	if dull.verdict != nil {
+		return dull
+	}
+	s.armed = append(choice.Tape{}, choice.Armed(dull.log)...)
+	armed := dull
+	if len(s.armed) > 0 {
+		if armed = s.run(choice.Play(s.armed)); armed.verdict != nil {
+			return armed
+		}
+	}
+	s.steps, s.points = armed.steps, len(armed.log)
+	s.sweep = choice.NewSweep(s.c.report.Seed, s.armed, armed.log)
+	s.all = choice.NewExhaustive(s.armed, s.c.settings.bound)
+	return nil
+}
+
+func (s *search) run(o choice.Oracle) *result {
+	res := execute(s.c.t, s.c.scenario, o, s.c.settings)
+	s.c.count(res)
+	return res
+}
+
+// next makes run i. It reports false when the strategy has nothing left to try.
+func (s *search) next(i int, seed uint64) (*result, string, bool) {
+	name := s.name
+	if name == "portfolio" {
+		name = portfolio[i%len(portfolio)]
+	}
+	var res *result
+	switch name {
+	case "random":
+		res = s.run(choice.NewRandom(seed))
+	case "starve":
+		res = s.run(choice.NewStarve(seed))
+	case "pct":
+		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.steps))
+	case "delay":
+		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.points))
+	case "evolve":
+		res = s.run(s.evolve.Oracle())
+	case "sweep":
+		tape, pair := s.sweep.Next()
+		if pair {
+			name = "pairs"
+		}
+		res = s.run(choice.Play(tape))
+	case "exhaustive":
+		tape, ok := s.all.Next()
+		if !ok {
+			return nil, name, false
+		}
+		res = s.run(choice.Play(tape))
+		s.all.Done(res.log, res.history.Hash())
+	}
+	if name != "exhaustive" {
+		s.evolve.Learn(res.tape, features(res.history))
+	}
+	s.tally(name, res.verdict != nil)
+	return res, name, true
+}
+
+func (s *search) tally(name string, found bool) {
+	n := s.counts[name]
+	if n == nil {
+		n = &StrategyCount{Name: name}
+		s.counts[name] = n
+	}
+	n.Runs++
+	n.Found = n.Found || found
+}
+
+// report puts the counts into the campaign's report.
+func (s *search) report() {
+	for _, n := range s.counts {
+		s.c.report.Strategies = append(s.c.report.Strategies, *n)
+	}
+	sort.Slice(s.c.report.Strategies, func(i, j int) bool { return s.c.report.Strategies[i].Name < s.c.report.Strategies[j].Name })
+	s.c.report.Features = s.evolve.Features()
+	if s.all != nil && s.name == "exhaustive" {
+		s.c.report.Explored = fmt.Sprintf("%d runs with at most %d disturbances, %d of them pruned as already seen", s.all.Runs, s.c.settings.bound, s.all.Pruned)
+		if s.all.Left() > 0 {
+			s.c.report.Explored += fmt.Sprintf("; NOT all: %d are left", s.all.Left())
+		} else {
+			s.c.report.Explored = "all: " + s.c.report.Explored
+		}
+	}
+}
+
+// features are what is worth seeing for the first time in a history: the abstract state that each write led to (kinds,
+// how many, in which phase) and each pair of a reconcile's path (its calls and their codes) with a fault that struck
+// during it.
+func features(h *history.History) []uint64 {
+	var out []uint64
+	counts := map[string]int{}
+	paths := map[string]string{}
+	faults := map[string]string{}
+	add := func(s string) {
+		f := fnv.New64a()
+		f.Write([]byte(s))
+		out = append(out, f.Sum64())
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Request:
+			for _, c := range e.Changes {
+				switch c.Type {
+				case "ADDED":
+					counts[c.Ref.Kind]++
+				case "DELETED":
+					counts[c.Ref.Kind]--
+				}
+				add(fmt.Sprint("state ", counts))
+			}
+			if e.Reconcile != "" {
+				paths[e.Actor()+e.Reconcile] += fmt.Sprintf("%s %s%s %d;", e.Verb, e.Ref.Kind, e.Sub, e.Code)
+			}
+		case history.Fault:
+			what, _, _ := strings.Cut(e.Note, ":")
+			faults[e.Actor()+e.Reconcile] += what + ";"
+		case history.Crash:
+			faults[e.Actor()] += "crash;"
+		case history.Done:
+			k := e.Actor() + e.Reconcile
+			outcome, _, _ := strings.Cut(e.Outcome, ":")
+			add("path " + paths[k] + outcome + " under " + faults[k])
+			delete(paths, k)
+			delete(faults, k)
+		}
+	}
+	for k, p := range paths { // cut off by a crash
+		add("cut " + p + " under " + faults[k])
+	}
+	return out
+}
