@@ -147,10 +147,8 @@ func (c *call) checkScale(paths *scalePaths, scale *autoscalingv1.Scale, old *ob
 		return apierrors.NewConflict(at, c.info.Name, fmt.Errorf(
 			"Precondition failed: UID in precondition: %s, UID in object meta: %s", scale.UID, old.meta.UID)) //nolint:staticcheck // the server's wording
 	}
-	if old.typed == nil && scale.Spec.Replicas == 0 {
-		if _, found, _ := unstructured.NestedInt64(old.in(c.ver).content(), paths.spec...); !found {
-			return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.specName))
-		}
+	if scale.Spec.Replicas == replicasNeverSet {
+		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.specName))
 	}
 	return nil
 }
@@ -190,11 +188,18 @@ func (c *call) scaleOf(paths *scalePaths, o *object) (*autoscalingv1.Scale, erro
 	return c.scaleView(paths, o), nil
 }
 
-// scaleView is what an update starts from: replicas that are not there count as none.
+// replicasNeverSet stands for the replicas of a custom object that has none
+// (apiextensions-apiserver's pkg/registry/customresource/etcd.go).
+const replicasNeverSet = math.MinInt32
+
+// scaleView is what an update starts from.
 func (c *call) scaleView(paths *scalePaths, o *object) *autoscalingv1.Scale {
 	o = o.in(c.ver)
 	content := o.content()
-	replicas, _, _ := unstructured.NestedInt64(content, paths.spec...)
+	replicas, found, _ := unstructured.NestedInt64(content, paths.spec...)
+	if !found && o.typed == nil {
+		replicas = replicasNeverSet
+	}
 	status, _, _ := unstructured.NestedInt64(content, paths.status...)
 	scale := &autoscalingv1.Scale{
 		TypeMeta: metav1.TypeMeta{Kind: scaleKind.Kind, APIVersion: scaleKind.GroupVersion().String()},
