@@ -153,7 +153,7 @@ var may = map[string]map[string]string{
 	},
 	"math/rand": {
 		"sim/check.go":                    "-sim.seed=random",
-		"sim/internal/choice/random.go":   "the seeded oracle",
+		"sim/internal/choice/":            "the oracles: the one source of chance",
 		"sim/internal/process/globals.go": "seeds other people's dice",
 	},
 	"go": {

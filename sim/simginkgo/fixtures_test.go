@@ -5,6 +5,7 @@ package simginkgo_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"testing"
 
@@ -13,7 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
@@ -85,6 +89,8 @@ func neverMarked(w *sim.World) {
 
 func nothing(*sim.World) {}
 
+func missed() { Expect(1).To(Equal(2), "missed") }
+
 func helped(scenario func(*sim.World), opts ...sim.ExploreOption) {
 	GinkgoHelper()
 	simginkgo.Check(scenario, opts...)
@@ -148,5 +154,51 @@ var _ = Describe("A marker", func() {
 	},
 		Entry("as reported", true),
 		Entry("cured", false),
+	)
+	DescribeTable("an expectation elsewhere", func(setup func(ctrl.Manager) error) {
+		r := simginkgo.Explore(func(w *sim.World) {
+			w.External("far.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { missed() }))
+			w.Start("op", setup)
+			w.Apply(object("good"))
+			w.Settle()
+		})
+		Expect(r.Failure).NotTo(BeNil())
+		Expect(r.Failure.Temper).To(Equal("expectation"))
+		Expect(r.Failure.Message).To(HavePrefix("missed"))
+	},
+		Entry("in a setup function", func(ctrl.Manager) error {
+			missed()
+			return nil
+		}),
+		Entry("in a goroutine of a reconciler", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+				func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					done := make(chan struct{})
+					go func() {
+						defer close(done)
+						defer GinkgoRecover()
+						missed()
+					}()
+					<-done
+					return reconcile.Result{}, nil
+				}))
+		}),
+		Entry("in a predicate", func(mgr ctrl.Manager) error {
+			missing := predicate.NewPredicateFuncs(func(client.Object) bool {
+				missed()
+				return true
+			})
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}, builder.WithPredicates(missing)).Complete(&marker{mgr.GetClient(), false})
+		}),
+		Entry("outside the cluster", func(mgr ctrl.Manager) error {
+			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+				req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://far.example/", nil)
+				if err != nil {
+					return err
+				}
+				_, err = sim.HTTPClient(mgr).Do(req)
+				return err
+			}))
+		}),
 	)
 })

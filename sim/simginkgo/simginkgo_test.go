@@ -87,7 +87,8 @@ func TestSuite(t *testing.T) {
 	if strings.Contains(out, "PANICKED") {
 		t.Fatalf("a failure ended as a panic:\n%s", out)
 	}
-	for _, leaf := range []string{"holds", "is only searched", "as reported", "cured"} {
+	for _, leaf := range []string{"holds", "is only searched", "as reported", "cured",
+		"in a setup function", "in a goroutine of a reconciler", "in a predicate", "outside the cluster"} {
 		if s := spec(t, report, leaf); s.State != types.SpecStatePassed {
 			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
 		}
@@ -102,10 +103,10 @@ func TestSuite(t *testing.T) {
 		return fmt.Sprintf("fixtures_test.go:%d: expectation at step", lineOf(t, "site: "+mark))
 	}
 	for leaf, want := range map[string][]string{
-		"doesn't hold (on purpose)":                  {`always "nothing is marked" broke at step`, "good is marked", "marker/1", "shrunk from", "replay: go test "},
-		"meets an expectation of the scenario's own": {site("the scenario's own"), "to be empty", "marker/1", "shrunk from", "replay: go test "},
-		"meets an expectation of a reconciler's own": {site("a reconciler's own"), "the marker met a bad one", "marker/1", "shrunk from", "replay: go test "},
-		"meets an expectation in a property":         {site("in a property"), "to be empty", "marker/1", "shrunk from", "replay: go test "},
+		"doesn't hold (on purpose)":                  {`always "nothing is marked" broke at step`, "good is marked", "marker/1", "story:  ", "replay: go test "},
+		"meets an expectation of the scenario's own": {site("the scenario's own"), "to be empty", "marker/1", "story:  ", "replay: go test "},
+		"meets an expectation of a reconciler's own": {site("a reconciler's own"), "the marker met a bad one", "marker/1", "story:  ", "replay: go test "},
+		"meets an expectation in a property":         {site("in a property"), "to be empty", "marker/1", "story:  ", "replay: go test "},
 		"is helped":                                  {`always "nothing is marked" broke at step`},
 		"is misused":                                 {`sim: w.Stop("nobody"): there is no such process`},
 		"misses what it should sometimes reach":      {`sometimes "pigs fly" was not reached in 3 runs`},

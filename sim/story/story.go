@@ -57,10 +57,10 @@ func (l Length) String() string {
 	return fmt.Sprintf("%d choices, %d faults, %d steps", l.Choices, l.Faults, l.Steps)
 }
 
-// Name is the file name that belongs to the story: it depends on the verdict and the tape only.
+// Name is the file name that belongs to the story: it depends on the test, the verdict and the tape only.
 func (s *Story) Name() string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%s\n%s\n%s\n", s.Temper, s.Property, s.Site)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Temper, s.Property, s.Site)
 	for _, c := range s.Tape {
 		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
 	}
