@@ -121,7 +121,9 @@ func parseRow(t *testing.T, s *apiserver.Server, block string) row {
 func fillHoles(t *testing.T, s *apiserver.Server, text string) string {
 	return holes.ReplaceAllStringFunc(text, func(hole string) string {
 		m := holes.FindStringSubmatch(hole)
-		var o struct{ Metadata struct{ ResourceVersion, UID, Continue string } }
+		var o struct {
+			Metadata struct{ ResourceVersion, UID, Continue string }
+		}
 		if err := json.Unmarshal(do(t, s, "GET", m[2], "", "").Body, &o); err != nil {
 			t.Fatal(err)
 		}
