@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -49,7 +50,7 @@ func (p *Port) Name() string {
 	if p.Life == 0 {
 		return p.Process
 	}
-	return fmt.Sprintf("%s/%d", p.Process, p.Life)
+	return p.Process + "/" + strconv.Itoa(p.Life)
 }
 
 // Die makes every later request of this life fail, and leaves those in flight without an answer until the run ends.
@@ -165,14 +166,22 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	return call, nil
 }
 
+// order is the call's place among those that arrive in one stretch.
 func (c *Call) order() string {
-	f := fnv.New64a()
-	f.Write(c.Request.Body)
-	return fmt.Sprintf("%s %s %s %s %x", c.Port.Name(), c.Reconcile, c.Request.Method, clientTimeout.ReplaceAllString(c.Request.URL.String(), ""), f.Sum64())
+	c.ordered.Do(func() {
+		f := fnv.New64a()
+		f.Write(c.Request.Body)
+		u := c.Request.URL.String()
+		if strings.Contains(u, "timeout") {
+			u = clientTimeout.ReplaceAllString(u, "")
+		}
+		c.key = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + strconv.FormatUint(f.Sum64(), 16)
+	})
+	return c.key
 }
 
 // clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start together draw in an order
-// that nobody chooses, so the number must not matter: see [Cluster.open].
+// that nobody chooses, so the number must not matter: see [Stream.patience].
 var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)
 
 func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Response {

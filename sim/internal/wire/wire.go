@@ -95,12 +95,14 @@ type Call struct {
 	Reconcile string
 	Response  *apiserver.Response // once it has taken effect
 
-	http   *http.Request
-	event  int
-	reply  chan outcome
-	mu     sync.Mutex
-	action *sched.Action
-	gone   bool // the caller gave up
+	http    *http.Request
+	ordered sync.Once
+	key     string
+	event   int
+	reply   chan outcome
+	mu      sync.Mutex
+	action  *sched.Action
+	gone    bool // the caller gave up
 }
 
 type outcome struct {
