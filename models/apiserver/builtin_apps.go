@@ -45,6 +45,7 @@ var deploymentStrategy = builtin{
 	validateUpdate: compares(func(d, old *appsv1.Deployment) field.ErrorList {
 		return apivalidation.ValidateImmutableField(d.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
 	}),
+	validateStatus: deploymentStatusErrors,
 	keepOnStatus: func(o, old runtime.Object) {
 		o.(*appsv1.Deployment).Labels = old.(*appsv1.Deployment).Labels
 	},
@@ -62,6 +63,7 @@ var replicaSetStrategy = builtin{
 	validateUpdate: compares(func(r, old *appsv1.ReplicaSet) field.ErrorList {
 		return apivalidation.ValidateImmutableField(r.Spec.Selector, old.Spec.Selector, field.NewPath("spec", "selector"))
 	}),
+	validateStatus: replicaSetStatusErrors,
 }
 
 var daemonSetStrategy = builtin{
@@ -116,6 +118,7 @@ var statefulSetStrategy = builtin{
 		return workloadErrors("statefulset", s.Spec.Replicas, s.Spec.Selector, template)
 	}),
 	validateUpdate: compares(statefulSetUpdateErrors),
+	validateStatus: statefulSetStatusErrors,
 }
 
 func defaultStatefulSet(s *appsv1.StatefulSet) {

@@ -207,6 +207,12 @@ var podStrategy = builtin{
 	},
 	validate: checks(func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
 	validateUpdate: compares(func(p, old *corev1.Pod) field.ErrorList {
+		if len(p.Spec.Containers) != len(old.Spec.Containers) {
+			return field.ErrorList{field.Forbidden(field.NewPath("spec", "containers"), "pod updates may not add or remove containers")}
+		}
+		if len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
+			return field.ErrorList{field.Forbidden(field.NewPath("spec", "initContainers"), "pod updates may not add or remove containers")}
+		}
 		frozen := old.Spec.DeepCopy()
 		for i := range min(len(frozen.Containers), len(p.Spec.Containers)) {
 			frozen.Containers[i].Image = p.Spec.Containers[i].Image
@@ -228,6 +234,10 @@ var podStrategy = builtin{
 		p.OwnerReferences, p.DeletionTimestamp = before.OwnerReferences, nil
 		if p.Status.QOSClass == "" {
 			p.Status.QOSClass = before.Status.QOSClass
+		}
+		// The single address and the list of addresses are kept in step.
+		if p.Status.PodIP != "" && len(p.Status.PodIPs) == 0 {
+			p.Status.PodIPs = []corev1.PodIP{{IP: p.Status.PodIP}}
 		}
 	},
 	grace: func(o runtime.Object, asked *int64) *int64 {

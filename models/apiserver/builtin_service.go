@@ -24,10 +24,12 @@ var serviceStrategy = builtin{
 	},
 	prepareUpdate: func(c *call, o, old runtime.Object) {
 		s, before := o.(*corev1.Service), old.(*corev1.Service)
+		dropForType(s, before)
 		keepAllocated(s, before)
 		allocate(c, s)
 	},
-	validate: checks(validateService),
+	validate:       checks(validateService),
+	validateStatus: serviceStatusErrors,
 	validateUpdate: compares(func(s, old *corev1.Service) field.ErrorList {
 		if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName || old.Spec.ClusterIP == s.Spec.ClusterIP {
 			return nil
@@ -83,6 +85,11 @@ func allocate(c *call, s *corev1.Service) {
 	}
 	if len(spec.ClusterIPs) == 0 {
 		spec.ClusterIPs = []string{spec.ClusterIP}
+	}
+	if spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0 && len(spec.IPFamilies) == 0 && spec.IPFamilyPolicy == nil {
+		// Without a selector the endpoints are anybody's, in either family.
+		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
+		defaultTo(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
 	}
 	if len(spec.IPFamilies) == 0 {
 		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
