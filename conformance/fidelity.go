@@ -17,7 +17,8 @@ This page is written from the conformance table by ` + "`make conformance-record
 of the table is one question put to the model and to a real kube-apiserver (` + RealVersion + `) through the same client code; replies
 are equal in status code, headers (Content-Type, Warning, Retry-After, Allow), reason, message, causes, details, objects and
 watch frames, after only this was made equal: UIDs, revisions (to ranks), times (to distances from the row's start), generated
-names, allocated addresses and ports, the order of what the real server takes from a map, and managedFields.
+names, allocated addresses and ports, the order of what the real server takes from a map, the difference of internal Go
+structs that it puts behind one sentence about pods, bookmarks that only tell a stream's progress, and managedFields.
 
 ## The same
 

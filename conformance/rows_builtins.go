@@ -5,9 +5,11 @@ package conformance
 
 import "slices"
 
+const oneAutoscaling = "Autoscalers are served as autoscaling/v2 only; autoscaling/v1 would need the conversion between the two."
+
 var namespacedKinds = []string{
 	"cm", "secret", "svc", "sa", "pod", "pvc", "ep", "event", "quota", "limit", "rc", "podtpl", "deploy", "sts", "ds", "rs", "ctrlrev",
-	"job", "cronjob", "role", "rb", "lease", "slice", "ing", "netpol", "pdb", "hpa", "hpa1", "ev1",
+	"job", "cronjob", "role", "rb", "lease", "slice", "ing", "netpol", "pdb", "hpa", "ev1",
 }
 
 var clusterKinds = []string{"ns", "node", "pv", "cr", "crb", "ingcls", "sc", "csidrv", "pc", "vwc", "mwc"}
@@ -76,7 +78,8 @@ var rowsBuiltinValidation = []Row{
 	row("an ingress needs a path type", "POST ing {metadata: {name: a}, spec: {rules: [{host: x.example, http: {paths: [{path: /, backend: {service: {name: s, port: {number: 80}}}}]}}]}}"),
 	row("a budget cannot have both bounds", "POST pdb {metadata: {name: a}, spec: {minAvailable: 1, maxUnavailable: 1}}"),
 	row("an autoscaler's bounds", "POST hpa {metadata: {name: a}, spec: {minReplicas: 5, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}}"),
-	row("an autoscaler in two versions", "POST hpa {metadata: {name: a}"+minimal["hpa"]+"}", "GET hpa1/a", "MERGE hpa1/a {spec: {targetCPUUtilizationPercentage: 70}}", "GET hpa/a"),
+	row("an autoscaler in two versions", "POST hpa {metadata: {name: a}"+minimal["hpa"]+"}", "GET hpa1/a", "MERGE hpa1/a {spec: {targetCPUUtilizationPercentage: 70}}", "GET hpa/a").
+		refused(oneAutoscaling),
 	row("a claim's size cannot shrink, its class is given late", "POST pvc {metadata: {name: a}"+minimal["pvc"]+"}",
 		"MERGE pvc/a {spec: {resources: {requests: {storage: 500Mi}}}}", "MERGE pvc/a {spec: {storageClassName: other}}"),
 	row("a storage class's provisioner cannot change", "POST sc {metadata: {name: $ns-a}, provisioner: x.example/p}", "MERGE sc/$ns-a {provisioner: x.example/q}"),
