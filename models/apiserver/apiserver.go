@@ -6,6 +6,31 @@
 // the owner's decisions.
 //
 // What the model does not know it refuses with a Kubernetes status error that names what is missing; it never guesses.
+//
+// # How it is laid out
+//
+// internal/store is the storage: one revision counter, ordered tables, an append-only history, one write path. Above it
+// lies the protocol, one file for each verb or concern. A request becomes a call (handle.go), which finds its type in the
+// registry (registry.go: built-in rows in builtin_table.go, custom types in definition.go), decodes and defaults the
+// object (codec.go, custom.go), prepares and validates it (create.go, update.go, patch.go, validate.go) and commits it
+// (write.go: with remove, the only place where a request changes the store). What is particular to a built-in type is a
+// strategy (builtin_*.go). Stored objects are immutable and shared; their encodings are made once.
+//
+// # What is different
+//
+// A definition is established by the change that stores it, and when it is deleted its instances go in the same request.
+// Events do not expire. Services get addresses and node ports in order. No namespace controller, garbage collector or
+// quota runs in here: they are models of their own. Of the admission plugins that are on by default, NamespaceLifecycle,
+// Priority (without priority classes), DefaultTolerationSeconds, TaintNodesByCondition and StorageObjectInUseProtection
+// are built in; the others, ServiceAccount among them, are not. Errors that a real server reports in the random order of
+// a Go map come sorted. Reads are always current, so resourceVersion=0 is no licence to be stale: lag is for the owner.
+//
+// # What is refused
+//
+// Server-side apply, and with it managedFields; Table, protobuf and CBOR encodings; OpenAPI; conversion webhooks;
+// autoscaling/v1; the subresources of pods but status, serviceaccounts/token, certificate approval; the types in the list
+// named unmodelled (registry.go). Validation of pods, volumes and other large built-in types covers names, required and
+// immutable fields, not every rule.
 package apiserver
 
 import (
