@@ -39,7 +39,14 @@ func KeepStories() ExploreOption { return func(s *settings) { s.keep = true } }
 // Err is what [Check] would fail the test with; nil if it would pass.
 func (r Report) Err() error {
 	if r.Failure != nil {
-		return fmt.Errorf("%s", r.Failure.Text())
+		text := r.Failure.Text()
+		if len(r.Findings) > 1 {
+			text += fmt.Sprintf("    %d causes in %d runs:\n", len(r.Findings), r.Runs)
+			for _, f := range r.Findings {
+				text += fmt.Sprintf("    %5d runs: %s (shortest story: %d steps; first in run %d, by %s)\n", f.Count, f.Cause, f.Steps, f.First, f.Strategy)
+			}
+		}
+		return fmt.Errorf("%s", text)
 	}
 	if !r.Complete || testing.Short() {
 		return nil
@@ -87,13 +94,30 @@ func Fail(site, message string) bool {
 	if onScenario() {
 		w.fail(v)
 	}
-	w.sched.Note("expectation "+v.Site+" "+v.Message, func() {
+	w.later(v)
+	return true
+}
+
+// later ends a goroutine of the code under test, and the run at its next quiet moment.
+func (w *World) later(v *Verdict) {
+	w.sched.Note("verdict "+v.Site+" "+v.Message, func() {
 		if w.foreign == nil {
 			w.foreign = v
 		}
 	})
 	runtime.Goexit()
-	return true
+}
+
+// mine ends the run when the world is used where it cannot be: on another goroutine than the scenario's, or inside a
+// property.
+func (w *World) mine() {
+	if !onScenario() {
+		w.later(&Verdict{Temper: "misuse", Message: "sim: a World was used on another goroutine than its scenario's (in a reconciler, or " +
+			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the other"})
+	}
+	if w.judging {
+		w.misuse("a property may only read: its history, or the server through w.Client()")
+	}
 }
 
 // raise ends the run with what [Fail] was given on a goroutine of the code under test.
@@ -107,16 +131,18 @@ func (w *World) raise() {
 func (stopRun) GinkgoRecoverShouldIgnoreThisPanic() {}
 
 // onScenario says whether the caller is on the goroutine that the scenario was called on, which is also the scheduling
-// goroutine: the only one that may end the run by a panic.
+// goroutine: the only one that may end the run by a panic. It is asked at every use of the world, so it looks at the
+// bottom of the stack first.
 func onScenario() bool {
-	pcs := make([]uintptr, 1024)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	for {
-		f, more := frames.Next()
-		if strings.HasSuffix(f.Function, "/sim.(*result).live") {
-			return true
+	var pcs [256]uintptr
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs[:])
+		for i := n - 1; i >= 0; i-- {
+			if f := runtime.FuncForPC(pcs[i] - 1); f != nil && strings.HasSuffix(f.Name(), "/sim.(*result).live") {
+				return true
+			}
 		}
-		if !more {
+		if n < len(pcs) {
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/story"
 )
 
 // Check runs a scenario many times, each run with other choices, and fails the test at the first run in which a
@@ -50,12 +51,28 @@ func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.
 func Bound(n int) ExploreOption { return func(s *settings) { s.bound = n } }
 
+// ReportTo writes the campaign's result into a directory as JSON while it runs, and goes on where such a result left off.
+func ReportTo(dir string) ExploreOption { return func(s *settings) { s.report = dir } }
+
+// KeepGoing goes on after a failure until all runs are made, and groups what is found by its cause.
+func KeepGoing() ExploreOption { return func(s *settings) { s.keepGoing = true } }
+
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
 
 // Stories keeps what is found as story files in a directory, and tries the stories that are there before searching.
 // Check does so by itself, under testdata/sim.
 func Stories(dir string) ExploreOption { return func(s *settings) { s.stories = dir } }
+
+// Replay plays one story instead of searching, whichever test it belongs to: for catalogues of stories that must still
+// break one program and no longer another. Where -sim.replay is given, that one is played.
+func Replay(path string) ExploreOption {
+	return func(s *settings) {
+		if s.replay == "" {
+			s.replay = path
+		}
+	}
+}
 
 // Report is what a campaign found.
 type Report struct {
@@ -71,7 +88,10 @@ type Report struct {
 	Faults     []FaultCount
 	Sometimes  []Probe
 	Complete   bool // all runs that were asked for were made
-	Failure    *Failure
+	// Failure is the first run that broke a property; nil if none did.
+	Failure *Failure
+	// Findings are all failures by cause: more than one only with KeepGoing.
+	Findings   []story.Finding
 	Strategies []StrategyCount
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
 	Features int
@@ -110,13 +130,15 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	}
 	defer process.Enter(runLog, process.Outside{})()
 	defer watch(t.Name(), s.hang)()
-	c := &campaign{t: t, scenario: scenario, settings: s}
+	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed = name, baseSeed(s.host.Name(), s.seed)
 	began := time.Now()
 	c.run(began)
-	c.report.Elapsed = time.Since(began)
+	c.report.Elapsed = c.before + time.Since(began)
 	if f := c.report.Failure; f != nil && f.Temper == "misuse" {
 		s.host.Fatalf("%s", f.Message)
+	} else if f != nil && flags.replay != "" && !s.keep {
+		s.host.Fatalf("%s", f.Text()) // whoever types -sim.replay wants to see it; Check shows it by itself
 	}
 	return c.report
 }
@@ -152,6 +174,9 @@ type campaign struct {
 	settings settings
 	report   Report
 	progress *progress
+	shrunk   map[string]int // failing runs that were shrunk, by property
+	saved    time.Time
+	before   time.Duration // real time that earlier processes spent on the campaign
 }
 
 func (c *campaign) run(began time.Time) {
@@ -175,9 +200,12 @@ func (c *campaign) run(began time.Time) {
 		c.found(0, c.report.Seed, "undisturbed", broken, broken)
 		return
 	}
-	for i := 0; s.runs == 0 || c.report.Runs < s.runs; i++ {
-		if s.budget > 0 && i > 0 && time.Since(began) > s.budget {
+	for i := c.resume(search); s.runs == 0 || i < s.runs; i++ {
+		if s.budget > 0 && c.report.Runs > 0 && time.Since(began) > s.budget {
 			return
+		}
+		if !s.mine(i) {
+			continue
 		}
 		seed := choice.Mix(c.report.Seed, i)
 		res, strategy, more := search.next(i, seed)
@@ -185,14 +213,18 @@ func (c *campaign) run(began time.Time) {
 			break
 		}
 		if res.verdict != nil {
-			c.found(c.report.Runs-1, seed, strategy, res, res)
+			c.found(i, seed, strategy, res, res)
+		} else if s.verify > 0 && i%s.verify == 0 {
+			c.double(i, seed, res)
+		}
+		if c.report.Failure != nil && !s.keepGoing {
+			c.save(search, i+1, began, true)
 			return
 		}
-		if s.verify > 0 && i%s.verify == 0 && !c.double(i, seed, res) {
-			return
-		}
+		c.save(search, i+1, began, false)
 	}
 	c.report.Complete = true
+	c.save(search, s.runs, began, true)
 }
 
 // count adds a run to the report.
@@ -221,17 +253,16 @@ func (c *campaign) count(res *result) {
 }
 
 // double makes a run again from its tape and compares the two histories.
-func (c *campaign) double(i int, seed uint64, first *result) bool {
+func (c *campaign) double(i int, seed uint64, first *result) {
 	c.report.Doubled++
 	second := execute(c.t, c.scenario, choice.Play(first.tape), c.settings)
 	at, what := history.Difference(first.history, second.history)
 	if at < 0 {
-		return true
+		return
 	}
 	c.fail(&Failure{
 		Verdict: Verdict{Temper: "nondeterminism", Message: "two runs of one tape differ, so something in the code under test does not come " +
 			"from its inputs (a map range that writes, the wall clock, math/rand/v2, goroutines that race): " + what},
 		Run: i, Seed: seed, History: first.history,
 	}, first.tape, lengthOf(first), lengthOf(first))
-	return false
 }

@@ -23,3 +23,6 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	v := execute(t, scenario, choice.Play(tape), flags).verdict
 	return v != nil && v.Property == s.Property
 }
+
+// ForgetCampaigns lets the next campaign of a test be its first again, as in a new process.
+func ForgetCampaigns() { clear(campaigns.n) }

@@ -97,7 +97,7 @@ func (f *racingRequeue) race(w *World, l *process.Life, controller string, item 
 			for _, c := range w.procs.Controllers() {
 				if c.Life == l && c.Name == controller {
 					f.count.Observed++
-					w.note(history.Event{Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: "RacingRequeue of " + item.String()})
+					w.note(history.Event{Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: "RacingRequeue: of " + item.String()})
 					c.Inject(item, "racing requeue")
 					return true
 				}

@@ -13,20 +13,23 @@ import (
 // settings are the -sim.* flags. Each has an environment twin, because a flag given to ./... fails in packages that do
 // not import sim.
 type settings struct {
-	runs     int
-	budget   time.Duration
-	seed     string
-	strategy string
-	replay   string
-	bound    int
-	maxSteps int
-	verify   int
-	verbose  bool
-	shrink   time.Duration
-	hang     time.Duration
-	stories  string // directory; set by options
-	keep     bool   // keep stories where Check does
-	host     Host
+	runs      int
+	budget    time.Duration
+	seed      string
+	strategy  string
+	replay    string
+	shard     string
+	report    string
+	bound     int
+	maxSteps  int
+	verify    int
+	verbose   bool
+	keepGoing bool
+	shrink    time.Duration
+	hang      time.Duration
+	stories   string // directory; set by options
+	keep      bool   // keep stories where Check does
+	host      Host
 }
 
 var flags settings
@@ -37,11 +40,14 @@ func init() {
 	flag.StringVar(&flags.seed, "sim.seed", env("SEED", "", text), "base seed: a number, \"random\", or empty for one fixed by the test's name (env SIM_SEED)")
 	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "portfolio", text), "how tapes are made: "+strings.Join(strategies, ", ")+" (env SIM_STRATEGY)")
 	flag.IntVar(&flags.bound, "sim.bound", env("BOUND", 2, strconv.Atoi), "disturbances in a run of the exhaustive strategy, at most (env SIM_BOUND)")
+	flag.StringVar(&flags.shard, "sim.shard", env("SHARD", shardFromEnvironment(), text), "make only the runs of shard i of n, written i/n and counted from 0 (env SIM_SHARD, or JOB_COMPLETION_INDEX with SIM_SHARDS, or TEST_SHARD_INDEX with TEST_TOTAL_SHARDS)")
+	flag.StringVar(&flags.report, "sim.report", env("REPORT", "", text), "write each campaign's result as JSON into this directory, and go on where such a result left off (env SIM_REPORT)")
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure; 0 means not at all (env SIM_SHRINK)")
 	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "real time without progress after which a run counts as hung (env SIM_HANG)")
+	flag.BoolVar(&flags.keepGoing, "sim.keep-going", env("KEEP_GOING", false, strconv.ParseBool), "go on after a failure and group what is found by cause (env SIM_KEEP_GOING)")
 	flag.BoolVar(&flags.verbose, "sim.v", env("V", false, strconv.ParseBool), "print every event of a failing or replayed run (env SIM_V)")
 }
 
@@ -85,6 +91,10 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.verify)
 	case !slices.Contains(strategies, s.strategy):
 		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s", s.strategy, strings.Join(strategies, ", "))
+	case s.shard != "" && !goodShard(s.shard):
+		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.shard)
+	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "evolve", "rapid"}, s.strategy):
+		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; use portfolio, random, pct, delay, starve or sweep", s.strategy)
 	case s.bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}

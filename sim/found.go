@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,10 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/story"
 )
+
+// shrinkEach is how many failing runs of one property are shrunk; what a campaign that keeps going finds after that is
+// counted under the faults of the run as it was found.
+const shrinkEach = 4
 
 // shrinkTime bounds the search for a shorter story.
 const shrinkTime = 20 * time.Second
@@ -46,9 +51,15 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 		c.report.Failure = f
 		return
 	}
-	c.report.Failure = f
+	limit := c.settings.shrink
+	if c.shrunk[f.Property]++; c.shrunk[f.Property] > shrinkEach {
+		limit = 0
+	}
+	if c.report.Failure == nil {
+		c.report.Failure = f
+	}
 	best := from
-	tape, runs := choice.Shrink(from.tape, c.settings.shrink, func(t choice.Tape) (choice.Tape, bool) {
+	tape, runs := choice.Shrink(from.tape, limit, func(t choice.Tape) (choice.Tape, bool) {
 		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
 		c.progress.show(&c.report, c.settings)
 		if !res.verdict.same(first.verdict) {
@@ -80,7 +91,39 @@ func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length
 			f.File = path
 		}
 	}
-	c.report.Failure = f
+	if c.report.Failure == nil || c.report.Failure.Run == f.Run {
+		c.report.Failure = f
+	}
+	found := &story.Result{Findings: c.report.Findings}
+	found.Found(story.Finding{Cause: f.cause(), Temper: f.Temper, Property: f.Property, Count: 1, First: f.Run, Strategy: f.Strategy,
+		Story: string(f.Story.Encode()), Steps: after.Steps})
+	c.report.Findings = found.Findings
+}
+
+// cause is what failing runs are grouped by: the property and the sorts of faults in the shrunk story.
+func (f *Failure) cause() string {
+	var kinds []string
+	for i := range f.History.Events {
+		if e := &f.History.Events[i]; e.Kind == history.Fault {
+			what, _, _ := strings.Cut(e.Note, ":")
+			kinds = append(kinds, what)
+		}
+	}
+	for _, c := range f.Story.Tape {
+		if strings.HasPrefix(c.ID, "StaleCache") {
+			kinds = append(kinds, "StaleCache")
+		}
+	}
+	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
+	if len(kinds) == 0 {
+		kinds = []string{"no fault"}
+	}
+	name := f.Property
+	if name == "" {
+		name = f.Temper + ": " + firstLine(f.Message)
+	}
+	return fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and "))
 }
 
 func lengthOf(r *result) story.Length {
@@ -186,7 +229,7 @@ func (c *campaign) replay() {
 		if err != nil {
 			c.settings.host.Fatalf("sim: -sim.replay: %v", err)
 		}
-		if s.Test != c.report.Name {
+		if s.Test != c.report.Name && flags.replay != "" { // an option says which story it wants, a flag reaches every test
 			if len(paths) == 1 {
 				if testOf(s.Test) == c.settings.host.Name() {
 					return // another campaign of the same test

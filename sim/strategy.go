@@ -13,11 +13,11 @@ import (
 // strategies are the ways to make tapes, as -sim.strategy takes them.
 var strategies = []string{"portfolio", "random", "pct", "delay", "starve", "sweep", "exhaustive", "evolve", "rapid"}
 
-// StrategyCount says how much of a campaign a strategy made, and whether it found the failure.
+// StrategyCount says how many runs of a campaign a strategy made, and how many of them broke a property.
 type StrategyCount struct {
 	Name  string
 	Runs  int
-	Found bool
+	Finds int
 }
 
 // search hands out oracles, run by run, and learns from what they led to.
@@ -47,14 +47,14 @@ func (s *search) prepare() *result {
 	if s.armed != nil || s.name == "random" || s.name == "starve" {
 		return nil
 	}
-	dull := s.run(choice.Play(nil))
+	dull := s.plan(choice.Play(nil))
 	if dull.verdict != nil {
 		return dull
 	}
 	s.armed = append(choice.Tape{}, choice.Armed(dull.log)...)
 	armed := dull
 	if len(s.armed) > 0 {
-		if armed = s.run(choice.Play(s.armed)); armed.verdict != nil {
+		if armed = s.plan(choice.Play(s.armed)); armed.verdict != nil {
 			return armed
 		}
 	}
@@ -62,6 +62,15 @@ func (s *search) prepare() *result {
 	s.sweep = choice.NewSweep(s.c.report.Seed, s.armed, armed.log)
 	s.all = choice.NewExhaustive(s.armed, s.c.settings.bound)
 	return nil
+}
+
+// plan makes a run that is not one of the campaign's unless it breaks something: every shard makes it.
+func (s *search) plan(o choice.Oracle) *result {
+	res := execute(s.c.t, s.c.scenario, o, s.c.settings)
+	if res.verdict != nil {
+		s.c.count(res)
+	}
+	return res
 }
 
 func (s *search) run(o choice.Oracle) *result {
@@ -76,6 +85,9 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	if name == "portfolio" {
 		name = portfolio[i%len(portfolio)]
 	}
+	if name == "evolve" && s.c.settings.shards() > 1 {
+		name = "random" // evolution knows only the runs of its own shard, and a run must not depend on who makes it
+	}
 	var res *result
 	switch name {
 	case "random":
@@ -89,7 +101,7 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	case "evolve":
 		res = s.run(s.evolve.Oracle())
 	case "sweep":
-		tape, pair := s.sweep.Next()
+		tape, pair := s.sweep.At(s.turn("sweep", i))
 		if pair {
 			name = "pairs"
 		}
@@ -109,6 +121,24 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	return res, name, true
 }
 
+// turn is how many runs before run i were a strategy's, so that a planned strategy knows where it is in its plan
+// whichever shard makes the run.
+func (s *search) turn(name string, i int) int {
+	if s.name != "portfolio" {
+		return i
+	}
+	each, before := 0, 0
+	for j, p := range portfolio {
+		if p == name {
+			each++
+			if j < i%len(portfolio) {
+				before++
+			}
+		}
+	}
+	return i/len(portfolio)*each + before
+}
+
 func (s *search) tally(name string, found bool) {
 	n := s.counts[name]
 	if n == nil {
@@ -116,11 +146,14 @@ func (s *search) tally(name string, found bool) {
 		s.counts[name] = n
 	}
 	n.Runs++
-	n.Found = n.Found || found
+	if found {
+		n.Finds++
+	}
 }
 
 // report puts the counts into the campaign's report.
 func (s *search) report() {
+	s.c.report.Strategies = nil
 	for _, n := range s.counts {
 		s.c.report.Strategies = append(s.c.report.Strategies, *n)
 	}

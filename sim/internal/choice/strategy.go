@@ -138,8 +138,7 @@ func (o *Starve) Choose(p Point) int {
 type Sweep struct {
 	armed Tape    // switches every declared fault on
 	spots []Entry // single disturbances, faults first
-	next  int
-	r     *rand.Rand
+	seed  uint64
 }
 
 // Armed is the tape of the undisturbed run with every fault declared and none striking, from the log of the dull run.
@@ -155,7 +154,7 @@ func Armed(log []Answer) Tape {
 
 // NewSweep plans the sweep from the log of the armed run.
 func NewSweep(seed uint64, armed Tape, log []Answer) *Sweep {
-	s := &Sweep{armed: armed, r: rand.New(rand.NewPCG(seed, 3))}
+	s := &Sweep{armed: armed, seed: seed}
 	var orders []Entry
 	for _, a := range log {
 		switch sortOf(a.Label) {
@@ -189,17 +188,17 @@ func levels(n int) []int {
 // Singles is the number of single disturbances.
 func (s *Sweep) Singles() int { return len(s.spots) }
 
-// Next is the next tape; pair says that the singles are used up.
-func (s *Sweep) Next() (t Tape, pair bool) {
-	if s.next < len(s.spots) {
-		s.next++
-		return append(append(Tape(nil), s.armed...), s.spots[s.next-1]), false
+// At is tape k of the sweep, whoever makes the others; pair says that the singles are used up.
+func (s *Sweep) At(k int) (t Tape, pair bool) {
+	if k < len(s.spots) {
+		return append(append(Tape(nil), s.armed...), s.spots[k]), false
 	}
 	if len(s.spots) < 2 {
 		return s.armed, true
 	}
-	i := s.r.IntN(len(s.spots))
-	j := s.r.IntN(len(s.spots) - 1)
+	r := rand.New(rand.NewPCG(s.seed, uint64(k)))
+	i := r.IntN(len(s.spots))
+	j := r.IntN(len(s.spots) - 1)
 	if j >= i {
 		j++
 	}

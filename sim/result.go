@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// This file keeps a campaign's result on disk while it runs, so that an interrupted campaign loses nothing and shards
+// can be merged.
+
+// saveEvery is how often the result of a running campaign is written.
+const saveEvery = 2 * time.Second
+
+// result is the campaign so far.
+func (c *campaign) result(next int) *story.Result {
+	r := &c.report
+	shard, shards, _ := parseShard(c.settings.shard)
+	out := &story.Result{
+		Test: r.Name, Package: c.settings.host.Package(), Seed: r.Seed, Strategy: c.settings.strategy, Planned: c.settings.runs, Shard: shard, Shards: shards,
+		Next: next, Complete: r.Complete, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
+		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(),
+	}
+	for _, f := range r.Faults {
+		out.Faults = append(out.Faults, story.FaultTotal(f))
+	}
+	for _, p := range r.Sometimes {
+		out.Sometimes = append(out.Sometimes, story.ProbeTotal(p))
+	}
+	for _, s := range r.Strategies {
+		out.Strategies = append(out.Strategies, story.StrategyTotal(s))
+	}
+	return out
+}
+
+// save writes the result if it is time to, or if this is the last time.
+func (c *campaign) save(s *search, next int, began time.Time, last bool) {
+	if c.settings.report == "" || !last && time.Since(c.saved) < saveEvery {
+		return
+	}
+	c.saved = time.Now()
+	c.report.Elapsed = c.before + time.Since(began)
+	s.report()
+	if err := c.result(next).Write(c.settings.report); err != nil {
+		c.t.Logf("sim: the campaign's result could not be kept: %v", err)
+	}
+}
+
+// resume takes up what an earlier process has left, and returns the number of the run to go on with. A result of other
+// settings is not taken up; it will be overwritten.
+func (c *campaign) resume(s *search) int {
+	if c.settings.report == "" {
+		return 0
+	}
+	fresh := c.result(0)
+	old, err := story.ReadResult(filepath.Join(c.settings.report, fresh.FileName()))
+	if errors.Is(err, os.ErrNotExist) {
+		return 0
+	}
+	if err != nil {
+		c.t.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
+	}
+	if old.Seed != fresh.Seed || old.Strategy != fresh.Strategy || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned ||
+		fresh.Versions["go"] != old.Versions["go"] {
+		return 0
+	}
+	r := &c.report
+	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled
+	r.Findings, c.before = old.Findings, old.Elapsed
+	for _, f := range old.Faults {
+		r.Faults = append(r.Faults, FaultCount(f))
+	}
+	for _, p := range old.Sometimes {
+		r.Sometimes = append(r.Sometimes, Probe(p))
+	}
+	for _, n := range old.Strategies {
+		s.counts[n.Name] = &StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
+	}
+	c.t.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.Name, c.settings.report)
+	return old.Next
+}

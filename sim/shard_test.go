@@ -1,0 +1,122 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's runs are the same.
+func TestShardsMakeTheSameRuns(t *testing.T) {
+	const guard = "WAVETANK_TEST_SHARD"
+	if os.Getenv(guard) != "" {
+		sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
+		return
+	}
+	dir := t.TempDir()
+	run := func(env ...string) {
+		t.Helper()
+		cmd := exec.Command(os.Args[0], "-test.run=^TestShardsMakeTheSameRuns$", "-sim.strategy=sweep", "-sim.report="+dir)
+		cmd.Env = append(append(os.Environ(), guard+"=1"), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", env, err, out)
+		}
+	}
+	read := func(name string) *story.Result {
+		t.Helper()
+		r, err := story.ReadResult(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	run()
+	whole := read("TestShardsMakeTheSameRuns.json")
+	var shards []*story.Result
+	for i, env := range [][]string{
+		{"SIM_SHARD=0/3"},
+		{"JOB_COMPLETION_INDEX=1", "SIM_SHARDS=3"},
+		{"TEST_SHARD_INDEX=2", "TEST_TOTAL_SHARDS=3"},
+	} {
+		run(env...)
+		shards = append(shards, read(fmt.Sprintf("TestShardsMakeTheSameRuns.shard-%d-of-3.json", i)))
+	}
+	merged, err := story.Merge(shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if merged.Runs != whole.Runs || merged.Steps != whole.Steps || merged.Reconciles != whole.Reconciles || !merged.Complete {
+		t.Errorf("three shards make %d runs of %d steps, one process makes %d of %d", merged.Runs, merged.Steps, whole.Runs, whole.Steps)
+	}
+	if len(merged.Findings) == 0 || len(merged.Findings) != len(whole.Findings) {
+		t.Errorf("three shards find %d causes, one process finds %d", len(merged.Findings), len(whole.Findings))
+	}
+	for i := range whole.Findings {
+		if a, b := whole.Findings[i], merged.Findings[i]; whole.Findings[i].Count != merged.Findings[i].Count && a.Cause == b.Cause {
+			t.Errorf("%s: %d runs in one process, %d in three", a.Cause, a.Count, b.Count)
+		}
+	}
+}
+
+// TestACampaignGoesOnWhereItWasCutOff: its result on disk tells where.
+func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
+	dir := t.TempDir()
+	report := sim.ReportTo(dir)
+	holds := mailing(mailer{})
+	first := sim.Explore(t, holds, sim.Runs(30), sim.For(0), report)
+	path := filepath.Join(dir, "TestACampaignGoesOnWhereItWasCutOff.json")
+	cut, err := story.ReadResult(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut.Complete, cut.Planned, cut.Next = false, 50, 30
+	if err := cut.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	sim.ForgetCampaigns()
+	began := time.Now()
+	second := sim.Explore(t, holds, sim.Runs(50), sim.For(0), report)
+	if first.Runs != 30 || second.Runs != 50 || !second.Complete {
+		t.Errorf("%d runs, then %d; complete: %v (%v)", first.Runs, second.Runs, second.Complete, time.Since(began))
+	}
+	done, err := story.ReadResult(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Runs != 50 || !done.Complete || done.Steps <= cut.Steps {
+		t.Errorf("the result reads %+v", done)
+	}
+}
+
+// TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its shortest story.
+func TestFindingsAreGroupedByCause(t *testing.T) {
+	r := sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
+	if r.Runs < 60 || len(r.Findings) < 2 {
+		t.Fatalf("%d causes in %d runs", len(r.Findings), r.Runs)
+	}
+	total := 0
+	for _, f := range r.Findings {
+		t.Logf("%3d runs: %s (%d steps, first in run %d by %s)", f.Count, f.Cause, f.Steps, f.First, f.Strategy)
+		if _, err := story.Decode([]byte(f.Story)); err != nil {
+			t.Errorf("%s: its story cannot be read: %v", f.Cause, err)
+		}
+		total += f.Count
+	}
+	finds := 0
+	for _, s := range r.Strategies {
+		finds += s.Finds
+	}
+	if total != finds {
+		t.Errorf("%d failing runs, %d of them under a cause", finds, total)
+	}
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "causes in") {
+		t.Errorf("the report does not list the causes: %v", err)
+	}
+}

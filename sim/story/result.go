@@ -1,0 +1,208 @@
+package story
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Result is what a campaign, or one shard of it, has come to. It is written as JSON while the campaign runs, so that an
+// interrupted one can go on where it left off and shards can be merged.
+type Result struct {
+	Format   int    `json:"format"`
+	Test     string `json:"test"`
+	Package  string `json:"package"`
+	Seed     uint64 `json:"seed"` // base seed
+	Strategy string `json:"strategy"`
+	Planned  int    `json:"planned"` // runs of the whole campaign; 0 for as many as time allows
+	Shard    int    `json:"shard"`
+	Shards   int    `json:"shards"`
+	// Next is the number of the run to go on with; Complete is set when there is none left.
+	Next     int  `json:"next"`
+	Complete bool `json:"complete"`
+
+	Runs       int           `json:"runs"`
+	Elapsed    time.Duration `json:"elapsed"` // real time, nanoseconds; of all shards together after a merge
+	Steps      int           `json:"steps"`
+	Reconciles int           `json:"reconciles"`
+	Requests   int           `json:"requests"`
+	Virtual    time.Duration `json:"virtual"` // virtual time, nanoseconds
+	Doubled    int           `json:"doubled"` // runs that were made twice and compared
+	Features   int           `json:"features"`
+
+	Faults     []FaultTotal      `json:"faults,omitempty"`
+	Sometimes  []ProbeTotal      `json:"sometimes,omitempty"`
+	Strategies []StrategyTotal   `json:"strategies,omitempty"`
+	Findings   []Finding         `json:"findings,omitempty"`
+	Versions   map[string]string `json:"versions,omitempty"`
+}
+
+// FaultTotal says what became of a declared fault.
+type FaultTotal struct {
+	Fault    string `json:"fault"`
+	Could    int    `json:"could"`
+	Struck   int    `json:"struck"`
+	Observed int    `json:"observed"`
+}
+
+// ProbeTotal says in how many runs a Sometimes was true.
+type ProbeTotal struct {
+	Sentence string `json:"sentence"`
+	Site     string `json:"site"`
+	Reached  int    `json:"reached"`
+}
+
+// StrategyTotal says how many runs a strategy made and how many of them broke a property.
+type StrategyTotal struct {
+	Name  string `json:"name"`
+	Runs  int    `json:"runs"`
+	Finds int    `json:"finds"`
+}
+
+// Finding is one cause: a property and the pattern of faults in its shrunk story.
+type Finding struct {
+	Cause    string `json:"cause"`
+	Temper   string `json:"temper"`
+	Property string `json:"property"`
+	Count    int    `json:"count"` // runs that came down to it
+	First    int    `json:"first"` // number of the first of them
+	Strategy string `json:"strategy"`
+	// Story is the shortest story of it, as its file reads.
+	Story string `json:"story"`
+	Steps int    `json:"steps"` // length of that story
+}
+
+// ReadResult reads a result file.
+func ReadResult(path string) (*Result, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s is not a campaign's result: %w", path, err)
+	}
+	if r.Format != Format || r.Test == "" {
+		return nil, fmt.Errorf("%s is not a campaign's result of format %d", path, Format)
+	}
+	return r, nil
+}
+
+// FileName is the name of the result's file.
+func (r *Result) FileName() string {
+	name := strings.Map(func(c rune) rune {
+		if c == '/' || c == '\\' || c == ' ' || c == ':' {
+			return '_'
+		}
+		return c
+	}, r.Test)
+	if r.Shards > 1 {
+		name += fmt.Sprintf(".shard-%d-of-%d", r.Shard, r.Shards)
+	}
+	return name + ".json"
+}
+
+// Write stores the result in a directory, all of it or nothing.
+func (r *Result) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	r.Format = Format
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, r.FileName())
+	if err := os.WriteFile(path+".new", append(data, '\n'), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// Merge adds up the shards of one campaign. Causes are joined, keeping the shortest story of each. The merged result is
+// complete only if every shard is there and complete.
+func Merge(shards []*Result) (*Result, error) {
+	if len(shards) == 0 {
+		return nil, errors.New("there is nothing to merge")
+	}
+	first := shards[0]
+	m := &Result{Format: Format, Test: first.Test, Package: first.Package, Seed: first.Seed, Strategy: first.Strategy,
+		Planned: first.Planned, Shards: 1, Versions: first.Versions}
+	have := map[int]bool{}
+	complete := 0
+	for _, r := range shards {
+		if r.Test != m.Test || r.Seed != m.Seed || r.Strategy != m.Strategy || r.Planned != m.Planned || r.Shards != first.Shards {
+			return nil, fmt.Errorf("shard %d/%d of %s (seed %d, %s, %d runs) is not of the same campaign as shard %d/%d of %s (seed %d, %s, %d runs)",
+				r.Shard, r.Shards, r.Test, r.Seed, r.Strategy, r.Planned, first.Shard, first.Shards, first.Test, first.Seed, first.Strategy, first.Planned)
+		}
+		if have[r.Shard] {
+			return nil, fmt.Errorf("shard %d/%d of %s is there twice", r.Shard, r.Shards, r.Test)
+		}
+		have[r.Shard] = true
+		if r.Complete {
+			complete++
+		}
+		m.add(r)
+	}
+	m.Complete = complete == first.Shards
+	m.sort()
+	return m, nil
+}
+
+func (r *Result) add(o *Result) {
+	r.Runs += o.Runs
+	r.Elapsed += o.Elapsed
+	r.Steps += o.Steps
+	r.Reconciles += o.Reconciles
+	r.Requests += o.Requests
+	r.Virtual += o.Virtual
+	r.Doubled += o.Doubled
+	r.Features = max(r.Features, o.Features) // a lower bound: which features they were is not kept
+	for _, f := range o.Faults {
+		t := at(&r.Faults, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
+		t.Could, t.Struck, t.Observed = t.Could+f.Could, t.Struck+f.Struck, t.Observed+f.Observed
+	}
+	for _, p := range o.Sometimes {
+		at(&r.Sometimes, func(t ProbeTotal) bool { return t.Sentence == p.Sentence }, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
+	}
+	for _, s := range o.Strategies {
+		t := at(&r.Strategies, func(t StrategyTotal) bool { return t.Name == s.Name }, StrategyTotal{Name: s.Name})
+		t.Runs, t.Finds = t.Runs+s.Runs, t.Finds+s.Finds
+	}
+	for _, f := range o.Findings {
+		r.Found(f)
+	}
+}
+
+// Found adds a finding to its cause.
+func (r *Result) Found(f Finding) {
+	t := at(&r.Findings, func(t Finding) bool { return t.Cause == f.Cause }, Finding{Cause: f.Cause, Temper: f.Temper, Property: f.Property, First: -1})
+	t.Count += f.Count
+	if t.First < 0 || f.First < t.First {
+		t.First, t.Strategy = f.First, f.Strategy
+	}
+	if t.Story == "" || f.Story != "" && (f.Steps < t.Steps || f.Steps == t.Steps && f.Story < t.Story) {
+		t.Story, t.Steps = f.Story, f.Steps
+	}
+}
+
+func (r *Result) sort() {
+	sort.Slice(r.Strategies, func(i, j int) bool { return r.Strategies[i].Name < r.Strategies[j].Name })
+	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Cause < r.Findings[j].Cause })
+}
+
+// at finds an element, adding it if there is none.
+func at[T any](list *[]T, is func(T) bool, fresh T) *T {
+	for i := range *list {
+		if is((*list)[i]) {
+			return &(*list)[i]
+		}
+	}
+	*list = append(*list, fresh)
+	return &(*list)[len(*list)-1]
+}

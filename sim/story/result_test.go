@@ -1,0 +1,98 @@
+package story
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func shard(i, n int) *Result {
+	return &Result{
+		Format: Format, Test: "TestX", Seed: 7, Strategy: "portfolio", Planned: 100 * n, Shard: i, Shards: n, Complete: true,
+		Runs: 100, Steps: 1000 + i, Features: i, Faults: []FaultTotal{{Fault: "Crash(a)", Could: 10, Struck: i}},
+		Sometimes:  []ProbeTotal{{Sentence: "it happens", Reached: i % 2}},
+		Strategies: []StrategyTotal{{Name: "sweep", Runs: 30, Finds: i % 2}, {Name: "random", Runs: 70}},
+		Findings: []Finding{{Cause: fmt.Sprintf("cause %d", i%3), Property: "p", Count: 1, First: 1000 - i, Strategy: "sweep",
+			Story: fmt.Sprintf("story %d", i), Steps: 50 - i%7}},
+	}
+}
+
+func TestMergeAddsUpAndJoinsCauses(t *testing.T) {
+	var shards []*Result
+	for i := range 9 {
+		shards = append(shards, shard(i, 9))
+	}
+	m, err := Merge(shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Runs != 900 || m.Steps != 9036 || !m.Complete || len(m.Findings) != 3 || m.Findings[0].Count != 3 || m.Features != 8 {
+		t.Errorf("merged to %+v", m)
+	}
+	if got := m.Findings[0]; got.First != 994 || got.Story != "story 6" || got.Steps != 44 {
+		t.Errorf("the first cause is %+v", got)
+	}
+	if d := cmp.Diff(FaultTotal{Fault: "Crash(a)", Could: 90, Struck: 36}, m.Faults[0]); d != "" {
+		t.Error(d)
+	}
+	if m, _ := Merge(shards[:8]); m.Complete {
+		t.Error("a campaign with a shard missing counts as complete")
+	}
+}
+
+func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
+	other := shard(1, 2)
+	other.Seed = 8
+	for _, c := range []struct {
+		shards []*Result
+		want   string
+	}{
+		{nil, "nothing to merge"},
+		{[]*Result{shard(0, 2), other}, "not of the same campaign"},
+		{[]*Result{shard(0, 2), shard(0, 2)}, "is there twice"},
+	} {
+		if _, err := Merge(c.shards); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestAResultSurvivesItsFile(t *testing.T) {
+	dir := t.TempDir()
+	want := shard(3, 9)
+	if err := want.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadResult(filepath.Join(dir, "TestX.shard-3-of-9.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	bad := filepath.Join(dir, "bad.json")
+	for _, content := range []string{"", "{}", `{"format": 99, "test": "x"}`} {
+		if err := os.WriteFile(bad, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadResult(bad); err == nil || !strings.Contains(err.Error(), "is not a campaign's result") {
+			t.Errorf("%q was read: %v", content, err)
+		}
+	}
+}
+
+func BenchmarkMerge1000(b *testing.B) {
+	var shards []*Result
+	for i := range 1000 {
+		shards = append(shards, shard(i, 1000))
+	}
+	for b.Loop() {
+		if _, err := Merge(shards); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
