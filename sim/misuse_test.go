@@ -67,6 +67,19 @@ func startFidgety(w *sim.World) {
 	w.Settle()
 }
 
+// startWith starts a reconciler that does something with the world.
+func startWith(w *sim.World, do func()) {
+	w.Start("op", func(mgr ctrl.Manager) error {
+		return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+			func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				do()
+				return reconcile.Result{}, nil
+			}))
+	})
+	w.Apply(configMap("a"))
+	w.Settle()
+}
+
 // processes are misuses about programs.
 var processes = []misuse{
 	in("two processes of one name", func(w *sim.World) {
@@ -138,6 +151,26 @@ var scenes = []misuse{
 	in("a property without a function", func(w *sim.World) {
 		w.Eventually("all is well", nil)
 	}, `the property "all is well" was given no function`),
+	in("negative lag", func(w *sim.World) { w.Inject(sim.StaleCache(-time.Second)) }, "fault StaleCache(-1s) has a negative duration"),
+	in("negative sleep", func(w *sim.World) { w.Sleep(-time.Second) }, "w.Sleep(-1s): time does not go back"),
+	in("no generator", func(w *sim.World) { sim.Draw[int](w, "n", nil) }, `sim.Draw("n") was given no generator`),
+	in("a property that settles", func(w *sim.World) {
+		w.Eventually("all is well", func(*history.History) error {
+			w.Settle()
+			return nil
+		})
+		w.Settle()
+	}, "a property may only read"),
+	in("a property that writes", func(w *sim.World) {
+		w.Eventually("all is well", func(*history.History) error { return w.Client().Create(w.Context(), configMap("a")) })
+		w.Settle()
+	}, "a property may only read"),
+	in("a reconciler that applies", func(w *sim.World) {
+		startWith(w, func() { w.Apply(configMap("b")) })
+	}, "a World was used on another goroutine than its scenario's", "controllers use mgr.GetClient()"),
+	in("a reconciler with the user's client", func(w *sim.World) {
+		startWith(w, func() { _ = w.Client().Create(w.Context(), configMap("b")) })
+	}, "a World was used on another goroutine than its scenario's"),
 	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() }, "the scenario's goroutine was ended from inside"),
 	in("a world that never settles", startFidgety,
 		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due", "the last write was update ConfigMap default/a by fidgety"),

@@ -18,6 +18,9 @@ import (
 // shrinks with the schedule. The dullest value is the generator's simplest.
 func Draw[T any](w *World, label string, g *rapid.Generator[T]) T {
 	w.alive()
+	if g == nil {
+		w.misuse("sim.Draw(%q) was given no generator", label)
+	}
 	var words []byte
 	for {
 		if v, ok := generate(g, words); ok {

@@ -253,6 +253,7 @@ func (w *World) endings() {
 
 // drive runs the world until a request of the user's has been answered.
 func (w *World) drive(replied func() bool) {
+	w.mine()
 	for !replied() {
 		w.sched.Quiesce()
 		w.endings()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -73,6 +74,7 @@ func (w *World) alive() {
 	if w.over {
 		panic("sim: a World was used when its run was over; each run has a World of its own, so do not keep it")
 	}
+	w.mine()
 	if w.verdict != nil {
 		panic(stopRun{})
 	}
@@ -245,6 +247,9 @@ func (w *World) Inject(faults ...Fault) {
 	for _, declared := range faults {
 		f := declared.fresh()
 		c := f.core()
+		if strings.Contains(c.name, "(-") {
+			w.misuse("fault %s has a negative duration", f)
+		}
 		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
 			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
 		}
@@ -257,6 +262,9 @@ func (w *World) Inject(faults ...Fault) {
 // Sleep lets virtual time pass, under faults.
 func (w *World) Sleep(d time.Duration) {
 	w.alive()
+	if d < 0 {
+		w.misuse("w.Sleep(%v): time does not go back", d)
+	}
 	until := w.sched.Now() + d
 	for w.sched.Step(until) {
 		w.bounded()
