@@ -32,7 +32,7 @@
 //   - Step: one granted action: a request takes effect, its reply arrives, a watch event arrives, a key is handed to a
 //     worker. At most one at a time; then the world runs until every goroutine waits.
 //   - Fault: something a controller may experience. Scenarios declare faults; choices place them.
-//   - Effect: something that leaves the cluster, kept in a ledger that survives crashes.
+//   - Effect: something that leaves the cluster; its ledger survives crashes.
 //   - Property: always, eventually or sometimes, with a sentence for a name.
 //   - Settle: faults stop and are healed, scheduling becomes fair, and the world runs until nothing is left to do.
 //   - Story: a minimised failing run on file, see package story.
@@ -40,12 +40,12 @@
 // # Flags
 //
 // See go test -args -h for the -sim.* flags. Each has an environment twin (SIM_RUNS, …), because a flag given to ./...
-// fails in packages that do not import sim. By default a scenario runs 100 times or for 5 s of real time, whichever is
-// shorter (20 times with -short), from a base seed fixed by the test's name.
+// fails in packages that do not import sim. By default a scenario runs 100 times or for 5 s of real time (20
+// times with -short), from a base seed fixed by the test's name.
 //
 // # Limits
 //
 // Tests must not be parallel: a run owns process-wide settings. Map ranges, select and math/rand/v2 in the code under
-// test cannot be seeded; a sample of runs is repeated, and the first step that differs is named. There are no kubelet,
-// no pod network and no real sockets. What the API model does not know it refuses with an error that says so.
+// test cannot be seeded; a sample of runs is repeated, and the first step that differs is named. There is no
+// kubelet, pod network or real socket. What the API model does not know it refuses aloud.
 package sim

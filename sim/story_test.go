@@ -58,6 +58,20 @@ func TestAStoryIsLocalMinimal(t *testing.T) {
 	}
 }
 
+// A story found by one test is played by another, and leaves no trace there.
+func TestStoriesArePlayedAnywhere(t *testing.T) {
+	dir := t.TempDir()
+	found := find(t, dir)
+	t.Run("elsewhere", func(t *testing.T) {
+		for range 2 {
+			r := sim.Explore(t, stormy, sim.Replay(found.File))
+			if f := r.Failure; r.Runs != 1 || f == nil || f.Property != found.Property || f.Message != found.Message || f.Step != found.Step {
+				t.Errorf("%d runs: %+v", r.Runs, f)
+			}
+		}
+	})
+}
+
 // Rapid's shrinking and ours tell stories of like length.
 func TestRapidDrivesARun(t *testing.T) {
 	ours := find(t, t.TempDir())
