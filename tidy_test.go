@@ -142,6 +142,7 @@ func TestImportersOfSimStayLight(t *testing.T) {
 var may = map[string]map[string]string{
 	"time.Now": {
 		"sim/check.go":                  "the budget of a campaign is real time",
+		"sim/result.go":                 "dates the record of a campaign in real time",
 		"sim/run.go":                    "hands the bubble's clock to the API model",
 		"sim/progress.go":               "tells people how long a campaign has taken in real time",
 		"sim/watchdog.go":               "stands outside the bubble and measures real time",
