@@ -131,38 +131,57 @@ func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]
 		// What has not changed is not held against an update.
 		return append(errs, scale...)
 	}
-	correlated := common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
-	if status {
-		if state, ok := content["status"]; ok && s.status != nil {
-			errs = append(errs, sortErrors(validation.ValidateCustomResourceUpdate(field.NewPath("status"), state, old["status"],
-				s.status, validation.WithRatcheting(correlated.Key("status"))))...)
-		}
-		errs = append(errs, scale...)
-	} else {
-		errs = append(errs, sortErrors(validation.ValidateCustomResourceUpdate(nil, content, old, s.validator,
-			validation.WithRatcheting(correlated)))...)
-		errs = append(errs, scale...)
+	errs = append(errs, s.schemaErrors(content, old, status)...)
+	errs = append(errs, scale...)
+	if !status {
 		errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
 	}
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
 		errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
 	}
-	return s.checkRules(errs, content, old, cel.WithRatcheting(correlated))
+	return s.checkRules(errs, content, old)
+}
+
+// schemaErrors holds an update against the schema. Comparing with the old object can only excuse errors, so the costly
+// comparison is made when there are some.
+func (s *schemaOf) schemaErrors(content, old map[string]any, status bool) field.ErrorList {
+	if !status {
+		if len(validation.ValidateCustomResource(nil, content, s.validator)) == 0 {
+			return nil
+		}
+		return sortErrors(validation.ValidateCustomResourceUpdate(nil, content, old, s.validator,
+			validation.WithRatcheting(s.correlate(content, old))))
+	}
+	state, ok := content["status"]
+	path := field.NewPath("status")
+	if !ok || s.status == nil || len(validation.ValidateCustomResource(path, state, s.status)) == 0 {
+		return nil
+	}
+	return sortErrors(validation.ValidateCustomResourceUpdate(path, state, old["status"], s.status,
+		validation.WithRatcheting(s.correlate(content, old).Key("status"))))
+}
+
+func (s *schemaOf) correlate(content, old map[string]any) *common.CorrelatedObject {
+	return common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
 }
 
 // checkRules evaluates x-kubernetes-validations, unless the object does not even fit its schema.
-func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any, options ...cel.Option) field.ErrorList {
+func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any) field.ErrorList {
 	if s.rules == nil {
 		return errs
 	}
 	if err := blocking(errs); err != nil {
 		return append(errs, err)
 	}
-	var before any
-	if old != nil {
-		before = old
+	ctx, budget := context.Background(), int64(celconfig.RuntimeCELCostBudget)
+	if old == nil {
+		more, _ := s.rules.Validate(ctx, nil, s.structural, content, nil, budget)
+		return append(errs, sortErrors(more)...)
 	}
-	more, _ := s.rules.Validate(context.Background(), nil, s.structural, content, before, celconfig.RuntimeCELCostBudget, options...)
+	more, _ := s.rules.Validate(ctx, nil, s.structural, content, old, budget)
+	if len(more) > 0 {
+		more, _ = s.rules.Validate(ctx, nil, s.structural, content, old, budget, cel.WithRatcheting(s.correlate(content, old)))
+	}
 	return append(errs, sortErrors(more)...)
 }
 

@@ -220,7 +220,9 @@ func (c *call) prepareBuiltin(draft, old *object, sub string) {
 
 // countsAnnotations is for deployments, whose annotations are handed down to replica sets
 // (pkg/registry/apps/deployment/strategy.go).
-func (c *call) countsAnnotations() bool { return c.kind.group == "apps" && c.kind.plural == "deployments" }
+func (c *call) countsAnnotations() bool {
+	return c.kind.group == "apps" && c.kind.plural == "deployments"
+}
 
 func shallowCopy(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m)+1)
