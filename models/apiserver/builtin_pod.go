@@ -205,30 +205,22 @@ var podStrategy = builtin{
 		tolerate(p, corev1.TaintNodeNotReady)
 		tolerate(p, corev1.TaintNodeUnreachable)
 	},
-	validate: checks(func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
-	validateUpdate: compares(func(p, old *corev1.Pod) field.ErrorList {
-		if len(p.Spec.Containers) != len(old.Spec.Containers) {
-			return field.ErrorList{field.Forbidden(field.NewPath("spec", "containers"), "pod updates may not add or remove containers")}
+	// The admission plugins fill in on update what an update leaves out.
+	prepareUpdate: func(_ *call, o, old runtime.Object) {
+		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
+		if p.Spec.PriorityClassName == before.Spec.PriorityClassName {
+			if p.Spec.Priority == nil {
+				p.Spec.Priority = before.Spec.Priority
+			}
+			if p.Spec.PreemptionPolicy == nil {
+				p.Spec.PreemptionPolicy = before.Spec.PreemptionPolicy
+			}
 		}
-		if len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
-			return field.ErrorList{field.Forbidden(field.NewPath("spec", "initContainers"), "pod updates may not add or remove containers")}
-		}
-		frozen := old.Spec.DeepCopy()
-		for i := range min(len(frozen.Containers), len(p.Spec.Containers)) {
-			frozen.Containers[i].Image = p.Spec.Containers[i].Image
-		}
-		for i := range min(len(frozen.InitContainers), len(p.Spec.InitContainers)) {
-			frozen.InitContainers[i].Image = p.Spec.InitContainers[i].Image
-		}
-		frozen.ActiveDeadlineSeconds, frozen.Tolerations = p.Spec.ActiveDeadlineSeconds, p.Spec.Tolerations
-		frozen.SchedulingGates = p.Spec.SchedulingGates
-		if equalObjects(frozen, &p.Spec) {
-			return nil
-		}
-		return field.ErrorList{field.Forbidden(field.NewPath("spec"), "pod updates may not change fields other than "+
-			"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "+
-			"(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")}
-	}),
+		tolerate(p, corev1.TaintNodeNotReady)
+		tolerate(p, corev1.TaintNodeUnreachable)
+	},
+	validate:       checks(func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
+	validateUpdate: compares(podUpdateErrors),
 	keepOnStatus: func(o, old runtime.Object) {
 		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
 		p.OwnerReferences, p.DeletionTimestamp = before.OwnerReferences, nil
@@ -257,6 +249,40 @@ var podStrategy = builtin{
 		}
 		return &period
 	},
+}
+
+// podUpdateErrors freezes all of a pod's spec but little (pkg/apis/core/validation, ValidatePodUpdate).
+func podUpdateErrors(p, old *corev1.Pod) field.ErrorList {
+	spec := field.NewPath("spec")
+	if len(p.Spec.Containers) != len(old.Spec.Containers) {
+		return field.ErrorList{field.Forbidden(spec.Child("containers"), "pod updates may not add or remove containers")}
+	}
+	if len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
+		return field.ErrorList{field.Forbidden(spec.Child("initContainers"), "pod updates may not add or remove containers")}
+	}
+	var errs field.ErrorList
+	deadline, before := p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds
+	switch path := spec.Child("activeDeadlineSeconds"); {
+	case deadline == nil && before != nil:
+		errs = append(errs, field.Invalid(path, deadline, "must not update from a positive integer to nil value"))
+	case deadline != nil && before != nil && *deadline > *before:
+		return append(errs, field.Invalid(path, *deadline, "must be less than or equal to previous value"))
+	}
+	frozen := old.Spec.DeepCopy()
+	for i := range frozen.Containers {
+		frozen.Containers[i].Image = p.Spec.Containers[i].Image
+	}
+	for i := range frozen.InitContainers {
+		frozen.InitContainers[i].Image = p.Spec.InitContainers[i].Image
+	}
+	frozen.ActiveDeadlineSeconds, frozen.Tolerations = deadline, p.Spec.Tolerations
+	frozen.SchedulingGates = p.Spec.SchedulingGates
+	if equalObjects(frozen, &p.Spec) {
+		return errs
+	}
+	return append(errs, field.Forbidden(spec, "pod updates may not change fields other than "+
+		"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "+
+		"(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"))
 }
 
 // tolerate lets a pod stay on a node in trouble for five minutes, unless it says otherwise.
