@@ -32,10 +32,6 @@ type Host interface {
 // opened on.
 func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 
-// KeepStories keeps what is found under testdata/sim, in a directory named after the test, and tries the stories that
-// are there before searching. [Check] does so by itself.
-func KeepStories() ExploreOption { return func(s *settings) { s.keep = true } }
-
 // Err is what [Check] would fail the test with; nil if it would pass.
 func (r Report) Err() error {
 	if r.Failure != nil {

@@ -20,7 +20,7 @@ import (
 // process-wide settings.
 func Check(t *testing.T, scenario func(*World), opts ...ExploreOption) {
 	t.Helper()
-	r := Explore(t, scenario, append([]ExploreOption{KeepStories()}, opts...)...)
+	r := Explore(t, scenario, append([]ExploreOption{Stories("")}, opts...)...)
 	r.report(t)
 }
 
@@ -60,9 +60,11 @@ func KeepGoing() ExploreOption { return func(s *settings) { s.keepGoing = true }
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
 
-// Stories keeps what is found as story files in a directory, and tries the stories that are there before searching.
-// Check does so by itself, under testdata/sim.
-func Stories(dir string) ExploreOption { return func(s *settings) { s.stories = dir } }
+// Stories keeps what is found as story files in a directory, and tries the stories that are there before searching. ""
+// is the directory that Check uses by itself: the one of the test's name, under testdata/sim.
+func Stories(dir string) ExploreOption {
+	return func(s *settings) { s.stories, s.keep = dir, s.keep || dir == "" }
+}
 
 // Replay plays one story instead of searching, whichever test it belongs to: for catalogues of stories that must still
 // break one program and no longer another. Where -sim.replay is given, that one is played.

@@ -48,7 +48,7 @@ func packageOf(function string) string {
 // property breaks: sim.Check for specs.
 func Check(scenario func(*sim.World), opts ...sim.ExploreOption) {
 	ginkgo.GinkgoHelper()
-	r, failed := explore(scenario, append([]sim.ExploreOption{sim.KeepStories()}, opts...))
+	r, failed := explore(scenario, append([]sim.ExploreOption{sim.Stories("")}, opts...))
 	if failed == "" {
 		if err := r.Err(); err != nil {
 			failed = err.Error()
