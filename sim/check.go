@@ -119,6 +119,9 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if err := s.check(); err != nil {
 		s.host.Fatalf("%v", err)
 	}
+	if scenario == nil {
+		s.host.Fatalf("sim: Check and Explore need a scenario: a func(w *sim.World) that says what happens and what must hold")
+	}
 	if !running.TryLock() {
 		s.host.Fatalf("sim: two scenarios at once in one process; runs own process-wide settings, so remove t.Parallel, and do not call Check inside a scenario")
 	}

@@ -51,6 +51,10 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 		c.report.Failure = f
 		return
 	}
+	if first.verdict.Temper == failedTest {
+		c.fail(f, first.tape, lengthOf(first), lengthOf(first))
+		return
+	}
 	limit := c.settings.shrink
 	if c.shrunk[f.Property]++; c.shrunk[f.Property] > shrinkEach {
 		limit = 0

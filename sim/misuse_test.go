@@ -177,6 +177,13 @@ var scenes = []misuse{
 	{"a world that takes too many steps", func(t *testing.T) {
 		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},
+	{"a test failed by a reconciler", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Error("not this way") }) }, sim.Stories(t.TempDir()))
+	}, []string{"the test was failed from inside the run, by t.Error or t.Fail; state what must hold with w.Always", "reconciles op default/a", "story: "}},
+	{"a test ended by a reconciler", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Fatal("not this way") }) }, sim.Stories(t.TempDir()))
+	}, []string{"the test was failed from inside the run", "reconciles op default/a", "story: "}},
+	{"no scenario", func(t *testing.T) { sim.Check(t, nil) }, []string{"sim: Check and Explore need a scenario"}},
 	{"a scenario in a scenario", func(t *testing.T) {
 		sim.Check(t, func(*sim.World) { sim.Check(t, func(*sim.World) {}) })
 	}, []string{"do not call Check inside a scenario"}},

@@ -21,7 +21,7 @@ import (
 
 // Verdict is why a run failed.
 type Verdict struct {
-	// Temper is always, eventually, settles, expectation, panic, leak or misuse.
+	// Temper is always, eventually, settles, expectation, panic, leak, failed or misuse.
 	Temper string
 	// Property is the sentence that broke; empty for a panic, a leak or misuse.
 	Property string
@@ -80,6 +80,7 @@ type Probe struct {
 func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
 	r := &result{history: &history.History{}}
 	source := choice.New(oracle)
+	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
 	err := bubble(t, func(bt *testing.T) {
 		done := make(chan struct{})
@@ -95,6 +96,10 @@ func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settin
 	if err != nil && r.verdict == nil {
 		r.verdict = &Verdict{Temper: "leak", Message: err.Error()}
 	}
+	if r.verdict == nil && t.Failed() && !failed {
+		r.verdict = &Verdict{Temper: failedTest, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
+			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
+	}
 	r.log, r.tape = source.Log(), source.Tape()
 	for i := range r.history.Events {
 		switch r.history.Events[i].Kind {
@@ -106,6 +111,10 @@ func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settin
 	}
 	return r
 }
+
+// failedTest is the temper of a run in which somebody failed the test itself. A test cannot be made whole again, so no
+// second run of it can be told from the first.
+const failedTest = "failed"
 
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
 // before its story is told.
