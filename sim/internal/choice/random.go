@@ -34,3 +34,33 @@ func Mix(base uint64, i int) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
+
+// Bytes answers from an input of a fuzzer: a byte for each choice, a few for choices with many answers. A zero byte, and
+// everything after the end, is the dull answer.
+func Bytes(data []byte) Oracle {
+	next := func() int {
+		if len(data) == 0 {
+			return 0
+		}
+		b := data[0]
+		data = data[1:]
+		return int(b)
+	}
+	return Func(func(p Point) int {
+		b := next()
+		if b == 0 {
+			return 0
+		}
+		if p.Odds > 1 && b < 256-256/p.Odds {
+			return 0
+		}
+		v := b
+		for n := p.N; n > 256; n >>= 8 {
+			v = v<<8 | next()
+		}
+		if p.Odds > 1 {
+			return 1 + v%(p.N-1)
+		}
+		return v % p.N
+	})
+}

@@ -1,0 +1,14 @@
+package fuzz
+
+import (
+	"testing"
+
+	operator "github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/scenarios/promotion"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// FuzzPromotionTape lets the fuzzer place every fault that the harness has into the full cure of the promotion story.
+func FuzzPromotionTape(f *testing.F) {
+	sim.Fuzz(f, promotion.Everything(operator.V8, promotion.EveryFault()...))
+}
