@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/story"
 )
 
 // Entry is the value of the report entry "wavetank": what a campaign found, as JSON in --ginkgo.json-report and in the
@@ -36,6 +37,8 @@ type Entry struct {
 	After  string `json:"after,omitempty"`
 	Story  string `json:"story,omitempty"`
 	Replay string `json:"replay,omitempty"`
+	// Findings are the causes, one for each, of a campaign that went on after its first failure.
+	Findings []story.Finding `json:"findings,omitempty"`
 	// Told is the minimal run, a line per event.
 	Told []string `json:"told,omitempty"`
 }
@@ -43,7 +46,7 @@ type Entry struct {
 func entryOf(r *sim.Report) Entry {
 	e := Entry{
 		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
-		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes,
+		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings,
 	}
 	if f := r.Failure; f != nil {
 		e.Verdict, e.Temper, e.Property, e.Site, e.Message, e.Story = "caught", f.Temper, f.Property, f.Site, f.Message, f.File
