@@ -9,6 +9,9 @@ NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -pa
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays|TestScenariosDoNotTouchEachOther
 
+# The tests of what must hold however long one looks.
+CURE := TestFullCure
+
 .PHONY: test
 test: fmt vet tidy ## Everything that must hold before a change goes in.
 	go test -shuffle=on ./...
@@ -34,6 +37,20 @@ bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose co
 	@mkdir -p bin
 	go test -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
 	go run ./hack/share bin/cpu.prof
+
+FOR ?= 1m
+.PHONY: fuzz
+fuzz: ## Every fuzz target for FOR (1m) each; what breaks becomes a story or a corpus entry.
+	@set -e; for f in $$(go test -list '^Fuzz' ./fuzz | grep ^Fuzz); do echo "$$f for $(FOR)"; go test ./fuzz -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FOR); done
+
+RUNS ?= 10000
+.PHONY: hold
+hold: ## The full cure under every fault, RUNS times (10000).
+	SIM_RUNS=$(RUNS) SIM_FOR=0 go test -count=1 -timeout 0 -run '$(CURE)' ./scenarios/...
+
+.PHONY: soak
+soak: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
+	SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 -run '$(CURE)' ./scenarios/...
 
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.
