@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -156,24 +157,13 @@ func (h testHost) Replay(file string) string {
 	return fmt.Sprintf("go test %s -run '%s' -sim.replay=%s", h.Package(), strings.Join(parts, "/"), filepath.ToSlash(file))
 }
 
-// Package is found at the frame that testing called.
+// Package is what the test binary was built from: the test itself may have been started by a helper of another package.
 func (h testHost) Package() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
-	last := ""
-	for {
-		f, more := frames.Next()
-		if f.Function == "testing.tRunner" || !more {
-			break
-		}
-		last = f.Function
-	}
-	slash := strings.LastIndex(last, "/")
-	dot := strings.Index(last[slash+1:], ".")
-	if dot < 0 {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasSuffix(info.Path, ".test") || strings.HasPrefix(info.Path, "command-line-arguments") {
 		return "."
 	}
-	return strings.TrimSuffix(last[:slash+1+dot], "_test")
+	return strings.TrimSuffix(info.Path, ".test")
 }
 
 // testOf is the test that a campaign belongs to, given the campaign's name: all but the first one of a test are

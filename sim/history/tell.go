@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -85,10 +86,7 @@ func (e *Event) tellRequest(h *History) string {
 	}
 	for _, effect := range h.effects {
 		if effect.Event == e.Index {
-			s += fmt.Sprintf("; %s %s", effect.Kind, effect.Key)
-			if effect.Detail != "" {
-				s += " (" + effect.Detail + ")"
-			}
+			s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
 		}
 	}
 	return s
