@@ -42,6 +42,20 @@ func (b *Books) OrderedOnStaleCache(h *history.History) bool {
 	return false
 }
 
+// LostReplyToOrder: the forge accepted an order, and whoever had sent it was never told.
+func (b *Books) LostReplyToOrder(h *history.History) bool {
+	orders := map[int]bool{}
+	for _, attempt := range h.Effects(forge.Attempt) {
+		orders[attempt.Event] = true
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Reply && e.Note != "" && orders[e.Call] {
+			return true
+		}
+	}
+	return false
+}
+
 // AttemptedTwice: the forge accepted two orders for one promotion.
 func (b *Books) AttemptedTwice(h *history.History) bool {
 	return b.git.AttemptedOncePerRevision(h) != nil

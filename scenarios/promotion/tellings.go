@@ -173,6 +173,8 @@ func beginSafely(w *sim.World, v promotion.Variant, faults ...sim.Fault) *Story 
 	w.Always(complete, s.CompleteInformation)
 	w.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
 	w.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
+	w.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
+	w.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
 	return s
 }
 

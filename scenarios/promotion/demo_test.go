@@ -1,0 +1,23 @@
+// This file exists to show the story to a reader who has five minutes: see make demo.
+
+package promotion
+
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/scenarios/internal/demo"
+)
+
+func TestDemo(t *testing.T) {
+	v1, v3, v8 := promotion.V1, promotion.V3, promotion.V8
+	claims := []demo.Claim{
+		{Variant: "V1", When: "nothing lags", Scenario: OneEvent(v1), Runs: 200},
+		{Variant: "V3", When: "its cache lags, but a single event comes", Scenario: OneEvent(v3, lag()...), Runs: 200},
+	}
+	for _, f := range Falls() {
+		claims = append(claims, demo.Claim{Variant: string(f.Variant), When: f.When, Scenario: f.Of(f.Variant), Caught: f.Broken, Runs: 1000})
+	}
+	claims = append(claims, demo.Claim{Variant: "V8", When: "every fault may strike", Scenario: Everything(v8, EveryFault()...), Runs: 1000})
+	demo.Show(t, "promotion", claims...)
+}
