@@ -46,7 +46,7 @@ bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose co
 FOR ?= 1m
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FOR (1m) each; what breaks becomes a story or a corpus entry.
-	@set -e; for f in $$(go test -list '^Fuzz' ./fuzz | grep ^Fuzz); do echo "$$f for $(FOR)"; go test ./fuzz -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FOR); done
+	@set -e; for f in $$(go test -list '^Fuzz' ./fuzz | grep ^Fuzz); do echo "$$f for $(FOR)"; go test ./fuzz -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FOR) -fuzzminimizetime 5x; done
 
 RUNS ?= 10000
 .PHONY: hold
