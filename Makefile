@@ -23,6 +23,11 @@ test: fmt vet tidy ## Everything that must hold before a change goes in.
 	go test -race -cpu 1,2 -run '$(DETERMINISM)' ./sim
 	@set -e; for m in $(NESTED); do echo "cd $$m && go test ./..."; (cd $$m && go vet ./... && go test -shuffle=on ./...); done
 
+.PHONY: demo
+demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json.
+	@rm -f reports/out/demo.json
+	@set -e; for f in scenarios/*/demo_test.go; do (cd $$(dirname $$f) && DEMO=1 go test -count=1 -timeout 0 -run '^TestDemo$$'); done
+
 .PHONY: fmt
 fmt: ## Complain about files that gofmt would change.
 	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }

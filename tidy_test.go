@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"sim/simginkgo":        {"sim", "sim/history", "sim/story"},
 	"models":               {"sim/history"},
 	"controllers":          {}, // guests: they do not know that the house exists
-	"scenarios":            {"sim", "models", "controllers"},
+	"scenarios":            {"sim", "models", "controllers", "scenarios/internal"},
 	"fuzz":                 {"scenarios", "sim"},
 	"reports":              {"sim/history", "sim/story"},
 	"cmd":                  {"sim/history", "sim/story", "reports"},
