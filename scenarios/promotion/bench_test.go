@@ -48,6 +48,24 @@ func settled(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	}
 }
 
+// rollout is the plain story: a first revision travels through dev and staging, then a second one.
+func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
+		w.Eventually(Everywhere, s.Promoted)
+		s.Open()
+		s.Runs("dev", "v1")
+		s.Runs("staging", "v1")
+		w.Settle()
+		s.Runs("dev", "v2")
+		w.Settle()
+		s.Deliver()
+		w.Settle()
+	}
+}
+
 func BenchmarkSettledPromotion(b *testing.B) { benchmark(b, settled(promotion.V3)) }
 
 func BenchmarkFullCureUnderFaults(b *testing.B) {

@@ -147,35 +147,25 @@ func Truthful(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 }
 
 // Everything is a long story with all that the environments and people may do, and every property that must hold of the
-// full cure.
+// full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
 func Everything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	return func(w *sim.World) {
-		s := beginSafely(w, v, faults...)
+		s := Begin(w, v, "dev", "staging", "prod")
+		w.Inject(faults...)
+		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
+		w.Always(oncePerStay, s.OncePerStay)
+		w.Always(inOrder, s.InOrder)
+		w.Always(notStale, s.NotStale)
+		w.Always(complete, s.CompleteInformation)
 		w.Eventually(Everywhere, s.Promoted)
 		w.Eventually(isRecorded, s.Recorded)
 		w.Eventually(statusIsTrue, s.StatusIsTrue)
+		w.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
+		w.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
+		w.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
+		w.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
 		s.backAndForth()
 	}
-}
-
-// Safely is Everything without what must happen in the end: only what must never happen.
-func Safely(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) { beginSafely(w, v, faults...).backAndForth() }
-}
-
-func beginSafely(w *sim.World, v promotion.Variant, faults ...sim.Fault) *Story {
-	s := Begin(w, v, "dev", "staging", "prod")
-	w.Inject(faults...)
-	w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-	w.Always(oncePerStay, s.OncePerStay)
-	w.Always(inOrder, s.InOrder)
-	w.Always(notStale, s.NotStale)
-	w.Always(complete, s.CompleteInformation)
-	w.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
-	w.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
-	w.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
-	w.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
-	return s
 }
 
 // backAndForth is a rollout through three environments, with a burst, a rollback while a pull request is open, and a
