@@ -1,0 +1,43 @@
+// Package bench holds bugs that were planted on purpose, so that it can be measured what a search finds, how soon, and
+// how short it tells it.
+//
+// Each bug is a small ordinary operator with one flaw and a cured twin that differs in a line or a few, a scenario, and
+// the property that the flaw breaks. Its depth is the least number of disturbances (a fault that strikes, a delay, an
+// answer that is not the dull one) that breaks it; that a fault is switched on for the run does not count. The table is
+// also what docs/search.md is made from.
+//
+// Patterns that wait for faults that sim does not have yet: states that a watch drops or merges on its way, a relist
+// from an older server after a restart (a cache that is older than what the same process has seen), an expired watch,
+// a paused process that resumes as a zombie, a refused or mutating webhook, a revoked right, a namespace that ends
+// slowly.
+package bench
+
+import (
+	"slices"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Bug is one planted bug.
+type Bug struct {
+	Name    string
+	Pattern string
+	// Depth is the least number of disturbances that breaks the property.
+	Depth int
+	// Needs says in words which disturbances.
+	Needs string
+	// Property is the sentence that breaks.
+	Property string
+	// Scenario is the world with the flaw in it, or with its cured twin.
+	Scenario func(cured bool) func(*sim.World)
+}
+
+// Bugs is the table, family by family.
+func Bugs() []Bug {
+	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
+}
+
+// scene makes the scenario of a bug from what differs between the twins: nothing but the flag.
+func scene(f func(w *sim.World, cured bool)) func(bool) func(*sim.World) {
+	return func(cured bool) func(*sim.World) { return func(w *sim.World) { f(w, cured) } }
+}

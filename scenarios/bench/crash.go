@@ -1,0 +1,193 @@
+// This file holds the bugs of those who die, or are told to stop, between two writes.
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func crashBugs() []Bug {
+	return []Bug{
+		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete", scene(halfPair)},
+		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect", "each mail is sent at most once", scene(effectFirst)},
+		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent", scene(recordFirst)},
+		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it", "every mail is sent", scene(tornRecovery)},
+		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work", "every mail is sent", scene(poisoned)},
+		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop", "what is marked complete is complete", scene(stoppedHalfway)},
+	}
+}
+
+// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for each.
+func halfPair(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		err = g.live.Get(c, key(o.Name+"-cert"), &corev1.Secret{})
+		if err == nil && !g.cured || client.IgnoreNotFound(err) != nil {
+			return result{}, err
+		}
+		for _, part := range []string{"-cert", "-key"} {
+			if err := g.Create(c, child(o.Name+part, o.Name)); client.IgnoreAlreadyExists(err) != nil {
+				return result{}, err
+			}
+		}
+		return result{}, nil
+	}}.start(w, "pairs", cured)
+	w.Inject(sim.Crash("pairs"), sim.StaleCache(10*time.Second), sim.RacingRequeue())
+	w.Eventually("a pair is complete", func(h *history.History) error {
+		if n := len(secrets(h)); n != 2 {
+			return fmt.Errorf("there are %d of 2", n)
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which mail it is.
+func effectFirst(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, g.once(o.Name)); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.Crash("mailer"), sim.LostReply(), sim.StaleCache(10*time.Second))
+	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Eventually("every mail is sent", happened("mail", "a", "b"))
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+// recordFirst: the record is made, then the mail goes out.
+func recordFirst(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		steps := []func() error{
+			func() error { return g.set(c, o, "sent", "yes") },
+			func() error { return g.call(c, "POST", "/mail/"+req.Name, req.Name) },
+		}
+		if g.cured {
+			steps[0], steps[1] = steps[1], steps[0]
+		}
+		if err := steps[0](); err != nil {
+			return result{}, err
+		}
+		return result{}, steps[1]()
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.Crash("mailer"), sim.StaleCache(10*time.Second))
+	w.Eventually("every mail is sent", happened("mail", "a", "b"))
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+// tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent takes it over. The
+// flaw is that a takeover is believed to be in good hands.
+func tornRecovery(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		var o corev1.ConfigMap // from the server: this one is not about caches
+		if err := g.live.Get(c, req.NamespacedName, &o); err != nil {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		next := "intended"
+		switch o.Data["state"] {
+		case "sent":
+			return result{}, nil
+		case "intended":
+			next = "taken-over"
+		case "taken-over":
+			if g.memory[o.Name] == nil && !g.cured {
+				return result{}, nil
+			}
+		}
+		if o.Data["state"] != "taken-over" {
+			if err := g.set(c, &o, "state", next); err != nil {
+				return result{}, err
+			}
+		}
+		g.memory[o.Name] = true
+		if err := g.call(c, "POST", "/mail/"+req.Name, req.Name); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, &o, "state", "sent")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.Crash("mailer"), sim.RacingRequeue())
+	w.Eventually("every mail is sent", happened("mail", "a"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// poisoned: work that was begun three times and never ended is put aside, whoever was to blame.
+func poisoned(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		var o corev1.ConfigMap
+		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["state"] == "sent" {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		begun := len(o.Data["begun"])
+		if begun >= 3 && !g.cured {
+			return result{}, nil
+		}
+		if err := g.set(c, &o, "begun", fmt.Sprintf("%0*d", begun+1, 0)); err != nil {
+			return result{}, err
+		}
+		if err := g.call(c, "POST", "/mail/"+req.Name, req.Name); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, &o, "state", "sent")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.Crash("mailer"))
+	w.Eventually("every mail is sent", happened("mail", "a"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no loose ends, and marks.
+func stoppedHalfway(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["complete"] != "" {
+			return result{}, err
+		}
+		for _, part := range []string{"-1", "-2", "-3"} {
+			err := g.Create(c, child(o.Name+part, o.Name))
+			if err != nil && !apierrors.IsAlreadyExists(err) && (g.cured || c.Err() == nil) {
+				return result{}, err
+			}
+		}
+		return result{}, g.set(context.WithoutCancel(c), o, "complete", "yes")
+	}}.start(w, "builder", cured)
+	w.Inject(sim.StaleCache(time.Second), sim.ServerError())
+	w.Always("what is marked complete is complete", func(h *history.History) error {
+		if n := len(secrets(h)); data(h, "a")["complete"] != "" && n < 3 {
+			return fmt.Errorf("a is marked complete and has %d of 3 parts", n)
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Sleep(20 * time.Millisecond)
+	w.Stop("builder")
+	w.Settle()
+}

@@ -1,0 +1,147 @@
+// This file holds the bugs of those who come too late for a deletion, or clean up in the wrong order.
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func deletionBugs() []Bug {
+	return []Bug{
+		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind", scene(whileDown)},
+		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two", "no account is left behind", scene(finalizerFirst)},
+		{"record-of-a-namesake", "owner by name instead of UID", 1, "the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
+	}
+}
+
+// closed holds when every account that was opened has been closed, once the owner is gone.
+func closed(h *history.History) error {
+	if exists("a")(h) == nil || len(h.Effects("open")) == len(h.Effects("close")) {
+		return nil
+	}
+	return fmt.Errorf("a is gone and its account is still open")
+}
+
+// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go unseen.
+func whileDown(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		switch {
+		case err != nil:
+			return result{}, err
+		case o == nil || !o.DeletionTimestamp.IsZero():
+			code, err := g.try(c, "DELETE", "/accounts/"+req.Name, "")
+			if err == nil && code >= 300 && code != 404 {
+				err = errors.New("the account cannot be closed")
+			}
+			if err != nil || o == nil {
+				return result{}, err
+			}
+			return result{}, release(g, c, o)
+		case g.cured && controllerutil.AddFinalizer(o, finalizer):
+			return result{}, g.Update(c, o)
+		}
+		return result{}, g.call(c, "PUT", "/accounts/"+req.Name, "")
+	}}.start(w, "accounts", cured)
+	w.Inject(sim.Crash("accounts"), sim.LostReply())
+	w.Eventually("no account is left behind", closed)
+	w.Apply(work("a"))
+	w.Sleep(time.Second)
+	w.Remove(work("a"))
+	w.Settle()
+}
+
+// finalizerFirst: off with the finalizer, then the rest. The cured twin does the rest first.
+func finalizerFirst(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if o.DeletionTimestamp.IsZero() {
+			return result{}, g.call(c, "PUT", "/accounts/"+o.Name, "")
+		}
+		steps := []func() error{
+			func() error { return release(g, c, o) },
+			func() error {
+				code, err := g.try(c, "DELETE", "/accounts/"+o.Name, "")
+				if err == nil && code >= 300 && code != 404 {
+					err = errors.New("the account cannot be closed")
+				}
+				return err
+			},
+		}
+		if g.cured {
+			steps[0], steps[1] = steps[1], steps[0]
+		}
+		if err := steps[0](); err != nil {
+			return result{}, err
+		}
+		return result{}, steps[1]()
+	}}.start(w, "accounts", cured)
+	w.Inject(sim.Crash("accounts"), sim.StaleCache(10*time.Second))
+	w.Eventually("no account is left behind", closed)
+	a := work("a")
+	a.Finalizers = []string{finalizer}
+	w.Apply(a)
+	w.Settle()
+	w.Remove(work("a"))
+	w.Settle()
+}
+
+// namesake: a record is kept under its owner's name. Whose it is stands in it, for those who look.
+func namesake(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		var record corev1.Secret
+		err := g.live.Get(c, key("record-"+req.Name), &record)
+		if client.IgnoreNotFound(err) != nil {
+			return result{}, err
+		}
+		there := err == nil
+		o, err := g.get(c, req)
+		switch {
+		case err != nil:
+			return result{}, err
+		case o == nil && there:
+			return result{}, client.IgnoreNotFound(g.Delete(c, &record))
+		case o == nil || there && (!g.cured || string(record.Data["owner"]) == string(o.UID)):
+			return result{}, nil
+		case there:
+			record.Data["owner"] = []byte(o.UID)
+			return result{}, g.Update(c, &record)
+		}
+		err = g.Create(c, secret("record-"+o.Name, "owner", string(o.UID)))
+		if apierrors.IsAlreadyExists(err) {
+			return result{Requeue: true}, nil
+		}
+		return result{}, err
+	}}.start(w, "records", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError(), sim.RacingRequeue())
+	w.Eventually("the record is the owner's", func(h *history.History) error {
+		o, _ := h.Object("", "ConfigMap", ns, "a")
+		for _, s := range secrets(h) {
+			if string(s.Data["owner"]) == o.UID {
+				return nil
+			}
+		}
+		return errors.New("the record belongs to a namesake that is gone, or there is none")
+	})
+	w.Apply(work("a"))
+	w.Sleep(time.Second)
+	w.Remove(work("a"))
+	w.Sleep(10 * time.Millisecond)
+	w.Apply(work("a"))
+	w.Settle()
+}

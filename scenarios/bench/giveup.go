@@ -1,0 +1,240 @@
+// This file holds the bugs of those who give up, or go on, where an error told them not to.
+
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func giveUpBugs() []Bug {
+	return []Bug{
+		{"conflict-swallowed", "swallowed conflict", 1, "another writer comes before the write", "the ticket is counted", scene(counting(0))},
+		{"two-conflicts-swallowed", "swallowed conflict", 2, "another writer comes before each of two attempts", "the ticket is counted", scene(counting(1))},
+		{"server-error-swallowed", "swallowed server error", 1, "the write fails", "the work has its result", scene(errorSwallowed)},
+		{"gives-up-after-three", "retries that end", 3, "the outside fails three times", "every mail is sent", scene(givesUp)},
+		{"safe-without-a-copy", "swallowed server error", 3, "all three writes fail", "what is marked safe has a copy", scene(noCopy)},
+		{"throttled-for-good", "429 not retried", 1, "the write is answered with 429", "the work has its result", scene(throttled)},
+		{"gives-up-waiting", "timeout of a slow outside call", 1, "the outside is slow", "each mail is sent at most once", scene(impatient)},
+		{"one-slow-call-starves-all", "starvation", 1, "the outside is very slow once", "nobody waits for long", scene(starved)},
+	}
+}
+
+// counting: each ticket is counted once, with a lock on the total. After so many more attempts a conflict is taken for
+// somebody else's problem; nobody watches the total.
+func counting(more int) func(*sim.World, bool) {
+	return func(w *sim.World, cured bool) {
+		attempt := func(g *guest, c ctx) error {
+			var total corev1.ConfigMap
+			if err := g.live.Get(c, key("total"), &total); err != nil || total.Data["n"] == "1" {
+				return err
+			}
+			total.Data["n"] = "1"
+			return g.Update(c, &total)
+		}
+		operator{work: func(g *guest, c ctx, req request) (result, error) {
+			o, err := g.get(c, req)
+			if o == nil || err != nil {
+				return result{}, err
+			}
+			err = attempt(g, c)
+			for range more {
+				if apierrors.IsConflict(err) {
+					err = attempt(g, c)
+				}
+			}
+			if apierrors.IsConflict(err) && !g.cured {
+				return result{}, nil
+			}
+			return result{}, err
+		}}.start(w, "counter", cured)
+		w.Inject(sim.Conflict(), sim.LostReply(), sim.StaleCache(10*time.Second))
+		w.Eventually("the ticket is counted", holds("total", "n", "1"))
+		w.Apply(cm("total", "n", "0"), work("a"))
+		w.Settle()
+	}
+}
+
+// errorSwallowed: the result is written, and whether that worked is nobody's business.
+func errorSwallowed(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if err := g.Create(c, cm("result", "of", o.Name)); client.IgnoreAlreadyExists(err) != nil && g.cured {
+			return result{}, err
+		}
+		return result{}, nil
+	}}.start(w, "worker", cured)
+	w.Inject(sim.ServerError(), sim.Crash("worker"), sim.StaleCache(10*time.Second))
+	w.Eventually("the work has its result", exists("result"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// givesUp: failures are counted on the object, and the third is the last.
+func givesUp(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" || o.Data["failed"] == "3" && !g.cured {
+			return result{}, err
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
+			failed, _ := strconv.Atoi(o.Data["failed"])
+			return result{}, errors.Join(err, g.set(c, o, "failed", strconv.Itoa(min(failed+1, 3))))
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.FailedEffect(), sim.StaleCache(10*time.Second))
+	w.Eventually("every mail is sent", happened("mail", "a", "b"))
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+// noCopy: three copies make it safe, and one may fail; how many have failed is not counted.
+func noCopy(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["safe"] != "" {
+			return result{}, err
+		}
+		copies := 0
+		for i := range 3 {
+			if client.IgnoreAlreadyExists(g.Create(c, child(fmt.Sprintf("%s-%d", o.Name, i), o.Name))) == nil {
+				copies++
+			}
+		}
+		if g.cured && copies < 2 {
+			return result{}, errors.New("too few copies")
+		}
+		return result{}, g.set(c, o, "safe", "yes")
+	}}.start(w, "keeper", cured)
+	w.Inject(sim.ServerError())
+	w.Always("what is marked safe has a copy", func(h *history.History) error {
+		for _, name := range []string{"a", "b"} {
+			copies := 0
+			for _, s := range secrets(h) {
+				if s.Labels["parent"] == name {
+					copies++
+				}
+			}
+			if data(h, name)["safe"] != "" && copies == 0 {
+				return fmt.Errorf("%s is marked safe and has no copy", name)
+			}
+		}
+		return nil
+	})
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+// throttled: a request made by hand, past the client that would have tried again. 429 is no error, says the comment.
+func throttled(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		code, err := byHand(c, g.mgr.GetConfig())
+		switch {
+		case err != nil:
+			return result{}, err
+		case code == http.StatusTooManyRequests && !g.cured, code < 300, code == http.StatusConflict: // it is there
+			return result{}, nil
+		}
+		return result{}, fmt.Errorf("the server answers %d", code)
+	}}.start(w, "worker", cured)
+	w.Inject(sim.ServerError(), sim.StaleCache(10*time.Second))
+	w.Eventually("the work has its result", exists("result"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// byHand creates the result as somebody does who does not like clients.
+func byHand(c ctx, cfg *rest.Config) (int, error) {
+	hc, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return 0, err
+	}
+	body := bytes.NewBufferString(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"result","namespace":"default"}}`)
+	req, err := http.NewRequestWithContext(c, http.MethodPost, cfg.Host+"/api/v1/namespaces/default/configmaps", body)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := hc.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+// impatient: five seconds are enough for everybody; then the mail is sent again.
+func impatient(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		short, cancel := context.WithTimeout(c, 5*time.Second)
+		defer cancel()
+		if err := g.call(short, "POST", "/mail/"+o.Name, g.once(o.Name)); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.SlowEffect(time.Minute))
+	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// starved: one worker, and a call that takes as long as it takes.
+func starved(w *sim.World, cured bool) {
+	const long = 45 * time.Second
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		if g.cured {
+			var cancel context.CancelFunc
+			c, cancel = context.WithTimeout(c, 5*time.Second)
+			defer cancel()
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.SlowEffect(2*time.Minute), sim.StaleCache(time.Second))
+	w.Always("nobody waits for long", func(h *history.History) error {
+		for i := range h.Events {
+			for _, ch := range h.Events[i].Changes {
+				if name := ch.Ref.Name; ch.Type == "ADDED" && len(name) == 1 && h.Now()-ch.At > long && !has(h, "mail", name) {
+					return fmt.Errorf("%s has waited since %v", name, history.Clock(ch.At))
+				}
+			}
+		}
+		return nil
+	})
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}

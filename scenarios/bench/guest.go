@@ -1,0 +1,190 @@
+// This file is what the operators of the bench have in common, so that each of them is only about its flaw.
+
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// guest is what an ordinary reconciler has at hand. Its memory lives as long as its process.
+type guest struct {
+	client.Client // reads from the cache
+	live          client.Reader
+	http          *http.Client
+	mgr           ctrl.Manager
+	name          string // of the process
+	cured         bool
+	memory        map[string]any
+}
+
+type (
+	ctx     = context.Context
+	request = reconcile.Request
+	result  = reconcile.Result
+)
+
+// operator is a program with one controller.
+type operator struct {
+	work    func(*guest, ctx, request) (result, error)
+	watch   func(*builder.Builder) *builder.Builder // nil: ConfigMaps with the role "work"
+	workers int
+	warm    bool // the cache is filled before the lease is won
+	options ctrl.Options
+}
+
+// start adds the operator to the world as a process.
+func (o operator) start(w *sim.World, name string, cured bool) {
+	o.options.Scheme = scheme
+	w.Start(name, func(mgr ctrl.Manager) error {
+		g := &guest{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr, name: name, cured: cured, memory: map[string]any{}}
+		if o.warm {
+			if _, err := mgr.GetCache().GetInformer(context.Background(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false)); err != nil {
+				return err
+			}
+		}
+		b := ctrl.NewControllerManagedBy(mgr).Named(name)
+		if o.watch == nil {
+			b = b.For(&corev1.ConfigMap{}, role("work"))
+		} else {
+			b = o.watch(b)
+		}
+		return b.WithOptions(controller.Options{MaxConcurrentReconciles: max(o.workers, 1)}).
+			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
+	}, sim.Options(o.options))
+}
+
+// role lets an operator see only the objects that are meant for it.
+func role(r string) builder.Predicates {
+	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["role"] == r }))
+}
+
+const ns = "default"
+
+func key(name string) client.ObjectKey { return client.ObjectKey{Namespace: ns, Name: name} }
+
+func cm(name string, data ...string) *corev1.ConfigMap {
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+	for i := 0; i+1 < len(data); i += 2 {
+		if o.Data == nil {
+			o.Data = map[string]string{}
+		}
+		o.Data[data[i]] = data[i+1]
+	}
+	return o
+}
+
+// work is a ConfigMap that the operator of the scenario looks after.
+func work(name string, data ...string) *corev1.ConfigMap {
+	o := cm(name, data...)
+	o.Labels = map[string]string{"role": "work"}
+	return o
+}
+
+func secret(name string, data ...string) *corev1.Secret {
+	o := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
+	for i := 0; i+1 < len(data); i += 2 {
+		if o.Data == nil {
+			o.Data = map[string][]byte{}
+		}
+		o.Data[data[i]] = []byte(data[i+1])
+	}
+	return o
+}
+
+// child is a Secret that belongs to a parent by label.
+func child(name, parent string, data ...string) *corev1.Secret {
+	o := secret(name, data...)
+	o.Labels = map[string]string{"parent": parent}
+	return o
+}
+
+// children of a parent, as the reader sees them.
+func children(c ctx, r client.Reader, parent string) ([]corev1.Secret, error) {
+	var all corev1.SecretList
+	err := r.List(c, &all, client.InNamespace(ns), client.MatchingLabels{"parent": parent})
+	return all.Items, err
+}
+
+// get reads the ConfigMap that a request is about; nil when there is none.
+func (g *guest) get(c ctx, req request) (*corev1.ConfigMap, error) {
+	var o corev1.ConfigMap
+	err := g.Get(c, req.NamespacedName, &o)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return &o, err
+}
+
+// reader is the cache for the flawed twin and the server for the cured one.
+func (g *guest) reader() client.Reader {
+	if g.cured {
+		return g.live
+	}
+	return g.Client
+}
+
+// set writes one key of a ConfigMap's data, and leaves the others to others.
+func (g *guest) set(c ctx, o *corev1.ConfigMap, k, v string) error {
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"data":{%q:%q}}`, k, v))
+	return g.Patch(c, o, patch)
+}
+
+// call sends a request to the outside. An answer of 300 and more is an error.
+func (g *guest) call(c ctx, method, path, idempotency string) error {
+	code, err := g.try(c, method, path, idempotency)
+	if err == nil && code >= 300 {
+		err = fmt.Errorf("%s %s is answered with %d", method, path, code)
+	}
+	return err
+}
+
+// try is call for those who look at the code themselves.
+func (g *guest) try(c ctx, method, path, idempotency string) (int, error) {
+	req, err := http.NewRequestWithContext(c, method, "http://"+host+path, bytes.NewBufferString("{}"))
+	if err != nil {
+		return 0, err
+	}
+	if idempotency != "" {
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
+	resp, err := g.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// once is the idempotency key of the cured twin; the flawed one sends none.
+func (g *guest) once(k string) string {
+	if g.cured {
+		return k
+	}
+	return ""
+}
+
+// patch is the user changing an object.
+func patch(w *sim.World, o client.Object, body string) {
+	if err := w.Client().Patch(w.Context(), o, client.RawPatch(types.MergePatchType, []byte(body))); client.IgnoreNotFound(err) != nil {
+		panic(err)
+	}
+}

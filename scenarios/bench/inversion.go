@@ -1,0 +1,245 @@
+// This file holds the bugs of those who believe that what they see belongs together: events of two kinds, or a status
+// and its spec, or an object and its copy.
+
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func inversionBugs() []Bug {
+	return []Bug{
+		{"owner-not-seen-yet", "cross-kind inversion", 1, "the owner's event comes after its child's", "a child lives as long as its owner", scene(ownerNotSeen)},
+		{"release-with-old-login", "cross-kind inversion", 1, "the login's event comes after the release's", "a release runs with its own login", scene(oldLogin)},
+		{"panic-on-cache-miss", "panic on nil after a cache miss", 1, "the settings' event comes after the work's", "no reconcile panics", scene(panicOnMiss)},
+		{"ready-for-the-last-colour", "generation vs status observed", 2, "a worker is late and a waiter is handed out once more in between",
+			"nothing is announced before it is ready", scene(lastColour)},
+		{"colour-there-and-back", "ABA", 1, "the colour in between is missed", "the newest generation is announced", scene(thereAndBack)},
+		{"cached-object-mutated", "cached object mutated", 1, "the write after the mutation fails", "the work is done", scene(mutated)},
+	}
+}
+
+// ownerNotSeen: a child without an owner is litter.
+func ownerNotSeen(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		err = g.reader().Get(c, key(o.Data["owner"]), &corev1.Secret{})
+		if client.IgnoreNotFound(err) != nil || err == nil {
+			return result{}, err
+		}
+		return result{}, client.IgnoreNotFound(g.Delete(c, o))
+	}, watch: withSecrets}.start(w, "collector", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.Crash("collector"))
+	w.Eventually("a child lives as long as its owner", exists("child"))
+	w.Sleep(time.Second)
+	w.Apply(secret("owner"), work("child", "owner", "owner"))
+	w.Settle()
+}
+
+// oldLogin: a release is deployed with the login that the cache knows.
+func oldLogin(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		var login corev1.Secret
+		if err := g.Get(c, key("login"), &login); err != nil {
+			return result{}, err
+		}
+		if g.cured && string(login.Data["v"]) != o.Data["v"] {
+			return result{}, errors.New("the login is of another version")
+		}
+		deployed := o.Data["v"] + "-with-" + string(login.Data["v"])
+		return result{}, g.call(c, "POST", "/deploy/"+deployed, deployed)
+	}}.start(w, "deployer", cured)
+	outside(w)
+	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.FailedEffect())
+	w.Always("a release runs with its own login", func(h *history.History) error {
+		for _, e := range h.Effects("deploy") {
+			if r, l, _ := strings.Cut(e.Key, "-with-"); r != l {
+				return fmt.Errorf("deployed %s", e.Key)
+			}
+		}
+		return nil
+	})
+	w.Apply(secret("login", "v", "1"), work("release", "v", "1"))
+	w.Settle()
+	w.Apply(secret("login", "v", "2"))
+	w.Sleep(time.Second)
+	w.Apply(work("release", "v", "2"))
+	w.Settle()
+}
+
+// panicOnMiss: what the cache does not know is a nil, and a nil is read from.
+func panicOnMiss(w *sim.World, cured bool) {
+	find := func(g *guest, c ctx, name string) (*corev1.Secret, error) {
+		var all corev1.SecretList
+		if err := g.List(c, &all, client.InNamespace(ns)); err != nil {
+			return nil, err
+		}
+		for i := range all.Items {
+			if all.Items[i].Name == name {
+				return &all.Items[i], nil
+			}
+		}
+		return nil, nil
+	}
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["done"] != "" {
+			return result{}, err
+		}
+		settings, err := find(g, c, "settings")
+		if err != nil {
+			return result{}, err
+		}
+		if g.cured && settings == nil {
+			return result{}, errors.New("the settings are not there yet")
+		}
+		return result{}, g.set(c, o, "done", string(settings.Data["value"]))
+	}, watch: withSecrets}.start(w, "worker", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
+	w.Always("no reconcile panics", noPanic)
+	w.Sleep(time.Second)
+	w.Apply(secret("settings", "value", "7"), work("a"))
+	w.Settle()
+}
+
+// forTasks watches Tasks; statusOnly wakes only when a status has changed.
+func forTasks(b *builder.Builder) *builder.Builder { return b.For(&Task{}) }
+
+func statusOnly(b *builder.Builder) *builder.Builder {
+	return b.For(&Task{}, builder.WithPredicates(predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return true },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return true },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectOld.(*Task).Status != e.ObjectNew.(*Task).Status
+		},
+	}))
+}
+
+// lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it was about.
+func lastColour(w *sim.World, cured bool) {
+	w.Install(tasks())
+	outside(w)
+	operator{watch: forTasks, work: func(g *guest, c ctx, req request) (result, error) {
+		var t Task
+		if err := g.Get(c, req.NamespacedName, &t); err != nil {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		want := TaskStatus{Colour: t.Spec.Colour, Ready: true, ObservedGeneration: t.Generation}
+		if t.Status == want {
+			return result{}, nil
+		}
+		t.Status = want
+		return result{}, g.Status().Update(c, &t)
+	}}.start(w, "painter", true)
+	operator{watch: statusOnly, work: func(g *guest, c ctx, req request) (result, error) {
+		var t Task
+		if err := g.Get(c, req.NamespacedName, &t); err != nil {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		if !t.Status.Ready || g.cured && t.Status.ObservedGeneration != t.Generation {
+			return result{}, nil
+		}
+		return result{}, g.call(c, "POST", "/announce/"+t.Spec.Colour, t.Spec.Colour)
+	}}.start(w, "announcer", cured)
+	w.Inject(sim.StaleCache(30*time.Second, sim.In("painter")), sim.RacingRequeue(sim.In("announcer")))
+	w.Always("nothing is announced before it is ready", func(h *history.History) error {
+		painted := map[string]bool{}
+		for i := range h.Events {
+			for _, ch := range h.Events[i].Changes {
+				var t Task
+				if (history.Object{JSON: ch.Object}).Into(&t) == nil {
+					painted[t.Status.Colour] = true
+				}
+			}
+		}
+		for _, e := range h.Effects("announce") {
+			if !painted[e.Key] {
+				return fmt.Errorf("%s was announced and never painted", e.Key)
+			}
+		}
+		return nil
+	})
+	w.Apply(task("door", "red"))
+	w.Sleep(time.Second)
+	patch(w, task("door", ""), `{"spec":{"colour":"blue"}}`)
+	w.Settle()
+}
+
+// thereAndBack: an order is new when the colour is another. The cured twin asks for the generation.
+func thereAndBack(w *sim.World, cured bool) {
+	w.Install(tasks())
+	outside(w)
+	operator{watch: forTasks, work: func(g *guest, c ctx, req request) (result, error) {
+		var t Task
+		if err := g.Get(c, req.NamespacedName, &t); err != nil {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		if !g.cured && t.Status.Colour == t.Spec.Colour || t.Status.ObservedGeneration == t.Generation {
+			return result{}, nil
+		}
+		order := fmt.Sprintf("generation-%d", t.Generation)
+		if err := g.call(c, "POST", "/paint/"+order, order); err != nil {
+			return result{}, err
+		}
+		t.Status = TaskStatus{Colour: t.Spec.Colour, ObservedGeneration: t.Generation}
+		return result{}, g.Status().Update(c, &t)
+	}}.start(w, "painter", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError(), sim.SlowEffect(10*time.Second))
+	w.Eventually("the newest generation is announced", happened("paint", "generation-3"))
+	w.Apply(task("door", "red"))
+	w.Sleep(20 * time.Millisecond)
+	patch(w, task("door", ""), `{"spec":{"colour":"blue"}}`)
+	w.Sleep(20 * time.Millisecond)
+	patch(w, task("door", ""), `{"spec":{"colour":"red"}}`)
+	w.Settle()
+}
+
+// mutated: reads come straight from the cache, without a copy, and are written to.
+func mutated(w *sim.World, cured bool) {
+	shared := true
+	operator{options: ctrl.Options{Cache: cache.Options{DefaultUnsafeDisableDeepCopy: &shared}},
+		work: func(g *guest, c ctx, req request) (result, error) {
+			o, err := g.get(c, req)
+			if o == nil || err != nil || o.Labels["done"] != "" {
+				return result{}, err
+			}
+			if g.cured {
+				o = o.DeepCopy()
+			}
+			o.Labels["done"] = "yes"
+			return result{}, g.Update(c, o)
+		}}.start(w, "worker", cured)
+	w.Inject(sim.ServerError(), sim.RacingRequeue())
+	w.Eventually("the work is done", func(h *history.History) error {
+		o, _ := h.Object("", "ConfigMap", ns, "a")
+		var a corev1.ConfigMap
+		if err := o.Into(&a); err != nil || a.Labels["done"] == "" {
+			return fmt.Errorf("a has the labels %v", a.Labels)
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Settle()
+}

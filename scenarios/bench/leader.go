@@ -1,0 +1,122 @@
+// This file holds the bugs of those who believe that they are the only one: replicas, old and new.
+
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func leaderBugs() []Bug {
+	return []Bug{
+		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late", "each mail is sent at most once", scene(rollout)},
+		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect", "each mail is sent at most once", scene(leaseLost)},
+		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails", "the level never falls", scene(goesBack)},
+	}
+}
+
+// elected are the options of replicas of which one at a time may work.
+func elected(on bool) ctrl.Options {
+	return ctrl.Options{LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns}
+}
+
+// rollout: the new version starts while the old one still works; only the cured twin elects.
+func rollout(w *sim.World, cured bool) {
+	outside(w)
+	mailer := operator{options: elected(cured), work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, ""); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}
+	mailer.start(w, "old", cured)
+	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Sleep(time.Second)
+	w.Inject(sim.SlowEffect(10*time.Second), sim.StaleCache(10*time.Second))
+	w.Apply(work("a"))
+	w.Sleep(10 * time.Millisecond)
+	mailer.start(w, "new", cured)
+	w.Settle()
+}
+
+// leaseLost: a mail's number tells the office whether it knows it. The flawed twin numbers by replica.
+func leaseLost(w *sim.World, cured bool) {
+	outside(w)
+	mailer := operator{options: elected(true), work: func(g *guest, c ctx, req request) (result, error) {
+		var o corev1.ConfigMap
+		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["sent"] != "" {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		number := string(o.UID)
+		if !g.cured {
+			number += g.name
+		}
+		if err := g.call(c, "POST", "/mail/"+req.Name, number); err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, &o, "sent", "yes")
+	}}
+	mailer.start(w, "one", cured)
+	mailer.start(w, "two", cured)
+	w.Inject(sim.Unreachable(2*time.Minute, sim.In("one")))
+	w.Always("each mail is sent at most once", atMostOnce("mail"))
+	w.Eventually("every mail is sent", happened("mail", "a", "b"))
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+// goesBack: the level rises step by step, from what the cache says it is. The cured twin writes with a lock.
+func goesBack(w *sim.World, cured bool) {
+	pump := operator{options: elected(true), warm: true, work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		level, _ := strconv.Atoi(o.Data["level"])
+		if level >= 3 {
+			return result{}, nil
+		}
+		old := o.DeepCopy()
+		patch := client.MergeFrom(old)
+		if g.cured {
+			patch = client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
+		}
+		o.Data = map[string]string{"level": strconv.Itoa(level + 1)}
+		return result{}, g.Patch(c, o, patch)
+	}}
+	pump.start(w, "one", cured)
+	pump.start(w, "two", cured)
+	w.Inject(sim.Crash("one"), sim.StaleCache(2*time.Minute, sim.In("two")))
+	w.Always("the level never falls", func(h *history.History) error {
+		top := 0
+		for i := range h.Events {
+			for _, ch := range h.Events[i].Changes {
+				var o corev1.ConfigMap
+				if ch.Ref.Kind != "ConfigMap" || (history.Object{JSON: ch.Object}).Into(&o) != nil {
+					continue
+				}
+				level, _ := strconv.Atoi(o.Data["level"])
+				if level < top {
+					return fmt.Errorf("the level falls from %d to %d", top, level)
+				}
+				top = level
+			}
+		}
+		return nil
+	})
+	w.Eventually("the level is reached", holds("a", "level", "3"))
+	w.Apply(work("a"))
+	w.Settle()
+}

@@ -1,0 +1,137 @@
+// This file holds the bugs of those who misread the work queue: what wakes them, and what does not.
+
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func queueBugs() []Bug {
+	return []Bug{
+		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer", "every certificate is renewed", scene(timerLost)},
+		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent", scene(timerOverwritten)},
+		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end", scene(hotLoop)},
+	}
+}
+
+// createdOnly wakes for new objects, not for changes.
+func createdOnly(b *builder.Builder) *builder.Builder {
+	return b.For(&corev1.ConfigMap{}, builder.WithPredicates(predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return e.Object.GetLabels()["role"] == "work" },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return true },
+	}))
+}
+
+// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer up, for there is one
+// entry for each key in the queue, and must ask for it again.
+func timerLost(w *sim.World, cured bool) {
+	const life = time.Minute
+	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
+		var o corev1.ConfigMap
+		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["renewed"] != "" {
+			return result{}, client.IgnoreNotFound(err)
+		}
+		if o.Data["issued"] == "" {
+			return result{RequeueAfter: life}, g.set(c, &o, "issued", strconv.FormatInt(time.Now().Unix(), 10))
+		}
+		issued, _ := strconv.ParseInt(o.Data["issued"], 10, 64)
+		left := life - time.Since(time.Unix(issued, 0))
+		switch {
+		case left <= 0:
+			return result{}, g.set(c, &o, "renewed", "yes")
+		case g.cured:
+			return result{RequeueAfter: left}, nil
+		}
+		return result{}, nil // nothing to do yet
+	}}.start(w, "certificates", cured)
+	w.Inject(sim.RacingRequeue())
+	w.Eventually("every certificate is renewed", holds("a", "renewed", "yes"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// timerOverwritten: two parts each say when they want to be called again, into one variable.
+func timerOverwritten(w *sim.World, cured bool) {
+	outside(w)
+	send := func(g *guest, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Data["sent"] != "" {
+			return result{}, nil
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
+			return result{RequeueAfter: 30 * time.Second}, nil // the office is closed at times: that is no error
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}
+	label := func(g *guest, c ctx, o *corev1.ConfigMap) (result, error) {
+		if o.Data["seen"] != "" {
+			return result{}, nil
+		}
+		return result{}, g.set(c, o, "seen", "yes")
+	}
+	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		var res, sent result
+		if sent, err = send(g, c, o); err != nil {
+			return result{}, err
+		}
+		res, err = label(g, c, o)
+		if g.cured && res.RequeueAfter == 0 {
+			res = sent
+		}
+		return res, err
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.FailedEffect(), sim.StaleCache(10*time.Second))
+	w.Eventually("every mail is sent", happened("mail", "a"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the object is what wakes it.
+func hotLoop(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sent"] != "" {
+			return result{}, err
+		}
+		if o.Data["state"] == "failed" && !g.cured {
+			looked, _ := strconv.Atoi(o.Data["looked"])
+			return result{RequeueAfter: time.Minute}, g.set(c, o, "looked", strconv.Itoa(looked+1))
+		}
+		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
+			return result{RequeueAfter: time.Minute}, g.set(c, o, "state", "failed")
+		}
+		return result{}, g.set(c, o, "sent", "yes")
+	}}.start(w, "mailer", cured)
+	w.Inject(sim.FailedEffect(), sim.StaleCache(time.Second))
+	w.Always("nobody writes without end", func(h *history.History) error {
+		n := 0
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Write() && e.Process == "mailer" {
+				n++
+			}
+		}
+		if n > 20 {
+			return fmt.Errorf("the mailer has written %d times", n)
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Settle()
+}

@@ -1,0 +1,157 @@
+// This file holds the bugs of those who are not alone: two workers, another writer, a process that was not there yet.
+
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func raceBugs() []Bug {
+	return []Bug{
+		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted", scene(countLost)},
+		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between", "what others wrote stays", scene(overwrite(true))},
+		{"forced-after-a-conflict", "blind overwrite of another writer", 2, "another writer comes between, and again before the forced write",
+			"what others wrote stays", scene(overwrite(false))},
+		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer", "a sealed ledger misses nothing", scene(sealed)},
+		{"two-behind-the-seal", "A must drain before B starts", 2, "two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
+			scene(sealedLoosely)},
+	}
+}
+
+// countLost: read, add one, write, with two workers. The cured twin writes with a lock.
+func countLost(w *sim.World, cured bool) {
+	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		var total corev1.ConfigMap
+		if err := g.live.Get(c, key("total"), &total); err != nil || total.Data["counted-"+o.Name] != "" {
+			return result{}, err
+		}
+		n, _ := strconv.Atoi(total.Data["n"])
+		patch := client.MergeFrom(total.DeepCopy())
+		if g.cured {
+			patch = client.MergeFromWithOptions(total.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		}
+		total.Data["n"] = strconv.Itoa(n + 1)
+		total.Data["counted-"+o.Name] = "yes"
+		return result{}, g.Patch(c, &total, patch)
+	}}.start(w, "counter", cured)
+	w.Inject(sim.StaleCache(10*time.Second), sim.ServerError(), sim.Crash("counter"))
+	w.Eventually("every ticket is counted", holds("total", "n", "2"))
+	w.Sleep(time.Second) // so that the two come one after the other
+	w.Apply(cm("total", "n", "0"), work("a"), work("b"))
+	w.Settle()
+}
+
+// overwrite: a whole object is written back, without a lock at once, or only after a conflict has been met.
+func overwrite(atOnce bool) func(*sim.World, bool) {
+	return func(w *sim.World, cured bool) {
+		operator{work: func(g *guest, c ctx, req request) (result, error) {
+			o, err := g.get(c, req)
+			if o == nil || err != nil || o.Data["done"] != "" {
+				return result{}, err
+			}
+			o.Data = map[string]string{"done": "yes"}
+			if atOnce && !g.cured {
+				o.ResourceVersion = ""
+			}
+			err = g.Update(c, o)
+			if apierrors.IsConflict(err) && !g.cured {
+				if err := g.live.Get(c, req.NamespacedName, o); err != nil {
+					return result{}, err
+				}
+				o.Data = map[string]string{"done": "yes"}
+				o.ResourceVersion = "" // this time it must work
+				err = g.Update(c, o)
+			}
+			return result{}, err
+		}}.start(w, "worker", cured)
+		w.Inject(sim.Conflict())
+		w.Always("what others wrote stays", othersStay("a"))
+		w.Eventually("the work is done", holds("a", "done", "yes"))
+		w.Apply(work("a"))
+		w.Settle()
+	}
+}
+
+const (
+	ledger = "ledger"
+	items  = 3
+)
+
+// carrier moves every item into a Secret, with some workers.
+func carrier(w *sim.World, workers int) {
+	operator{workers: workers, work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Name == ledger {
+			return result{}, err
+		}
+		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("moved-"+o.Name, ledger)))
+	}}.start(w, "carrier", true)
+}
+
+// sealer closes the ledger when it is told to. The cured twin looks whether everything is in it.
+func sealer(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["sealed"] != "" || o.Name != ledger {
+			return result{}, err
+		}
+		moved, err := children(c, g.live, ledger)
+		if err != nil {
+			return result{}, err
+		}
+		if g.cured && len(moved) < items {
+			return result{RequeueAfter: time.Second}, nil
+		}
+		return result{}, g.set(c, o, "sealed", "yes")
+	}}.start(w, "sealer", cured)
+}
+
+// complete holds while a sealed ledger misses no more than so many items at the moment of sealing.
+func complete(missing int) property {
+	return func(h *history.History) error {
+		n := len(h.Objects("", "Secret"))
+		if data(h, ledger)["sealed"] != "" && items-n > missing {
+			return fmt.Errorf("the ledger is sealed with %d of %d items in it", n, items)
+		}
+		return nil
+	}
+}
+
+// sealed: the ledger is sealed when the last item has been handed in, not when it has been carried.
+func sealed(w *sim.World, cured bool) {
+	carrier(w, 1)
+	sealer(w, cured)
+	w.Inject(sim.ServerError(), sim.StaleCache(10*time.Second))
+	w.Always("a sealed ledger misses nothing", complete(0))
+	w.Sleep(time.Second)
+	w.Apply(work("a"), work("b"), work("c"))
+	w.Sleep(10 * time.Millisecond)
+	w.Apply(work(ledger))
+	w.Settle()
+}
+
+// sealedLoosely: one item may come late. With a worker for each item it takes two that are late by themselves.
+func sealedLoosely(w *sim.World, cured bool) {
+	carrier(w, items)
+	sealer(w, cured)
+	w.Inject(sim.ServerError())
+	w.Always("a sealed ledger misses one item at most", complete(1))
+	w.Sleep(time.Second)
+	w.Apply(work("a"), work("b"), work("c"))
+	w.Sleep(10 * time.Millisecond)
+	w.Apply(work(ledger))
+	w.Settle()
+}

@@ -1,0 +1,109 @@
+// This file holds the bugs of those who believe that what was not answered did not happen, and that what was asked once
+// arrives once.
+
+package bench
+
+import (
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func replyBugs() []Bug {
+	return []Bug{
+		{"own-child-is-foreign", "lost reply, then a retry that is not idempotent", 1, "the reply to the create is lost", "the work is ready", scene(foreign)},
+		{"account-gone-already", "finalizer never removed", 1, "the reply to the closing is lost, or a crash after it", "what is deleted goes", scene(goneAlready)},
+		{"mail-posted-twice", "lost reply, then a retry that is not idempotent", 1, "the reply to the post is lost", "each mail is sent at most once", scene(postedTwice(false))},
+		{"delivery-doubled", "doubled delivery", 1, "the request arrives twice", "each mail is sent at most once", scene(postedTwice(true))},
+	}
+}
+
+// foreign: a name that is taken belongs to somebody else; the cured twin looks whose it is.
+func foreign(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["state"] != "" {
+			return result{}, err
+		}
+		kid := child(o.Name+"-child", o.Name)
+		err = g.Create(c, kid)
+		if apierrors.IsAlreadyExists(err) {
+			if err = g.live.Get(c, key(kid.Name), kid); err == nil && (!g.cured || kid.Labels["parent"] != o.Name) {
+				return result{}, g.set(c, o, "state", "name taken")
+			}
+		}
+		if err != nil {
+			return result{}, err
+		}
+		return result{}, g.set(c, o, "state", "ready")
+	}}.start(w, "parents", cured)
+	w.Inject(sim.LostReply(), sim.RacingRequeue())
+	w.Eventually("the work is ready", holds("a", "state", "ready"))
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// goneAlready: what cannot be found cannot be closed, so the finalizer stays.
+func goneAlready(w *sim.World, cured bool) {
+	outside(w)
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if o.DeletionTimestamp.IsZero() {
+			return result{}, g.call(c, "PUT", "/accounts/"+o.Name, "")
+		}
+		code, err := g.try(c, "DELETE", "/accounts/"+o.Name, "")
+		if err == nil && code >= 300 && !(g.cured && code == 404) {
+			err = errors.New("the account cannot be closed")
+		}
+		if err != nil {
+			return result{}, err
+		}
+		return result{}, release(g, c, o)
+	}}.start(w, "accounts", cured)
+	w.Inject(sim.LostReply(), sim.Crash("accounts"), sim.FailedEffect())
+	w.Eventually("what is deleted goes", func(h *history.History) error {
+		if !has(h, "close", "a") {
+			return nil // the first half of the story
+		}
+		return gone("a")(h)
+	})
+	a := work("a")
+	a.Finalizers = []string{finalizer}
+	w.Apply(a)
+	w.Settle()
+	w.Remove(work("a"))
+	w.Settle()
+}
+
+// postedTwice: a mail that was not answered is posted again. The cured twin says which mail it is.
+func postedTwice(byProxy bool) func(*sim.World, bool) {
+	return func(w *sim.World, cured bool) {
+		outside(w)
+		operator{work: func(g *guest, c ctx, req request) (result, error) {
+			o, err := g.get(c, req)
+			if o == nil || err != nil || o.Data["sent"] != "" {
+				return result{}, err
+			}
+			if err := g.call(c, "POST", "/mail/"+o.Name, g.once(string(o.UID))); err != nil {
+				return result{}, err
+			}
+			return result{}, g.set(c, o, "sent", "yes")
+		}}.start(w, "mailer", cured)
+		if byProxy {
+			w.Inject(sim.DoubledEffect(), sim.FailedEffect(), sim.SlowEffect(10*time.Second))
+		} else {
+			w.Inject(sim.LostReply(), sim.FailedEffect())
+		}
+		w.Always("each mail is sent at most once", atMostOnce("mail"))
+		w.Eventually("every mail is sent", happened("mail", "a"))
+		w.Apply(work("a"))
+		w.Settle()
+	}
+}

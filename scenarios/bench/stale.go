@@ -1,0 +1,204 @@
+// This file holds the bugs of those who believe their cache: it trails the server.
+
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+func staleBugs() []Bug {
+	return []Bug{
+		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child", scene(childTwice)},
+		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s", "a parent has one child", scene(expectationExpires)},
+		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s", "a reopened job is kept", scene(reopenedJob)},
+		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails", "no port is given twice", scene(portTwice)},
+		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails", "no child survives its parent", scene(orphanBehindFinalizer)},
+	}
+}
+
+// withSecrets watches the ConfigMaps that are meant for the operator and keeps Secrets in its cache.
+func withSecrets(b *builder.Builder) *builder.Builder {
+	return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
+}
+
+// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the one name it can have.
+func childTwice(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		kids, err := children(c, g, o.Name)
+		if err != nil || len(kids) > 0 {
+			return result{}, err
+		}
+		kid := child("", o.Name)
+		kid.GenerateName = o.Name + "-"
+		if g.cured {
+			kid.Name = o.Name + "-child"
+		}
+		return result{}, client.IgnoreAlreadyExists(g.Create(c, kid))
+	}}.start(w, "parents", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
+	w.Always("a parent has one child", oneChild)
+	w.Apply(work("a"))
+	patch(w, cm("a"), `{"data":{"k":"2"}}`)
+	w.Settle()
+}
+
+// expectationExpires: who has created a child waits to see it before it looks again, but not for ever.
+func expectationExpires(w *sim.World, cured bool) {
+	const enough = 20 * time.Second
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		kids, err := children(c, g, o.Name)
+		if err != nil || len(kids) > 0 {
+			return result{}, err
+		}
+		created, waiting := g.memory[o.Name].(time.Time)
+		if waiting && (g.cured || time.Since(created) < enough) {
+			return result{RequeueAfter: enough}, nil
+		}
+		kid := child("", o.Name)
+		kid.GenerateName = o.Name + "-"
+		if err := g.Create(c, kid); err != nil {
+			return result{}, err
+		}
+		g.memory[o.Name] = time.Now()
+		return result{RequeueAfter: enough}, nil
+	}}.start(w, "parents", cured)
+	w.Inject(sim.StaleCache(time.Minute), sim.RacingRequeue())
+	w.Always("a parent has one child", oneChild)
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only what it has looked at.
+func reopenedJob(w *sim.World, cured bool) {
+	const keep = 30 * time.Second
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil || o.Data["state"] != "done" {
+			return result{}, err
+		}
+		if age := time.Since(o.CreationTimestamp.Time); age < keep {
+			return result{RequeueAfter: keep - age}, nil
+		}
+		var pre client.Preconditions
+		if g.cured {
+			pre.ResourceVersion = &o.ResourceVersion
+		}
+		return result{}, client.IgnoreNotFound(g.Delete(c, o, pre))
+	}}.start(w, "janitor", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.Crash("janitor"))
+	w.Eventually("a reopened job is kept", exists("job"))
+	w.Apply(work("job", "state", "done"))
+	w.Sleep(25 * time.Second)
+	patch(w, cm("job"), `{"data":{"state":"todo"}}`)
+	w.Sleep(10 * time.Second)
+	w.Settle()
+}
+
+// portTwice: each claim gets the lowest port that nobody has, by a list from the cache.
+func portTwice(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		given, err := children(c, g.reader(), "ports")
+		if err != nil {
+			return result{}, err
+		}
+		taken := map[string]bool{}
+		for _, s := range given {
+			if s.Name == "port-of-"+o.Name {
+				return result{}, nil
+			}
+			taken[string(s.Data["port"])] = true
+		}
+		port := 1
+		for taken[strconv.Itoa(port)] {
+			port++
+		}
+		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))))
+	}}.start(w, "ports", cured)
+	w.Inject(sim.StaleCache(30*time.Second), sim.LostReply(), sim.Crash("ports"))
+	w.Always("no port is given twice", func(h *history.History) error {
+		of := map[string]string{}
+		for _, s := range secrets(h) {
+			p := string(s.Data["port"])
+			if other, ok := of[p]; ok {
+				return fmt.Errorf("%s and %s both have port %s", other, s.Name, p)
+			}
+			of[p] = s.Name
+		}
+		return nil
+	})
+	w.Apply(work("a"), work("b"))
+	w.Settle()
+}
+
+const finalizer = "bench.example/cleanup"
+
+// orphanBehindFinalizer: a parent that goes takes its children along, those that the cache knows.
+func orphanBehindFinalizer(w *sim.World, cured bool) {
+	operator{work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if o.DeletionTimestamp.IsZero() {
+			if controllerutil.AddFinalizer(o, finalizer) {
+				return result{}, g.Update(c, o)
+			}
+			return result{}, client.IgnoreAlreadyExists(g.Create(c, child(o.Name+"-child", o.Name)))
+		}
+		kids, err := children(c, g.reader(), o.Name)
+		if err != nil {
+			return result{}, err
+		}
+		for i := range kids {
+			if err := g.Delete(c, &kids[i]); client.IgnoreNotFound(err) != nil {
+				return result{}, err
+			}
+		}
+		return result{}, release(g, c, o)
+	}, watch: withSecrets}.start(w, "parents", cured)
+	w.Inject(sim.StaleCache(30*time.Second, sim.OfKind("Secret")), sim.Crash("parents"))
+	w.Eventually("no child survives its parent", func(h *history.History) error {
+		for _, s := range secrets(h) {
+			if p := s.Labels["parent"]; exists(p)(h) != nil {
+				return fmt.Errorf("%s is gone and %s is still there", p, s.Name)
+			}
+		}
+		return nil
+	})
+	w.Apply(work("a"))
+	w.Sleep(time.Second)
+	w.Remove(work("a"))
+	w.Settle()
+}
+
+// release takes the finalizer off.
+func release(g *guest, c ctx, o *corev1.ConfigMap) error {
+	if !controllerutil.ContainsFinalizer(o, finalizer) {
+		return nil
+	}
+	body := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q,"finalizers":null}}`, o.ResourceVersion)
+	return client.IgnoreNotFound(g.Patch(c, o, client.RawPatch(types.MergePatchType, body)))
+}
