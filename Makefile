@@ -12,11 +12,6 @@ DETERMINISM := TestEverySeedReplays|TestScenariosDoNotTouchEachOther
 # The tests of what must hold however long one looks.
 CURE := -run '^TestPromotion$$' -v ./scenarios/promotion -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=24h
 
-.PHONY: demo
-demo: ## Search a real bug's variants, print what was found, write reports/out/demo.json.
-	@rm -rf reports/out/demo.json reports/out/stories
-	DEMO=1 go test -count=1 -timeout 20m -p 1 -v -run '^TestDemo$$' ./scenarios/promotion
-
 .PHONY: test
 test: fmt vet tidy ## Everything that must hold before a change goes in.
 	go test -shuffle=on ./...
