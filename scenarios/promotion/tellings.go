@@ -198,11 +198,11 @@ func (s *Story) backAndForth() {
 func Crowd(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
+		w.Inject(faults...)
 		for _, name := range []string{"second", "third"} {
 			s.Replica(name, v, 3)
-			faults = append(faults[:len(faults):len(faults)], sim.Crash(name))
+			w.Inject(sim.Crash(name))
 		}
-		w.Inject(faults...)
 		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
 		w.Always(oncePerStay, s.OncePerStay)
 		w.Always(inOrder, s.InOrder)
