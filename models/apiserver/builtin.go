@@ -14,6 +14,8 @@ type builtin struct {
 	unconditional, createOnUpdate bool
 	// generation says that metadata.generation follows the spec.
 	generation bool
+	// labelsCount says that generation follows the labels too, annotationsCount that it follows the annotations.
+	labelsCount, annotationsCount bool
 	// status says that the status is written through its subresource only.
 	status bool
 	// returnsDeleted says that a delete answers with the object instead of a Status.
@@ -23,6 +25,9 @@ type builtin struct {
 	orphans, noCollection bool
 	// unmodelled are the subresources that a real server serves and the model refuses.
 	unmodelled []string
+
+	// deprecation is a warning that is sent with every reply.
+	deprecation string
 
 	// validName checks a name; nil stands for a DNS subdomain.
 	validName func(name string, prefix bool) []string

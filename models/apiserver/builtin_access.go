@@ -22,10 +22,12 @@ var (
 	roleStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
 		defaults: on(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),
+		validate: checks(func(r *rbacv1.Role) field.ErrorList { return ruleErrors(r.Rules, true) }),
 	}
 	clusterRoleStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
 		defaults: on(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
+		validate: checks(func(r *rbacv1.ClusterRole) field.ErrorList { return ruleErrors(r.Rules, false) }),
 	}
 	roleBindingStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
@@ -102,6 +104,33 @@ func defaultBinding(ref *rbacv1.RoleRef, subjects []rbacv1.Subject) {
 	}
 }
 
+// ruleErrors follows pkg/apis/rbac/validation (ValidatePolicyRule).
+func ruleErrors(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
+	var errs field.ErrorList
+	for i, r := range rules {
+		at := field.NewPath("rules").Index(i)
+		if len(r.Verbs) == 0 {
+			errs = append(errs, field.Required(at.Child("verbs"), ""))
+		}
+		if len(r.NonResourceURLs) > 0 {
+			if namespaced {
+				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs, "namespaced rules cannot apply to non-resource URLs"))
+			}
+			if len(r.APIGroups)+len(r.Resources)+len(r.ResourceNames) > 0 {
+				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"))
+			}
+			continue
+		}
+		if len(r.APIGroups) == 0 {
+			errs = append(errs, field.Required(at.Child("apiGroups"), "resource rules must supply at least one api group"))
+		}
+		if len(r.Resources) == 0 {
+			errs = append(errs, field.Required(at.Child("resources"), "resource rules must supply at least one resource"))
+		}
+	}
+	return errs
+}
+
 func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
 	var errs field.ErrorList
 	path := field.NewPath("roleRef")
@@ -119,7 +148,7 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 		at := field.NewPath("subjects").Index(i)
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
-			if s.Namespace == "" {
+			if s.Namespace == "" && !namespaced {
 				errs = append(errs, field.Required(at.Child("namespace"), ""))
 			}
 		case rbacv1.UserKind, rbacv1.GroupKind:

@@ -18,7 +18,8 @@ import (
 // hooks from pkg/registry/apps.
 
 var deploymentStrategy = builtin{
-	unconditional: true, status: true, generation: true,
+	// Annotations are handed down to replica sets.
+	unconditional: true, status: true, generation: true, annotationsCount: true,
 	defaults: on(func(d *appsv1.Deployment) {
 		defaultTo(&d.Spec.Replicas, 1)
 		defaultTo(&d.Spec.RevisionHistoryLimit, 10)
@@ -107,7 +108,7 @@ var daemonSetStrategy = builtin{
 }
 
 var statefulSetStrategy = builtin{
-	unconditional: true, status: true, generation: true,
+	unconditional: true, status: true, generation: true, validName: apivalidation.NameIsDNSLabel,
 	defaults: on(defaultStatefulSet),
 	validate: checks(func(s *appsv1.StatefulSet) field.ErrorList {
 		template := s.Spec.Template.DeepCopy()

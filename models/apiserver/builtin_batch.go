@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +27,13 @@ var jobStrategy = builtin{
 	},
 	deleteWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them " +
 		"or set propagationPolicy=Orphan to suppress this warning",
-	validate: checks(func(j *batchv1.Job) field.ErrorList { return jobErrors(j) }),
+	validate: checks(func(j *batchv1.Job) field.ErrorList {
+		errs := jobErrors(j)
+		if manual := j.Spec.ManualSelector; (manual == nil || !*manual) && j.Spec.Selector != nil && len(j.Spec.Selector.MatchLabels) > 1 {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "selector"), j.Spec.Selector, "`selector` not auto-generated"))
+		}
+		return errs
+	}),
 	validateUpdate: compares(func(j, old *batchv1.Job) field.ErrorList {
 		spec := field.NewPath("spec")
 		errs := apivalidation.ValidateImmutableField(j.Spec.Completions, old.Spec.Completions, spec.Child("completions"))
@@ -131,6 +139,9 @@ func jobSpecErrors(s *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
+// longestCronJobName leaves room for the time that its jobs' names end with.
+const longestCronJobName = 52
+
 var cronJobStrategy = builtin{
 	unconditional: true, status: true, generation: true,
 	defaults: on(func(c *batchv1.CronJob) {
@@ -145,6 +156,12 @@ var cronJobStrategy = builtin{
 		var errs field.ErrorList
 		if c.Spec.Schedule == "" {
 			errs = append(errs, field.Required(spec.Child("schedule"), ""))
+		} else if parts := strings.Fields(c.Spec.Schedule); len(parts) != 5 && !strings.HasPrefix(c.Spec.Schedule, "@") {
+			errs = append(errs, field.Invalid(spec.Child("schedule"), c.Spec.Schedule,
+				fmt.Sprintf("expected exactly 5 fields, found %d: %v", len(parts), parts)))
+		}
+		if len(c.Name) > longestCronJobName {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
 		}
 		return append(errs, jobSpecErrors(&c.Spec.JobTemplate.Spec, spec.Child("jobTemplate", "spec"))...)
 	}),

@@ -11,13 +11,13 @@ import (
 // eventStrategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events expire after an hour on a
 // real server; here they stay.
 var eventStrategy = builtin{
-	unconditional: true, createOnUpdate: true, noCollection: true,
+	unconditional: true, createOnUpdate: true, noCollection: true, validName: segmentName,
 	validate: checks(func(e *corev1.Event) field.ErrorList { return eventErrors(e, "reportingComponent") }),
 }
 
 // newEventStrategy holds for events that come in through events.k8s.io.
 var newEventStrategy = builtin{
-	unconditional: true, createOnUpdate: true, noCollection: true,
+	unconditional: true, createOnUpdate: true, noCollection: true, validName: segmentName,
 	validate: checks(func(e *corev1.Event) field.ErrorList {
 		errs := eventErrors(e, "reportingController")
 		if e.Series != nil && e.Series.Count < 2 {

@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,9 +12,9 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -39,6 +42,26 @@ var (
 				r.Labels = r.Spec.Template.Labels
 			}
 			defaultPodSpec(&r.Spec.Template.Spec)
+		}),
+		validate: checks(func(r *corev1.ReplicationController) field.ErrorList {
+			spec := field.NewPath("spec")
+			var errs field.ErrorList
+			if len(r.Spec.Selector) == 0 {
+				errs = append(errs, field.Required(spec.Child("selector"), ""))
+			}
+			if r.Spec.Template == nil {
+				return append(errs, field.Required(spec.Child("template"), ""))
+			}
+			return append(errs, templateErrors(r.Spec.Template, spec.Child("template"))...)
+		}),
+	}
+	controllerRevisionStrategy = builtin{
+		unconditional: true,
+		validate: checks(func(r *appsv1.ControllerRevision) field.ErrorList {
+			if r.Data.Raw == nil && r.Data.Object == nil {
+				return field.ErrorList{field.Required(field.NewPath("data"), "data is mandatory")}
+			}
+			return nil
 		}),
 	}
 	persistentVolumeStrategy = builtin{
@@ -106,9 +129,7 @@ var (
 	}
 	endpointsStrategy = builtin{
 		unconditional: true, createOnUpdate: true,
-		warnings: func(runtime.Object) []string {
-			return []string{"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
-		},
+		deprecation: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
 		defaults: on(func(e *corev1.Endpoints) { //nolint:staticcheck // still served
 			for i := range e.Subsets {
 				for j := range e.Subsets[i].Ports {
@@ -132,8 +153,9 @@ var (
 		}),
 	}
 	endpointSliceStrategy = builtin{
-		unconditional: true, generation: true,
+		unconditional: true, generation: true, labelsCount: true,
 		defaults: on(func(e *discoveryv1.EndpointSlice) {
+			e.Endpoints, e.Ports = orNil(e.Endpoints), orNil(e.Ports)
 			for i := range e.Ports {
 				defaultTo(&e.Ports[i].Name, "")
 				defaultTo(&e.Ports[i].Protocol, corev1.ProtocolTCP)
@@ -146,7 +168,10 @@ var (
 			return nil
 		}),
 		validateUpdate: compares(func(e, old *discoveryv1.EndpointSlice) field.ErrorList {
-			return apivalidation.ValidateImmutableField(e.AddressType, old.AddressType, field.NewPath("addressType"))
+			if e.AddressType != old.AddressType {
+				return field.ErrorList{field.Invalid(field.NewPath("addressType"), nil, "field is immutable")}
+			}
+			return nil
 		}),
 	}
 	ingressStrategy = builtin{
@@ -160,16 +185,22 @@ var (
 				defaultTo(&i.Spec.Parameters.Scope, networkingv1.IngressClassParametersReferenceScopeCluster)
 			}
 		}),
+		validate: checks(func(i *networkingv1.IngressClass) field.ErrorList {
+			if i.Spec.Controller == "" {
+				return field.ErrorList{field.Required(field.NewPath("spec", "controller"), "")}
+			}
+			return nil
+		}),
 	}
 	networkPolicyStrategy = builtin{
 		unconditional: true, generation: true,
 		defaults: on(defaultNetworkPolicy),
 	}
 	disruptionBudgetStrategy = builtin{
-		status: true, generation: true,
+		status: true, generation: true, validName: segmentName,
 		validate: checks(func(b *policyv1.PodDisruptionBudget) field.ErrorList {
 			if b.Spec.MinAvailable != nil && b.Spec.MaxUnavailable != nil {
-				return field.ErrorList{field.Invalid(field.NewPath("spec"), b.Spec, "minAvailable and maxUnavailable cannot be both set")}
+				return field.ErrorList{field.Invalid(field.NewPath("spec"), internalBudget(b.Spec), "minAvailable and maxUnavailable cannot be both set")}
 			}
 			return nil
 		}),
@@ -186,8 +217,36 @@ var (
 			}
 			return nil
 		}),
+		validateUpdate: compares(func(s, old *storagev1.StorageClass) field.ErrorList {
+			var errs field.ErrorList
+			frozen := func(same bool, name string) {
+				if !same {
+					errs = append(errs, field.Invalid(field.NewPath(name), nil, "field is immutable"))
+				}
+			}
+			frozen(s.Provisioner == old.Provisioner, "provisioner")
+			frozen(maps.Equal(s.Parameters, old.Parameters), "parameters")
+			frozen(*s.ReclaimPolicy == *old.ReclaimPolicy, "reclaimPolicy")
+			frozen(*s.VolumeBindingMode == *old.VolumeBindingMode, "volumeBindingMode")
+			return errs
+		}),
 	}
-	csiStrategy           = builtin{returnsDeleted: true}
+	csiStrategy       = builtin{returnsDeleted: true}
+	csiDriverStrategy = builtin{
+		returnsDeleted: true,
+		defaults: on(func(d *storagev1.CSIDriver) {
+			defaultTo(&d.Spec.AttachRequired, true)
+			defaultTo(&d.Spec.PodInfoOnMount, false)
+			defaultTo(&d.Spec.StorageCapacity, false)
+			defaultTo(&d.Spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
+			defaultTo(&d.Spec.RequiresRepublish, false)
+			defaultTo(&d.Spec.SELinuxMount, false)
+			defaultTo(&d.Spec.PreventPodSchedulingIfMissing, false)
+			if len(d.Spec.VolumeLifecycleModes) == 0 {
+				d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
+			}
+		}),
+	}
 	priorityClassStrategy = builtin{
 		unconditional: true, generation: true,
 		defaults: on(func(p *schedulingv1.PriorityClass) { defaultTo(&p.PreemptionPolicy, corev1.PreemptLowerPriority) }),
@@ -336,4 +395,14 @@ func scalingRules(rules *autoscalingv2.HPAScalingRules, window *int32, policies 
 		rules.Policies = policies
 	}
 	return rules
+}
+
+// internalBudget is a budget's spec as the internal type shows it in a message.
+func internalBudget(s policyv1.PodDisruptionBudgetSpec) any {
+	return struct {
+		MinAvailable               *intstr.IntOrString
+		Selector                   *metav1.LabelSelector
+		MaxUnavailable             *intstr.IntOrString
+		UnhealthyPodEvictionPolicy *policyv1.UnhealthyPodEvictionPolicyType
+	}{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy}
 }

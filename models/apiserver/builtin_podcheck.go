@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -67,6 +71,10 @@ func volumeErrors(volumes []corev1.Volume, path *field.Path) (map[string]bool, f
 	return seen, errs
 }
 
+func sortedResources(list corev1.ResourceList) []corev1.ResourceName {
+	return slices.Sorted(maps.Keys(list))
+}
+
 func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	switch {
@@ -82,6 +90,13 @@ func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *f
 	seen[c.Name] = true
 	if c.Image == "" {
 		errs = append(errs, field.Required(path.Child("image"), ""))
+	}
+	for _, name := range sortedResources(c.Resources.Limits) {
+		request, asked := c.Resources.Requests[name]
+		if limit := c.Resources.Limits[name]; asked && request.Cmp(limit) > 0 {
+			errs = append(errs, field.Invalid(path.Child("resources", "requests"), request.String(),
+				fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
+		}
 	}
 	for i := range c.Ports {
 		at := path.Child("ports").Index(i).Child("containerPort")

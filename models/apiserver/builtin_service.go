@@ -167,5 +167,34 @@ func validateService(s *corev1.Service) field.ErrorList {
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {
 		errs = append(errs, field.Required(field.NewPath("spec", "externalName"), ""))
 	}
+	if types := serviceTypes(); !contains(types, string(spec.Type)) {
+		errs = append(errs, field.NotSupported(field.NewPath("spec", "type"), spec.Type, types))
+	}
+	return append(errs, repeatedPorts(spec.Ports)...)
+}
+
+func serviceTypes() []string {
+	return []string{"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}
+}
+
+// repeatedPorts finds ports that are there twice; the message shows them as the internal type does.
+func repeatedPorts(ports []corev1.ServicePort) field.ErrorList {
+	type shown struct {
+		Name        string
+		Protocol    corev1.Protocol
+		AppProtocol *string
+		Port        int32
+		TargetPort  int
+		NodePort    int32
+	}
+	var errs field.ErrorList
+	seen := map[shown]bool{}
+	for i, p := range ports {
+		key := shown{Protocol: p.Protocol, Port: p.Port}
+		if seen[key] {
+			errs = append(errs, field.Duplicate(field.NewPath("spec", "ports").Index(i), key))
+		}
+		seen[key] = true
+	}
 	return errs
 }

@@ -5,8 +5,6 @@ var (
 	serviceAccountStrategy = builtin{unconditional: true, returnsDeleted: true, unmodelled: []string{"token"}}
 	quotaStrategy          = builtin{unconditional: true, status: true, returnsDeleted: true}
 
-	controllerRevisionStrategy = builtin{unconditional: true}
-
 	volumeAttachmentStrategy = builtin{status: true, returnsDeleted: true}
 
 	runtimeClassStrategy = builtin{createOnUpdate: true}

@@ -59,7 +59,7 @@ func (s *kinds) add(k *kind) {
 }
 
 func (r *row) kindOf() *kind {
-	v := &version{name: r.version, served: true, newObject: r.object, fields: r.fields}
+	v := &version{name: r.version, served: true, newObject: r.object, fields: r.fields, warning: r.strategy.deprecation}
 	k := &kind{
 		group: r.group, kind: r.kind, plural: r.plural, short: r.short, categories: r.categories,
 		namespaced: !r.cluster, versions: []*version{v}, storage: v, builtin: &r.strategy,
@@ -181,7 +181,7 @@ var builtinRows = []row{
 	{group: "storage.k8s.io", version: "v1", kind: "VolumeAttachment", plural: "volumeattachments", cluster: true,
 		object: func() runtime.Object { return &storagev1.VolumeAttachment{} }, strategy: volumeAttachmentStrategy},
 	{group: "storage.k8s.io", version: "v1", kind: "CSIDriver", plural: "csidrivers", cluster: true,
-		object: func() runtime.Object { return &storagev1.CSIDriver{} }, strategy: csiStrategy},
+		object: func() runtime.Object { return &storagev1.CSIDriver{} }, strategy: csiDriverStrategy},
 	{group: "storage.k8s.io", version: "v1", kind: "CSINode", plural: "csinodes", cluster: true,
 		object: func() runtime.Object { return &storagev1.CSINode{} }, strategy: csiStrategy},
 

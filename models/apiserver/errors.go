@@ -120,7 +120,7 @@ func preconditionConflict(resource schema.GroupResource, name, key, message stri
 // invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
 // staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
 func (c *call) invalid(draft *object, errs field.ErrorList) error {
-	name, gk := draft.meta.Name, c.kind.groupKind()
+	name, gk := draft.meta.Name, c.kind.storage.kind.groupKind() // an event of either group is refused as a core one
 	if draft.sentKind != "" {
 		// A custom object is refused under the type that it claims to be of.
 		gk.Kind, gk.Group = draft.sentKind, ""

@@ -106,11 +106,13 @@ func (c *call) negotiate() error {
 	if header == "" || header == "application/json" || header == "*/*" {
 		return nil
 	}
+	known := false
 	for clause := range strings.SplitSeq(header, ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
 		if err != nil {
 			continue
 		}
+		known = known || strings.HasPrefix(media, "application/")
 		if media != "application/json" && media != "*/*" && media != "application/*" {
 			continue
 		}
@@ -121,6 +123,11 @@ func (c *call) negotiate() error {
 			c.accepted = view{ver: c.ver, partial: true}
 			return c.checkPartial(as)
 		}
+	}
+	if !known {
+		err := notAcceptable("406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf")
+		err.(*apierrors.StatusError).ErrStatus.Details = &metav1.StatusDetails{}
+		return err
 	}
 	return notAcceptable("only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata;" +
 		"g=meta.k8s.io;v=v1 (wavetank: models/apiserver does not model Table, YAML, CBOR and protobuf replies)")

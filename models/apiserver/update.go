@@ -213,15 +213,11 @@ func (c *call) prepareBuiltin(draft, old *object, sub string) {
 	if b.prepareUpdate != nil {
 		b.prepareUpdate(c, draft.typed, old.typed)
 	}
-	if b.generation && (specChanged(draft.typed, old.typed) || c.countsAnnotations() && !maps.Equal(draft.meta.Annotations, old.meta.Annotations)) {
+	if b.generation && (specChanged(draft.typed, old.typed) ||
+		b.labelsCount && !maps.Equal(draft.meta.Labels, old.meta.Labels) ||
+		b.annotationsCount && !maps.Equal(draft.meta.Annotations, old.meta.Annotations)) {
 		draft.meta.Generation = old.meta.Generation + 1
 	}
-}
-
-// countsAnnotations is for deployments, whose annotations are handed down to replica sets
-// (pkg/registry/apps/deployment/strategy.go).
-func (c *call) countsAnnotations() bool {
-	return c.kind.group == "apps" && c.kind.plural == "deployments"
 }
 
 func shallowCopy(m map[string]any) map[string]any {
