@@ -11,7 +11,7 @@ import (
 )
 
 // strategies are the ways to make tapes, as -sim.strategy takes them.
-var strategies = []string{"portfolio", "random", "pct", "delay", "starve", "sweep", "exhaustive", "evolve", "rapid"}
+var strategies = []string{"portfolio", "random", "pct", "delay", "swarm", "starve", "sweep", "pairs", "exhaustive", "evolve", "rapid"}
 
 // StrategyCount says how many runs of a campaign a strategy made, and how many of them broke a property.
 type StrategyCount struct {
@@ -28,14 +28,15 @@ type search struct {
 	evolve *choice.Evolve
 	all    *choice.Exhaustive
 	armed  choice.Tape
-	steps  int // of the armed run
-	points int
+	steps  int             // of the armed run
+	log    []choice.Answer // of the armed run
 	counts map[string]*StrategyCount
 }
 
-// portfolio is the order in which the default strategy takes turns. A sweep is worth most at first: what one fault at
-// one point can break, it finds for certain.
-var portfolio = []string{"random", "sweep", "random", "pct", "random", "sweep", "delay", "evolve", "sweep", "starve"}
+// portfolio is the order in which the default strategy takes turns. docs/search.md shows what each is worth: a sweep
+// finds for certain what one disturbance can break, swarm and pairs find what needs several, the others what needs an
+// order or a pace that nobody planned for.
+var portfolio = []string{"random", "sweep", "swarm", "pct", "pairs", "sweep", "delay", "evolve", "swarm", "starve"}
 
 func newSearch(c *campaign) *search {
 	return &search{c: c, name: c.settings.strategy, evolve: choice.NewEvolve(c.report.Seed), counts: map[string]*StrategyCount{}}
@@ -44,7 +45,7 @@ func newSearch(c *campaign) *search {
 // prepare makes the two runs that the planned strategies start from: the dull one, and the one with every fault armed.
 // It returns the first that breaks a property by itself.
 func (s *search) prepare() *result {
-	if s.armed != nil || s.name == "random" || s.name == "starve" {
+	if s.armed != nil || s.name == "random" || s.name == "starve" || s.name == "swarm" {
 		return nil
 	}
 	dull := s.plan(choice.Play(nil))
@@ -58,7 +59,8 @@ func (s *search) prepare() *result {
 			return armed
 		}
 	}
-	s.steps, s.points = armed.steps, len(armed.log)
+	s.steps, s.log = armed.steps, armed.log
+	s.evolve.Learn(armed.tape, features(armed.history))
 	s.sweep = choice.NewSweep(s.c.report.Seed, s.armed, armed.log)
 	s.all = choice.NewExhaustive(s.armed, s.c.settings.bound)
 	return nil
@@ -92,12 +94,14 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	switch name {
 	case "random":
 		res = s.run(choice.NewRandom(seed))
+	case "swarm":
+		res = s.run(choice.NewSwarm(seed))
 	case "starve":
 		res = s.run(choice.NewStarve(seed))
 	case "pct":
 		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.steps))
 	case "delay":
-		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.points))
+		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.log))
 	case "evolve":
 		res = s.run(s.evolve.Oracle())
 	case "sweep":
@@ -106,6 +110,8 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 			name = "pairs"
 		}
 		res = s.run(choice.Play(tape))
+	case "pairs":
+		res = s.run(choice.Play(s.sweep.Pair(s.turn("pairs", i))))
 	case "exhaustive":
 		tape, ok := s.all.Next()
 		if !ok {

@@ -31,12 +31,14 @@ func sortOf(label string) sort {
 	return strike
 }
 
-// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010): every actor has a random priority, the
-// highest goes first, and at depth-1 random points the leader falls to the back. Latencies are dull, so that many actions are due
-// together; faults strike as in a random walk.
+// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a clock: every actor has
+// a random priority, the highest goes first, and at depth-1 random points the leader falls to the back. Where nobody
+// else is due a low priority costs nothing, so it costs time as well: requests and replies of one sort are either all
+// prompt or, a few sorts in a run, all equally slow. Faults strike as in a random walk.
 type PCT struct {
 	walk     *Random
 	priority map[string]int
+	pace     map[string]int
 	change   map[int]bool // steps at which the leader loses its place
 	step     int
 	low      int
@@ -44,20 +46,28 @@ type PCT struct {
 
 // NewPCT returns the oracle for bugs of a depth, in runs of about so many steps.
 func NewPCT(seed uint64, depth, steps int) *PCT {
-	o := &PCT{walk: NewRandom(seed), priority: map[string]int{}, change: map[int]bool{}}
+	o := &PCT{walk: NewRandom(seed), priority: map[string]int{}, pace: map[string]int{}, change: map[int]bool{}}
 	for range depth - 1 {
 		o.change[o.walk.r.IntN(max(steps, 1))] = true
 	}
 	return o
 }
 
+// slowSorts is one in how many sorts of requests is slow.
+const slowSorts = 6
+
 // Choose implements [Oracle].
 func (o *PCT) Choose(p Point) int {
 	if p.Label != "next" {
-		if sortOf(p.Label) == schedule {
-			return 0
+		if sortOf(p.Label) != schedule {
+			return o.walk.Choose(p)
 		}
-		return o.walk.Choose(p)
+		v, known := o.pace[p.Label]
+		if !known && o.walk.r.IntN(slowSorts) == 0 {
+			v = 1 + o.walk.r.IntN(p.N-1)
+		}
+		o.pace[p.Label] = v
+		return v
 	}
 	best, leader := -1, ""
 	for i, actor := range p.Actors {
@@ -80,27 +90,74 @@ func (o *PCT) Choose(p Point) int {
 type Delays struct {
 	r      *rand.Rand
 	budget int
-	odds   int
+	odds   [2]int // of a fault, of a delay or another order
 }
 
-// NewDelays returns an oracle that leaves the dull path about n times in a run of about so many choices.
-func NewDelays(seed uint64, n, choices int) *Delays {
-	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: max(choices/(2*n), 2)}
+// NewDelays returns an oracle that leaves the dull path about n times in a run like the one with this log. Most points
+// of a run are about time and order, so faults get half of the budget whatever their number.
+func NewDelays(seed uint64, n int, log []Answer) *Delays {
+	var strikes, orders int
+	for _, a := range log {
+		switch sortOf(a.Label) {
+		case strike:
+			strikes++
+		case schedule:
+			orders++
+		}
+	}
+	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: [2]int{max(strikes/n, 2), max(2*orders/n, 2)}}
 }
 
 // Choose implements [Oracle].
 func (o *Delays) Choose(p Point) int {
+	odds := o.odds[0]
 	switch sortOf(p.Label) {
 	case arming:
 		return p.N - 1
 	case value:
 		return o.r.IntN(p.N)
+	case schedule:
+		odds = o.odds[1]
 	}
-	if o.budget == 0 || o.r.IntN(o.odds) != 0 {
+	if o.budget == 0 || o.r.IntN(odds) != 0 {
 		return 0
 	}
 	o.budget--
 	return 1 + o.r.IntN(p.N-1)
+}
+
+// Swarm is a random walk whose odds are themselves random (Groce and others, ISSTA 2012): in each run some faults are
+// off, some rare and some strike every other time, and the network is calm or wild. What needs the same fault several
+// times over is all but out of reach of odds that are always the same.
+type Swarm struct {
+	walk *Random
+	odds map[string]int // by the first word of the label; 0 for never
+}
+
+// NewSwarm returns the oracle.
+func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[string]int{}} }
+
+// swarmOdds are the odds that a sort of decision gets for a run.
+var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
+
+// Choose implements [Oracle].
+func (o *Swarm) Choose(p Point) int {
+	switch sortOf(p.Label) {
+	case arming:
+		return min(o.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
+	case value:
+		return o.walk.Choose(p)
+	}
+	word, _, _ := strings.Cut(p.Label, " ")
+	odds, known := o.odds[word]
+	if !known {
+		odds = swarmOdds[o.walk.r.IntN(len(swarmOdds))]
+		o.odds[word] = odds
+	}
+	if odds == 0 || o.walk.r.IntN(odds) != 0 {
+		return 0
+	}
+	return 1 + o.walk.r.IntN(p.N-1)
 }
 
 // Starve is a random walk in which one actor after another gets nothing for a while.
@@ -131,78 +188,6 @@ func (o *Starve) Choose(p Point) int {
 		i = (i + 1) % len(p.Actors)
 	}
 	return i
-}
-
-// Sweep makes tapes with one disturbance each: from one undisturbed run, every fault at every point where it could
-// strike, then every delay and every other order. When those are used up it makes pairs.
-type Sweep struct {
-	armed Tape    // switches every declared fault on
-	spots []Entry // single disturbances, faults first
-	seed  uint64
-}
-
-// Armed is the tape of the undisturbed run with every fault declared and none striking, from the log of the dull run.
-func Armed(log []Answer) Tape {
-	var t Tape
-	for _, a := range log {
-		if sortOf(a.Label) == arming {
-			t = append(t, Entry{a.ID(), a.N - 1})
-		}
-	}
-	return t
-}
-
-// NewSweep plans the sweep from the log of the armed run.
-func NewSweep(seed uint64, armed Tape, log []Answer) *Sweep {
-	s := &Sweep{armed: armed, seed: seed}
-	var orders []Entry
-	for _, a := range log {
-		switch sortOf(a.Label) {
-		case strike:
-			for _, v := range levels(a.N) {
-				s.spots = append(s.spots, Entry{a.ID(), v})
-			}
-		case schedule:
-			orders = append(orders, Entry{a.ID(), a.N - 1})
-			if a.N > 2 {
-				orders = append(orders, Entry{a.ID(), 1})
-			}
-		}
-	}
-	s.spots = append(s.spots, orders...)
-	return s
-}
-
-// levels are the answers worth trying at a point with n of them: all if they are few, else the ends and the middle.
-func levels(n int) []int {
-	if n <= 4 {
-		var all []int
-		for v := n - 1; v > 0; v-- {
-			all = append(all, v)
-		}
-		return all
-	}
-	return []int{n - 1, n / 2, 1}
-}
-
-// Singles is the number of single disturbances.
-func (s *Sweep) Singles() int { return len(s.spots) }
-
-// At is tape k of the sweep, whoever makes the others; pair says that the singles are used up.
-func (s *Sweep) At(k int) (t Tape, pair bool) {
-	if k < len(s.spots) {
-		return append(append(Tape(nil), s.armed...), s.spots[k]), false
-	}
-	if len(s.spots) < 2 {
-		return s.armed, true
-	}
-	r := rand.New(rand.NewPCG(s.seed, uint64(k)))
-	i := r.IntN(len(s.spots))
-	j := r.IntN(len(s.spots) - 1)
-	if j >= i {
-		j++
-	}
-	return append(append(Tape(nil), s.armed...), s.spots[min(i, j)], s.spots[max(i, j)]), true
 }
 
 // Exhaustive walks all runs with at most a bound of disturbances, each run once: a run whose history was seen before is
@@ -266,66 +251,3 @@ func (e *Exhaustive) Done(log []Answer, history uint64) {
 
 // Left is the number of tapes that are still to be tried.
 func (e *Exhaustive) Left() int { return len(e.queue) }
-
-// Evolve keeps tapes that showed something new and makes new ones by changing them.
-type Evolve struct {
-	r      *rand.Rand
-	corpus []Tape
-	seen   map[uint64]bool
-}
-
-// NewEvolve returns a search guided by features of histories.
-func NewEvolve(seed uint64) *Evolve {
-	return &Evolve{r: rand.New(rand.NewPCG(seed, 4)), seen: map[uint64]bool{}}
-}
-
-// Features is the number of different features seen.
-func (e *Evolve) Features() int { return len(e.seen) }
-
-// Learn takes in a run of any strategy: its tape is kept if it showed a feature that no run before it had.
-func (e *Evolve) Learn(t Tape, features []uint64) {
-	fresh := false
-	for _, f := range features {
-		if !e.seen[f] {
-			e.seen[f] = true
-			fresh = true
-		}
-	}
-	if fresh && len(t) > 0 {
-		e.corpus = append(e.corpus, t)
-	}
-}
-
-// Oracle plays a changed member of the corpus: some of its answers forgotten or raised, and now and then an answer of
-// its own where the tape says nothing.
-func (e *Evolve) Oracle() Oracle {
-	walk := &Random{e.r}
-	if len(e.corpus) == 0 {
-		return walk
-	}
-	// Younger tapes know more; half of the time take one of the last eight.
-	pick := e.corpus[e.r.IntN(len(e.corpus))]
-	if n := len(e.corpus); n > 8 && e.r.IntN(2) == 0 {
-		pick = e.corpus[n-1-e.r.IntN(8)]
-	}
-	var changed Tape
-	for _, entry := range pick {
-		switch e.r.IntN(12) {
-		case 0:
-			continue
-		case 1:
-			entry.Value = 1 + e.r.IntN(entry.Value+2)
-		}
-		changed = append(changed, entry)
-	}
-	play := Play(changed)
-	return Func(func(p Point) int {
-		if v := play.Choose(p); v > 0 {
-			return v
-		}
-		if e.r.IntN(25) == 0 {
-			return walk.Choose(p)
-		}
-		return 0
-	})
-}

@@ -1,0 +1,93 @@
+package choice
+
+import "math/rand/v2"
+
+// This file holds the search that learns: tapes that showed something new are changed a little and tried again.
+
+// Evolve keeps tapes that showed something new and makes new ones by changing them.
+type Evolve struct {
+	r      *rand.Rand
+	corpus []Tape
+	seen   map[uint64]bool
+}
+
+// NewEvolve returns a search guided by features of histories.
+func NewEvolve(seed uint64) *Evolve {
+	return &Evolve{r: rand.New(rand.NewPCG(seed, 4)), seen: map[uint64]bool{}}
+}
+
+// Features is the number of different features seen.
+func (e *Evolve) Features() int { return len(e.seen) }
+
+// Learn takes in a run of any strategy: its tape is kept if it showed a feature that no run before it had.
+func (e *Evolve) Learn(t Tape, features []uint64) {
+	fresh := false
+	for _, f := range features {
+		if !e.seen[f] {
+			e.seen[f] = true
+			fresh = true
+		}
+	}
+	if fresh && len(t) > 0 {
+		e.corpus = append(e.corpus, t)
+	}
+}
+
+// Oracle plays a changed member of the corpus: an answer forgotten, another value, the same disturbance once more at
+// its next occurrence, the tail of another member, and on average one or two new disturbances where the tape says
+// nothing.
+func (e *Evolve) Oracle() Oracle {
+	if len(e.corpus) == 0 {
+		return &Random{e.r}
+	}
+	play := Play(e.change(e.pick()))
+	budget, odds := e.r.IntN(3), [2]int{4 + e.r.IntN(30), 10 + e.r.IntN(90)}
+	return Func(func(p Point) int {
+		if v := play.Choose(p); v > 0 {
+			return v
+		}
+		rarity := odds[0]
+		switch sortOf(p.Label) {
+		case arming, value:
+			return 0
+		case schedule:
+			rarity = odds[1]
+		}
+		if budget == 0 || e.r.IntN(rarity) != 0 {
+			return 0
+		}
+		budget--
+		return 1 + e.r.IntN(p.N-1)
+	})
+}
+
+// pick takes a member of the corpus. Younger ones know more: half of the time it is one of the last eight.
+func (e *Evolve) pick() Tape {
+	if n := len(e.corpus); n > 8 && e.r.IntN(2) == 0 {
+		return e.corpus[n-1-e.r.IntN(8)]
+	}
+	return e.corpus[e.r.IntN(len(e.corpus))]
+}
+
+func (e *Evolve) change(t Tape) Tape {
+	var changed Tape
+	for _, entry := range t {
+		if s := sortOf(entry.ID); s != arming && s != value {
+			switch e.r.IntN(12) {
+			case 0:
+				continue
+			case 1:
+				entry.Value = 1 + e.r.IntN(entry.Value+2)
+			case 2:
+				changed = append(changed, entry.next(1))
+			}
+		}
+		changed = append(changed, entry)
+	}
+	if e.r.IntN(4) == 0 {
+		if other := e.pick(); len(other) > 0 {
+			changed = append(changed, other[e.r.IntN(len(other)):]...)
+		}
+	}
+	return changed
+}
