@@ -25,6 +25,7 @@ type Books struct {
 	order     []string             // uids, in the order of creation
 	settled   []int                // events at which the world had settled
 	judged    map[string]int       // ledger entries that each property has looked at
+	conduct   conduct
 }
 
 // reported is what an application said of itself from one event on.
@@ -47,6 +48,7 @@ type version struct {
 func NewBooks(git *forge.Forge) *Books {
 	return &Books{
 		Lag: 40 * time.Second, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
+		conduct: conduct{passes: map[string]*pass{}},
 	}
 }
 
@@ -65,6 +67,7 @@ func (b *Books) read(h *history.History) {
 				b.readPipeline(e, c)
 			}
 		}
+		b.watch(e)
 	}
 }
 

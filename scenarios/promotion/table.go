@@ -73,6 +73,18 @@ func Columns() []Column {
 			Name: "the status is true after a burst", Tell: Truthful, Faults: lag, Broken: statusIsTrue,
 			Caught: variants("V2", "V3", "V4", "V6", "V7"), Skipped: variants("V6t"),
 		},
+		{
+			Name: "no livelock", Tell: Conduct, Faults: lag, Broken: noLivelock,
+			Caught: variants("V6t"),
+		},
+		{
+			Name: "recorded soon", Tell: Bookkeeping, Faults: lagAndRequeue, Broken: recordedSoon,
+			Caught: variants("V0"),
+		},
+		{
+			Name: "says what it waits for", Tell: Waits, Faults: failingForge, Broken: actionable,
+			Caught: variants("V0"), Skipped: variants("V6t"),
+		},
 	}
 }
 

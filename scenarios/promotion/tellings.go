@@ -23,6 +23,9 @@ const (
 	Everywhere      = "every environment gets its revision"
 	isRecorded      = "every promotion is recorded"
 	statusIsTrue    = "the status says what is the case"
+	noLivelock      = "nothing is tried in vain again and again"
+	recordedSoon    = "an order is recorded as soon as it is given"
+	actionable      = "the status says what is being waited for"
 )
 
 // dwell is how long a telling watches where it must not ask the world to settle, because one of its variants never does.
@@ -146,6 +149,46 @@ func Truthful(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	}
 }
 
+// Conduct asks nothing of the outcome, only how the operator goes about it.
+func Conduct(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := quietly(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Always(noLivelock, s.NoLivelock)
+		s.Runs("dev", "v2")
+		w.Sleep(dwell)
+	}
+}
+
+// Bookkeeping is OneEvent, but asks for the record.
+func Bookkeeping(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := quietly(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Always(recordedSoon, s.RecordedSoon)
+		s.Runs("dev", "v2")
+		w.Sleep(dwell)
+	}
+}
+
+// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
+func Waits(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Eventually(actionable, s.Actionable)
+		s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
+		w.Sleep(dwell)
+		s.Apply(App("staging"))
+		s.Runs("staging", "v1")
+		s.Struggles("dev", "v2")
+		w.Sleep(dwell)
+		s.Runs("dev", "v2")
+		w.Sleep(dwell)
+		w.Settle()
+	}
+}
+
 // Everything is a long story with all that the environments and people may do, and every property that must hold of the
 // full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
 func Everything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
@@ -157,6 +200,7 @@ func Everything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 		w.Always(inOrder, s.InOrder)
 		w.Always(notStale, s.NotStale)
 		w.Always(complete, s.CompleteInformation)
+		w.Always(noLivelock, s.NoLivelock)
 		w.Eventually(Everywhere, s.Promoted)
 		w.Eventually(isRecorded, s.Recorded)
 		w.Eventually(statusIsTrue, s.StatusIsTrue)
