@@ -68,6 +68,7 @@ type userClient struct {
 	mapper  meta.RESTMapper
 	schemes []*runtime.Scheme
 	clients map[*runtime.Scheme]client.Client
+	applied map[string]bool // what Apply has created, by group, kind and name
 }
 
 func newUserClient(w *World) *userClient {
@@ -82,6 +83,7 @@ func newUserClient(w *World) *userClient {
 	return &userClient{
 		cfg: cfg, http: &http.Client{Transport: port}, mapper: w.wire.Server().Mapper(),
 		schemes: append([]*runtime.Scheme(nil), baseSchemes...), clients: map[*runtime.Scheme]client.Client{},
+		applied: map[string]bool{},
 	}
 }
 
@@ -127,6 +129,13 @@ func (u *userClient) apply(ctx context.Context, obj client.Object) error {
 	want := &unstructured.Unstructured{Object: content}
 	want.SetGroupVersionKind(gvk)
 	unstructured.RemoveNestedField(want.Object, "metadata", "creationTimestamp")
+	id := gvk.GroupKind().String() + " " + client.ObjectKeyFromObject(obj).String()
+	if !u.applied[id] { // most likely it is not there yet
+		u.applied[id] = true
+		if err := u.Create(ctx, want.DeepCopy()); !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
 	for try := 0; ; try++ {
 		err := u.replace(ctx, want.DeepCopy())
 		if try == 20 || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {

@@ -86,7 +86,7 @@ func (w *World) flush() (woke bool) {
 		if l.Port.Dead() {
 			continue
 		}
-		for _, q := range l.queues {
+		for _, q := range l.observed() {
 			woke = q.flush() || woke
 		}
 	}
@@ -117,6 +117,13 @@ type Life struct {
 type handout struct {
 	action  *sched.Action
 	granted chan bool
+}
+
+// observed are the queues of the life's controllers so far.
+func (l *Life) observed() []*queue {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queues
 }
 
 type lifeOf struct{}

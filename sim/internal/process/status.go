@@ -29,7 +29,7 @@ func (w *World) Controllers() []Controller {
 		if p.life == nil {
 			continue
 		}
-		for _, q := range p.life.queues {
+		for _, q := range p.life.observed() {
 			out = append(out, Controller{p.life, q.controller, q})
 		}
 	}
