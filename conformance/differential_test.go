@@ -23,6 +23,9 @@ var operations = flag.Int("conformance.ops", 400, "how many random operations th
 // drawnKinds narrows the search when one kind is being repaired.
 var drawnKinds = flag.String("conformance.kinds", strings.Join(DrawnKinds, " "), "the kinds of the differential test")
 
+// operationsEach is how many of a sequence's lines are not idle, at the least, on the average.
+const operationsEach = 26
+
 // sequenceLength is short, so that a difference shrinks fast, and long enough for objects to be made, held and released.
 const sequenceLength = 30
 
@@ -33,7 +36,7 @@ func TestDifferential(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := flag.Set("rapid.checks", strconv.Itoa(max(1, *operations/sequenceLength))); err != nil {
+	if err := flag.Set("rapid.checks", strconv.Itoa(*operations/operationsEach+1)); err != nil {
 		t.Fatal(err)
 	}
 	ran, sequences := 0, 0

@@ -123,7 +123,7 @@ var rowsClients = area("clients",
 		one, err := api.Get(t.Ctx, "a", metav1.GetOptions{})
 		t.Note("got", one, err)
 		list, err := api.List(t.Ctx, metav1.ListOptions{})
-		t.Note("listed", list.Items[0].ObjectMeta, err)
+		t.Note("listed", list.Items[0].Name, err)
 		one, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"metadata":{"finalizers":["x.example/y"]}}`), metav1.PatchOptions{})
 		t.Note("patched", one, err)
 	}),
@@ -158,7 +158,9 @@ var rowsClients = area("clients",
 
 // controllerRuntime does what most reconcilers do.
 func controllerRuntime(t *T) {
-	c := must(client.New(t.Config(), client.Options{}))
+	// The mapper's discovery goes past the recorder: it shows every group, and rows of their own compare those.
+	mapper := must(apiutil.NewDynamicRESTMapper(t.arm.Config(), t.client))
+	c := must(client.New(t.Config(), client.Options{Mapper: mapper}))
 	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: t.Namespace}}
 	t.Note("owner", own, c.Create(t.Ctx, own))
 	d := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"color": "blue"}}}

@@ -121,9 +121,10 @@ var minimal = map[string]string{
 	"hpa1":    ", spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}}",
 	"sc":      ", provisioner: x.example/p",
 	"csidrv":  ", spec: {}",
+	"ingcls":  ", spec: {controller: x.example/c}",
 	"pc":      ", value: 5",
-	"ctrlrev": ", revision: 1",
-	"ev1":     ", reportingController: x.example/c, reportingInstance: i, action: A, reason: R, type: Normal, eventTime: '2020-01-01T00:00:00.000000Z'",
+	"ctrlrev": ", revision: 1, data: {x: 1}",
+	"ev1":     ", reportingController: x.example/c, reportingInstance: i, action: A, reason: R, type: Normal, eventTime: '2020-01-01T00:00:00.000000Z', regarding: {kind: Pod, name: p, namespace: $ns}",
 	"pv":      ", spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}",
 	"vwc": ", webhooks: [{name: a.x.example, clientConfig: {url: 'https://x.example/v'}, sideEffects: None, " +
 		"admissionReviewVersions: [v1], rules: [{apiGroups: [x.example], apiVersions: [v1], operations: [CREATE], resources: [things]}]}]",

@@ -54,7 +54,7 @@ var rowsWatch = slices.Concat(area("watch",
 		"WATCH widget?resourceVersion=$rv3&fieldSelector=spec.color%3Dred", "MERGE widget/w {spec: {color: blue}}", "READ 2"),
 	watched("pods by node enter when they are bound", "POST pod {metadata: {name: p}, spec: "+podSpec+"}",
 		"WATCH pod?resourceVersion=$rv4&fieldSelector=spec.nodeName%3Dn1",
-		"POST pod/p/binding {apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: n1}}", "READ 1"),
+		"POST pod/p/binding {apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: n1}}", "READ 1").refused(noPodDoors),
 	watched("a version older than memory is 410", "WATCH widget?resourceVersion=1", "READ 1"),
 	watched("a version that is not there yet waits", "WATCH cm?resourceVersion=$rv3+1000000&timeoutSeconds=1", "END"),
 	watched("a version that is not a number is an error", "WATCH cm?resourceVersion=x"),
@@ -72,7 +72,7 @@ var rowsWatch = slices.Concat(area("watch",
 		watched("the state, a bookmark that says so, then changes",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 4",
 			"MERGE cm/a {data: {k: new}}", "READ 1"),
-		watched("at version zero",
+		watched("at version zero", "GET cm",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=0", "READ 4"),
 		watched("not older than a version", "WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+
 			"&allowWatchBookmarks=true&resourceVersion=$rv3", "READ 4"),
@@ -89,7 +89,7 @@ var rowsWatch = slices.Concat(area("watch",
 		watched("with an exact match is Invalid",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=Exact&allowWatchBookmarks=true&resourceVersion=$rv1"),
 		watched("without bookmarks", "WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "READ 3"),
-		watched("no initial events at all", "WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
+		watched("no initial events at all", "GET cm", "WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
 			"&allowWatchBookmarks=true", "MERGE cm/a {data: {k: new}}", "READ 1"),
 		watched("no initial events from a version", "WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
 			"&resourceVersion=$rv2", "READ 1"),
@@ -97,6 +97,12 @@ var rowsWatch = slices.Concat(area("watch",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 4",
 			"MERGE cm/a {data: {k: new}}", "WATCH cm?resourceVersion=$rv5", "READ 1"),
 	),
-	area("watch-list", each("the bookmark of %s is an empty object", append(namespacedKinds, "widget", "gadget"), func(k string) []string {
-		return []string{"WATCH " + k + "?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1"}
-	})...))
+	area("watch-list", each("the bookmark of %s is an empty object", bookmarkedKinds, emptyWatchList)...),
+	area("watch-list", row("the bookmark of a daemon set is annotated", emptyWatchList("ds")...).
+		differs("The real server puts a daemon set's deprecated annotation even on bookmarks.")))
+
+var bookmarkedKinds = append(slices.DeleteFunc(slices.Clone(namespacedKinds), func(k string) bool { return k == "ds" }), "widget", "gadget")
+
+func emptyWatchList(k string) []string {
+	return []string{"WATCH " + k + "?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1"}
+}
