@@ -23,9 +23,11 @@ func leaderBugs() []Bug {
 	}
 }
 
-// elected are the options of replicas of which one at a time may work.
+// elected are the options of replicas of which one at a time may work. The default deadline for renewing is a multiple of
+// the default period of trying: both end at the same instant, and which of the two timers is first nobody decides.
 func elected(on bool) ctrl.Options {
-	return ctrl.Options{LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns}
+	deadline := 9900 * time.Millisecond
+	return ctrl.Options{LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns, RenewDeadline: &deadline}
 }
 
 // rollout: the new version starts while the old one still works; only the cured twin elects.
