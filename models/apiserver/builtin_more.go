@@ -14,7 +14,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -395,14 +394,4 @@ func scalingRules(rules *autoscalingv2.HPAScalingRules, window *int32, policies 
 		rules.Policies = policies
 	}
 	return rules
-}
-
-// internalBudget is a budget's spec as the internal type shows it in a message.
-func internalBudget(s policyv1.PodDisruptionBudgetSpec) any {
-	return struct {
-		MinAvailable               *intstr.IntOrString
-		Selector                   *metav1.LabelSelector
-		MaxUnavailable             *intstr.IntOrString
-		UnhealthyPodEvictionPolicy *policyv1.UnhealthyPodEvictionPolicyType
-	}{s.MinAvailable, s.Selector, s.MaxUnavailable, s.UnhealthyPodEvictionPolicy}
 }
