@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 var real *Real
@@ -27,6 +29,7 @@ func TestConformance(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	log.SetLogger(logr.Discard()) // or controller-runtime complains at length that nobody has
 	var err error
 	if real, err = StartReal(); err != nil {
 		_, _ = os.Stderr.WriteString("conformance: " + err.Error() + "\n")
