@@ -47,10 +47,13 @@ func (s *staleCache) lag(w *World, st *wire.Stream, f apiserver.Frame) time.Dura
 func Crash(process string, scopes ...Scope) Fault {
 	f := newFault("Crash("+process+")", scopes)
 	f.scope.process = process
-	return &crash{f}
+	return &crash{fault: f}
 }
 
-type crash struct{ fault }
+type crash struct {
+	fault
+	felt int // the latest life that began to reconcile with empty memory
+}
 
 func (f *crash) fresh() Fault { c := *f; return &c }
 

@@ -94,7 +94,8 @@ func (w *World) handout(l *process.Life, controller string, item reconcile.Reque
 				f.count.Observed++
 			}
 		case *crash:
-			if f.scope.process == l.Process.Name && l.N > 1 && item != (reconcile.Request{}) && begun.Reconcile[len(begun.Reconcile)-2:] == "#1" {
+			if f.scope.process == l.Process.Name && l.N > max(1, f.felt) {
+				f.felt = l.N
 				f.count.Observed++
 			}
 		case *racingRequeue:
