@@ -23,6 +23,8 @@ type pass struct {
 	// excused passes began with a stale cache or met with a fault: another attempt is what one wants of them.
 	excused  bool
 	progress bool
+	// open counts requests whose replies have not come.
+	open int
 }
 
 // conduct is what the books keep of it.
@@ -51,14 +53,17 @@ func (b *Books) watch(e *history.Event) {
 	case now == nil:
 	case e.Kind == history.Done:
 		again := strings.HasPrefix(e.Outcome, "error") || e.Outcome == "requeue"
-		if again && !now.progress && !now.excused && !b.unreadable() {
+		if again && !now.progress && !now.excused && now.open == 0 && !b.unreadable() {
 			c.inVain = append(c.inVain, fmt.Sprintf("%s: %s", key, e.Outcome))
 		}
 		delete(c.passes, key)
 	case e.Kind == history.Fault, e.Kind == history.Reply && e.Note != "", e.Code == 429, e.Code >= 500:
 		now.excused = true
-	case e.Host != "" && e.Verb != "GET":
-		now.progress = true
+	case e.Kind == history.Reply:
+		now.open--
+	case e.Kind == history.Request:
+		now.open++
+		now.progress = now.progress || e.Host != "" && e.Verb != "GET"
 	}
 	for i := range e.Changes {
 		if now != nil && moves(&e.Changes[i]) {

@@ -47,7 +47,7 @@ func TestKeptStoryReplays(t *testing.T) {
 	if err == nil {
 		t.Errorf("the replay passes:\n%s", out)
 	}
-	for _, want := range append(s.History, "Ran 1 of ", strconv.Quote(s.Property), s.Message) {
+	for _, want := range []string{"Ran 1 of ", strconv.Quote(s.Property), s.Message, "replay: " + s.Replay} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the replay does not say %q but\n%s", want, out)
 		}
