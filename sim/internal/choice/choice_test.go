@@ -61,3 +61,61 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 		t.Errorf("took %d runs", runs)
 	}
 }
+
+// A sweep tries every answer of every point where a fault could strike, then what several disturbances can do; tape k is
+// the same whoever asks for it.
+func TestASweepLeavesNothingOut(t *testing.T) {
+	var log []Answer
+	for i := range 12 {
+		log = append(log, Answer{Point{Label: "crash", Nth: i, N: 2}, 0}, Answer{Point{Label: "lag", Nth: i, N: 8}, 0}, Answer{Point{Label: "request", Nth: i, N: 6}, 0})
+	}
+	s := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	tried := map[string]bool{}
+	for k := range s.Singles() {
+		tape, pair := s.At(k)
+		if pair || len(tape) != 2 || tried[tape.key()] {
+			t.Fatalf("single %d is %v, pair %v", k, tape, pair)
+		}
+		tried[tape.key()] = true
+	}
+	if want := 12 * (1 + 7 + 5); len(tried) != want {
+		t.Errorf("%d singles, want %d", len(tried), want)
+	}
+	other := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	again := false
+	for k := range 2000 {
+		tape, pair := s.At(s.Singles() + k)
+		if same := other.Pair(k); !pair || same.key() != tape.key() || len(tape) < 3 {
+			t.Fatalf("pair %d is %v, and %v for somebody else", k, tape, same)
+		}
+		again = again || tape[1] == Entry{"crash #12", 1} && tape[2] == Entry{"crash #13", 1}
+	}
+	if !again {
+		t.Error("no tape lets a fault strike once more behind the last point of the undisturbed run")
+	}
+	if tape := NewSweep(1, nil, nil).Pair(0); len(tape) != 0 {
+		t.Errorf("where nothing can be disturbed the pair is %v", tape)
+	}
+}
+
+// A swarm's runs differ in their odds: some never let a fault strike, some nearly always do.
+func TestASwarmDiffers(t *testing.T) {
+	never, often := 0, 0
+	for seed := range uint64(200) {
+		struck := 0
+		for i, o := 0, NewSwarm(seed); i < 60; i++ {
+			if o.Choose(Point{Label: "crash here", Nth: i, N: 2}) > 0 {
+				struck++
+			}
+		}
+		if struck == 0 {
+			never++
+		}
+		if struck > 20 {
+			often++
+		}
+	}
+	if never < 20 || often < 10 {
+		t.Errorf("of 200 runs %d never strike and %d strike often", never, often)
+	}
+}

@@ -92,8 +92,14 @@ func (e Entry) next(n int) Entry {
 
 // plan makes the tapes of several disturbances that are worth trying before chance has its turn: a fault that strikes
 // again as soon as its victim tries again (that point may not even exist in the undisturbed run), and a fault that
-// strikes wherever it can for a while.
+// strikes wherever it can for a while. After those come delays that happen again.
 func (s *Sweep) plan() {
+	var again []Tape
+	for _, o := range s.orders {
+		if !strings.HasPrefix(o.ID, "next ") {
+			again = append(again, Tape{o, o.next(1)})
+		}
+	}
 	of := map[string][]Entry{}
 	var words []string
 	for _, f := range s.faults {
@@ -112,7 +118,10 @@ func (s *Sweep) plan() {
 		}
 	}
 	r := rand.New(rand.NewPCG(s.seed, 3))
-	r.Shuffle(len(s.multi), func(i, j int) { s.multi[i], s.multi[j] = s.multi[j], s.multi[i] })
+	for _, part := range [][]Tape{s.multi, again} {
+		r.Shuffle(len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
+	}
+	s.multi = append(s.multi, again...)
 }
 
 // Singles is the number of single disturbances.
@@ -127,20 +136,23 @@ func (s *Sweep) At(k int) (t Tape, pair bool) {
 }
 
 // Pair is tape k of those with several disturbances, whoever makes the others: first those of the plan, in random order,
-// then two faults, or a fault and a delay, near each other more often than not.
+// then two faults, or a fault and a delay, or two delays, near each other more often than not.
 func (s *Sweep) Pair(k int) Tape {
 	if k < len(s.multi) {
 		return s.play(s.multi[k]...)
 	}
 	r := rand.New(rand.NewPCG(s.seed, uint64(k)))
 	first, second := s.faults, s.faults
-	if r.IntN(3) == 0 {
+	if r.IntN(2) == 0 {
 		second = s.orders
 	}
-	if r.IntN(8) == 0 || len(first) == 0 {
+	if r.IntN(4) == 0 || len(first) == 0 {
 		first = s.orders
 	}
-	if len(first) == 0 || len(second) == 0 {
+	if len(second) == 0 {
+		second = s.orders
+	}
+	if len(first) == 0 {
 		return s.armed
 	}
 	i := r.IntN(len(first))
