@@ -57,6 +57,11 @@ hold: ## The full cure under every fault, RUNS times (10000).
 soak: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
 	SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)
 
+.PHONY: bench-search
+bench-search: ## What each strategy finds of the planted bugs, and how soon: writes docs/search.md.
+	@mkdir -p docs
+	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.commit=$$(git rev-parse --short HEAD)
+
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.
 	rm -rf bin reports/out

@@ -1,0 +1,138 @@
+// This file measures the search: every strategy on every planted bug, for several base seeds. make bench-search runs it
+// and keeps what it writes in docs/search.md. Without -search.write it is skipped, for it takes long.
+
+package bench
+
+import (
+	"flag"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+var (
+	searchWrite  = flag.String("search.write", "", "measure the search and write the page to this file")
+	searchSeeds  = flag.Int("search.seeds", 5, "base seeds for each strategy and bug")
+	searchCap    = flag.Int("search.cap", 1000, "runs after which a strategy has not found a bug")
+	searchOnly   = flag.String("search.only", "", "only bugs whose name matches")
+	searchCommit = flag.String("search.commit", "", "the commit that is measured, for the page")
+)
+
+// searched are the strategies that are compared. A plan that knows no chance needs one seed only.
+var searched = []struct {
+	name  string
+	fixed bool
+}{
+	{"portfolio", false}, {"random", false}, {"swarm", false}, {"pct", false}, {"delay", false}, {"starve", false},
+	{"sweep", true}, {"pairs", false}, {"evolve", false}, {"rapid", false}, {"exhaustive", true},
+}
+
+// find is one campaign.
+type find struct {
+	bug      *Bug
+	strategy string
+	by       string // the portfolio says who
+	found    bool
+	runs     int
+	took     time.Duration
+	explored string // what an exhaustive search says that it covered
+}
+
+// shrunk is one find of the portfolio before and after shrinking.
+type shrunk struct {
+	bug                                       *Bug
+	choices, faults, steps, lines, bends, sec [2]float64
+	took                                      time.Duration
+	runs                                      int
+}
+
+type measured struct {
+	bugs    []Bug
+	finds   []find
+	shrunk  []shrunk
+	elapsed time.Duration
+}
+
+// of are the campaigns of one strategy on one bug.
+func (m *measured) of(strategy, bug string) (out []find) {
+	for _, f := range m.finds {
+		if f.strategy == strategy && f.bug.Name == bug {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func TestBenchSearch(t *testing.T) {
+	if *searchWrite == "" {
+		t.Skip("make bench-search measures the search")
+	}
+	only := regexp.MustCompile(*searchOnly)
+	m := &measured{bugs: slices.DeleteFunc(Bugs(), func(b Bug) bool { return !only.MatchString(b.Name) })}
+	began := time.Now()
+	for i := range m.bugs {
+		b := &m.bugs[i]
+		for _, s := range searched {
+			for seed := range *searchSeeds {
+				if s.fixed && seed > 0 {
+					break
+				}
+				m.finds = append(m.finds, m.hunt(t, b, s.name, uint64(seed+1)))
+			}
+		}
+		t.Logf("%3.0f s: %s", time.Since(began).Seconds(), b.Name)
+	}
+	m.elapsed = time.Since(began)
+	if err := os.WriteFile(*searchWrite, []byte(m.page()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hunt is one campaign: found or not within the cap. What the portfolio finds is found again and shrunk.
+func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find {
+	options := []sim.ExploreOption{sim.Strategy(strategy), sim.Seed(seed), sim.Runs(*searchCap), sim.For(0), sim.Verify(0), sim.Bound(1)}
+	r := sim.Explore(t, b.Scenario(false), append(options, sim.Shrink(0))...)
+	f := find{bug: b, strategy: strategy, runs: r.Runs, took: r.Elapsed, explored: r.Explored, found: r.Failure != nil && r.Failure.Property == b.Property}
+	if r.Failure == nil {
+		return f
+	}
+	if !f.found {
+		t.Errorf("%s, %s, seed %d: %s", b.Name, strategy, seed, r.Failure.Text())
+		return f
+	}
+	f.by = r.Failure.Strategy
+	if strategy != "portfolio" {
+		return f
+	}
+	again := sim.Explore(t, b.Scenario(false), options...)
+	if again.Failure == nil || again.Failure.Property != b.Property || again.Failure.Flaky {
+		t.Errorf("%s: seed %d does not repeat itself", b.Name, seed)
+		return f
+	}
+	s := shrunk{bug: b, took: again.Elapsed - r.Elapsed, runs: again.Failure.Shrinks}
+	for i, part := range []*sim.Failure{r.Failure, again.Failure} {
+		l := part.Story.After
+		s.choices[i], s.faults[i], s.steps[i] = float64(l.Choices), float64(l.Faults), float64(l.Steps)
+		s.lines[i], s.bends[i], s.sec[i] = float64(len(part.Story.History)), float64(disturbances(part.Story.Tape)), part.At.Seconds()
+	}
+	m.shrunk = append(m.shrunk, s)
+	return f
+}
+
+// machine says what this was measured on.
+func machine() string {
+	cpu := "an unnamed CPU"
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for _, line := range strings.Split(string(info), "\n") {
+		if k, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(k) == "model name" {
+			cpu = strings.TrimSpace(v)
+			break
+		}
+	}
+	return cpu
+}
