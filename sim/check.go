@@ -44,7 +44,7 @@ func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *settings) { s.shrink = d } }
 
-// Strategy sets how tapes are made: portfolio (the default, which takes turns), random, pct, delay, starve, sweep,
+// Strategy sets how tapes are made: portfolio (the default, which takes turns), random, swarm, pct, delay, starve, sweep, pairs,
 // exhaustive, evolve or rapid.
 func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy = name } }
 

@@ -94,7 +94,7 @@ func (s settings) check() error {
 	case s.shard != "" && !goodShard(s.shard):
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.shard)
 	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "evolve", "rapid"}, s.strategy):
-		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; use portfolio, random, pct, delay, starve or sweep", s.strategy)
+		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; use portfolio, random, swarm, pct, delay, starve, sweep or pairs", s.strategy)
 	case s.bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}

@@ -10,7 +10,7 @@ import (
 // Every strategy finds a crash between two writes; a sweep finds it in its first pass.
 func TestEveryStrategyFindsACrashWindow(t *testing.T) {
 	scenario := mailing(mailer{}, func() sim.Fault { return sim.Crash("mailer") })
-	for _, strategy := range []string{"portfolio", "random", "pct", "delay", "starve", "sweep", "exhaustive", "evolve", "rapid"} {
+	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs", "exhaustive", "evolve", "rapid"} {
 		r := sim.Explore(t, scenario, sim.Strategy(strategy), sim.Runs(500), sim.For(0))
 		if r.Failure == nil || r.Failure.Property != "each mail is sent at most once" {
 			t.Errorf("%s found nothing in %d runs", strategy, r.Runs)
