@@ -61,7 +61,7 @@ var _ = Describe("A promotion", func() {
 			if slices.Contains(column.Caught, v) {
 				expectCaught(simginkgo.Explore(scenario, search(sim.Shrink(0))...), column.Broken)
 			} else {
-				simginkgo.Check(scenario, few()...)
+				simginkgo.Check(scenario, briefly(sim.Runs(5), sim.For(0), sim.Verify(0))...)
 			}
 		}, cells(column))
 	}
@@ -104,11 +104,11 @@ var _ = Describe("A promotion", func() {
 
 	Context("with the full cure", Label("hold"), func() {
 		It("happens once and gets everywhere, whatever strikes", func() {
-			simginkgo.Check(Everything(promotion.V8, EveryFault()...))
+			simginkgo.Check(Everything(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
 		})
 		It("happens once and gets everywhere in a crowd", func() {
 			simginkgo.Check(Crowd(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.RacingRequeue(),
-				sim.SlowEffect(10*time.Minute), sim.DoubledEffect()))
+				sim.SlowEffect(10*time.Minute), sim.DoubledEffect()), briefly(sim.For(3*time.Second))...)
 		})
 	})
 })
@@ -136,12 +136,12 @@ func search(more ...sim.ExploreOption) []sim.ExploreOption {
 	return append(more, sim.Runs(1000), sim.For(time.Minute))
 }
 
-// few keeps the many cells that must hold short, unless somebody says how often they should be tried.
-func few() []sim.ExploreOption {
-	if os.Getenv("SIM_RUNS") != "" {
+// briefly are the options of campaigns that must hold, unless the environment says how long they should be: see make hold.
+func briefly(opts ...sim.ExploreOption) []sim.ExploreOption {
+	if os.Getenv("SIM_RUNS") != "" || os.Getenv("SIM_FOR") != "" {
 		return nil
 	}
-	return []sim.ExploreOption{sim.Runs(10), sim.For(0)}
+	return opts
 }
 
 // keep has the story of a test written anew, if that was asked for.
