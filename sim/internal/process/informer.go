@@ -2,6 +2,8 @@ package process
 
 import (
 	"sort"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -9,8 +11,12 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer makes client-go's own shared informer and wraps it only where it answers in map order: what its indexer
-// lists is sorted by key, so that a cached List gives the same order in every run of one seed.
+// newInformer makes client-go's own shared informer and wraps it only where its answers depend on luck:
+//
+//   - What its indexer lists is sorted by key; client-go lists in map order.
+//   - Whether it and its handlers have synced is answered as of the last quiet moment. controller-runtime polls for that
+//     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
+//     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)
 	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj)}
@@ -24,6 +30,74 @@ type informer struct {
 	cache.SharedIndexInformer
 	sorted sortedIndexer
 	kind   schema.GroupKind
+	synced atomic.Bool
+
+	mu       sync.Mutex
+	handlers []*registration
+}
+
+// HasSynced implements cache.SharedInformer.
+func (i *informer) HasSynced() bool { return i.synced.Load() }
+
+// registration is a handler's registration whose HasSynced answers as of the last quiet moment.
+type registration struct {
+	cache.ResourceEventHandlerRegistration
+	synced atomic.Bool
+}
+
+// HasSynced implements cache.ResourceEventHandlerRegistration.
+func (r *registration) HasSynced() bool { return r.synced.Load() }
+
+func (i *informer) register(r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
+	if err != nil {
+		return r, err
+	}
+	own := &registration{ResourceEventHandlerRegistration: r}
+	i.mu.Lock()
+	i.handlers = append(i.handlers, own)
+	i.mu.Unlock()
+	return own, nil
+}
+
+// AddEventHandler implements cache.SharedInformer.
+func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.register(i.SharedIndexInformer.AddEventHandler(h))
+}
+
+// AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
+func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.register(i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(h, d))
+}
+
+// AddEventHandlerWithOptions implements cache.SharedInformer.
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return i.register(i.SharedIndexInformer.AddEventHandlerWithOptions(h, o))
+}
+
+// RemoveEventHandler implements cache.SharedInformer.
+func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
+	if own, ok := r.(*registration); ok {
+		r = own.ResourceEventHandlerRegistration
+	}
+	return i.SharedIndexInformer.RemoveEventHandler(r)
+}
+
+// look takes note of what has synced. It is called when the bubble is quiet.
+func (i *informer) look() {
+	if !i.synced.Load() && i.SharedIndexInformer.HasSynced() {
+		i.synced.Store(true)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	waiting := i.handlers[:0]
+	for _, r := range i.handlers {
+		if r.ResourceEventHandlerRegistration.HasSynced() {
+			r.synced.Store(true)
+		} else {
+			waiting = append(waiting, r)
+		}
+	}
+	i.handlers = waiting
 }
 
 func (i *informer) GetIndexer() cache.Indexer { return i.sorted }

@@ -80,11 +80,18 @@ func (w *World) Find(name string) *Process {
 	return nil
 }
 
-// flush passes held queue adds on, process by process, controller by controller.
+// flush takes note of which informers have synced, and passes held queue adds on, process by process, controller by
+// controller.
 func (w *World) flush() (woke bool) {
 	for _, l := range w.lives {
 		if l.Port.Dead() {
 			continue
+		}
+		l.mu.Lock()
+		informers := l.informers
+		l.mu.Unlock()
+		for _, i := range informers {
+			i.look()
 		}
 		for _, q := range l.observed() {
 			woke = q.flush() || woke
