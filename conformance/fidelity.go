@@ -18,7 +18,11 @@ of the table is one question put to the model and to a real kube-apiserver (` + 
 are equal in status code, headers (Content-Type, Warning, Retry-After, Allow), reason, message, causes, details, objects and
 watch frames, after only this was made equal: UIDs, revisions (to ranks), times (to distances from the row's start), generated
 names, allocated addresses and ports, the order of what the real server takes from a map, the difference of internal Go
-structs that it puts behind one sentence about pods, bookmarks that only tell a stream's progress, and managedFields.
+structs that it puts behind one sentence about pods, bookmarks that only tell a stream's progress, and managedFields outside the areas that ask for them.
+
+Those areas (apply, ownership, managed fields) run on a model that tracks ownership from the start (` + "`Options.TrackFields`" + `). A model
+that is not told to does so from the first apply to an object on, and works out then what was owned before; a test holds it
+against the other one: what it shows is the same. So in worlds in which nobody applies clients see no managedFields.
 
 ## The same
 

@@ -25,8 +25,11 @@ type Model struct {
 }
 
 // StartModel makes a model. Rows get one each, so that a row that breaks it breaks no other.
-func StartModel() (*Model, error) {
-	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1}), open: map[*pump]bool{}}
+func StartModel() (*Model, error) { return startModel(false) }
+
+// startModel makes a model that keeps track of fields from the first write on, or only where something was applied.
+func startModel(track bool) (*Model, error) {
+	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1, TrackFields: track}), open: map[*pump]bool{}}
 	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
 	for _, crd := range CRDs() {
 		if err := m.server.Install(crd); err != nil {

@@ -23,7 +23,7 @@ var (
 
 // askModel puts a row to a model of its own.
 func askModel(ctx context.Context, r Row) ([]Observed, error) {
-	m, err := StartModel()
+	m, err := startModel(r.Managed)
 	if err != nil {
 		return nil, err
 	}

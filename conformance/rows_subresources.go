@@ -2,7 +2,7 @@ package conformance
 
 // Subresources: the doors beside the main one, each letting only its own part of the object through.
 
-const noOwnership = "Field ownership (managedFields) is not recorded. On the real server a write that changes nothing but " +
+const noOwnership = "Field ownership (managedFields) is not recorded before the first apply to an object. On the real server a write that changes nothing but " +
 	"ownership is a write, and raises the version."
 
 const noPodDoors = "Binding, eviction, tokens, logs, exec and their like belong to scheduler, kubelet and token issuer, which are not modelled here."

@@ -108,7 +108,7 @@ func (t *T) step(line string) {
 	}
 	var data []byte
 	if hasBody {
-		data = t.body(body, k, method == http.MethodPost || method == http.MethodPut)
+		data = t.body(body, k, method == http.MethodPost || method == http.MethodPut || verb == "APPLY")
 	}
 	t.Do(line, method, p, header, data)
 }

@@ -16,6 +16,16 @@
 // (write.go: with remove, the only place where a request changes the store). What is particular to a built-in type is a
 // strategy (builtin_*.go). Stored objects are immutable and shared; their encodings are made once.
 //
+// # Who owns which field
+//
+// Server-side apply and metadata.managedFields are apimachinery's own (ownership*.go, apply.go). A real server works
+// ownership out on every write; that costs several times as much as the write, and most worlds never ask. So an object is
+// tracked from the first apply to it on (or the first write that itself speaks of managedFields); until then its clients
+// see no managedFields, each write leaves a note, and the notes are replayed when the object becomes tracked, so that
+// conflicts, owners and their times are those that a real server would have. A write that changes nothing but ownership
+// is no write before that. [Options.TrackFields] tracks everything from the start. The schemas of built-in types are read
+// when the first built-in object is tracked, once per process.
+//
 // # What is different
 //
 // A definition is established by the change that stores it, and when it is deleted its instances go in the same request.
@@ -27,8 +37,7 @@
 //
 // # What is refused
 //
-// Server-side apply, and with it managedFields; Table, protobuf and CBOR encodings; OpenAPI; conversion webhooks;
-// autoscaling/v1; the subresources of pods but status, serviceaccounts/token, certificate approval; the types in the list
+// Table, protobuf and CBOR encodings; OpenAPI; conversion webhooks; autoscaling/v1; the subresources of pods but status, serviceaccounts/token, certificate approval; the types in the list
 // named unmodelled (registry.go). Validation of pods, volumes and other large built-in types covers names, required and
 // immutable fields, not every rule.
 package apiserver
@@ -45,6 +54,9 @@ type Options struct {
 	Now func() time.Time
 	// Seed makes UIDs and generateName suffixes: the same seed and the same requests give the same names.
 	Seed uint64
+	// TrackFields keeps metadata.managedFields from the first write of every object on, as a real server does. Otherwise
+	// an object has them from the first apply to it on, and what was written before is worked out then.
+	TrackFields bool
 }
 
 // Request is one HTTP request to the API server. The body has been read already.

@@ -45,6 +45,7 @@ func (c *call) createObject(draft *object) (*object, error) {
 	if err := c.admitCreate(draft); err != nil {
 		return nil, err
 	}
+	c.own(draft, nil, "")
 	generated := meta.GenerateName != "" && meta.Name == ""
 	for attempt := 1; ; attempt++ {
 		if generated {
@@ -64,7 +65,6 @@ func (c *call) createObject(draft *object) (*object, error) {
 func (c *call) tryCreate(draft *object) (*object, error) {
 	meta := draft.meta
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(c.s.now()), c.s.dice.uid()
-	meta.ManagedFields = nil
 	c.prepareCreate(draft)
 	if errs := c.validateCreate(draft); len(errs) > 0 {
 		return nil, c.invalid(draft, errs)

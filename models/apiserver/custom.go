@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
@@ -24,6 +25,10 @@ import (
 // custom is what the model knows about a custom type beyond its names.
 type custom struct {
 	definition *apiextensionsv1.CustomResourceDefinition
+
+	typesOnce sync.Once
+	types     managedfields.TypeConverter
+	typesErr  error
 }
 
 // schemaOf is the schema of one version of a custom type. It is compiled when the first object of the version is
@@ -211,7 +216,7 @@ func (o *object) in(ver *version) *object {
 	}
 	delete(content, "kind")
 	delete(content, "apiVersion")
-	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision}
+	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision, owned: o.owned, written: o.written}
 }
 
 // readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their types, or has rules that

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
@@ -53,6 +54,13 @@ type call struct {
 	warnings []string
 	changes  []Change
 	dryRun   bool
+	// manager is the request's fieldManager; force and applied are for server-side apply.
+	manager        string
+	force, applied bool
+	// plainJSON says that an applied configuration is JSON without repeated fields.
+	plainJSON bool
+	// scaled is the ownership of an object after an apply to its scale.
+	scaled []metav1.ManagedFieldsEntry
 	// validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
 	validation string
 	// terminating is set while a definition's instances are deleted with it.

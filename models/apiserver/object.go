@@ -35,6 +35,9 @@ type object struct {
 	committedAt time.Time
 	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.
 	views map[view]*encoded
+	// owned says that the managed fields in meta are kept; until then written notes the write that made this state.
+	owned   bool
+	written *write
 	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
 	left *object
 }

@@ -21,7 +21,8 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 }
 
 // setWriteOptions takes over the options that create, update and patch share.
-func (c *call) setWriteOptions(dryRun []string, validation string) {
+func (c *call) setWriteOptions(dryRun []string, validation, manager string) {
+	c.manager = manager
 	c.dryRun = len(dryRun) > 0
 	c.validation = validation
 	if validation == "" {
@@ -36,7 +37,7 @@ func (c *call) createOptions() error {
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
-	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager)
 	return invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&opts))
 }
 
@@ -47,7 +48,7 @@ func (c *call) updateOptions() error {
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
-	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager)
 	return invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&opts))
 }
 
@@ -58,7 +59,8 @@ func (c *call) patchOptions(kind types.PatchType) error {
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
-	c.setWriteOptions(opts.DryRun, opts.FieldValidation)
+	c.setWriteOptions(opts.DryRun, opts.FieldValidation, opts.FieldManager)
+	c.force = opts.Force != nil && *opts.Force
 	return invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&opts, kind))
 }
 

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,13 +24,15 @@ const maxPatchOperations = 10000
 
 // patch changes an object by a patch, as endpoints/handlers/patch.go does.
 func (c *call) patch(sub string) (*Response, error) {
-	media, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	kind := types.PatchType(strings.TrimSpace(media))
+	kind := types.PatchType(mediaType(c.req.Header.Get("Content-Type")))
 	if err := c.checkPatchType(kind); err != nil {
 		return nil, err
 	}
 	if err := c.patchOptions(kind); err != nil {
 		return nil, err
+	}
+	if kind == types.ApplyYAMLPatchType {
+		return c.apply(sub)
 	}
 	if !json.Valid(c.req.Body) {
 		return nil, apierrors.NewBadRequest("invalid JSON patch")
@@ -38,7 +41,13 @@ func (c *call) patch(sub string) (*Response, error) {
 	if !exists {
 		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
 	}
-	draft, err := c.patched(kind, old)
+	from := old
+	if !old.owned && bytes.Contains(c.req.Body, []byte("managedFields")) {
+		// The patch may look at what has not been worked out yet.
+		from = old.with(c.fieldsOf(old))
+		from.json = from.encode()
+	}
+	draft, err := c.patched(kind, from)
 	if err != nil {
 		return nil, err
 	}
@@ -57,20 +66,26 @@ func (c *call) patch(sub string) (*Response, error) {
 }
 
 func (c *call) checkPatchType(kind types.PatchType) error {
-	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType)}
+	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
 	if c.kind.builtin != nil {
 		accepted = append(accepted, string(types.StrategicMergePatchType))
 	}
 	if contains(accepted, string(kind)) {
 		return nil
 	}
-	if kind == types.ApplyYAMLPatchType || kind == types.ApplyCBORPatchType {
-		return notModelled("server-side apply (%s)", kind)
+	if kind == types.ApplyCBORPatchType {
+		return notModelled("patches of type %s", kind)
 	}
 	if c.kind.builtin != nil {
 		return errPatchType
 	}
-	return unsupportedMediaType(append(accepted, string(types.ApplyYAMLPatchType))...)
+	return unsupportedMediaType(accepted...)
+}
+
+// mediaType is a content type without its parameters.
+func mediaType(header string) string {
+	media, _, _ := strings.Cut(header, ";")
+	return strings.TrimSpace(media)
 }
 
 // patched applies the patch in the request to an object and reads the result back.

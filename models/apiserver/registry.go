@@ -44,6 +44,7 @@ type version struct {
 	converted func(runtime.Object) runtime.Object
 	stored    func(runtime.Object) runtime.Object
 	newObject func() runtime.Object
+	owners    fieldManagers
 }
 
 // subresource is a part of an object served under its own path.

@@ -74,6 +74,7 @@ func (c *call) handleScale(sub *subresource) (*Response, error) {
 	if scale.ResourceVersion == "" {
 		draft.meta.ResourceVersion = old.meta.ResourceVersion
 	}
+	c.ownScale(draft, old, scale)
 	stored, err := c.replace(draft, old, "")
 	if err != nil {
 		return nil, err
@@ -91,8 +92,7 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 			err = c.readBody()
 		}
 	} else {
-		media, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-		kind = types.PatchType(media)
+		kind = types.PatchType(mediaType(c.req.Header.Get("Content-Type")))
 		err = c.patchOptions(kind)
 	}
 	if err != nil {
@@ -120,8 +120,14 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 	if err := c.checkUID(scale.UID, old); err != nil {
 		return nil, nil, err
 	}
-	if kind == "" {
+	switch kind {
+	case "":
 		return old, scale, nil
+	case types.ApplyYAMLPatchType:
+		if scale, err = c.applyScale(old); err != nil {
+			return nil, nil, err
+		}
+		return old, scale, c.checkScale(sub.scale, scale, old)
 	}
 	present := c.scaleView(sub.scale, old)
 	raw, err := json.Marshal(present)

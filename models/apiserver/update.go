@@ -99,7 +99,9 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 		return nil, err
 	}
 	meta.Generation = old.meta.Generation
-	meta.ManagedFields = old.meta.ManagedFields
+	if c.info.Subresource != "scale" {
+		c.own(draft, stored, sub)
+	}
 	c.prepareUpdate(draft, old, sub)
 	meta = draft.meta
 	keepSystemFields(meta, old.meta)
@@ -174,9 +176,9 @@ func (c *call) prepareUpdate(draft, old *object, sub string) {
 	}
 	if sub == "status" {
 		status, has := draft.rest["status"]
-		revision := draft.meta.ResourceVersion
+		revision, owners := draft.meta.ResourceVersion, draft.meta.ManagedFields
 		draft.meta, draft.rest = old.meta.DeepCopy(), shallowCopy(old.rest)
-		draft.meta.ResourceVersion = revision
+		draft.meta.ResourceVersion, draft.meta.ManagedFields = revision, owners
 		setOrDelete(draft.rest, "status", status, has)
 		return
 	}

@@ -20,7 +20,10 @@ func (c *call) commit(draft, old *object) (*object, error) {
 	if old != nil {
 		draft.meta.ResourceVersion = old.meta.ResourceVersion
 	}
-	draft.json = draft.encode()
+	if old != nil && !draft.owned && draft.written == nil {
+		draft.owned, draft.written = old.owned, old.written // not a client's write
+	}
+	draft.json = draft.encodeOver(old)
 	if old != nil && bytes.Equal(draft.json, old.json) {
 		return old, nil
 	}
@@ -39,6 +42,21 @@ func (c *call) commit(draft, old *object) (*object, error) {
 	c.record(e)
 	c.committed(draft, false)
 	return draft, nil
+}
+
+// encodeOver encodes a draft. When nothing but the times of its managed fields differs from the old object, those are put
+// back, so that it is seen to be no change.
+func (o *object) encodeOver(old *object) []byte {
+	if old == nil || !onlyTimesDiffer(o.meta.ManagedFields, old.meta.ManagedFields) {
+		return o.encode()
+	}
+	entries := o.meta.ManagedFields
+	o.meta.ManagedFields = old.meta.ManagedFields
+	if raw := o.encode(); bytes.Equal(raw, old.json) {
+		return raw
+	}
+	o.meta.ManagedFields = entries
+	return o.encode()
 }
 
 // pretend is the answer to a dry run: the object as it would be stored, without a new revision.

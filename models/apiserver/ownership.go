@@ -1,0 +1,243 @@
+package apiserver
+
+// Who owns which field of an object: metadata.managedFields, as apimachinery's util/managedfields works it out.
+//
+// A real server works it out on every write, which costs more than the write. Here a write that is not an apply leaves
+// only a note of itself (who wrote what over what), and the notes are replayed when it matters: at the first apply to the
+// object, or the first write that speaks of managedFields itself. From then on the object is tracked as on a real server.
+
+import (
+	"net/http"
+	"sort"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// write is the note of one write: enough to find out later which fields it took.
+type write struct {
+	// before is the object written over; nil for a creation.
+	before *object
+	time   time.Time
+	// manager and agent are the request's fieldManager and User-Agent; one of them names the owner.
+	manager, agent string
+	ver            *version
+	info           Info
+	media          string
+	body           []byte
+}
+
+// own settles the ownership of a draft that is not the result of an apply, before the type's own rules change it, as the
+// handlers in endpoints/handlers do. old is nil for a creation.
+func (c *call) own(draft, old *object, sub string) {
+	if c.applied {
+		draft.owned = true
+		return
+	}
+	said := draft.meta.ManagedFields != nil && sub == ""
+	if c.s.options.TrackFields || said || old != nil && old.owned {
+		live := old
+		if old != nil {
+			live = old.in(c.ver).with(c.fieldsOf(old))
+		}
+		w := c.newWrite(old)
+		c.setFields(draft, c.s.ownedAfter(w, live, draft, sub))
+		return
+	}
+	if len(c.req.Body) > 0 {
+		draft.written = c.newWrite(old)
+	}
+}
+
+func (c *call) setFields(draft *object, entries []metav1.ManagedFieldsEntry) {
+	draft.meta.ManagedFields, draft.owned = entries, true
+}
+
+func (c *call) newWrite(old *object) *write {
+	return &write{
+		before: old, time: c.s.now(), manager: c.manager, agent: c.req.Header.Get("User-Agent"),
+		ver: c.ver, info: c.info, media: c.req.Header.Get("Content-Type"), body: c.req.Body,
+	}
+}
+
+// with is a copy of an object that has those managed fields.
+func (o *object) with(entries []metav1.ManagedFieldsEntry) *object {
+	if o.owned || len(entries) == 0 && len(o.meta.ManagedFields) == 0 {
+		return o
+	}
+	out := *o
+	out.views, out.json = nil, nil
+	if o.typed != nil {
+		out.typed = shallow(o.typed)
+		out.meta = metaOf(out.typed)
+	} else {
+		meta := *o.meta
+		out.meta = &meta
+	}
+	out.meta.ManagedFields = entries
+	return &out
+}
+
+// fieldsOf are the managed fields of a stored object, tracked or not.
+func (c *call) fieldsOf(o *object) []metav1.ManagedFieldsEntry {
+	var noted []*object
+	from := o
+	for from != nil && !from.owned && from.written != nil {
+		noted = append(noted, from)
+		from = from.written.before
+	}
+	var entries []metav1.ManagedFieldsEntry
+	if from != nil && from.owned {
+		entries = from.meta.ManagedFields
+	}
+	for i := len(noted) - 1; i >= 0; i-- {
+		entries = c.s.replay(noted[i], entries)
+	}
+	return entries
+}
+
+// replay finds out what the write that made an object did to the ownership that was there before.
+func (s *Server) replay(o *object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	w := o.written
+	again := &call{
+		s: s, kind: w.ver.kind, ver: w.ver, info: w.info, manager: w.manager, validation: metav1.FieldValidationIgnore,
+		req: &Request{Header: http.Header{"Content-Type": {w.media}}, Body: w.body},
+	}
+	if w.info.Subresource == "scale" {
+		return again.scaledFields(w, w.before, again.scaleView(w.ver.subresource("scale").scale, o), before)
+	}
+	var draft *object
+	var err error
+	if w.info.Verb == "patch" {
+		draft, err = again.patched(types.PatchType(mediaType(w.media)), w.before)
+	} else {
+		draft, _, err = again.decode(w.body, w.ver)
+	}
+	if err != nil {
+		return before // the definition has changed since
+	}
+	var live *object
+	if w.before != nil {
+		live = w.before.in(w.ver).with(before)
+	}
+	return s.ownedAfter(w, live, draft, w.info.Subresource)
+}
+
+// ownedAfter is the ownership after a write that made draft of live; nil stands for no live object.
+func (s *Server) ownedAfter(w *write, live, draft *object, sub string) []metav1.ManagedFieldsEntry {
+	var before []metav1.ManagedFieldsEntry
+	if live != nil {
+		before = live.meta.ManagedFields
+	}
+	known := before
+	if len(draft.meta.ManagedFields) > 0 && sub == "" {
+		known = draft.meta.ManagedFields // as the writer says they are
+	}
+	fields, err := w.ver.fieldManager(sub)
+	if err != nil {
+		return before
+	}
+	out := fields.UpdateNoErrors(w.ver.runtimeObject(live), w.ver.runtimeObject(draft), w.owner())
+	return stamped(managedFieldsOf(out), known, w.time)
+}
+
+// owner is the name under which a write owns fields (endpoints/handlers/create.go, managerOrUserAgent).
+func (w *write) owner() string {
+	if w.manager != "" {
+		return w.manager
+	}
+	agent, _, _ := strings.Cut(w.agent, "/")
+	var b strings.Builder
+	for _, r := range agent {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(r) > metavalidation.FieldManagerMaxLength {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// stamped puts the model's time where the library has put the process's, which it does for what the write has changed,
+// and orders the entries by it as util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
+func stamped(entries, before []metav1.ManagedFieldsEntry, now time.Time) []metav1.ManagedFieldsEntry {
+	out := append([]metav1.ManagedFieldsEntry(nil), entries...)
+	for i := range out {
+		e := &out[i]
+		if e.Time == nil {
+			continue // who applies what is there already owns it since no time at all
+		}
+		if old := entryOf(before, e); old != nil && e.Time.Equal(old.Time) {
+			e.Time = old.Time
+			continue
+		}
+		stamp := metav1.NewTime(now)
+		e.Time = &stamp
+	}
+	sort.Slice(out, func(i, j int) bool {
+		p, q := &out[i], &out[j]
+		switch {
+		case p.Operation != q.Operation:
+			return p.Operation < q.Operation
+		case seconds(p.Time) != seconds(q.Time):
+			return seconds(p.Time) < seconds(q.Time)
+		case p.Manager != q.Manager:
+			return p.Manager < q.Manager
+		case p.APIVersion != q.APIVersion:
+			return p.APIVersion < q.APIVersion
+		}
+		return p.Subresource < q.Subresource
+	})
+	return out
+}
+
+func seconds(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// entryOf finds the same manager's entry; one who applies keeps it through a change of version.
+func entryOf(entries []metav1.ManagedFieldsEntry, e *metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
+	for i := range entries {
+		o := &entries[i]
+		if o.Manager == e.Manager && o.Operation == e.Operation && o.Subresource == e.Subresource &&
+			(o.APIVersion == e.APIVersion || e.Operation == metav1.ManagedFieldsOperationApply) {
+			return o
+		}
+	}
+	return nil
+}
+
+// onlyTimesDiffer says that ownership is the same but for its times, which alone are no reason for a new revision
+// (endpoints/handlers/fieldmanager/equality.go).
+func onlyTimesDiffer(a, b []metav1.ManagedFieldsEntry) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return false
+	}
+	differ := false
+	for i := range a {
+		p, q := &a[i], &b[i]
+		if p.Manager != q.Manager || p.Operation != q.Operation || p.APIVersion != q.APIVersion || p.Subresource != q.Subresource ||
+			!sameFields(p.FieldsV1, q.FieldsV1) {
+			return false
+		}
+		differ = differ || !p.Time.Equal(q.Time)
+	}
+	return differ
+}
+
+func sameFields(a, b *metav1.FieldsV1) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
