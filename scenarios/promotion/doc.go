@@ -4,4 +4,11 @@
 // [Begin] sets the scene: a forge, the operator, a pipeline shop/web through a row of environments. [Story.Runs] plays
 // the part of Flux, which reports what an environment runs, and [Story.Deliver] the part of the people who merge pull
 // requests. [Books] reads the run's history and judges it; its methods are the properties, one sentence each.
+//
+// A [Telling] is what happens, [Columns] the table of which variant fails which question, and [Falls] the stories that are
+// kept under testdata/catalogue. The suite puts all of it to the test; make demo shows the essence of it, and make hold
+// tries the full cure for as long as one likes.
+//
+// How often a promotion is attempted is asked only where neither a crash nor a lost reply may strike: after one of these
+// an operator that must not forget has to ask again. How often it takes effect is asked everywhere.
 package promotion

@@ -1,0 +1,54 @@
+// This file exists to hold the results on file to what programs expect of them.
+
+package demo
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A story replaces its own rows, and leaves those of others alone.
+func TestResultsAreKeptByStory(t *testing.T) {
+	o := output{root: t.TempDir()}
+	o.results = filepath.Join(o.root, "reports", "out", "demo.json")
+	row := func(story, variant string) Row {
+		return Row{Story: story, Variant: variant, Expected: "held", Observed: "held", Runs: 2}
+	}
+	o.write(t, "a", []Row{row("a", "V1"), row("a", "V2")})
+	o.write(t, "b", []Row{row("b", "V1")})
+	o.write(t, "a", []Row{row("a", "V8")})
+
+	data, err := os.ReadFile(o.results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Row
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Row{row("b", "V1"), row("a", "V8")}, got); diff != "" {
+		t.Error(diff)
+	}
+	var fields []map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"story", "variant", "expected", "observed", "runs", "seconds", "stepsBefore", "stepsAfter", "faultsAfter", "storyFile"} {
+		if _, ok := fields[0][name]; !ok {
+			t.Errorf("the results have no field %q", name)
+		}
+	}
+	if s := o.fromRoot(o.results); s != "reports/out/demo.json" {
+		t.Errorf("from the root it is %q", s)
+	}
+}
+
+func TestTheRootIsFound(t *testing.T) {
+	if o := newOutput(t, "story"); o.root != filepath.Join("..", "..", "..") {
+		t.Errorf("the root is %q", o.root)
+	}
+}
