@@ -19,7 +19,7 @@ import (
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)
-	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj)}
+	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj), wake: l.world.Sched.Wake}
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
 	l.mu.Unlock()
@@ -31,6 +31,7 @@ type informer struct {
 	sorted sortedIndexer
 	kind   schema.GroupKind
 	synced atomic.Bool
+	wake   func() // asks for a quiet moment
 
 	mu       sync.Mutex
 	handlers []*registration
@@ -56,6 +57,7 @@ func (i *informer) register(r cache.ResourceEventHandlerRegistration, err error)
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
 	i.mu.Unlock()
+	i.wake() // or nobody would look until something else happens
 	return own, nil
 }
 
