@@ -61,6 +61,20 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
+// One disturbance is enough for the bugs of depth 1 and not for the others: every run with one is made. That two are not
+// enough for those of depth 3 takes longer to say: see docs/search.md.
+func TestDepthsAreWhatTheySay(t *testing.T) {
+	for _, b := range Bugs() {
+		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(1), sim.Runs(1000), sim.For(0), sim.Shrink(0))
+		switch f := r.Failure; {
+		case f == nil && (b.Depth == 1 || !r.Complete):
+			t.Errorf("%s has depth %d: %s", b.Name, b.Depth, r.Explored)
+		case f != nil && (b.Depth > 1 || f.Property != b.Property || f.Strategy != "exhaustive"):
+			t.Errorf("%s has depth %d, found by %s: %s", b.Name, b.Depth, f.Strategy, f.Text())
+		}
+	}
+}
+
 // The cured twins hold, so what breaks in the others is the flaw and not the scenario.
 func TestCuredTwinsHold(t *testing.T) {
 	for _, b := range Bugs() {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,7 +51,8 @@ type operator struct {
 	options ctrl.Options
 }
 
-// start adds the operator to the world as a process.
+// start adds the operator to the world as a process and lets it fill its caches, so that it lives through what the user
+// does one by one and not as one initial list.
 func (o operator) start(w *sim.World, name string, cured bool) {
 	o.options.Scheme = scheme
 	w.Start(name, func(mgr ctrl.Manager) error {
@@ -69,6 +71,7 @@ func (o operator) start(w *sim.World, name string, cured bool) {
 		return b.WithOptions(controller.Options{MaxConcurrentReconciles: max(o.workers, 1)}).
 			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
 	}, sim.Options(o.options))
+	w.Sleep(time.Second)
 }
 
 // role lets an operator see only the objects that are meant for it.

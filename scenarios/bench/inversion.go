@@ -48,7 +48,6 @@ func ownerNotSeen(w *sim.World, cured bool) {
 	}, watch: withSecrets}.start(w, "collector", cured)
 	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.Crash("collector"))
 	w.Eventually("a child lives as long as its owner", exists("child"))
-	w.Sleep(time.Second)
 	w.Apply(secret("owner"), work("child", "owner", "owner"))
 	w.Settle()
 }
@@ -118,7 +117,6 @@ func panicOnMiss(w *sim.World, cured bool) {
 	}, watch: withSecrets}.start(w, "worker", cured)
 	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
 	w.Always("no reconcile panics", noPanic)
-	w.Sleep(time.Second)
 	w.Apply(secret("settings", "value", "7"), work("a"))
 	w.Settle()
 }

@@ -45,7 +45,6 @@ func rollout(w *sim.World, cured bool) {
 	}}
 	mailer.start(w, "old", cured)
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
-	w.Sleep(time.Second)
 	w.Inject(sim.SlowEffect(10*time.Second), sim.StaleCache(10*time.Second))
 	w.Apply(work("a"))
 	w.Sleep(10 * time.Millisecond)

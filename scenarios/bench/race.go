@@ -49,7 +49,6 @@ func countLost(w *sim.World, cured bool) {
 	}}.start(w, "counter", cured)
 	w.Inject(sim.StaleCache(10*time.Second), sim.ServerError(), sim.Crash("counter"))
 	w.Eventually("every ticket is counted", holds("total", "n", "2"))
-	w.Sleep(time.Second) // so that the two come one after the other
 	w.Apply(cm("total", "n", "0"), work("a"), work("b"))
 	w.Settle()
 }
@@ -136,7 +135,6 @@ func sealed(w *sim.World, cured bool) {
 	sealer(w, cured)
 	w.Inject(sim.ServerError(), sim.StaleCache(10*time.Second))
 	w.Always("a sealed ledger misses nothing", complete(0))
-	w.Sleep(time.Second)
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)
 	w.Apply(work(ledger))
@@ -149,7 +147,6 @@ func sealedLoosely(w *sim.World, cured bool) {
 	sealer(w, cured)
 	w.Inject(sim.ServerError())
 	w.Always("a sealed ledger misses one item at most", complete(1))
-	w.Sleep(time.Second)
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)
 	w.Apply(work(ledger))

@@ -5,6 +5,7 @@ package bench
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -40,7 +41,6 @@ type find struct {
 	found    bool
 	runs     int
 	took     time.Duration
-	explored string // what an exhaustive search says that it covered
 }
 
 // shrunk is one find of the portfolio before and after shrinking.
@@ -55,7 +55,15 @@ type measured struct {
 	bugs    []Bug
 	finds   []find
 	shrunk  []shrunk
+	proofs  []proof
 	elapsed time.Duration
+}
+
+// proof is an exhaustive search with a bound: whether so many disturbances are enough.
+type proof struct {
+	bug   *Bug
+	bound int
+	what  string
 }
 
 // of are the campaigns of one strategy on one bug.
@@ -85,6 +93,7 @@ func TestBenchSearch(t *testing.T) {
 				m.finds = append(m.finds, m.hunt(t, b, s.name, uint64(seed+1)))
 			}
 		}
+		m.prove(t, b)
 		t.Logf("%3.0f s: %s", time.Since(began).Seconds(), b.Name)
 	}
 	m.elapsed = time.Since(began)
@@ -97,7 +106,7 @@ func TestBenchSearch(t *testing.T) {
 func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find {
 	options := []sim.ExploreOption{sim.Strategy(strategy), sim.Seed(seed), sim.Runs(*searchCap), sim.For(0), sim.Verify(0), sim.Bound(1)}
 	r := sim.Explore(t, b.Scenario(false), append(options, sim.Shrink(0))...)
-	f := find{bug: b, strategy: strategy, runs: r.Runs, took: r.Elapsed, explored: r.Explored, found: r.Failure != nil && r.Failure.Property == b.Property}
+	f := find{bug: b, strategy: strategy, runs: r.Runs, took: r.Elapsed, found: r.Failure != nil && r.Failure.Property == b.Property}
 	if r.Failure == nil {
 		return f
 	}
@@ -122,6 +131,22 @@ func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find
 	}
 	m.shrunk = append(m.shrunk, s)
 	return f
+}
+
+// proofCap bounds the runs of a proof.
+const proofCap = 40000
+
+// prove makes every run with fewer disturbances than the bug is deep.
+func (m *measured) prove(t *testing.T, b *Bug) {
+	for bound := 1; bound < b.Depth; bound++ {
+		began := time.Now()
+		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(bound), sim.Runs(proofCap), sim.For(0), sim.Verify(0), sim.Shrink(0))
+		what := r.Explored
+		if r.Failure != nil {
+			what = fmt.Sprintf("REFUTED: found in run %d", r.Runs)
+		}
+		m.proofs = append(m.proofs, proof{b, bound, fmt.Sprintf("%s; in %.0f s", what, time.Since(began).Seconds())})
+	}
 }
 
 // machine says what this was measured on.
