@@ -272,3 +272,14 @@ func TestAnIdleWorldSettles(t *testing.T) {
 		}
 	}, sim.Runs(5))
 }
+
+// A property that panics is named.
+func TestAPropertyThatPanicsIsNamed(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Eventually("all is well", func(*history.History) error { panic("oh") })
+		w.Settle()
+	}, sim.Runs(1))
+	if f := r.Failure; f == nil || f.Temper != "panic" || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "lives_test.go:") {
+		t.Errorf("got %+v", r.Failure)
+	}
+}

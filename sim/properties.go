@@ -65,6 +65,7 @@ func (w *World) judge(t temper) {
 		if p.temper != t {
 			continue
 		}
+		w.judged = p
 		if t == sometimes {
 			p.reached = p.reached || p.happened(w.history)
 			continue
@@ -74,4 +75,5 @@ func (w *World) judge(t temper) {
 			w.fail(&Verdict{Temper: string(t), Property: p.sentence, Site: p.site, Message: err.Error()})
 		}
 	}
+	w.judged = nil // after a panic it stays set, and the verdict names the property
 }

@@ -163,6 +163,10 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 			*carried = v.value
 		default:
 			w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
+			if p := w.judged; p != nil {
+				w.verdict.Site = p.site
+				w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
+			}
 		}
 		w.sched.SetFair(true)
 		w.procs.Teardown(synctest.Wait)

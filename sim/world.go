@@ -40,6 +40,7 @@ type World struct {
 	faults     []Fault
 	healed     bool // faults are off: the second phase of a stretch
 	judging    bool
+	judged     *property // the property that is being judged
 	quiet      *quietness
 	verdict    *Verdict
 	over       bool // torn down
