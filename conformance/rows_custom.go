@@ -34,7 +34,7 @@ var rowsCustom = area("custom resources",
 	row("it can be owned and labelled", "POST widget {metadata: {name: a, labels: {x: z}, annotations: {n: m}, ownerReferences: "+
 		"[{apiVersion: v1, kind: Pod, name: o, uid: u, controller: true}]}}"),
 	row("kind and version stay", oneWidget, "MERGE widget/a {apiVersion: other/v1}"),
-	row("a table of it", oneWidget, "GET+table widget", "GET+table widget/a").refused(noTables),
+	row("a table of it", oneWidget, "GET+table widget", "GET+table widget/a", "GET+table widget?includeObject=None"),
 	row("cluster-scoped: no namespace in its path", "POST realm {metadata: {name: $ns-a, namespace: other}}", "GET /apis/"+crdGroup+"/v1/namespaces/$ns/realms"),
 	call("its definition is there", func(t *T) {
 		_, _, data, err := t.roundTrip("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets."+crdGroup, nil, nil)

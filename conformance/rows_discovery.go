@@ -53,7 +53,7 @@ var rowsDiscovery = append(area("discovery",
 		}
 		t.Note("code", code, err)
 		t.note("reply", decode(data))
-	}).refused("OpenAPI documents are not served."),
+	}),
 	call("the group list knows the custom group", func(t *T) {
 		_, _, data, err := t.roundTrip(http.MethodGet, "/apis", nil, nil)
 		list, _ := decode(data).(map[string]any)

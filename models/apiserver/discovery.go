@@ -50,7 +50,7 @@ func (c *call) handleOther() (*Response, error) {
 		return encoded200(c.groupList()), nil
 	}
 	if strings.HasPrefix(path, "/openapi") {
-		return nil, notModelled("%s", path)
+		return c.openAPI(path)
 	}
 	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
 }

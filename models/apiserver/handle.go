@@ -51,6 +51,7 @@ type call struct {
 	kind     *kind
 	ver      *version
 	accepted view
+	tabular  bool // the reply is to be a table
 	warnings []string
 	changes  []Change
 	dryRun   bool
@@ -255,5 +256,8 @@ func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) 
 
 // objectResponse is the reply that carries one object.
 func (c *call) objectResponse(code int, o *object) *Response {
+	if c.tabular {
+		return c.tableOf(metav1.ListMeta{ResourceVersion: o.meta.ResourceVersion}, []*object{o})
+	}
 	return &Response{Code: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: o.as(c.accepted).json}
 }

@@ -308,6 +308,10 @@ func compacted(paging bool, after string) error {
 
 // listResponse encodes a page by joining the encoded objects.
 func (c *call) listResponse(p *page) *Response {
+	if c.tabular {
+		meta := metav1.ListMeta{ResourceVersion: revisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
+		return c.tableOf(meta, p.objects)
+	}
 	v := c.accepted
 	size := 160
 	for _, o := range p.objects {

@@ -100,8 +100,8 @@ func unsupportedMediaType(accepted ...string) error {
 	}}
 }
 
-// negotiate settles the form of the reply: the object itself or its metadata. Tables and other encodings are not
-// modelled; clients that ask for them offer an alternative.
+// negotiate settles the form of the reply: the object itself, its metadata, or a table of custom objects. Other tables and
+// encodings are not modelled; clients that ask for them offer an alternative.
 func (c *call) negotiate() error {
 	c.accepted = view{ver: c.ver}
 	header := c.req.Header.Get("Accept")
@@ -120,6 +120,9 @@ func (c *call) negotiate() error {
 		}
 		switch as := params["as"]; {
 		case as == "":
+			return nil
+		case as == "Table" && params["g"] == metav1.GroupName && params["v"] == "v1" && c.tabulates():
+			c.tabular = true
 			return nil
 		case strings.HasPrefix(as, "PartialObjectMetadata") && params["g"] == metav1.GroupName && params["v"] == "v1":
 			c.accepted = view{ver: c.ver, partial: true}
@@ -149,6 +152,11 @@ func (c *call) checkPartial(as string) error {
 		return notAcceptable("you requested PartialObjectMetadataList, but the requested object is not a list (*" + group + "." + c.kind.kind + ")")
 	}
 	return nil
+}
+
+// tabulates says whether the reply can be a table.
+func (c *call) tabulates() bool {
+	return c.kind.builtin == nil && c.info.Subresource == "" && (c.info.Verb == "get" || c.info.Verb == "list")
 }
 
 func notAcceptable(text string) error {

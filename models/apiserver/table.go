@@ -1,0 +1,130 @@
+package apiserver
+
+// Tables of custom objects: what `kubectl get` prints. The columns are those of the definition
+// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor). Built-in types have printers in the Kubernetes
+// tree that are not at hand here; clients that ask for tables of them take plain objects instead.
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"reflect"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// columns are the definition's columns of a version; without any, the age is shown
+// (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
+func (v *version) columns() []apiextensionsv1.CustomResourceColumnDefinition {
+	for _, in := range v.kind.custom.definition.Spec.Versions {
+		if in.Name == v.name && len(in.AdditionalPrinterColumns) > 0 {
+			return in.AdditionalPrinterColumns
+		}
+	}
+	return []apiextensionsv1.CustomResourceColumnDefinition{{
+		Name: "Age", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"], JSONPath: ".metadata.creationTimestamp",
+	}}
+}
+
+func (v *version) header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
+	out := []metav1.TableColumnDefinition{{
+		Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"],
+	}}
+	for _, col := range columns {
+		about := col.Description
+		if about == "" {
+			about = "Custom resource definition column (in JSONPath format): " + col.JSONPath
+		}
+		out = append(out, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format, Description: about, Priority: col.Priority})
+	}
+	return out
+}
+
+// tableOf shows objects in rows.
+func (c *call) tableOf(meta metav1.ListMeta, objects []*object) *Response {
+	columns := c.ver.columns()
+	table := metav1.Table{
+		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.SchemeGroupVersion.String()},
+		ListMeta: meta, ColumnDefinitions: c.ver.header(columns), Rows: []metav1.TableRow{},
+	}
+	for _, o := range objects {
+		row := metav1.TableRow{Cells: []any{o.meta.Name}}
+		content := c.inVersion(o)
+		for _, col := range columns {
+			row.Cells = append(row.Cells, c.cell(content, col))
+		}
+		switch include := c.query.Get("includeObject"); include {
+		case "None":
+		case "Object":
+			row.Object = runtime.RawExtension{Raw: o.as(view{ver: c.ver}).json}
+		default:
+			row.Object = runtime.RawExtension{Raw: o.as(view{ver: c.ver, partial: true}).json}
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	raw, err := json.Marshal(table)
+	if err != nil {
+		panic("apiserver: a table that cannot be encoded: " + err.Error())
+	}
+	return jsonResponse(http.StatusOK, raw)
+}
+
+func (c *call) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {
+	path := jsonpath.New(col.Name).AllowMissingKeys(true)
+	if err := path.Parse(fmt.Sprintf("{%s}", col.JSONPath)); err != nil {
+		return nil
+	}
+	found, err := path.FindResults(content)
+	if err != nil || len(found) == 0 || len(found[0]) == 0 {
+		return nil
+	}
+	value := found[0][0].Interface()
+	if col.Type == "string" {
+		var out bytes.Buffer
+		if err := path.PrintResults(&out, []reflect.Value{reflect.ValueOf(value)}); err != nil {
+			return nil
+		}
+		return out.String()
+	}
+	return c.typedCell(col.Type, value)
+}
+
+// typedCell is a value that fits its column; others stay empty.
+func (c *call) typedCell(kind string, value any) any {
+	switch v := value.(type) {
+	case int64:
+		if kind == "integer" {
+			return v
+		}
+		if kind == "number" {
+			return float64(v)
+		}
+	case float64:
+		if kind == "integer" {
+			return int64(math.Trunc(v))
+		}
+		if kind == "number" {
+			return v
+		}
+	case bool:
+		if kind == "boolean" {
+			return v
+		}
+	case string:
+		if kind == "date" {
+			at, err := time.Parse(time.RFC3339, v)
+			if err != nil {
+				return "<invalid>"
+			}
+			return duration.HumanDuration(c.s.options.Now().Sub(at))
+		}
+	}
+	return nil
+}
