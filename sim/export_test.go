@@ -26,3 +26,6 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 
 // ForgetCampaigns lets the next campaign of a test be its first again, as in a new process.
 func ForgetCampaigns() { clear(campaigns.n) }
+
+// Versions is what stories are recorded with.
+func Versions() map[string]string { return versions() }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -153,19 +151,6 @@ func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Lengt
 	}
 	s.Replay = c.settings.host.Replay(filepath.Join(dir, s.Name()))
 	return s
-}
-
-func versions() map[string]string {
-	v := map[string]string{"go": runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			switch d.Path {
-			case "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "github.com/wavetank/wavetank":
-				v[d.Path] = d.Version
-			}
-		}
-	}
-	return v
 }
 
 // campaigns counts the campaigns of each test, so that the second one in a test has a name of its own.

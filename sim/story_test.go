@@ -155,3 +155,13 @@ func TestDrawnValuesShrink(t *testing.T) {
 		t.Errorf("shrunk to %q, want 7, the smallest that fails\n%v", r.Failure.Message, r.Failure.Story.Tape)
 	}
 }
+
+// A story says which Go, controller-runtime and client-go it was recorded with.
+func TestAStoryKnowsItsVersions(t *testing.T) {
+	v := sim.Versions()
+	for _, name := range []string{"go", "sigs.k8s.io/controller-runtime", "k8s.io/client-go"} {
+		if !strings.HasPrefix(strings.TrimPrefix(v[name], "go"), "v") && name != "go" || v[name] == "" {
+			t.Errorf("%s has version %q", name, v[name])
+		}
+	}
+}
