@@ -62,6 +62,11 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon: wri
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.commit=$$(git rev-parse --short HEAD)
 
+.PHONY: catalogue
+catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
+	go test -count=1 ./scenarios/promotion -run '^TestPromotion$$' -ginkgo.label-filter=catalogue
+	go test -count=1 ./reports -update
+
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.
 	rm -rf bin reports/out

@@ -1,0 +1,79 @@
+package reports
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// threads are the public threads that the stories of each scenario folder come from.
+var threads = map[string]string{
+	"promotion": "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
+}
+
+// Entry is one story of the catalogue.
+type Entry struct {
+	Folder string // scenario folder, for example "promotion"
+	File   string // path from the root of the repository
+	Story  *story.Story
+}
+
+// ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order.
+func ReadCatalogue(root string) ([]Entry, error) {
+	files, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "testdata", "catalogue", "*.txtar"))
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(files)
+	var out []Entry
+	for _, f := range files {
+		s, err := story.Read(f)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := filepath.Rel(root, f)
+		if err != nil {
+			return nil, err
+		}
+		rel = filepath.ToSlash(rel)
+		folder := strings.Split(rel, "/")[1]
+		out = append(out, Entry{Folder: folder, File: rel, Story: s})
+	}
+	return out, nil
+}
+
+// Pattern is the sorts of faults that a story's tape needs, as its labels name them.
+func (e Entry) Pattern() string {
+	var faults []string
+	for _, c := range e.Story.Tape {
+		rest, ok := strings.CutPrefix(c.ID, "fault ")
+		if !ok {
+			continue
+		}
+		rest, _, _ = strings.Cut(rest, " #")
+		name, _, _ := strings.Cut(rest, "(")
+		faults = append(faults, name)
+	}
+	if len(faults) == 0 {
+		return "no fault"
+	}
+	sort.Strings(faults)
+	return strings.Join(faults, " and ")
+}
+
+// Catalogue is the page of all stories, as Markdown.
+func Catalogue(entries []Entry) string {
+	var b strings.Builder
+	b.WriteString("# Catalogue of stories\n\nThis page is written by `make catalogue`; do not edit it. Each story must still break the variant that it is about\n" +
+		"and pass on the cured one; the suite of its scenario sees to that on every `go test`.\n\n" +
+		"| story | upstream thread | pattern | sentence | shortest run | found by | replay |\n|---|---|---|---|---|---|---|\n")
+	for _, e := range entries {
+		s := e.Story
+		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s %q | %s (from %s) | %s | `%s` |\n",
+			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Temper, s.Property, s.After, s.Before, s.Seed, strings.ReplaceAll(s.Replay, "|", `\|`))
+	}
+	return b.String()
+}
