@@ -283,3 +283,26 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 		t.Errorf("got %+v", r.Failure)
 	}
 }
+
+// What would hang is refused, with the reason.
+func TestWarmupWithLeaderElectionIsRefused(t *testing.T) {
+	var got error
+	sim.Explore(t, func(w *sim.World) {
+		o := ctrl.Options{LeaderElection: true, LeaderElectionID: "x", LeaderElectionNamespace: "default"}
+		warm := true
+		o.Controller.EnableWarmup = &warm
+		w.Run("warm", func(ctx context.Context, cfg *rest.Config) error {
+			mgr, err := sim.NewManager(cfg, o)
+			if err != nil {
+				return err
+			}
+			got = (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
+			<-ctx.Done()
+			return nil
+		})
+		w.Sleep(time.Second)
+	}, sim.Runs(1), sim.Verify(0))
+	if got == nil || !strings.Contains(got.Error(), "EnableWarmup cannot be simulated together with leader election") {
+		t.Errorf("got %v", got)
+	}
+}

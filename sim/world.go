@@ -162,8 +162,9 @@ type processOptions struct{ manager ctrl.Options }
 
 // Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
 // metrics, health and pprof addresses, the REST mapper (unless MapperProvider is set), the check that controller names
-// are unique, the order of cached lists, and the identity of the leader election lock. LeaderElectionConfig and
-// Cache.NewInformer are refused.
+// are unique, the order of cached lists, and the identity of the leader election lock; a RenewDeadline that is a multiple
+// of the RetryPeriod is cut by 7 ms, so that the two never fall on one instant. LeaderElectionConfig,
+// Cache.NewInformer, and EnableWarmup together with leader election are refused.
 func Options(o ctrl.Options) ProcessOption {
 	return func(p *processOptions) { p.manager = o }
 }

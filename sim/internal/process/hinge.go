@@ -56,6 +56,20 @@ func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 	return f, true, nil
 }
 
+// warmsUp says whether r is a controller that starts its sources before it leads.
+func warmsUp(r manager.Runnable) bool {
+	v := reflect.Indirect(reflect.ValueOf(r))
+	if v.Kind() != reflect.Struct || v.Type().PkgPath() != "sigs.k8s.io/controller-runtime/pkg/internal/controller" {
+		return false
+	}
+	f := v.FieldByName("EnableWarmup")
+	if !f.IsValid() {
+		return false // a version that has no warm-up
+	}
+	warm, ok := f.Interface().(*bool)
+	return ok && warm != nil && *warm
+}
+
 // hook puts the observers into a controller that is being added to a manager.
 func (l *Life) hook(r manager.Runnable) error {
 	f, ok, err := fieldsOf(r)

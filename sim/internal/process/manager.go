@@ -32,6 +32,10 @@ type Manager struct {
 
 // Add implements manager.Manager.
 func (m *Manager) Add(r manager.Runnable) error {
+	if m.lease != nil && warmsUp(r) {
+		return errors.New("a controller with EnableWarmup cannot be simulated together with leader election: its Start waits for a mutex that " +
+			"its warm-up holds until the caches have synced, and a world with such a goroutine never goes quiet; leave EnableWarmup off")
+	}
 	if err := m.life.hook(r); err != nil {
 		return err
 	}
@@ -114,6 +118,18 @@ func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
 	}
 	if o.LeaderElectionID == "" {
 		return errors.New("ctrl.Options.LeaderElection needs LeaderElectionID, as it does in production")
+	}
+	retry, deadline := 2*time.Second, 10*time.Second // controller-runtime's defaults
+	if o.RetryPeriod != nil {
+		retry = *o.RetryPeriod
+	}
+	if o.RenewDeadline != nil {
+		deadline = *o.RenewDeadline
+	}
+	if retry > 0 && deadline%retry == 0 {
+		// The last retry and the deadline would fall on one instant, and the runtime would choose which comes first.
+		deadline -= 7 * time.Millisecond
+		o.RenewDeadline = &deadline
 	}
 	if o.LeaderElectionNamespace == "" {
 		o.LeaderElectionNamespace = "default" // outside a cluster there is no namespace of one's own
