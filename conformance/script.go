@@ -41,6 +41,7 @@ var accepts = map[string]string{
 //	END                               reads the newest stream to its end
 //	COMPACT                           the store forgets its history
 //	SLEEP 100ms
+//	SETTLE 1500ms                     the real server's controllers get that long; the model has none
 //	bob: PUT cm/a {...}               the same by a client of that name, who remembers only what bob was told
 //
 // $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to step N ($rvN+5 adds),
@@ -67,12 +68,14 @@ func (t *T) step(line string) {
 			panic(abort("compacting: " + err.Error()))
 		}
 		return
-	case verb == "SLEEP":
+	case verb == "SLEEP", verb == "SETTLE":
 		d, err := time.ParseDuration(target)
 		if err != nil {
 			panic(abort(err.Error()))
 		}
-		time.Sleep(d)
+		if _, atOnce := t.arm.(*Model); verb == "SLEEP" || !atOnce {
+			time.Sleep(d)
+		}
 		return
 	case verb == "END":
 		t.Read(line, len(t.streams)-1, -1)

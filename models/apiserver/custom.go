@@ -211,7 +211,9 @@ func (o *object) in(ver *version) *object {
 	}
 	content := copyJSON(o.rest).(map[string]any)
 	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
-	if _, err := ver.schema.coerce(content, false); err == nil {
+	// Defaults are those of the version that is stored: they are filled in when an object is read from the store, before it
+	// is converted (apiextensions-apiserver's pkg/apiserver/customresource_handler.go, schemaCoercingConverter).
+	if _, err := ver.schema.coerce(content, false); err == nil && ver == ver.kind.storage {
 		ver.schema.fillDefaults(content)
 	}
 	delete(content, "kind")
