@@ -45,7 +45,7 @@ func TestDifferential(t *testing.T) {
 	t.Cleanup(func() {
 		t.Logf("%d operations in %d sequences on both arms", ran, sequences)
 		if latest != nil {
-			lines, sides := fewest(context.Background(), t, latest)
+			lines, sides := fewest(context.Background(), t, latest, differ)
 			if sides == "" {
 				sides = "which did not come again when asked again; it was:\n" + first
 			}
@@ -79,14 +79,14 @@ func TestDifferential(t *testing.T) {
 
 // fewest takes away line after line as long as the arms go on differing: rapid has made the sequence small, and this makes
 // it short. A difference that does not come again is told as it was.
-func fewest(ctx context.Context, t *testing.T, lines []string) ([]string, string) {
-	sides, err := differ(ctx, lines)
+func fewest(ctx context.Context, t *testing.T, lines []string, differs func(context.Context, []string) (string, error)) ([]string, string) {
+	sides, err := differs(ctx, lines)
 	if err != nil || sides == "" {
 		return lines, ""
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		fewer := slices.Delete(slices.Clone(lines), i, i+1)
-		still, err := differ(ctx, fewer)
+		still, err := differs(ctx, fewer)
 		if err != nil {
 			t.Logf("while shortening: %v", err)
 			break
@@ -102,9 +102,12 @@ func fewest(ctx context.Context, t *testing.T, lines []string) ([]string, string
 var namespaces atomic.Int64
 
 // differ runs the lines on both arms and returns what they said where they differ.
-func differ(ctx context.Context, lines []string) (string, error) {
+func differ(ctx context.Context, lines []string) (string, error) { return differIn(ctx, lines, false) }
+
+// differIn compares ownership too when it is managed.
+func differIn(ctx context.Context, lines []string, managed bool) (string, error) {
 	namespace := fmt.Sprintf("sequence-%d", namespaces.Add(1))
-	model, err := StartModel()
+	model, err := startModel(managed)
 	if err != nil {
 		return "", err
 	}
@@ -118,7 +121,7 @@ func differ(ctx context.Context, lines []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	got = plain(Normalise(got, namespace, started, false))
+	got = plain(Normalise(got, namespace, started, managed))
 	want, started, err := Observe(ctx, sequence(lines, func(t *T) {
 		for i := range t.streams {
 			n := 0
@@ -131,7 +134,7 @@ func differ(ctx context.Context, lines []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Sides(plain(Normalise(want, namespace, started, false)), got), nil
+	return Sides(plain(Normalise(want, namespace, started, managed)), got), nil
 }
 
 // sequence is a row of drawn lines that ends with a look at everything and the reading of all watches.

@@ -139,6 +139,13 @@ func (n *normaliser) object(v map[string]any) map[string]any {
 		switch {
 		case k == "managedFields" && !n.managed:
 			continue
+		case k == "managedFields":
+			out[k] = n.value(k, e)
+			if entries, ok := out[k].([]any); ok {
+				// They come by their times, to the second: which of two writes is the later one is a matter of luck.
+				slices.SortStableFunc(entries, byText)
+			}
+			continue
 		case k == "metadata":
 			if meta, ok := e.(map[string]any); ok {
 				out[k] = n.metadata(meta, isPosition(v))

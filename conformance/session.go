@@ -84,7 +84,8 @@ func Observe(ctx context.Context, r Row, arm Arm, namespace string) (observed []
 type abort string
 
 func newT(ctx context.Context, arm Arm, namespace string) (*T, error) {
-	cfg := arm.Config()
+	cfg := rest.CopyConfig(arm.Config())
+	cfg.UserAgent = "conformance" // which owns what is written under no other name
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, err

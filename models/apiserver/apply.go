@@ -5,6 +5,7 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
+	"sort"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,7 +72,10 @@ func (c *call) mergeApplied(old *object, sub string) (*object, error) {
 	}
 	out, err := fields.Apply(from, patch, c.manager, c.force)
 	if err != nil {
-		return nil, err
+		return nil, steady(err, func() error {
+			_, err := fields.Apply(from, patch, c.manager, c.force)
+			return err
+		})
 	}
 	if err := c.checkStrict(); err != nil {
 		return nil, err
@@ -83,6 +87,38 @@ func (c *call) mergeApplied(old *object, sub string) (*object, error) {
 	}
 	c.setFields(draft, entries)
 	return draft, nil
+}
+
+// steady makes an error the same every time. At a field that the schema does not have the library looks no further, and it
+// walks the fields in the random order of a map, so that what else is wrong is reported or not. An error that comes out
+// in several ways is told in full.
+func steady(err error, again func() error) error {
+	text := err.Error()
+	if !strings.Contains(text, "field not declared in schema") {
+		return err
+	}
+	const tries = 32
+	head, _, _ := strings.Cut(text, "): ")
+	seen, lines, several := map[string]bool{}, []string(nil), false
+	for range tries {
+		other := again()
+		if other == nil {
+			return err
+		}
+		several = several || other.Error() != text
+		_, found, _ := strings.Cut(other.Error(), "): ")
+		for line := range strings.SplitSeq(strings.TrimPrefix(found, "errors:\n"), "\n") {
+			if line = strings.TrimSpace(line); line != "" && !seen[line] {
+				seen[line] = true
+				lines = append(lines, line)
+			}
+		}
+	}
+	if !several {
+		return err
+	}
+	sort.Strings(lines)
+	return fmt.Errorf("%s): errors:\n  %s", head, strings.Join(lines, "\n  "))
 }
 
 // appliedDraft takes over what a field manager has merged.
