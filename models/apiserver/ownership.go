@@ -5,6 +5,9 @@ package apiserver
 // A real server works it out on every write, which costs more than the write. Here a write that is not an apply leaves
 // only a note of itself (who wrote what over what), and the notes are replayed when it matters: at the first apply to the
 // object, or the first write that speaks of managedFields itself. From then on the object is tracked as on a real server.
+//
+// The price of lateness is memory: through its notes an object that is not tracked keeps its earlier states and the bodies
+// that made them for as long as it lives, compacted or not. The history holds the same states until it is compacted.
 
 import (
 	"net/http"
