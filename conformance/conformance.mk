@@ -16,3 +16,7 @@ conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API mode
 conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
 	cd $(ENVTEST_ROOT) && go test -count=1 ./conformance -run TestFidelityPage -args -update
+
+.PHONY: bench-conformance
+bench-conformance: envtest-assets ## What each verb costs: the model, a real kube-apiserver and the fake client.
+	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s go test -tags conformance ./conformance -run '^$$' -bench BenchmarkVerbs -benchtime 100x -cpu 1

@@ -18,6 +18,9 @@ func benchmark(b *testing.B, scenario func(*sim.World)) {
 	var before, after runtime.MemStats
 	// A bubble needs a *testing.T, which a benchmark does not have.
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+		if r.Runs > 0 {
+			return // -test.count is honoured once more in here
+		}
 		runtime.ReadMemStats(&before)
 		b.ResetTimer()
 		r = sim.Explore(t, scenario, sim.Runs(b.N), sim.For(0), sim.Verify(0))
