@@ -207,6 +207,7 @@ func (c *campaign) run(began time.Time) {
 	}
 	for i := c.resume(search); s.runs == 0 || i < s.runs; i++ {
 		if s.budget > 0 && c.report.Runs > 0 && time.Since(began) > s.budget {
+			c.save(search, i, began, true)
 			return
 		}
 		if !s.mine(i) {

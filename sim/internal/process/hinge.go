@@ -17,7 +17,7 @@ import (
 // arrives at Manager.Add has exported fields Name, Do, NewQueue and RateLimiter. Their types are public, their struct
 // is not, so they are set by reflection. hinge_test.go fails with an explanation when that changes.
 
-// watched is the observation of one controller.
+// controllerFields are the fields of one controller that the observers take the place of.
 type controllerFields struct {
 	name     string
 	do       reflect.Value // reconcile.TypedReconciler[request]

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -165,10 +164,4 @@ func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport with a context that belongs to no reconcile; "+
 		"use sim.HTTPClient(mgr), or a request made with the reconcile's context", req.Method, req.URL)
-}
-
-// LifeFrom finds the life that a context belongs to; nil for none.
-func LifeFrom(ctx context.Context) *Life {
-	l, _ := ctx.Value(lifeOf{}).(*Life)
-	return l
 }

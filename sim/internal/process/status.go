@@ -229,22 +229,4 @@ func (l *Life) seen(item request) []history.Seen {
 	return out
 }
 
-// Cached is the resource version under which the life's caches hold an object; 0 when they do not.
-func (l *Life) Cached(ref history.Ref) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, in := range l.informers {
-		if in.kind.Group != ref.Group || in.kind.Kind != ref.Kind {
-			continue
-		}
-		if obj, ok, _ := in.sorted.GetByKey(strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")); ok {
-			if m, err := meta.Accessor(obj); err == nil {
-				v, _ := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-				return v
-			}
-		}
-	}
-	return 0
-}
-
 func stack() string { return string(debug.Stack()) }

@@ -117,7 +117,6 @@ func finish(req *http.Request, o outcome) (*http.Response, error) {
 func (c *Call) giveUp() {
 	c.mu.Lock()
 	a := c.action
-	c.gone = true
 	c.mu.Unlock()
 	cl := c.Port.cluster
 	if a != nil && cl.Sched.Drop(a) {

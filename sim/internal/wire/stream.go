@@ -24,14 +24,13 @@ type Stream struct {
 	head    *sched.Action // delivery of the next frame
 	timeout *sched.Action
 	closed  bool
-	opened  time.Duration
 }
 
 // String is the stream in words.
 func (s *Stream) String() string { return s.Kind + " watch of " + s.Port.Name() }
 
 func (c *Cluster) open(call *Call) *Stream {
-	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch, opened: c.Sched.Now()}
+	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch}
 	s.body = newBody(call.http.Context(), func() {
 		c.Sched.Note(call.order(), func() { c.close(s) })
 	})

@@ -102,7 +102,6 @@ type Call struct {
 	reply   chan outcome
 	mu      sync.Mutex
 	action  *sched.Action
-	gone    bool // the caller gave up
 }
 
 type outcome struct {
