@@ -1,0 +1,162 @@
+// Package actor is what a built-in controller of the simulated cluster (namespace, garbage collector, workloads, …) sees
+// of the world, and what the world sees of it.
+//
+// An actor has no goroutine, no clock and no chance of its own. It is told of every change that the store commits, and
+// it asks for steps; each step is one action that the scheduler grants, in an order and after a latency that the run's
+// choices decide. A step should do one write, so that anything may happen between two writes of an actor, as it may
+// between two requests of a real controller.
+//
+// What an actor must remember it must be able to find again by listing, as the real controllers do: a world may start
+// one when there is content already.
+package actor
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sort"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// Actor is one built-in controller. All its methods, and the steps that it asks for, are called on one goroutine.
+type Actor interface {
+	// Name is the name under which a world's history records it, for example "namespace-controller". An actor that is
+	// added to a world replaces the one of the same name.
+	Name() string
+	// Begin is called once, before anything happens.
+	Begin(Cluster)
+	// Observe is called after each committed change, and must not write: it asks for steps.
+	Observe(apiserver.Change)
+}
+
+// Cluster is the world as an actor sees it.
+type Cluster interface {
+	// Now is virtual time since the beginning of the run; Clock is the same as the cluster's clocks show it.
+	Now() time.Duration
+	Clock() time.Time
+	// Read serves a request that changes nothing, unrecorded.
+	Read(*apiserver.Request) *apiserver.Response
+	// Write performs a request as this actor. It takes effect at once and is recorded.
+	Write(*apiserver.Request) *apiserver.Response
+	// After asks for a step d from now, or as soon as the scheduler lets it for 0. A step that was asked for under the
+	// same key and has not happened is withdrawn. The world does not settle before the step.
+	After(d time.Duration, key string, step func())
+	// Again is After for an attempt that is repeated for as long as it changes nothing: the world may settle once it
+	// has happened at least once since anything changed.
+	Again(d time.Duration, key string, step func())
+	// Choose decides between n ways; 0 is the dull one.
+	Choose(label string, n int) int
+}
+
+// Get reads an object, and says whether it exists.
+func Get(c Cluster, path string, into any) bool {
+	r := c.Read(request(http.MethodGet, path, nil))
+	return r.Code == http.StatusOK && json.Unmarshal(r.Body, into) == nil
+}
+
+// Path is the URL path of an object, or of a collection where name is empty.
+func Path(group, version, namespace, resource, name string) string {
+	p := "/apis/" + group + "/" + version
+	if group == "" {
+		p = "/api/" + version
+	}
+	if namespace != "" {
+		p += "/namespaces/" + namespace
+	}
+	p += "/" + resource
+	if name != "" {
+		p += "/" + name
+	}
+	return p
+}
+
+// Do performs a write and decodes the answer into out, unless that is nil. The error is a Kubernetes status error.
+func Do(c Cluster, method, path string, in, out any) error {
+	return decode(c.Write(request(method, path, in)), out)
+}
+
+// List reads a collection, ordered as the server orders it: by namespace and name.
+func List[T any](c Cluster, path string) ([]T, error) {
+	var list struct {
+		Items []T `json:"items"`
+	}
+	err := decode(c.Read(request(http.MethodGet, path, nil)), &list)
+	return list.Items, err
+}
+
+// Resource is a type that the server serves, at the version that discovery prefers.
+type Resource struct {
+	Group, Version, Name, Kind string
+	Namespaced                 bool
+	Verbs                      []string
+}
+
+// Resources lists the types that the server serves, ordered by group and name, without subresources.
+func Resources(c Cluster) []Resource {
+	var out []Resource
+	var groups metav1.APIGroupList
+	Get(c, "/apis", &groups)
+	at := []metav1.GroupVersion{{Version: "v1"}}
+	for _, g := range groups.Groups {
+		at = append(at, metav1.GroupVersion{Group: g.Name, Version: g.PreferredVersion.Version})
+	}
+	for _, gv := range at {
+		path := "/apis/" + gv.String()
+		if gv.Group == "" {
+			path = "/api/v1"
+		}
+		var list metav1.APIResourceList
+		Get(c, path, &list)
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") {
+				out = append(out, Resource{gv.Group, gv.Version, r.Name, r.Kind, r.Namespaced, r.Verbs})
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Group != out[j].Group {
+			return out[i].Group < out[j].Group
+		}
+		return out[i].Name < out[j].Name
+	})
+	return out
+}
+
+func request(method, path string, in any) *apiserver.Request {
+	u, err := url.Parse(path)
+	if err != nil {
+		panic(fmt.Sprintf("actor: %q is no path: %v", path, err))
+	}
+	r := &apiserver.Request{Method: method, URL: u, Header: http.Header{}}
+	if in != nil {
+		if r.Body, err = json.Marshal(in); err != nil {
+			panic(fmt.Sprintf("actor: %T cannot be encoded: %v", in, err))
+		}
+		r.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+	}
+	return r
+}
+
+func decode(r *apiserver.Response, out any) error {
+	if r.Code >= 300 {
+		status := metav1.Status{}
+		if err := json.Unmarshal(r.Body, &status); err != nil {
+			return fmt.Errorf("status %d: %s", r.Code, r.Body)
+		}
+		return &apierrors.StatusError{ErrStatus: status}
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(r.Body, out)
+}
