@@ -211,6 +211,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.procs.OnExit = w.onExit
 	w.sched.Granted = w.granted
 	w.sched.Progress = &beat
+	w.wire.Committed = w.observe
 	w.user = newUserClient(w)
 	return w
 }

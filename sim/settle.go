@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
 // The first phase of a stretch, under faults, ends when the world is calm or after this much of it.
@@ -58,7 +57,7 @@ func (q *quietness) take(w *World) {
 // Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
 // faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due, and every
 // delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since faults were healed and
-// since the last write that changed an object other than Leases and Events. A world that has not settled after three times the longest back-off,
+// since the last write that changed an object other than Leases and Events. A world that has not settled after three times the longest wait,
 // or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
 func (w *World) Settle() {
 	w.alive()
@@ -103,20 +102,10 @@ func (w *World) heal() {
 			clear(f.until)
 		}
 	}
-	w.sched.Hurry(func(a *sched.Action) bool { return !a.Idle && !w.restarts(a) })
+	w.sched.Hurry()
 	if w.anyFault() {
 		w.note(history.Event{Kind: history.Heal})
 	}
-}
-
-// restarts says whether the action is a restart: the kubelet's back-off is not a fault and is not healed.
-func (w *World) restarts(a *sched.Action) bool {
-	for _, p := range w.procs.Processes() {
-		if p.Restarting() == a {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *World) anyFault() bool {
@@ -131,6 +120,7 @@ func (w *World) anyFault() bool {
 // converge is the second phase.
 func (w *World) converge() {
 	begun := w.sched.Now()
+	limit := begun + 3*longestBackOff
 	for {
 		w.sched.Quiesce()
 		w.endings()
@@ -139,12 +129,12 @@ func (w *World) converge() {
 		if ok {
 			return
 		}
-		limit := begun + 3*max(longestBackOff, w.longestWait())
+		limit = max(limit, begun+3*w.longestWait())
 		if again <= w.sched.Now() {
 			again = limit
 		}
 		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
-			w.unsettled(fmt.Sprintf("within %v, three times the longest back-off", limit-begun))
+			w.unsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
 		w.bounded()
 	}
@@ -185,6 +175,11 @@ func (w *World) longestWait() time.Duration {
 			longest = max(longest, t.Delay)
 		}
 	}
+	for _, b := range w.builtins {
+		for _, s := range b.steps {
+			longest = max(longest, s.action.Own)
+		}
+	}
 	return longest
 }
 
@@ -201,6 +196,9 @@ func (w *World) settled() (ok bool, again time.Duration) {
 		}
 	}
 	again = w.quiet.lastEvent + hush
+	if !w.retried() {
+		return false, 0
+	}
 	for _, p := range w.procs.Processes() {
 		if l := p.Life(); l == nil || l.Managed() {
 			continue

@@ -36,6 +36,7 @@ type World struct {
 	procs    *process.World
 	user     *userClient
 
+	builtins   []*builtin
 	properties []*property
 	faults     []Fault
 	healed     bool // faults are off: the second phase of a stretch

@@ -266,6 +266,7 @@ func (p *Process) again(failed bool, why string) {
 		Order: p.Name + " restart",
 		What:  func() string { return "restart of " + p.Name + ", which " + why },
 		Delay: func() time.Duration { return wait },
+		Own:   wait,
 		Do:    func() bool { p.begin(); return true },
 	}
 	w.Sched.Park(p.restart)
@@ -273,9 +274,6 @@ func (p *Process) again(failed bool, why string) {
 
 // Life is the current life; nil while the process is down.
 func (p *Process) Life() *Life { return p.life }
-
-// Restarting is the pending restart of a process that is down; nil otherwise.
-func (p *Process) Restarting() *sched.Action { return p.restart }
 
 // parkHandout registers a hand-out and parks it at the gate.
 func (l *Life) parkHandout(a *sched.Action, granted chan bool) {

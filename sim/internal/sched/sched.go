@@ -28,6 +28,8 @@ type Action struct {
 	What func() string
 	// Delay is asked when the action is admitted, in canonical order. Nil means due at once.
 	Delay func() time.Duration
+	// Own is the part of the delay that belongs to the action itself and was not injected: it is never healed away.
+	Own time.Duration
 	// Do performs the action on the scheduling goroutine. It reports whether it may have made a goroutine runnable.
 	Do func() (woke bool)
 	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
@@ -325,11 +327,11 @@ func (s *Scheduler) Pending() []*Action {
 	return out
 }
 
-// Hurry makes pending actions due now where keep says so: how injected delays are healed.
-func (s *Scheduler) Hurry(which func(*Action) bool) {
+// Hurry takes injected delays away: pending actions become due as soon as their own delay lets them. Idle ones keep theirs.
+func (s *Scheduler) Hurry() {
 	for _, a := range s.pending {
-		if !a.Happened() && a.due > s.now && which(a) {
-			a.due = s.now
+		if !a.Happened() && !a.Idle {
+			a.due = min(a.due, max(s.now, a.since+a.Own))
 		}
 	}
 }

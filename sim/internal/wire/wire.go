@@ -53,6 +53,8 @@ type Cluster struct {
 	Sched   *sched.Scheduler
 	History *history.History
 	Rules   Rules
+	// Committed, when set, is told of every change that a request made.
+	Committed func(apiserver.Change)
 	// Kill ends the life that a port belongs to.
 	Kill func(p *Port)
 
@@ -217,6 +219,18 @@ func (c *Cluster) serve(call *Call) {
 	if len(call.Response.Changes) > 0 {
 		c.Pump()
 	}
+	if c.Committed != nil {
+		for _, ch := range call.Response.Changes {
+			c.Committed(ch)
+		}
+	}
+}
+
+// Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling goroutine.
+func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.server.Handle(req)
 }
 
 // Write performs a request of somebody who is not a process of the world, at once, and records it under that name.

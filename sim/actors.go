@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Builtin adds a controller that belongs to the cluster itself, from the packages under models, for example
+// workload.New(). One of the same name is replaced: the namespace controller and the garbage collector are there from
+// the start, with their default settings.
+func (w *World) Builtin(a actor.Actor) {
+	w.alive()
+	b := &builtin{world: w, actor: a, steps: map[string]*step{}, fired: map[string]int{}}
+	at := len(w.builtins)
+	for i, old := range w.builtins {
+		if old.actor.Name() == a.Name() {
+			at = i
+			for _, s := range old.steps {
+				w.sched.Drop(s.action)
+			}
+		}
+	}
+	if at == len(w.builtins) {
+		w.builtins = append(w.builtins, nil)
+	}
+	w.builtins[at] = b
+	a.Begin(b)
+}
+
+// observe tells the built-in controllers of a committed change.
+func (w *World) observe(ch apiserver.Change) {
+	for _, b := range w.builtins {
+		b.actor.Observe(ch)
+	}
+}
+
+// retried says whether every attempt that built-in controllers repeat for ever has been made since anything changed.
+func (w *World) retried() bool {
+	for _, b := range w.builtins {
+		for key, s := range b.steps {
+			if fired, ok := b.fired[key]; s.action.Idle && (!ok || fired <= max(w.quiet.lastWrite, w.quiet.healed)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// actorDelayer is a fault that makes built-in controllers slower.
+type actorDelayer interface {
+	actorDelay(w *World, actor, key string) time.Duration
+}
+
+// builtin is the world as one built-in controller sees it.
+type builtin struct {
+	world *World
+	actor actor.Actor
+	steps map[string]*step
+	fired map[string]int // by key: how many events there were when a step of that key happened last
+}
+
+// step is what a built-in controller has asked to do.
+type step struct{ action *sched.Action }
+
+// Now implements actor.Cluster.
+func (b *builtin) Now() time.Duration { return b.world.sched.Now() }
+
+// Clock implements actor.Cluster.
+func (b *builtin) Clock() time.Time { return time.Now() }
+
+// Choose implements actor.Cluster.
+func (b *builtin) Choose(label string, n int) int {
+	return b.world.choices.Choose(b.actor.Name()+" "+label, n)
+}
+
+// Read implements actor.Cluster.
+func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
+	b.identify(r)
+	return b.world.wire.Read(r)
+}
+
+// Write implements actor.Cluster.
+func (b *builtin) Write(r *apiserver.Request) *apiserver.Response {
+	b.identify(r)
+	return b.world.wire.Write(b.actor.Name(), *r)
+}
+
+// identify gives built-in controllers rights to everything, as the roles that a cluster starts with do in effect.
+func (b *builtin) identify(r *apiserver.Request) {
+	r.User, r.Groups = "system:serviceaccount:kube-system:"+b.actor.Name(), []string{"system:masters"}
+}
+
+// After implements actor.Cluster.
+func (b *builtin) After(d time.Duration, key string, do func()) { b.ask(d, key, do, false) }
+
+// Again implements actor.Cluster.
+func (b *builtin) Again(d time.Duration, key string, do func()) { b.ask(d, key, do, true) }
+
+func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
+	w := b.world
+	if old := b.steps[key]; old != nil {
+		w.sched.Drop(old.action)
+	}
+	s := &step{}
+	s.action = &sched.Action{
+		Order: b.actor.Name() + " " + key,
+		What:  func() string { return key + " by the " + b.actor.Name() },
+		Own:   d,
+		Idle:  idle,
+		Delay: func() time.Duration {
+			wait := d + latencies[w.choices.Rarely("step "+b.actor.Name()+" "+key, len(latencies), 3)]
+			for _, f := range w.faults {
+				if f, ok := f.(actorDelayer); ok {
+					wait += f.actorDelay(w, b.actor.Name(), key)
+				}
+			}
+			return wait
+		},
+		Do: func() bool {
+			delete(b.steps, key)
+			b.fired[key] = len(w.history.Events)
+			w.sched.SetCurrent(b.actor.Name() + " " + key)
+			do()
+			return false
+		},
+	}
+	b.steps[key] = s
+	w.sched.Park(s.action)
+}

@@ -1,0 +1,94 @@
+package sim_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for ever asks for a
+// ConfigMap called "wanted".
+type stamper struct {
+	cluster actor.Cluster
+	wait    time.Duration
+	asked   int
+}
+
+func (s *stamper) Name() string { return "stamper" }
+
+func (s *stamper) Begin(c actor.Cluster) {
+	s.cluster = c
+	c.Again(0, "wanted", s.look)
+}
+
+func (s *stamper) look() {
+	s.asked++
+	if !actor.Get(s.cluster, actor.Path("", "v1", "default", "configmaps", "wanted"), &struct{}{}) {
+		s.cluster.Again(time.Minute, "wanted", s.look)
+	}
+}
+
+func (s *stamper) Observe(ch apiserver.Change) {
+	if ch.Kind != "ConfigMap" || ch.Type != "ADDED" {
+		return
+	}
+	path := actor.Path("", "v1", ch.Namespace, "configmaps", ch.Name)
+	s.cluster.After(s.wait, "stamp "+ch.Name, func() {
+		patch := map[string]any{"data": map[string]string{"stamp": s.cluster.Clock().Format(time.RFC3339)}}
+		if err := actor.Do(s.cluster, http.MethodPatch, path, patch, nil); err != nil {
+			panic(err)
+		}
+	})
+}
+
+func TestBuiltinControllers(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		s := &stamper{wait: time.Hour}
+		w.Builtin(&stamper{wait: time.Second}) // replaced by the next one, of the same name
+		w.Builtin(s)
+		w.Start("counter", (&counter{}).SetupWithManager)
+		w.Inject(sim.StaleCache(time.Minute))
+		w.Apply(configMap("a"), configMap("b"))
+		w.Settle()
+		stamped := 0
+		for _, e := range w.History().Events {
+			if e.Process == "stamper" && e.Write() {
+				stamped++
+				if e.At < time.Hour {
+					t.Errorf("stamped at %v, before its time; healing must not take a step's own delay away", e.At)
+				}
+			}
+		}
+		if stamped != 2 {
+			t.Errorf("%d ConfigMaps were stamped when the world had settled, want 2", stamped)
+		}
+		if s.asked < 2 {
+			t.Errorf("the world settled after %d attempts; one must have come since the last write", s.asked)
+		}
+	}, sim.Runs(30), sim.Verify(10))
+	if report.Failure != nil || report.Runs != 30 {
+		t.Errorf("%d runs: %+v", report.Runs, report.Failure)
+	}
+}
+
+func TestBuiltinControllerThatNeverRests(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		w.Builtin(&restlessActor{})
+		w.Settle()
+	}, sim.Runs(1), sim.MaxSteps(500), sim.Shrink(0))
+	if f := report.Failure; f == nil || !strings.Contains(f.Verdict.Message, "tick by the restless") {
+		t.Errorf("want a verdict that names the step, got %+v", report.Failure)
+	}
+}
+
+type restlessActor struct{ cluster actor.Cluster }
+
+func (r *restlessActor) Name() string             { return "restless" }
+func (r *restlessActor) Observe(apiserver.Change) {}
+func (r *restlessActor) Begin(c actor.Cluster)    { r.cluster = c; r.tick() }
+func (r *restlessActor) tick()                    { r.cluster.After(time.Second, "tick", r.tick) }
