@@ -6,25 +6,45 @@ import (
 	"strings"
 )
 
-// Tell is the story of the run as its controllers saw it, a line per thing that mattered: writes and what answered
+// Telling is one line of a story: the event that it is about, and what happened in words.
+type Telling struct {
+	Event int // its Index
+	Text  string
+}
+
+// Tellings is the story of the run as its controllers saw it, one for each thing that mattered: writes and what answered
 // them, reconciles with their causes and stale caches, watch events that came late, crashes and faults. Chatter (leases,
 // opening watches, prompt deliveries, replies that arrived) is left out.
-func (h *History) Tell() []string {
+func (h *History) Tellings() []Telling {
 	committed := map[int64]Time{}
-	var out []string
+	effects := map[int][]Effect{}
+	for _, e := range h.effects {
+		effects[e.Event] = append(effects[e.Event], e)
+	}
+	var out []Telling
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, c := range e.Changes {
 			committed[c.Revision] = c.At
 		}
-		if what := e.tell(h, committed); what != "" {
-			out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), what))
+		if what := e.tell(effects[i], committed); what != "" {
+			out = append(out, Telling{i, what})
 		}
 	}
 	return out
 }
 
-func (e *Event) tell(h *History, committed map[int64]Time) string {
+// Tell is [History.Tellings] as lines: virtual time, who, what.
+func (h *History) Tell() []string {
+	var out []string
+	for _, t := range h.Tellings() {
+		e := &h.Events[t.Event]
+		out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), t.Text))
+	}
+	return out
+}
+
+func (e *Event) tell(effects []Effect, committed map[int64]Time) string {
 	switch e.Kind {
 	case Start:
 		if e.Life > 1 {
@@ -41,7 +61,7 @@ func (e *Event) tell(h *History, committed map[int64]Time) string {
 	case Settled:
 		return "the world has settled"
 	case Request:
-		return e.tellRequest(h)
+		return e.tellRequest(effects)
 	case Reply:
 		if e.Note != "" {
 			return fmt.Sprintf("  no reply to %s: %s", e.what(), e.Note)
@@ -69,7 +89,7 @@ func (e *Event) what() string {
 	return s
 }
 
-func (e *Event) tellRequest(h *History) string {
+func (e *Event) tellRequest(effects []Effect) string {
 	chatter := e.Ref.Kind == "Lease" || e.Verb == "watch" || e.Verb == "list" || e.Ref.Kind == "Event"
 	if chatter && e.Code < 400 {
 		return ""
@@ -84,10 +104,8 @@ func (e *Event) tellRequest(h *History) string {
 	if e.Code >= 400 || e.Host != "" {
 		s += fmt.Sprintf(" → %d", e.Code)
 	}
-	for _, effect := range h.effects {
-		if effect.Event == e.Index {
-			s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
-		}
+	for _, effect := range effects {
+		s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
 	}
 	return s
 }

@@ -1,0 +1,60 @@
+package history
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sample() *History {
+	h := &History{}
+	pod := []byte(`{"kind":"Pod","metadata":{"name":"a","resourceVersion":"7"}}` + "\n")
+	ref := Ref{Kind: "Pod", Namespace: "n", Name: "a"}
+	h.Add(Event{Step: 1, At: time.Second, Kind: Request, Process: "user", Verb: "create", Ref: ref, Code: 201, Revision: 7, Server: 7,
+		Sent: pod, Received: pod, Changes: []Change{{Type: "ADDED", Ref: ref, UID: "u", Revision: 7, At: time.Second, Object: pod}}})
+	h.Record(Effect{Kind: "attempt", Key: "k"})
+	h.Add(Event{Step: 2, At: 2 * time.Second, Kind: Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: ref, Revision: 7, Received: []byte{0xff, 0xfe}})
+	h.Add(Event{Step: 3, At: 3 * time.Second, Kind: Handout, Process: "p", Life: 1, Reconcile: "c n/a #1", Seen: []Seen{{Ref: ref, Server: 7}}, Wait: 5})
+	return h
+}
+
+// What was written reads back as the same history: bodies that are not text, the objects, and the ledger included.
+func TestAHistoryReadsBackAsItWas(t *testing.T) {
+	h := sample()
+	data, err := json.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(data), `\"kind\":\"Pod\"`); n != 1 {
+		t.Errorf("the body that three places share is kept %d times", n)
+	}
+	got := &History{}
+	if err := json.Unmarshal(data, got); err != nil {
+		t.Fatal(err)
+	}
+	if at, what := Difference(h, got); at >= 0 {
+		t.Error(what)
+	}
+	if h.Hash() != got.Hash() {
+		t.Error("the fingerprints differ")
+	}
+	if o, ok := got.Object("", "Pod", "n", "a"); !ok || o.Revision != 7 || got.Now() != 3*time.Second || len(got.Effects("attempt")) != 1 {
+		t.Errorf("object %v %v, now %v, effects %v", o, ok, got.Now(), got.Effects(""))
+	}
+}
+
+func TestABrokenHistoryIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`:                              "not a history",
+		`{"format":9}`:                    "format 9",
+		`{"format":1,"events":[{}]}`:      "",
+		`{"format":1,"events":[{"i":1}]}`: "says that it is event 1",
+		`{"format":1,"events":[{"i":0,"sent":2}]}`: "names body 2",
+	} {
+		err := json.Unmarshal([]byte(text), &History{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, not %q", text, err, want)
+		}
+	}
+}
