@@ -91,22 +91,26 @@ func List[T any](c Cluster, path string) ([]T, error) {
 	return list.Items, err
 }
 
-// Resource is a type that the server serves, at the version that discovery prefers.
+// Resource is a type that the server serves, at the version that discovery prefers for it.
 type Resource struct {
 	Group, Version, Name, Kind string
 	Namespaced                 bool
 	Verbs                      []string
 }
 
-// Resources lists the types that the server serves, ordered by group and name, without subresources.
+// Resources lists the types that the server serves, ordered by group and name, without subresources. A type that is not
+// served at the version that its group prefers is listed at the first that serves it.
 func Resources(c Cluster) []Resource {
 	var out []Resource
 	var groups metav1.APIGroupList
 	Get(c, "/apis", &groups)
 	at := []metav1.GroupVersion{{Version: "v1"}}
 	for _, g := range groups.Groups {
-		at = append(at, metav1.GroupVersion{Group: g.Name, Version: g.PreferredVersion.Version})
+		for _, v := range g.Versions { // the preferred one comes first
+			at = append(at, metav1.GroupVersion{Group: g.Name, Version: v.Version})
+		}
 	}
+	seen := map[string]bool{}
 	for _, gv := range at {
 		path := "/apis/" + gv.String()
 		if gv.Group == "" {
@@ -115,7 +119,8 @@ func Resources(c Cluster) []Resource {
 		var list metav1.APIResourceList
 		Get(c, path, &list)
 		for _, r := range list.APIResources {
-			if !strings.Contains(r.Name, "/") {
+			if id := gv.Group + "/" + r.Name; !strings.Contains(r.Name, "/") && !seen[id] {
+				seen[id] = true
 				out = append(out, Resource{gv.Group, gv.Version, r.Name, r.Kind, r.Namespaced, r.Verbs})
 			}
 		}

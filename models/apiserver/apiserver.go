@@ -58,6 +58,9 @@ type Options struct {
 	// TrackFields keeps metadata.managedFields from the first write of every object on, as a real server does. Otherwise
 	// an object has them from the first apply to it on, and what was written before is worked out then.
 	TrackFields bool
+	// RefuseDeleteOfTerminating answers the DELETE of a namespace that is being deleted already with 409 Conflict, as old
+	// servers did. Present ones answer 200 and change nothing.
+	RefuseDeleteOfTerminating bool
 }
 
 // Request is one HTTP request to the API server. The body has been read already.

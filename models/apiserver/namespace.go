@@ -116,6 +116,9 @@ func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.Dele
 	}
 	if n.DeletionTimestamp != nil {
 		if len(n.Spec.Finalizers) > 0 {
+			if c.s.options.RefuseDeleteOfTerminating {
+				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.")) //nolint:staticcheck // as upstream worded it
+			}
 			return o, false, nil
 		}
 		return c.deleteObject(o, opts)

@@ -32,11 +32,16 @@ func New(actors ...actor.Actor) *Cluster {
 	c := &Cluster{}
 	c.Server = apiserver.New(apiserver.Options{Now: func() time.Time { return epoch.Add(c.now) }})
 	for _, a := range actors {
-		h := &host{Cluster: c, actor: a, steps: map[string]*step{}}
-		c.actors = append(c.actors, h)
-		a.Begin(h)
+		c.Add(a)
 	}
 	return c
+}
+
+// Add starts another controller, which finds what is there already.
+func (c *Cluster) Add(a actor.Actor) {
+	h := &host{Cluster: c, actor: a, steps: map[string]*step{}}
+	c.actors = append(c.actors, h)
+	a.Begin(h)
 }
 
 // Do performs a request as somebody else, and returns its status code; the answer is decoded into out, unless that is nil.
