@@ -6,6 +6,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim"
@@ -92,3 +97,29 @@ func (r *restlessActor) Name() string             { return "restless" }
 func (r *restlessActor) Observe(apiserver.Change) {}
 func (r *restlessActor) Begin(c actor.Cluster)    { r.cluster = c; r.tick() }
 func (r *restlessActor) tick()                    { r.cluster.After(time.Second, "tick", r.tick) }
+
+// Every world empties namespaces that are being deleted, as every cluster does: after five seconds at the earliest.
+func TestNamespacesFinish(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+		held := configMap("held")
+		held.Namespace, held.Finalizers = "shop", []string{"wavetank.example/hold"}
+		w.Apply(ns, held)
+		w.Remove(ns)
+		w.Settle()
+		if o, ok := w.History().Object("", "Namespace", "", "shop"); !ok || !strings.Contains(string(o.JSON), "NamespaceFinalizersRemaining") {
+			t.Errorf("a namespace with a held object is still there, and says so; found %s", o.JSON)
+		}
+		free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		if err := w.Client().Patch(w.Context(), held, free); err != nil {
+			t.Error(err)
+		}
+		w.Settle()
+		if _, ok := w.History().Object("", "Namespace", "", "shop"); ok {
+			t.Error("the namespace is still there although nothing holds it")
+		}
+	}, sim.Runs(20), sim.Verify(2))
+	if report.Failure != nil {
+		t.Error(report.Failure.Text())
+	}
+}

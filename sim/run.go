@@ -12,6 +12,8 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -204,6 +206,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.ctx = context.Background()
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
+	server.SetAuthorizer(rbac.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
 	w.procs = process.New(w.sched, h, w.wire, runLog)
@@ -213,6 +216,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.sched.Progress = &beat
 	w.wire.Committed = w.observe
 	w.user = newUserClient(w)
+	w.Builtin(namespace.New())
 	return w
 }
 
