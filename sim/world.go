@@ -159,7 +159,10 @@ func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 // ProcessOption changes how a process is started.
 type ProcessOption func(*processOptions)
 
-type processOptions struct{ manager ctrl.Options }
+type processOptions struct {
+	manager ctrl.Options
+	as      *string
+}
 
 // Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
 // metrics, health and pprof addresses, the REST mapper (unless MapperProvider is set), the check that controller names
@@ -170,19 +173,24 @@ func Options(o ctrl.Options) ProcessOption {
 	return func(p *processOptions) { p.manager = o }
 }
 
-// Start adds a process that is one manager. setup is the function that the operator ships, called afresh for each life.
-func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...ProcessOption) {
+func processOptionsOf(opts []ProcessOption) processOptions {
 	var o processOptions
 	for _, opt := range opts {
 		opt(&o)
 	}
+	return o
+}
+
+// Start adds a process that is one manager. setup is the function that the operator ships, called afresh for each life.
+func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...ProcessOption) {
+	o := processOptionsOf(opts)
 	if setup == nil {
 		w.misuse("w.Start(%q) was given no setup function", name)
 	}
 	if o.manager.Scheme != nil {
 		w.user.know(o.manager.Scheme)
 	}
-	w.begin(name, func(ctx context.Context, cfg *rest.Config) error {
+	w.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {
 		mgr, err := process.NewManager(cfg, o.manager)
 		if err != nil {
 			return &setupError{err}
@@ -195,15 +203,15 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 }
 
 // Run adds a process that is any program: main is called afresh for each life and must return when ctx is done. It
-// reaches the cluster through cfg; one that makes managers itself uses [NewManager].
-func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config) error) {
+// reaches the cluster through cfg; one that makes managers itself uses [NewManager], to which it gives its ctrl.Options.
+func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config) error, opts ...ProcessOption) {
 	if main == nil {
 		w.misuse("w.Run(%q) was given no function", name)
 	}
-	w.begin(name, main)
+	w.begin(name, processOptionsOf(opts), main)
 }
 
-func (w *World) begin(name string, main process.Main) {
+func (w *World) begin(name string, o processOptions, main process.Main) {
 	w.alive()
 	if name == "" || name == userName {
 		w.misuse("a process cannot be called %q", name)
@@ -211,7 +219,7 @@ func (w *World) begin(name string, main process.Main) {
 	if w.procs.Find(name) != nil {
 		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
 	}
-	w.procs.Start(name, main)
+	w.procs.Start(name, main, w.account(name, o))
 	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }
 

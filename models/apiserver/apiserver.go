@@ -69,9 +69,13 @@ type Request struct {
 	URL    *url.URL
 	Header http.Header
 	Body   []byte
-	// User and Groups are the authenticated identity; recorded for admission and RBAC models.
+	// User and Groups are the authenticated identity, which models of admission and authorisation judge by. A ServiceAccount
+	// is a user too: "system:serviceaccount:<namespace>:<name>". UID, if set, is the account that the credential was made
+	// for: an account of the same name that was created later is another one. Extra is further information about the user.
 	User   string
 	Groups []string
+	UID    string
+	Extra  map[string][]string
 }
 
 // Response is the answer to one [Request].

@@ -46,6 +46,9 @@ func (c *call) createObject(draft *object) (*object, error) {
 		return nil, err
 	}
 	c.own(draft, nil, "")
+	if err := c.grants(draft, nil); err != nil {
+		return nil, err
+	}
 	generated := meta.GenerateName != "" && meta.Name == ""
 	for attempt := 1; ; attempt++ {
 		if generated {

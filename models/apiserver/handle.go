@@ -23,6 +23,8 @@ type Server struct {
 	store    *store.Store[*object]
 	registry registry
 	dice     dice
+	// authorizer judges every request; nil for a server that serves everybody.
+	authorizer Authorizer
 	// addresses and nodePorts count what services have been given.
 	addresses, nodePorts int
 }
@@ -84,10 +86,14 @@ func (s *Server) Handle(req *Request) *Response {
 
 func (c *call) handle() (*Response, error) {
 	info, ok := ParseInfo(c.req.Method, c.req.URL)
+	c.info = info
+	if err := c.authorize(); err != nil {
+		return nil, err
+	}
 	if !ok {
 		return c.handleOther()
 	}
-	c.info, c.query = info, queryOf(c.req.URL)
+	c.query = queryOf(c.req.URL)
 	if err := c.resolve(); err != nil {
 		return nil, err
 	}

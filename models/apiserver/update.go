@@ -90,6 +90,9 @@ func (c *call) checkUID(uid types.UID, old *object) error {
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
 func (c *call) replace(draft, stored *object, sub string) (*object, error) {
+	if err := c.grants(draft, stored); err != nil {
+		return nil, err
+	}
 	if err := c.checkRevision(draft.meta, stored); err != nil {
 		return nil, err
 	}

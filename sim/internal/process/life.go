@@ -42,6 +42,7 @@ type Process struct {
 	Name string
 
 	main      Main
+	account   string
 	world     *World
 	life      *Life // nil between lives
 	lives     int
@@ -58,9 +59,10 @@ func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logge
 	return world
 }
 
-// Start adds a process and begins its first life.
-func (w *World) Start(name string, main Main) *Process {
-	p := &Process{Name: name, main: main, world: w}
+// Start adds a process and begins its first life. account is the ServiceAccount that it runs as, as "namespace/name", or
+// "" for a cluster administrator.
+func (w *World) Start(name string, main Main, account string) *Process {
+	p := &Process{Name: name, main: main, account: account, world: w}
 	w.processes = append(w.processes, p)
 	p.begin()
 	w.Sched.Disturb()
@@ -146,7 +148,7 @@ func (p *Process) begin() {
 	l := &Life{Process: p, N: p.lives, Port: w.Wire.NewPort(p.Name, p.lives), world: w}
 	l.Port.Owner = l
 	l.Port.Attribute = Attribute
-	l.Port.User = "system:serviceaccount:default:" + p.Name
+	l.identify()
 	l.ctx, l.cancel = context.WithCancel(context.WithValue(context.Background(), lifeOf{}, l))
 	p.life = l
 	w.lives = append(w.lives, l)

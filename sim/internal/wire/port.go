@@ -24,8 +24,10 @@ const APIHost = "kubernetes.sim"
 type Port struct {
 	Process string
 	Life    int
-	User    string
-	Groups  []string
+	// User, Groups and UID are whom its requests come from; see apiserver.Request.
+	User   string
+	Groups []string
+	UID    string
 	// Attribute names the reconcile that a request's context belongs to; "" for none.
 	Attribute func(context.Context) string
 	// Drive, when set, runs the scheduler until replied reports true: for calls made on the scheduling goroutine itself.
@@ -143,7 +145,7 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	}
 	call := &Call{
 		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
-		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups},
+		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups, UID: p.UID},
 	}
 	if req.URL.Host != APIHost {
 		call.Host = req.URL.Host

@@ -1,0 +1,172 @@
+// Package rbac is role-based access control: it judges every request by the Roles, ClusterRoles, bindings and
+// ServiceAccounts that exist at that moment.
+//
+// The rules are those of plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac in the Kubernetes tree. A binding that is
+// being deleted but held by a finalizer still grants, because the authorizer does not look at deletionTimestamp. A request
+// of a ServiceAccount that does not exist is not authenticated (401); a real server may go on for up to ten seconds after
+// the account's deletion, for as long as it remembers the token. Members of system:masters may do everything.
+//
+// The roles that a new cluster has for its users (cluster-admin, admin, edit, view and those that every user has) are known
+// here but are not stored, so they do not show in lists; a stored ClusterRole of the same name takes the place of one. What
+// other ClusterRoles aggregate to admin, edit and view counts at once. The roles of Kubernetes' own components are not
+// known. Aggregation into other ClusterRoles is the work of [Aggregation], an actor.
+package rbac
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// Authorizer judges requests by what one server has stored. It implements [apiserver.Authorizer].
+type Authorizer struct{ server *apiserver.Server }
+
+// New returns an authorizer that reads the server's roles, bindings and accounts.
+func New(s *apiserver.Server) *Authorizer { return &Authorizer{s} }
+
+// subject is a user as rules see one.
+type subject struct {
+	name   string
+	groups []string
+}
+
+// action is what somebody wants to do: something with a resource, or with a path when resource is empty.
+type action struct {
+	verb, group, resource, subresource, namespace, name string
+	path                                                string
+}
+
+// Authorize implements [apiserver.Authorizer].
+func (a *Authorizer) Authorize(req *apiserver.Request, info apiserver.Info) (*apiserver.Request, error) {
+	if err := a.authenticate(req); err != nil {
+		return nil, err
+	}
+	act := actionOf(req, info)
+	req, err := a.impersonate(req, act)
+	if err != nil {
+		return nil, err
+	}
+	return req, a.check(subject{req.User, req.Groups}, act)
+}
+
+// authenticate says whether the credential of a ServiceAccount is still good. The order is that of
+// pkg/serviceaccount/claims.go: the account exists, and is the one that the token was made for.
+func (a *Authorizer) authenticate(req *apiserver.Request) error {
+	namespace, name, err := serviceaccount.SplitUsername(req.User)
+	if err != nil || privileged(req.Groups) {
+		return nil
+	}
+	account := a.account(namespace, name)
+	if account == nil || req.UID != "" && req.UID != string(account.UID) {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	return nil
+}
+
+func actionOf(req *apiserver.Request, info apiserver.Info) action {
+	if info.Resource == "" {
+		return action{verb: strings.ToLower(req.Method), path: req.URL.Path}
+	}
+	act := action{
+		verb: info.Verb, group: info.Group, resource: info.Resource, subresource: info.Subresource,
+		namespace: info.Namespace, name: info.Name,
+	}
+	if info.Resource == "namespaces" && strings.Contains(req.URL.Path, "/namespaces/") {
+		// A namespace lies in itself (staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
+		act.namespace = info.Name
+	}
+	return act
+}
+
+func privileged(groups []string) bool { return slices.Contains(groups, user.SystemPrivilegedGroup) }
+
+// check is the verdict about an action: nil, or the error that a real server answers with.
+func (a *Authorizer) check(who subject, act action) error {
+	allowed, reason := a.allows(who, act)
+	if allowed {
+		return nil
+	}
+	return forbidden(who, act, reason)
+}
+
+// allows says whether a subject may do something; reason is what went wrong in looking for rules, or else which binding
+// allowed it.
+func (a *Authorizer) allows(who subject, act action) (allowed bool, reason string) {
+	if privileged(who.groups) {
+		return true, ""
+	}
+	var errs []error
+	for g := range a.grants(who, act.namespace) {
+		if g.err != nil {
+			errs = append(errs, g.err)
+			continue
+		}
+		for i := range g.rules {
+			if act.allowedBy(&g.rules[i]) {
+				return true, "RBAC: allowed by " + g.source
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return false, fmt.Sprintf("RBAC: %v", utilerrors.NewAggregate(errs))
+	}
+	return false, ""
+}
+
+// sanitizer keeps messages from being taken for HTML, as endpoints/handlers/responsewriters/errors.go does.
+var sanitizer = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// forbidden words a refusal as endpoints/handlers/responsewriters/errors.go does.
+func forbidden(who subject, act action, reason string) error {
+	text := fmt.Sprintf("User %q cannot %s path %q", who.name, act.verb, act.path)
+	if act.resource != "" {
+		resource, scope := act.resource, "at the cluster scope"
+		if act.subresource != "" {
+			resource += "/" + act.subresource
+		}
+		if act.namespace != "" {
+			scope = fmt.Sprintf("in the namespace %q", act.namespace)
+		}
+		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", who.name, act.verb, resource, act.group, scope)
+	}
+	text = sanitizer.Replace(text)
+	if reason != "" {
+		text += ": " + reason
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: act.group, Resource: act.resource}, act.name, fmt.Errorf("%s", text))
+}
+
+// allowedBy says whether a rule covers the action (pkg/apis/rbac/v1/evaluation_helpers.go).
+func (act action) allowedBy(rule *rbacv1.PolicyRule) bool {
+	if !matches(rule.Verbs, act.verb) {
+		return false
+	}
+	if act.resource == "" {
+		return slices.ContainsFunc(rule.NonResourceURLs, act.underPath)
+	}
+	resource := act.resource
+	if act.subresource != "" {
+		resource += "/" + act.subresource
+	}
+	return matches(rule.APIGroups, act.group) &&
+		(matches(rule.Resources, resource) || act.subresource != "" && slices.Contains(rule.Resources, "*/"+act.subresource)) &&
+		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, act.name))
+}
+
+func (act action) underPath(allowed string) bool {
+	return allowed == act.path || strings.HasSuffix(allowed, "*") && strings.HasPrefix(act.path, strings.TrimRight(allowed, "*"))
+}
+
+// matches says whether a list has an entry or has everything.
+func matches(list []string, entry string) bool {
+	return slices.Contains(list, "*") || slices.Contains(list, entry)
+}

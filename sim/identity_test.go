@@ -1,0 +1,111 @@
+package sim_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+func account(name string) *corev1.ServiceAccount {
+	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+}
+
+// granted is a Role of the namespace default and a binding that gives it to an account.
+func granted(name string, rules ...rbacv1.PolicyRule) []client.Object {
+	meta := metav1.ObjectMeta{Namespace: "default", Name: name}
+	return []client.Object{
+		&rbacv1.Role{ObjectMeta: meta, Rules: rules},
+		&rbacv1.RoleBinding{
+			ObjectMeta: meta,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: name}},
+		},
+	}
+}
+
+var readsMaps = rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
+
+// reader asks for a ConfigMap once a minute and keeps what it was told.
+func reader(told *[]string) func(context.Context, *rest.Config) error {
+	return func(ctx context.Context, cfg *rest.Config) error {
+		c, err := client.New(cfg, client.Options{})
+		if err != nil {
+			return err
+		}
+		for ctx.Err() == nil {
+			err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.ConfigMap{})
+			said := "found"
+			if err != nil {
+				said = string(apierrors.ReasonForError(err))
+			}
+			*told = append(*told, said)
+			select {
+			case <-time.After(time.Minute):
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	}
+}
+
+func TestRightsAreThoseOfTheMoment(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		var told []string
+		expect := func(when, want string) {
+			w.Sleep(time.Minute)
+			if got := told[len(told)-1]; got != want {
+				t.Errorf("%s: %s, want %s", when, got, want)
+			}
+		}
+		w.Run("reader", reader(&told), sim.As("default/reader"))
+		expect("before the account exists", "Unauthorized")
+		w.Apply(account("reader"), configMap("a"))
+		expect("without rights", "Forbidden")
+		rights := granted("reader", readsMaps)
+		w.Apply(rights...)
+		expect("with rights", "found")
+		rights[1].SetFinalizers([]string{"example.org/hold"})
+		w.Remove(rights[1])
+		expect("without the binding", "Forbidden")
+		w.Apply(rights[1])
+		expect("with it again", "found")
+		w.Remove(rights[1])
+		expect("while a finalizer holds the binding", "found")
+		w.Remove(account("reader"))
+		expect("without the account", "Unauthorized")
+	}, sim.Runs(3), sim.Verify(1))
+	if report.Failure != nil {
+		t.Fatal(report.Failure.Verdict.Message)
+	}
+}
+
+func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		var told []string
+		w.Apply(account("reader"), configMap("a"))
+		w.Apply(granted("reader", readsMaps)...)
+		w.Run("reader", reader(&told), sim.As("default/reader"))
+		w.Sleep(30 * time.Second)
+		w.Remove(account("reader"))
+		w.Apply(account("reader"))
+		w.Sleep(time.Minute)
+		w.Stop("reader") // the next life gets a token for the new account
+		w.Sleep(time.Minute)
+		if got := strings.Join(told, " "); got != "found Unauthorized found" && got != "found Unauthorized found found" {
+			t.Errorf("the reader was told: %s", got)
+		}
+	}, sim.Runs(3), sim.Verify(1))
+	if report.Failure != nil {
+		t.Fatal(report.Failure.Verdict.Message)
+	}
+}

@@ -1,0 +1,26 @@
+package process
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	"k8s.io/apiserver/pkg/authentication/user"
+)
+
+// identify gives a life that begins its credential. A ServiceAccount's token is for the account that exists now.
+func (l *Life) identify() {
+	p := l.Port
+	if l.Process.account == "" {
+		p.User, p.Groups = l.Process.Name, []string{user.SystemPrivilegedGroup, user.AllAuthenticated}
+		return
+	}
+	namespace, name, _ := strings.Cut(l.Process.account, "/")
+	p.User = serviceaccount.MakeUsername(namespace, name)
+	p.Groups = append(serviceaccount.MakeGroupNames(namespace), user.AllAuthenticated)
+	if account := l.world.Wire.Server().Typed("", "serviceaccounts", namespace, name); account != nil {
+		if m, err := meta.Accessor(account); err == nil {
+			p.UID = string(m.GetUID())
+		}
+	}
+}
