@@ -3,7 +3,6 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,12 +148,4 @@ func (c *Client) rollback() error {
 	r.Force, r.MaxHistory = true, c.MaxHistory
 	r.Wait, r.Timeout = c.CleanUp.Wait > 0, c.CleanUp.Wait
 	return r.Run(c.Name)
-}
-
-// Objects are those of a release, as its manifest has them.
-func (c *Client) objects(of *release.Release) (*bytes.Buffer, error) {
-	if of == nil {
-		return nil, errors.New("there is no release")
-	}
-	return bytes.NewBufferString(of.Manifest), nil
 }

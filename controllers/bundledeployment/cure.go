@@ -1,0 +1,215 @@
+// This file exists for the full cure: how a release comes to be applied so that failures settle, interruptions heal and no
+// worker ever waits. It is meant to be copied.
+//
+// The release records say all that it needs to know, so that it may die anywhere and go on:
+//
+//   - The newest record says how the last attempt ended. An attempt whose record is still pending, or half undone, was
+//     made by a process that is gone: with one leader nobody else writes this record, and one key is never in two hands.
+//     It counts as failed.
+//   - A label on the record counts the attempts that have failed in a row. It, and the time of the attempt, say when the
+//     next one is due. Nothing but a change of what is wanted makes it come sooner: neither events of the objects that
+//     are being removed nor a restart, which would empty the work queue's memory of failures.
+//   - Another label says whether the release was ever whole. While it was not, what a failed attempt has made is removed
+//     before the next one. Afterwards nothing is removed or rolled back: an upgrade may have done what cannot be undone.
+//
+// A failed attempt is not an error to the work queue, which would count failures of its own: it ends in a status that
+// names the cause, and in a RequeueAfter.
+
+package bundledeployment
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/resource"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+)
+
+// Labels of the release records. Helm hands those of one revision on to the next.
+const (
+	// FailuresLabel counts the attempts up to this one that have failed, or will have when it fails.
+	FailuresLabel = "core.rukpak.io/failures"
+	// WholeLabel says that some revision before this one was deployed.
+	WholeLabel = "core.rukpak.io/was-deployed"
+)
+
+const (
+	// firstDelay and longestDelay bound the time between two attempts, as in the work queue's default.
+	firstDelay, longestDelay = 5 * time.Millisecond, 1000 * time.Second
+	// lookAgain is how soon to see whether what is being removed is gone.
+	lookAgain = 5 * time.Second
+)
+
+// applyWhenDue does what the release needs, or says when. No release and no error means that it has to wait.
+func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
+	last, err := p.client.Get()
+	if err != nil {
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+	}
+	if last == nil {
+		return p.attempt(ctx, nil)
+	}
+	if err := p.settleRecord(last); err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	desired, err := p.client.DryRun(p.chart, p.values)
+	if err != nil {
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+	}
+	same := desired.Manifest == last.Manifest
+	if last.Info.Status == helmrelease.StatusDeployed {
+		if !same {
+			return p.attempt(ctx, last)
+		}
+		if err := p.client.Reconcile(last); err != nil {
+			return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
+		}
+		return last, ctrl.Result{}, nil
+	}
+	if left, err := p.removeRemains(last); err != nil {
+		return nil, ctrl.Result{}, err
+	} else if left {
+		return nil, ctrl.Result{RequeueAfter: lookAgain}, nil
+	}
+	if wait := time.Until(due(last)); same && wait > 0 {
+		return nil, ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return p.attempt(ctx, last)
+}
+
+// attempt installs or upgrades, and counts.
+func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
+	failures := 1
+	whole := false
+	if last != nil {
+		whole = wasDeployed(last)
+		if last.Info.Status != helmrelease.StatusDeployed {
+			failures += failuresOf(last)
+		}
+	}
+	p.client.Labels = map[string]string{FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole)}
+	run, reason := p.client.Install, v1alpha1.InstallFailed
+	if last != nil {
+		run = p.client.Upgrade
+	}
+	if whole {
+		reason = v1alpha1.UpgradeFailed
+	}
+	made, err := run(p.chart, p.values)
+	if err == nil {
+		return made, ctrl.Result{}, nil
+	}
+	log.FromContext(ctx).Error(err, "the attempt failed", "release", p.bd.Name, "failures", failures)
+	_ = p.failed(reason, err)
+
+	failed, err := p.client.Get()
+	if err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	if failed == nil || last != nil && failed.Version == last.Version {
+		// It did not get as far as making a record, so nothing was touched, and only the queue can count.
+		return nil, ctrl.Result{}, fmt.Errorf("%s: see the condition %s", reason, v1alpha1.Installed)
+	}
+	if err := p.settleRecord(failed); err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	left, err := p.removeRemains(failed)
+	if err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	wait := max(time.Until(due(failed)), time.Millisecond)
+	if left {
+		wait = max(wait, lookAgain)
+	}
+	return nil, ctrl.Result{RequeueAfter: wait}, nil
+}
+
+// settleRecord turns the record of an attempt that nobody is making any more into that of a failed one.
+func (p *pass) settleRecord(last *helmrelease.Release) error {
+	s := last.Info.Status
+	if !s.IsPending() && s != helmrelease.StatusUninstalling {
+		return nil
+	}
+	last.SetStatus(helmrelease.StatusFailed, "interrupted while "+string(s))
+	if err := p.client.Config.Releases.Update(last); err != nil {
+		return fmt.Errorf("writing down that revision %d was interrupted: %w", last.Version, err)
+	}
+	return nil
+}
+
+// removeRemains removes what attempts before the first success have made, and says whether anything of it is left. Only
+// objects that this deployment owns are touched; it does not wait for them.
+func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
+	if p.KeepRemains || wasDeployed(last) {
+		return false, nil
+	}
+	infos, err := p.client.Config.KubeClient.Build(bytes.NewBufferString(last.Manifest), false)
+	if err != nil {
+		return false, err
+	}
+	for i := len(infos) - 1; i >= 0; i-- { // what was made last goes first
+		info := infos[i]
+		helper := resource.NewHelper(info.Client, info.Mapping)
+		object, err := helper.Get(info.Namespace, info.Name)
+		if apierrors.IsNotFound(err) {
+			continue
+		} else if err != nil {
+			return false, err
+		}
+		meta, err := apimeta.Accessor(object)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(meta.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID }) {
+			continue
+		}
+		left = true
+		if meta.GetDeletionTimestamp() != nil {
+			continue
+		}
+		uid := meta.GetUID()
+		background := metav1.DeletePropagationBackground
+		_, err = helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, err
+		}
+	}
+	return left, nil
+}
+
+// wasDeployed says whether this revision or one before it was ever deployed.
+func wasDeployed(r *helmrelease.Release) bool {
+	return r.Labels[WholeLabel] == "true" || r.Info.Status == helmrelease.StatusDeployed || r.Info.Status == helmrelease.StatusSuperseded
+}
+
+func failuresOf(r *helmrelease.Release) int {
+	n, err := strconv.Atoi(r.Labels[FailuresLabel])
+	if err != nil {
+		return 0 // an earlier release of this operator made the record
+	}
+	return n
+}
+
+// due is when the attempt after a failed one may be made.
+func due(failed *helmrelease.Release) time.Time {
+	delay := firstDelay
+	for range failuresOf(failed) - 1 {
+		if delay = 2 * delay; delay >= longestDelay {
+			delay = longestDelay
+			break
+		}
+	}
+	return failed.Info.LastDeployed.Time.Add(delay)
+}
