@@ -60,6 +60,13 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 	if c.report.Failure == nil {
 		c.report.Failure = f
 	}
+	best, tape := c.minimal(f, first, from, limit)
+	f.Verdict, f.History = *best.verdict, best.history
+	c.fail(f, tape, lengthOf(first), lengthOf(best))
+}
+
+// minimal searches for the shortest tape that fails as the first run did.
+func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration) (*result, choice.Tape) {
 	best := from
 	tape, runs := choice.Shrink(from.tape, limit, func(t choice.Tape) (choice.Tape, bool) {
 		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
@@ -74,12 +81,9 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 	again := execute(c.t, c.scenario, choice.Play(tape), c.settings)
 	if at, _ := history.Difference(best.history, again.history); !again.verdict.same(first.verdict) || at >= 0 && best != first {
 		f.Flaky = true
-		best, tape = first, first.tape
-	} else {
-		best = again
+		return first, first.tape
 	}
-	f.Verdict, f.History = *best.verdict, best.history
-	c.fail(f, tape, lengthOf(first), lengthOf(best))
+	return again, tape
 }
 
 // fail puts the failure on record, and on file where stories are kept.
@@ -256,7 +260,8 @@ func (c *campaign) regress() bool {
 	return true
 }
 
-// retell runs one story. It reports false when the story still breaks, with the failure on record.
+// retell runs one story. It reports false when the story still breaks, with the failure on record. Where -sim.shrink was
+// given together with -sim.replay, it also searches for that long for a shorter story, and keeps that beside the file.
 func (c *campaign) retell(path string, s *story.Story) bool {
 	tape := make(choice.Tape, len(s.Tape))
 	for i, e := range s.Tape {
@@ -277,8 +282,22 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 		return true
 	}
 	f := &Failure{Verdict: *res.verdict, History: res.history, File: path}
+	if given("sim.shrink", "SIM_SHRINK") && flags.replay != "" && c.settings.shrink > 0 {
+		var best *result
+		if best, tape = c.minimal(f, res, res, c.settings.shrink); len(tape) < len(s.Tape) {
+			f.Verdict, f.History, res = *best.verdict, best.history, best
+		}
+	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
 	f.Story.Seed = s.Seed
+	if len(tape) < len(s.Tape) {
+		var err error
+		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
+			c.settings.host.Fatalf("sim: the shorter story could not be kept: %v", err)
+		}
+		c.settings.host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Tape), len(tape), path)
+		f.File = path
+	}
 	f.Story.Replay = c.settings.host.Replay(path)
 	if v := (&Verdict{Temper: s.Temper, Property: s.Property, Site: s.Site}); s.Property != "" && !v.same(res.verdict) {
 		c.settings.host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
+)
+
+// The versions that Wavetank was tested with, at least.
+const (
+	leastGo      = "go1.26"
+	leastRuntime = "v0.25.0"
+)
+
+// finding is what the doctor has to say about one thing.
+type finding struct {
+	what string
+	fine bool
+	note string // what it is, or what is missing and how to get it
+}
+
+func doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor [packages]",
+		Short: "Say what is missing for simulated tests of this module, and how to get it",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			findings := examine(cmd, orHere(args))
+			return tell(cmd.OutOrStdout(), findings)
+		},
+	}
+}
+
+func tell(out io.Writer, findings []finding) error {
+	ill := 0
+	for _, f := range findings {
+		mark := "ok     "
+		if !f.fine {
+			mark = "MISSING"
+			ill++
+		}
+		fmt.Fprintf(out, "%s  %-20s %s\n", mark, f.what, f.note)
+	}
+	if ill > 0 {
+		return fmt.Errorf("%d of %d things are missing", ill, len(findings))
+	}
+	return nil
+}
+
+func examine(cmd *cobra.Command, patterns []string) []finding {
+	var out []finding
+	version, err := output(cmd, "go", "env", "GOVERSION")
+	if err != nil {
+		return []finding{{"go", false, "the go command is not on the path: see https://go.dev/doc/install"}}
+	}
+	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0,
+		fmt.Sprintf("%s (needed: %s or newer, for testing/synctest; \"go get go@latest\" updates a module)", version, leastGo)})
+	for _, m := range []struct{ path, least, get string }{
+		{"github.com/wavetank/wavetank", "", "go get github.com/wavetank/wavetank@latest"},
+		{"sigs.k8s.io/controller-runtime", leastRuntime, "go get sigs.k8s.io/controller-runtime@latest"},
+	} {
+		out = append(out, module(cmd, m.path, m.least, m.get))
+	}
+	packages, err := testPackages(cmd.Context(), patterns)
+	if err != nil {
+		out = append(out, finding{"scenarios", false, firstLine(err.Error()) + "; write a test that calls sim.Check"})
+	} else {
+		out = append(out, finding{"scenarios", true, fmt.Sprintf("%d packages have tests that link sim", len(packages))})
+	}
+	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
+	cc, _ := output(cmd, "go", "env", "CC")
+	_, missing := exec.LookPath(strings.Fields(cc + " ")[0:1][0])
+	out = append(out, finding{"C compiler", cgo == "1" && missing == nil, "for go test -race: install gcc, or set CGO_ENABLED=1"})
+	return out
+}
+
+// module says which version of a module the build uses.
+func module(cmd *cobra.Command, path, least, get string) finding {
+	data, err := output(cmd, "go", "list", "-m", "-json", path)
+	var m struct {
+		Version string
+		Main    bool
+	}
+	if err != nil || json.Unmarshal([]byte(data), &m) != nil {
+		return finding{path, false, "this module does not require it: " + get}
+	}
+	if m.Main {
+		return finding{path, true, "the module itself"}
+	}
+	if least != "" && semver.Compare(m.Version, least) < 0 {
+		return finding{path, false, fmt.Sprintf("%s is older than %s: %s", m.Version, least, get)}
+	}
+	return finding{path, true, m.Version}
+}
+
+func output(cmd *cobra.Command, name string, args ...string) (string, error) {
+	data, err := exec.CommandContext(cmd.Context(), name, args...).Output()
+	return strings.TrimSpace(string(data)), err
+}
+
+// asSemver is a Go version as a semantic one.
+func asSemver(v string) string {
+	v, _, _ = strings.Cut(strings.TrimPrefix(v, "go"), " ")
+	return "v" + v
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}

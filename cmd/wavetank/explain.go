@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain story.txtar …",
+		Short:   "Tell stories in sentences",
+		Example: "  wavetank explain testdata/sim/TestPromoteOnce/0ad58962.txtar",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, path := range args {
+				s, err := story.Read(path)
+				if err != nil {
+					return err
+				}
+				explain(cmd.OutOrStdout(), s)
+			}
+			return nil
+		},
+	}
+}
+
+// explain tells one story: what broke, what was out of the ordinary, and what happened, a paragraph per reconcile.
+func explain(out io.Writer, s *story.Story) {
+	what := fmt.Sprintf("%s %q, declared at %s,", s.Temper, s.Property, s.Site)
+	if s.Property == "" {
+		what = s.Temper
+	}
+	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
+	if len(s.Tape) == 0 {
+		fmt.Fprint(out, "Nothing out of the ordinary is needed for it: no fault, no delay, first come first served.\n")
+	} else {
+		fmt.Fprintf(out, "What was out of the ordinary (%d of %d choices of the run as it was found; the rest was dull):\n", len(s.Tape), s.Before.Choices)
+		for _, c := range s.Tape {
+			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))
+		}
+	}
+	fmt.Fprintln(out, "\nWhat happened:")
+	for _, p := range paragraphs(s.History) {
+		fmt.Fprintf(out, "  %s\n", p)
+	}
+	fmt.Fprintf(out, "\nSee it again: %s\n\n", s.Replay)
+}
+
+var point = regexp.MustCompile(`^(.*) #(\d+)$`)
+
+// choiceInWords says what a choice decided.
+func choiceInWords(c story.Choice) string {
+	m := point.FindStringSubmatch(c.ID)
+	if m == nil {
+		return fmt.Sprintf("%s: answer %d", c.ID, c.Value)
+	}
+	label, nth := m[1], m[2]
+	switch {
+	case strings.HasPrefix(label, "fault "):
+		often := map[int]string{1: "sometimes", 2: "often"}[c.Value]
+		return fmt.Sprintf("the fault %s may strike, %s", strings.TrimPrefix(label, "fault "), often)
+	case label == "next":
+		return fmt.Sprintf("at the %s. choice of what happens next, %d of those that were due went first", nth, c.Value)
+	case strings.HasPrefix(label, "request ") || strings.HasPrefix(label, "reply "):
+		leg, of, _ := strings.Cut(label, " ")
+		return fmt.Sprintf("the %s of %s is slow (the %s. of its sort)", leg, of, nth)
+	}
+	return fmt.Sprintf("%s (the %s. of its sort, answer %d)", label, nth, c.Value)
+}
+
+// paragraphs joins what a reconcile did to the line with which it began.
+func paragraphs(history []string) []string {
+	var out []string
+	last := map[string]int{} // the actor's latest paragraph
+	for _, l := range history {
+		at, who, what := columns(l)
+		if i, ok := last[who]; ok && strings.HasPrefix(what, "  ") {
+			out[i] += "; it " + told(strings.TrimSpace(what))
+			continue
+		}
+		last[who] = len(out)
+		out = append(out, strings.Join(strings.Fields(fmt.Sprintf("At %s, %s %s", at, who, told(what))), " "))
+	}
+	for i := range out {
+		out[i] = strings.TrimSuffix(out[i], ".") + "."
+	}
+	return out
+}
+
+// verbs are the words with which lines begin, and what they are in a sentence.
+var verbs = map[string]string{"create": "creates", "update": "updates", "patch": "patches", "delete": "deletes", "deletecollection": "deletes all of",
+	"get": "gets", "list": "lists", "GET": "sends a GET to", "POST": "sends a POST to", "PUT": "sends a PUT to", "PATCH": "sends a PATCH to",
+	"DELETE": "sends a DELETE to", "no": "gets no"}
+
+// told is a line as the predicate of a sentence.
+func told(what string) string {
+	first, rest, _ := strings.Cut(what, " ")
+	if v := verbs[first]; v != "" {
+		return v + " " + rest
+	}
+	return what
+}
+
+// columns takes a line of a story apart: its time, its actor (in 16 columns, or as many as its name needs) and the rest.
+func columns(l string) (at, who, what string) {
+	const first, second = 13, 29
+	if len(l) <= second {
+		return "", "", l
+	}
+	end := second
+	if l[end] != ' ' {
+		if end += strings.IndexByte(l[end:], ' '); end < second {
+			return strings.TrimSpace(l[:first]), l[first:], ""
+		}
+	}
+	return strings.TrimSpace(l[:first]), strings.TrimSpace(l[first:end]), l[end+1:]
+}

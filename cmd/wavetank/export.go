@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/format"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+func exportCommand() *cobra.Command {
+	var scenario, pkg, to string
+	cmd := &cobra.Command{
+		Use:   "export story.txtar",
+		Short: "Write a story as a plain Go test",
+		Long: "Writes a Go test that holds the story itself and replays it, for a repository that keeps its regressions as code. The\n" +
+			"scenario must be a function with a name, func(w *sim.World), in the package that the test is written for.",
+		Example: "  wavetank export testdata/sim/TestPromoteOnce/0ad58962.txtar --scenario promoteOnce --to promote_story_test.go",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := story.Read(args[0])
+			if err != nil {
+				return err
+			}
+			if scenario == "" {
+				if scenario, err = scenarioOf(cmd, s); err != nil {
+					return err
+				}
+			}
+			if pkg == "" {
+				pkg = s.Package[strings.LastIndex(s.Package, "/")+1:] + "_test"
+			}
+			if !token.IsIdentifier(pkg) {
+				return fmt.Errorf("--package %q is not a package name", pkg)
+			}
+			source, err := asTest(s, pkg, scenario)
+			if err != nil {
+				return err
+			}
+			if to == "" {
+				_, err = cmd.OutOrStdout().Write(source)
+				return err
+			}
+			if _, err := os.Stat(to); err == nil {
+				return fmt.Errorf("%s exists; remove it first, or write to another file", to)
+			}
+			return os.WriteFile(to, source, 0o666)
+		},
+	}
+	cmd.Flags().StringVar(&scenario, "scenario", "", "the scenario's function (default: found in the test's source)")
+	cmd.Flags().StringVar(&pkg, "package", "", "package clause of the test (default: the story's package, with _test)")
+	cmd.Flags().StringVar(&to, "to", "", "file to write (default: standard output)")
+	return cmd
+}
+
+// scenarioOf finds the function that the story's test gives to the door.
+func scenarioOf(cmd *cobra.Command, s *story.Story) (string, error) {
+	lift := fmt.Errorf("the scenario of %s is not a function with a name; give it one, func promoteOnce(w *sim.World), and pass that as --scenario promoteOnce", s.Test)
+	packages, err := testPackages(cmd.Context(), []string{s.Package})
+	if err != nil {
+		return "", errors.Join(lift, err)
+	}
+	found, err := packages[0].scenarios()
+	if err != nil {
+		return "", err
+	}
+	test, _, _ := strings.Cut(s.Test, "/")
+	name := ""
+	for _, f := range found {
+		if f.Test == test && f.Function != "" {
+			if name != "" && name != f.Function {
+				return "", fmt.Errorf("%s gives more than one scenario to the door (%s, %s); choose with --scenario", s.Test, name, f.Function)
+			}
+			name = f.Function
+		}
+	}
+	if name == "" {
+		return "", lift
+	}
+	return name, nil
+}
+
+var exported = template.Must(template.New("test").Parse(`package {{.Package}}
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// {{.Name}} replays a run that once broke {{.What}}:
+//
+{{range .Message}}//	{{.}}
+{{end}}func {{.Name}}(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "story.txtar")
+	if err := os.WriteFile(path, []byte({{.Variable}}), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sim.Check(t, {{.Scenario}}, sim.Replay(path))
+}
+
+const {{.Variable}} = {{.Story}}
+`))
+
+// asTest is the source of a test that replays the story.
+func asTest(s *story.Story, pkg, scenario string) ([]byte, error) {
+	what := fmt.Sprintf("%q", s.Property)
+	if s.Property == "" {
+		what = s.Temper
+	}
+	id := strings.TrimSuffix(s.Name(), filepath.Ext(s.Name()))
+	data := string(s.Encode())
+	quoted := "`" + data + "`"
+	if strings.Contains(data, "`") {
+		quoted = fmt.Sprintf("%q", data)
+	}
+	var b bytes.Buffer
+	err := exported.Execute(&b, map[string]any{
+		"Package": pkg, "Name": "TestStory" + camel(s.Test) + "_" + id, "Variable": "story_" + id, "What": what,
+		"Message": strings.Split(s.Message, "\n"), "Scenario": scenario, "Story": quoted,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return format.Source(b.Bytes())
+}
+
+// camel makes a part of an identifier from the name of a test.
+func camel(name string) string {
+	name = strings.TrimPrefix(name, "Test")
+	var b strings.Builder
+	up := true
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			up = true
+			continue
+		}
+		if up {
+			r = unicode.ToUpper(r)
+		}
+		b.WriteRune(r)
+		up = false
+	}
+	return b.String()
+}

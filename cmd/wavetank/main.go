@@ -1,0 +1,68 @@
+// Command wavetank drives go test over the scenarios of your own packages: it fans a campaign out over processes, shows
+// how far it is, and handles what campaigns leave behind: stories and results. Plain go test is enough to use Wavetank;
+// this command only adds comfort.
+//
+// Exit codes: 0 everything held; 1 a property broke, or a probe was never reached; 2 the command was not understood, or
+// something could not be built or read; 130 interrupted, with a valid partial report.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes, as the package comment has them.
+const (
+	exitHeld        = 0
+	exitBroke       = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// errBroke and errInterrupted are endings that have been told already.
+var (
+	errBroke       = errors.New("a property broke")
+	errInterrupted = errors.New("interrupted")
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns the exit code.
+func execute(ctx context.Context, args []string, out, errs io.Writer) int {
+	root := &cobra.Command{
+		Use:   "wavetank",
+		Short: "Deterministic simulation tests for Kubernetes controllers",
+		Long: "Wavetank runs your real controllers in a simulated cluster. This command drives go test over the scenarios of your\n" +
+			"packages and handles the stories and results that they leave behind.\n\n" +
+			"Exit codes: 0 everything held, 1 a property broke, 2 usage or build error, 130 interrupted (the report is valid).",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), exportCommand(),
+		explainCommand(), doctorCommand())
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitHeld
+	case errors.Is(err, errBroke):
+		return exitBroke
+	case errors.Is(err, errInterrupted) || ctx.Err() != nil:
+		return exitInterrupted
+	}
+	fmt.Fprintf(errs, "wavetank: %v\n", err)
+	return exitUsage
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kballard/go-shellquote"
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+func replayCommand() *cobra.Command {
+	verbose := false
+	cmd := &cobra.Command{
+		Use:     "replay story.txtar …",
+		Short:   "Replay stories: exit code 1 if one still breaks",
+		Example: "  wavetank replay testdata/sim/TestPromoteOnce/0ad58962.txtar",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var extra []string
+			if verbose {
+				extra = []string{"-sim.v"}
+			}
+			return replayAll(cmd, args, extra)
+		},
+	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every event of the run")
+	return cmd
+}
+
+func shrinkCommand() *cobra.Command {
+	limit := 5 * time.Minute
+	cmd := &cobra.Command{
+		Use:     "shrink story.txtar …",
+		Short:   "Search longer for a shorter form of stories, and keep it beside them",
+		Example: "  wavetank shrink --for 10m testdata/sim/TestPromoteOnce/0ad58962.txtar",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit <= 0 {
+				return fmt.Errorf("--for %v leaves no time to shrink; give it a few minutes", limit)
+			}
+			err := replayAll(cmd, args, []string{"-sim.shrink=" + limit.String()})
+			if errors.Is(err, errBroke) {
+				return nil // a story that is to be shrunk should break
+			}
+			return err
+		},
+	}
+	cmd.Flags().DurationVar(&limit, "for", limit, "time for each story")
+	return cmd
+}
+
+func replayAll(cmd *cobra.Command, paths, extra []string) error {
+	broke := false
+	for _, path := range paths {
+		args, err := replayArgs(path, extra)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "go %s\n", shellquote.Join(args...))
+		test := exec.CommandContext(cmd.Context(), "go", args...)
+		test.Cancel = interrupt(test)
+		test.Stdout, test.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+		var exit *exec.ExitError
+		switch err := test.Run(); {
+		case cmd.Context().Err() != nil:
+			return errInterrupted
+		case errors.As(err, &exit) && exit.ExitCode() == 1:
+			broke = true
+		case err != nil:
+			return fmt.Errorf("go test: %w", err)
+		}
+	}
+	if broke {
+		return errBroke
+	}
+	return nil
+}
+
+// replayArgs is the story's own command with the file as it lies here. The command comes out of a file that anybody may
+// have written, so of its words only those are taken that choose a test.
+func replayArgs(path string, extra []string) ([]string, error) {
+	s, err := story.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	words, err := shellquote.Split(s.Replay)
+	if err != nil || len(words) < 3 || words[0] != "go" || words[1] != "test" || strings.HasPrefix(words[2], "-") {
+		return nil, fmt.Errorf("%s: its replay command %q is not \"go test <package> …\"", path, s.Replay)
+	}
+	args := []string{"test", words[2], "-count=1", "-v", "-timeout=0"}
+	for i := 3; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-run" && i+1 < len(words):
+			args = append(args, "-run="+words[i+1])
+			i++
+		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "-ginkgo.focus="):
+			args = append(args, w)
+		case strings.HasPrefix(w, "-sim.replay="):
+		default:
+			return nil, fmt.Errorf("%s: its replay command has the word %q, which does not choose a test", path, w)
+		}
+	}
+	return append(append(args, "-sim.replay="+abs), extra...), nil
+}
+
+// interrupt ends a go test and its test binary as Ctrl-C at a terminal does.
+func interrupt(cmd *exec.Cmd) func() error {
+	return func() error { return cmd.Process.Signal(os.Interrupt) }
+}
+
+// relative is a path as somebody in the working directory would write it.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if r, err := filepath.Rel(here, path); err == nil && !strings.HasPrefix(r, "..") {
+		return r
+	}
+	return path
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// options of a campaign, as the flags give them.
+type options struct {
+	runs      int
+	budget    time.Duration
+	seed      string
+	strategy  string
+	procs     int
+	match     string
+	report    string
+	keepGoing bool
+}
+
+func runCommand() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "run [packages]",
+		Short: "Run campaigns on all cores, a process each, and merge what they find",
+		Long: "Builds the tests of each package that imports sim once and runs them in several processes of one CPU each (measured\n" +
+			"faster than one process with several CPUs). Process i makes the runs i, i+n, i+2n, …: the same runs as one process\n" +
+			"would make. Results are kept in --report while the campaign runs; started again with the same flags, it goes on where it\n" +
+			"was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.",
+		Example: "  wavetank run ./... --runs 10000\n  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows (default: what the tests say)")
+	f.DurationVar(&o.budget, "for", 0, "real time per scenario (default: what the tests say; with --runs no limit)")
+	f.StringVar(&o.seed, "seed", "", "base seed: a number or \"random\" (default: fixed by each test's name)")
+	f.StringVar(&o.strategy, "strategy", "", "how tapes are made, see go test -args -h (default portfolio)")
+	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")
+	f.StringVar(&o.match, "run", "", "only tests that match this regular expression, as go test -run takes it")
+	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results, kept up to date while the campaign runs")
+	f.BoolVar(&o.keepGoing, "keep-going", false, "go on after a failure and group what is found by cause")
+	return cmd
+}
+
+func (o *options) check() error {
+	if o.procs < 1 {
+		return fmt.Errorf("--procs %d: at least one process is needed", o.procs)
+	}
+	if o.runs == 0 && o.budget <= 0 {
+		return errors.New("--runs 0 would never end without a limit; add --for 10m, for example")
+	}
+	if o.budget < 0 {
+		return fmt.Errorf("--for %v is negative", o.budget)
+	}
+	if _, err := regexp.Compile(o.match); err != nil {
+		return fmt.Errorf("--run %q is no regular expression: %w", o.match, err)
+	}
+	if slices.Contains([]string{"exhaustive", "evolve", "rapid"}, o.strategy) {
+		o.procs = 1
+	}
+	if o.seed == "random" { // one seed for all processes, or they would not be shards of one campaign
+		o.seed = fmt.Sprint(uint64(time.Now().UnixNano()))
+	}
+	var err error
+	o.report, err = filepath.Abs(o.report)
+	return err
+}
+
+func (o *options) run(ctx context.Context, patterns []string, out, errs io.Writer) error {
+	packages, err := testPackages(ctx, patterns)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "wavetank")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	var failed []string
+	var results []*story.Result
+	for i, p := range packages {
+		binary := filepath.Join(tmp, fmt.Sprintf("%d.test", i))
+		fmt.Fprintf(errs, "building the tests of %s\n", p.Path)
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, p.Path)
+		build.Stderr = errs
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("the tests of %s do not build: %w", p.Path, err)
+		}
+		// One directory for each number of processes: shards of different divisions do not add up.
+		dir := filepath.Join(o.report, fmt.Sprintf("%s-by-%d", strings.NewReplacer("/", "_", ".", "_").Replace(p.Path), o.procs))
+		output, err := o.fan(ctx, p, binary, dir, errs)
+		if err != nil {
+			failed = append(failed, p.Path)
+			fmt.Fprint(out, output)
+		}
+		merged, mergeErr := mergeDir(dir)
+		if mergeErr != nil && ctx.Err() == nil {
+			return mergeErr
+		}
+		results = append(results, merged...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	missed := summary(out, results)
+	fmt.Fprintf(out, "results: %s\n", relative(o.report))
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case len(failed) > 0 || missed:
+		return errBroke
+	}
+	return nil
+}
+
+// environment are the settings of one process. SIM_ variables, not flags: a flag would fail in a suite of another package.
+func (o *options) environment(shard int, dir string) []string {
+	env := append(os.Environ(), "GOMAXPROCS=1", "SIM_REPORT="+dir)
+	if o.procs > 1 {
+		env = append(env, fmt.Sprintf("SIM_SHARD=%d/%d", shard, o.procs))
+	}
+	if o.runs >= 0 {
+		env = append(env, fmt.Sprintf("SIM_RUNS=%d", o.runs), fmt.Sprintf("SIM_FOR=%v", o.budget))
+	} else if o.budget > 0 {
+		env = append(env, "SIM_RUNS=0", fmt.Sprintf("SIM_FOR=%v", o.budget))
+	}
+	if o.seed != "" {
+		env = append(env, "SIM_SEED="+o.seed)
+	}
+	if o.strategy != "" {
+		env = append(env, "SIM_STRATEGY="+o.strategy)
+	}
+	if o.keepGoing {
+		env = append(env, "SIM_KEEP_GOING=true")
+	}
+	return env
+}
+
+// fan runs the test binary in several processes and returns what the first failing one printed.
+func (o *options) fan(ctx context.Context, p testPackage, binary, dir string, errs io.Writer) (string, error) {
+	type ending struct {
+		output string
+		err    error
+	}
+	done := make(chan ending, o.procs)
+	for i := range o.procs {
+		go func() {
+			args := []string{"-test.timeout=0"}
+			if o.match != "" {
+				args = append(args, "-test.run="+o.match)
+			}
+			cmd := exec.CommandContext(ctx, binary, args...)
+			cmd.Dir, cmd.Env = p.Dir, o.environment(i, dir)
+			cmd.Cancel = interrupt(cmd)
+			cmd.WaitDelay = 10 * time.Second
+			output, err := cmd.CombinedOutput()
+			done <- ending{string(output), err}
+		}()
+	}
+	watch := newWatch(errs, p.Path, dir)
+	defer watch.done()
+	var first ending
+	for range o.procs {
+		var e ending
+		for waiting := true; waiting; {
+			select {
+			case e = <-done:
+				waiting = false
+			case <-time.After(watchEvery):
+				watch.show()
+			}
+		}
+		if e.err != nil && first.err == nil {
+			first = e
+		}
+	}
+	return first.output, first.err
+}
