@@ -144,6 +144,8 @@ var may = map[string]map[string]string{
 		"sim/check.go":                  "the budget of a campaign is real time",
 		"sim/result.go":                 "dates the record of a campaign in real time",
 		"sim/run.go":                    "hands the bubble's clock to the API model",
+		"sim/actors.go":                 "shows built-in controllers the bubble's clock",
+		"cmd/":                          "tells people in real time how far processes are",
 		"sim/progress.go":               "tells people how long a campaign has taken in real time",
 		"sim/watchdog.go":               "stands outside the bubble and measures real time",
 		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
@@ -164,6 +166,7 @@ var may = map[string]map[string]string{
 		"sim/internal/process/life.go": "a life is a goroutine of its own",
 		"models/apiserver/serve/":      "answers sockets, outside any bubble",
 		"conformance/":                 "reads a real server's watch",
+		"cmd/":                         "waits for processes",
 	},
 }
 
