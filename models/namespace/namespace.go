@@ -71,6 +71,7 @@ type controller struct {
 	anyOrder     bool
 	undiscovered func(time.Duration) []schema.GroupVersion
 	work         map[string]*work
+	types        []actor.Resource // what is served, until that changes
 }
 
 // work is what the queue of the real controller knows of one namespace.
@@ -101,9 +102,13 @@ func (c *controller) Begin(cluster actor.Cluster) {
 
 // Observe implements [actor.Actor].
 func (c *controller) Observe(change apiserver.Change) {
-	if change.Resource == "namespaces" && change.Group == "" && change.Type != "DELETED" &&
-		bytes.Contains(change.Object, []byte(`"deletionTimestamp"`)) {
-		c.wait(change.Name, grace, c.cluster.After)
+	switch change.Resource {
+	case "customresourcedefinitions":
+		c.types = nil
+	case "namespaces":
+		if change.Group == "" && change.Type != "DELETED" && bytes.Contains(change.Object, []byte(`"deletionTimestamp"`)) {
+			c.wait(change.Name, grace, c.cluster.After)
+		}
 	}
 }
 

@@ -52,7 +52,10 @@ func (p *pass) begin() {
 		return
 	}
 	failing := p.discoveryFailure()
-	for _, r := range actor.Resources(p.cluster) {
+	if p.types == nil {
+		p.types = actor.Resources(p.cluster)
+	}
+	for _, r := range p.types {
 		if !r.Namespaced || !slices.Contains(r.Verbs, "delete") || failing[schema.GroupVersion{Group: r.Group, Version: r.Version}] != nil {
 			continue
 		}
