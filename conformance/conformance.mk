@@ -9,7 +9,7 @@ CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conform
 
 .PHONY: conformance
 conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver: the table and OPS random operations.
-	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential' -args -ginkgo.succinct -conformance.ops=$(OPS)
+	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 ./models/apiserver/serve
 
 .PHONY: conformance-record
