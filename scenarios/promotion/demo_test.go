@@ -15,8 +15,20 @@ func TestDemo(t *testing.T) {
 		{Variant: "V1", When: "nothing lags", Scenario: OneEvent(v1), Runs: 200},
 		{Variant: "V3", When: "its cache lags, but a single event comes", Scenario: OneEvent(v3, lag()...), Runs: 200},
 	}
-	for _, f := range Falls() {
-		claims = append(claims, demo.Claim{Variant: string(f.Variant), When: f.When, Scenario: f.Of(f.Variant), Caught: f.Broken, Runs: 1000})
+	for _, fall := range []struct {
+		column  string
+		variant promotion.Variant
+		when    string
+	}{
+		{"default trace", v1, "its cache lags"},
+		{"app burst", v3, "a burst of events meets a lagging cache"},
+		{"crash window", v3, "it dies before it has recorded what it did"},
+		{"lost patch reply", v3, "its record is lost on the way"},
+	} {
+		c := Table().Column(fall.column)
+		claims = append(claims, demo.Claim{
+			Variant: string(fall.variant), When: fall.when, Scenario: c.Scenario(fall.variant), Caught: c.Broken, Runs: 1000,
+		})
 	}
 	claims = append(claims, demo.Claim{Variant: "V8", When: "every fault may strike", Scenario: Everything(v8, EveryFault()...), Runs: 1000})
 	demo.Show(t, "promotion", claims...)

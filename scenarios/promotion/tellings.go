@@ -1,4 +1,4 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant.
+// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
 
 package promotion
 
@@ -8,9 +8,6 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/sim"
 )
-
-// Telling is a scenario waiting for a variant and for faults.
-type Telling func(v promotion.Variant, faults ...sim.Fault) func(*sim.World)
 
 // The sentences under which the properties are declared.
 const (

@@ -1,0 +1,224 @@
+// This file exists to hold a table to its word: quickly in every go test, at length when the page is written.
+
+package verdicts
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	differ "github.com/google/go-cmp/cmp"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+var (
+	write  = flag.Bool("verdicts.write", false, "search every cell anew and write VERDICTS.md and the stories of the cells that fall")
+	runs   = flag.Int("verdicts.runs", 0, "runs of each cell that holds: 3 unless told, 2000 when the page is written")
+	limit  = flag.Duration("verdicts.for", 0, "most real time for each cell that holds; 0 means no limit")
+	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
+)
+
+// Enough is in how many runs a cell must hold when the page is written, and atLeast in how many for the page to stand.
+const (
+	Enough  = 2000
+	atLeast = 100
+)
+
+// few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
+const few = 3
+
+// search bounds how long a fall is looked for: what is there is usually found in a few runs.
+const search = 10 * time.Minute
+
+// Test holds the word of a story, or writes it down. It must be called from a test called TestVerdicts in the scenario's
+// folder, because stories name the test that replays them.
+func Test[V ~string](t *testing.T, table Table[V]) {
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := observations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells = merge(cells, seen)
+	if !replaying() && !*write {
+		t.Run("page", func(t *testing.T) { fresh(t, cells) })
+	}
+	i := 0
+	for _, column := range table.Columns {
+		t.Run(column.Name, func(t *testing.T) {
+			for j, v := range table.Variants {
+				t.Run(string(v), func(t *testing.T) { one(t, table, column, v, cells, i+j) })
+			}
+		})
+		i += len(table.Variants)
+	}
+}
+
+// replaying says whether somebody wants to see one story: then the test must be found and do nothing else.
+func replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
+
+// one is the test of a cell.
+func one[V ~string](t *testing.T, table Table[V], column Column[V], v V, cells []cell, i int) {
+	scenario := column.Scenario(v)
+	switch c := &cells[i]; {
+	case replaying():
+		sim.Explore(t, scenario)
+	case column.answer(v) == Silent:
+	case *write:
+		observe(t, scenario, column.Broken, c)
+		writePage(t, cells)
+	case column.answer(v) == Falls:
+		if err := retell(t, c, scenario, column.Scenario(table.Cure)); err != nil {
+			t.Error(err)
+		}
+	default:
+		if err := sim.Explore(t, scenario, sim.Runs(cmp.Or(*runs, few)), sim.For(*limit)).Err(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// observe searches a cell at length and writes down what came of it.
+func observe(t *testing.T, scenario func(*sim.World), sentence string, c *cell) {
+	t.Helper()
+	opts := []sim.ExploreOption{sim.Runs(cmp.Or(*runs, Enough)), sim.For(*limit)}
+	if c.Observed == Falls {
+		opts = []sim.ExploreOption{sim.Runs(0), sim.For(search), sim.Stories(catalogue)}
+		if err := forget(t.Name()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := sim.Explore(t, scenario, opts...)
+	c.Runs, c.Steps, c.Story, c.Commit, c.Status = r.Runs, r.Steps, "", *commit, c.claim
+	switch f := r.Failure; {
+	case c.Observed == Falls && f == nil:
+		c.Status = open
+		t.Errorf("nothing was found in %d runs", r.Runs)
+	case c.Observed == Falls && f.Property != sentence:
+		c.Status = open
+		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, sentence)
+	case c.Observed == Falls:
+		c.Steps, c.Story = f.Story.After.Steps, filepath.Base(f.File)
+	case r.Err() != nil:
+		c.Status = open
+		t.Error(r.Err())
+	}
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s\n", c.Observed, c.Name, c.Runs, c.Steps, r.Elapsed.Seconds())
+}
+
+func writePage(t *testing.T, cells []cell) {
+	t.Helper()
+	if err := os.WriteFile(page, []byte(render(folder(t), cells)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forget removes the stories that a test keeps, so that it searches anew.
+func forget(test string) error {
+	all, err := stories()
+	if err != nil {
+		return err
+	}
+	for path, s := range all {
+		if s.Test == test {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stories are all that the folder keeps, by path.
+func stories() (map[string]*story.Story, error) {
+	all := map[string]*story.Story{}
+	paths, err := story.List(catalogue)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		if all[path], err = story.Read(path); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// fresh holds the page and the catalogue against the table.
+func fresh(t *testing.T, cells []cell) {
+	again := "; run make verdicts STORY=" + folder(t)
+	var told []string
+	for _, c := range cells {
+		switch {
+		case c.Status == open && c.Runs > 0:
+			t.Errorf("%q is open: expected %s, observed %s%s", c.Name, c.Expected, c.Observed, again)
+		case c.Status == open:
+			t.Errorf("%q has not been observed%s", c.Name, again)
+		case c.Observed == Holds && c.Runs < atLeast:
+			t.Errorf("%q has held in %d runs only%s", c.Name, c.Runs, again)
+		case c.Observed == Falls:
+			told = append(told, filepath.Join(catalogue, c.Story))
+		}
+	}
+	kept, err := story.List(catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(told)
+	slices.Sort(kept)
+	if d := differ.Diff(told, kept); d != "" {
+		t.Errorf("the stories in %s are not those of the page (-page +folder)%s\n%s", catalogue, again, d)
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := differ.Diff(render(folder(t), cells), string(got)); d != "" {
+		t.Errorf("%s is stale (-table +page)%s\n%s", page, again, d)
+	}
+}
+
+// retell says why the story of a cell no longer tells what it told: it must break the variant under the same sentence,
+// by as many faults, and leave the cure alone.
+func retell(t *testing.T, c *cell, faulty, cured func(*sim.World)) error {
+	again := "; see in the difference what has changed after make verdicts STORY=" + folder(t)
+	path := filepath.Join(catalogue, c.Story)
+	s, err := story.Read(path)
+	if err != nil {
+		return err
+	}
+	broken := sim.Explore(t, faulty, sim.Replay(path)).Failure
+	switch {
+	case s.Test != t.Name():
+		return fmt.Errorf("%s is the story of %s", path, s.Test)
+	case broken == nil:
+		return fmt.Errorf("the story does not break %q any more%s", s.Property, again)
+	case broken.Property != s.Property:
+		return fmt.Errorf("the story now breaks %q (%s), not %q%s", broken.Property, broken.Message, s.Property, again)
+	case broken.Story.After.Faults != s.After.Faults:
+		return fmt.Errorf("%d faults strike in the story, not %d as it says%s", broken.Story.After.Faults, s.After.Faults, again)
+	}
+	if f := sim.Explore(t, cured, sim.Replay(path)).Failure; f != nil {
+		return fmt.Errorf("the story breaks the full cure: %s", f.Text())
+	}
+	return nil
+}
+
+// folder is the name of the scenario's folder.
+func folder(t *testing.T) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Base(here)
+}

@@ -1,0 +1,139 @@
+// Package verdicts holds the word that a story gives: a table of variants against questions, what was expected of every
+// cell before anything ran, what the runs showed, and the story that is kept of each fall.
+//
+// A scenario folder states its [Table] and hands it to [Test] in a test called TestVerdicts. An ordinary go test holds the
+// page VERDICTS.md against the table, replays every kept story on the variant that it breaks and on the full cure, and
+// tries each held cell a few times. With -verdicts.write (make verdicts) every cell is searched at length, the stories
+// of those that fall are kept under testdata/catalogue, and the page is written.
+package verdicts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Column is one question asked of all variants of a story. V names the variants.
+type Column[V ~string] struct {
+	// Name of the column, unique in its table. It is part of the names of tests.
+	Name string
+	// Tell is the scenario, under Faults (nil for none). Every run asks for fresh faults.
+	Tell   func(v V, faults ...sim.Fault) func(*sim.World)
+	Faults func() []sim.Fault
+	// Caught are the variants that must fail; Broken is the sentence under which they do. The others must hold.
+	Caught []V
+	Broken string
+	// Skipped are the variants of which the question makes no sense.
+	Skipped []V
+
+	// Dossier is what was expected of each variant, in the table's order, before anything ran: ✗ (falls), ✓ (holds) or –
+	// (the dossier says nothing of it), with blanks between. Because says, by variant, why the dossier was wrong or why
+	// the cell is asked all the same; "" stands for all variants that are not named.
+	Dossier string
+	Because map[V]string
+}
+
+// Scenario is the column's question to one variant.
+func (c Column[V]) Scenario(v V) func(*sim.World) {
+	var faults []sim.Fault
+	if c.Faults != nil {
+		faults = c.Faults()
+	}
+	return c.Tell(v, faults...)
+}
+
+// Marks are what the dossier and the page say of a cell.
+const (
+	Falls  = "✗"
+	Holds  = "✓"
+	Silent = "–" // the dossier says nothing, or the cell is not asked
+)
+
+// answer is what the table says of a variant: the truth as the tests hold it.
+func (c Column[V]) answer(v V) string {
+	switch {
+	case slices.Contains(c.Caught, v):
+		return Falls
+	case slices.Contains(c.Skipped, v):
+		return Silent
+	}
+	return Holds
+}
+
+// Table is a story's word.
+type Table[V ~string] struct {
+	Variants []V
+	// Cure is the variant that every kept story must leave alone.
+	Cure    V
+	Columns []Column[V]
+}
+
+// Column finds a column by name; a name that is not there is a mistake of the caller's.
+func (t Table[V]) Column(name string) Column[V] {
+	i := slices.IndexFunc(t.Columns, func(c Column[V]) bool { return c.Name == name })
+	if i < 0 {
+		panic(fmt.Sprintf("verdicts: there is no column %q", name))
+	}
+	return t.Columns[i]
+}
+
+// cell is one line of the page.
+type cell struct {
+	Name string // column and variant
+	// Expected and Observed are marks.
+	Expected, Observed string
+	// Runs made: all, or those until the fall was found. Steps of all runs, or of the shortest story.
+	Runs, Steps int
+	Story       string // file name in the catalogue, if it falls
+	Commit      string // on which it was observed
+	// Status is what the page says; claim is what it says if the runs show what the table says.
+	Status, claim string
+}
+
+// The words that begin a status.
+const (
+	agrees    = "agrees"
+	corrected = "dossier corrected: "
+	open      = "open"
+)
+
+// cells are the table as lines of a page on which nothing has been observed yet.
+func (t Table[V]) cells() (cells []cell, err error) {
+	names := map[string]bool{}
+	for _, c := range t.Columns {
+		marks := strings.Fields(c.Dossier)
+		if len(marks) != len(t.Variants) {
+			return nil, fmt.Errorf("the dossier of %q has %d marks for %d variants", c.Name, len(marks), len(t.Variants))
+		}
+		for i, v := range t.Variants {
+			if !slices.Contains([]string{Falls, Holds, Silent}, marks[i]) {
+				return nil, fmt.Errorf("the dossier of %q says %q of %s", c.Name, marks[i], v)
+			}
+			name := c.Name + ": " + string(v)
+			if names[name] {
+				return nil, fmt.Errorf("%q is there twice", name)
+			}
+			names[name] = true
+			status := c.status(v, marks[i])
+			cells = append(cells, cell{Name: name, Expected: marks[i], Observed: c.answer(v), Status: status, claim: status})
+		}
+	}
+	return cells, nil
+}
+
+// status compares the dossier with the table. A difference without a reason is open.
+func (c Column[V]) status(v V, expected string) string {
+	if expected == c.answer(v) {
+		return agrees
+	}
+	because, said := c.Because[v]
+	if !said {
+		because = c.Because[""]
+	}
+	if because == "" {
+		return open
+	}
+	return corrected + because
+}

@@ -1,0 +1,118 @@
+// This file exists to hold the word-keeper to its own word: what is stale, missing or open must be called so.
+
+package verdicts
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+type toy string
+
+// tell is a scenario that only the good survive.
+func tell(v toy, _ ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Always("it is good", func(*history.History) error {
+			if v == "bad" {
+				return errors.New("it is bad")
+			}
+			return nil
+		})
+		w.Sleep(time.Second)
+	}
+}
+
+func toys() Table[toy] {
+	return Table[toy]{Variants: []toy{"bad", "odd", "good"}, Cure: "good", Columns: []Column[toy]{{
+		Name: "is good", Tell: tell, Broken: "it is good", Caught: []toy{"bad"}, Skipped: []toy{"odd"},
+		Dossier: "✓ – ✓", Because: map[toy]string{"bad": "nobody had looked"},
+	}}}
+}
+
+func TestAStatusSaysWhatTheDossierSaid(t *testing.T) {
+	table := toys()
+	statuses := func() (s []string) {
+		cells, err := table.cells()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cells {
+			s = append(s, c.Status)
+		}
+		return s
+	}
+	if d := cmp.Diff([]string{"dossier corrected: nobody had looked", "agrees", "agrees"}, statuses()); d != "" {
+		t.Error(d)
+	}
+	table.Columns[0].Because = nil
+	if s := statuses(); s[0] != open {
+		t.Errorf("a difference without a reason is %q", s[0])
+	}
+	for _, bad := range []string{"✓ –", "✓ – yes"} {
+		table.Columns[0].Dossier = bad
+		if _, err := table.cells(); err == nil {
+			t.Errorf("the dossier %q is accepted", bad)
+		}
+	}
+}
+
+// A cell is searched, written down, read back, and told again; what has changed since is found.
+func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range merge(cells, nil) {
+		c := &cells[i]
+		if c.Observed == Silent {
+			continue
+		}
+		if c.Status != open {
+			t.Errorf("%s has not been observed and is %q", c.Name, c.Status)
+		}
+		*runs = 3
+		observe(t, table.Columns[0].Scenario(table.Variants[i]), "it is good", c)
+		*runs = 0
+	}
+	bad, good := cells[0], cells[2]
+	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
+		t.Errorf("observed were %+v and %+v", good, bad)
+	}
+	writePage(t, cells)
+	seen, err := observations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := merge(again, seen); got[0].Story != bad.Story || got[0].Status != "dossier corrected: nobody had looked" || got[2].Runs != 3 {
+		t.Errorf("read back were %+v", got)
+	}
+
+	if err := retell(t, &bad, tell("bad"), tell("good")); err != nil {
+		t.Error(err)
+	}
+	for want, err := range map[string]error{
+		"does not break":       retell(t, &bad, tell("good"), tell("good")),
+		"breaks the full cure": retell(t, &bad, tell("bad"), tell("bad")),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	seen[bad.Name] = cell{Name: bad.Name, Observed: Holds, Runs: 2000}
+	if got := merge(again, seen); got[0].Status != open {
+		t.Errorf("a cell that was seen to hold and must fall is %q", got[0].Status)
+	}
+}
