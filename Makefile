@@ -62,9 +62,22 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon: wri
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.commit=$$(git rev-parse --short HEAD)
 
+STORY ?= *
+TOLD = $(sort $(dir $(shell grep -l '^func TestVerdicts' scenarios/$(STORY)/*_test.go)))
+VERDICTS = go test -count=1 -timeout 0 -run '^TestVerdicts$$'
+
+.PHONY: verdicts
+verdicts: ## What each story claims, searched at length (an hour; STORY=name for one): writes scenarios/*/VERDICTS.md and the catalogue.
+	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.write -verdicts.commit=$$c); done
+	go test -count=1 ./reports -update
+
+.PHONY: reprove
+reprove: ## Every kept story once more, and every cell that holds 100 times.
+	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.runs=100); done
+
 .PHONY: catalogue
 catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
-	go test -count=1 ./scenarios/promotion -run '^TestPromotion$$' -ginkgo.label-filter=catalogue
+	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
 	go test -count=1 ./reports -update
 
 .PHONY: clean
