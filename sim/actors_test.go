@@ -123,3 +123,26 @@ func TestNamespacesFinish(t *testing.T) {
 		t.Error(report.Failure.Text())
 	}
 }
+
+// Every world collects what its owners have left behind, as every cluster does.
+func TestDependentsGoWithTheirOwner(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		owner, dependent := configMap("owner"), configMap("dependent")
+		w.Apply(owner)
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
+			t.Error(err)
+		}
+		dependent.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}
+		w.Apply(dependent, configMap("stranger"))
+		w.Settle()
+		w.Remove(owner)
+		w.Settle()
+		left := w.History().Objects("", "ConfigMap")
+		if len(left) != 1 || left[0].Ref.Name != "stranger" {
+			t.Errorf("left are %v, want the stranger alone", left)
+		}
+	}, sim.Runs(20), sim.Verify(2))
+	if report.Failure != nil {
+		t.Error(report.Failure.Text())
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/garbage"
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/history"
@@ -217,6 +218,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.wire.Committed = w.observe
 	w.user = newUserClient(w)
 	w.Builtin(namespace.New())
+	w.Builtin(garbage.New())
 	return w
 }
 
