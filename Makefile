@@ -30,7 +30,7 @@ fmt: ## Complain about files that gofmt would change.
 .PHONY: vet
 vet: ## go vet, with and without the tags.
 	go vet ./...
-	go vet -tags conformance ./conformance
+	go vet -tags conformance ./conformance ./models/apiserver/serve
 
 .PHONY: tidy
 tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -27,11 +28,12 @@ type Model struct {
 // StartModel makes a model. Rows get one each, so that a row that breaks it breaks no other.
 func StartModel() (*Model, error) { return startModel(false) }
 
-// startModel makes a model that keeps track of fields from the first write on, or only where something was applied.
-func startModel(track bool) (*Model, error) {
+// startModel makes a model that keeps track of fields from the first write on, or only where something was applied, and
+// that has more custom resources than the table's.
+func startModel(track bool, more ...*apiextensionsv1.CustomResourceDefinition) (*Model, error) {
 	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1, TrackFields: track}), open: map[*pump]bool{}}
 	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
-	for _, crd := range CRDs() {
+	for _, crd := range append(CRDs(), more...) {
 		if err := m.server.Install(crd); err != nil {
 			return nil, err
 		}

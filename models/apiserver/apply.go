@@ -98,7 +98,7 @@ func steady(err error, again func() error) error {
 		return err
 	}
 	const tries = 32
-	head, _, _ := strings.Cut(text, "): ")
+	head, _ := splitErrors(text)
 	seen, lines, several := map[string]bool{}, []string(nil), false
 	for range tries {
 		other := again()
@@ -106,8 +106,8 @@ func steady(err error, again func() error) error {
 			return err
 		}
 		several = several || other.Error() != text
-		_, found, _ := strings.Cut(other.Error(), "): ")
-		for line := range strings.SplitSeq(strings.TrimPrefix(found, "errors:\n"), "\n") {
+		_, found := splitErrors(other.Error())
+		for line := range strings.SplitSeq(found, "\n") {
 			if line = strings.TrimSpace(line); line != "" && !seen[line] {
 				seen[line] = true
 				lines = append(lines, line)
@@ -118,7 +118,16 @@ func steady(err error, again func() error) error {
 		return err
 	}
 	sort.Strings(lines)
-	return fmt.Errorf("%s): errors:\n  %s", head, strings.Join(lines, "\n  "))
+	return fmt.Errorf("%serrors:\n  %s", head, strings.Join(lines, "\n  "))
+}
+
+// splitErrors parts what was attempted from the errors about fields, which are one, or a list with a title.
+func splitErrors(text string) (head, found string) {
+	if head, found, several := strings.Cut(text, "errors:\n"); several {
+		return head, found
+	}
+	head, found, _ = strings.Cut(text, ": .")
+	return head + ": ", "." + found
 }
 
 // appliedDraft takes over what a field manager has merged.

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"sort"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
 )
 
 // custom is what the model knows about a custom type beyond its names.
@@ -123,12 +125,12 @@ func (s *schemaOf) validate(errs field.ErrorList, content map[string]any, scale 
 	errs = append(errs, scale...)
 	errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
 	errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
-	return s.checkRules(errs, content, nil)
+	return s.checkRules(errs, content, nil, nil)
 }
 
 // validateUpdate checks a changed object; what was invalid before and has not changed is let pass. A status update is
-// held against the schema of the status alone.
-func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList) field.ErrorList {
+// held against the schema of the status alone. What is let pass though a rule forbids it is warned of.
+func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList, warn func(string)) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
 	}
@@ -144,7 +146,7 @@ func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
 		errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
 	}
-	return s.checkRules(errs, content, old)
+	return s.checkRules(errs, content, old, warn)
 }
 
 // schemaErrors holds an update against the schema. Comparing with the old object can only excuse errors, so the costly
@@ -171,7 +173,7 @@ func (s *schemaOf) correlate(content, old map[string]any) *common.CorrelatedObje
 }
 
 // checkRules evaluates x-kubernetes-validations, unless the object does not even fit its schema.
-func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any) field.ErrorList {
+func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any, warn func(string)) field.ErrorList {
 	if s.rules == nil {
 		return errs
 	}
@@ -185,10 +187,22 @@ func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any)
 	}
 	more, _ := s.rules.Validate(ctx, nil, s.structural, content, old, budget)
 	if len(more) > 0 {
+		var passed collector
+		ctx = warning.WithWarningRecorder(ctx, &passed)
 		more, _ = s.rules.Validate(ctx, nil, s.structural, content, old, budget, cel.WithRatcheting(s.correlate(content, old)))
+		sort.Strings(passed) // they come in the order of a map
+		for _, text := range passed {
+			warn(text)
+		}
 	}
 	return append(errs, sortErrors(more)...)
 }
+
+// collector keeps warnings.
+type collector []string
+
+// AddWarning implements [warning.Recorder].
+func (c *collector) AddWarning(_, text string) { *c = append(*c, text) }
 
 // blocking says that rules cannot be evaluated because the object does not even fit its schema
 // (registry/customresource/strategy.go, hasBlockingErr).

@@ -57,7 +57,7 @@ func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
 	if !exists {
 		return c.installPrepared(crd)
 	}
-	draft := c.draftOf(crd.DeepCopy(), c.ver)
+	draft := c.draftOf(asSent(crd), c.ver)
 	draft.meta.ResourceVersion = ""
 	c.info.Name = crd.Name
 	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""

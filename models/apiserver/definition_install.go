@@ -32,7 +32,7 @@ func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 		return p
 	}
 	p := &prepared{version: append([]apiextensionsv1.CustomResourceDefinitionVersion(nil), crd.Spec.Versions...)}
-	draft := c.draftOf(crd.DeepCopy(), c.ver)
+	draft := c.draftOf(asSent(crd), c.ver)
 	p.typed = draft.typed.(*apiextensionsv1.CustomResourceDefinition)
 	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	noteStoredVersion(p.typed)
@@ -55,6 +55,20 @@ func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 	}
 	preparedDefinitions.byPointer[crd] = p
 	return p
+}
+
+// asSent is a definition as it arrives at a server: what a Go value can say and JSON cannot is gone, such as
+// additionalProperties that have a schema and are not allowed.
+func asSent(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	raw, err := json.Marshal(crd)
+	if err != nil {
+		panic("apiserver: a definition that cannot be encoded: " + err.Error())
+	}
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(raw, out); err != nil {
+		panic("apiserver: a definition that cannot be decoded: " + err.Error())
+	}
+	return out
 }
 
 // fits notices the replacement of a schema, not a change deep inside one.

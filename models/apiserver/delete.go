@@ -288,10 +288,9 @@ func (c *call) deletesOnUpdate(draft, old *object) bool {
 }
 
 // finishDeletion removes the object that an update has released. The event carries the last stored state, the reply the
-// object as it was sent.
+// object as it was sent, in the version in which it was sent.
 func (c *call) finishDeletion(draft, old *object) *object {
 	c.remove(old)
-	draft = draft.in(c.kind.storage)
 	draft.meta.ResourceVersion = old.meta.ResourceVersion
 	draft.json = draft.encode()
 	return draft

@@ -156,11 +156,14 @@ func equalJSON(a, b any) bool {
 
 // mergeJSON applies an RFC 7386 merge patch. The target is shared, never changed: only the maps on patched paths are new.
 func mergeJSON(target, patch any) any {
+	old, ok := target.(map[string]any)
+	if !ok {
+		return withoutNulls(patch)
+	}
 	changes, ok := patch.(map[string]any)
 	if !ok {
 		return patch
 	}
-	old, _ := target.(map[string]any)
 	out := make(map[string]any, len(old)+len(changes))
 	for name, value := range old {
 		out[name] = value
@@ -173,6 +176,28 @@ func mergeJSON(target, patch any) any {
 		out[name] = mergeJSON(out[name], value)
 	}
 	return out
+}
+
+// withoutNulls is what a merge patch puts where there was no object: fields that are null are dropped, those of objects
+// within lists too.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			if value != nil {
+				out[name] = withoutNulls(value)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = withoutNulls(v[i])
+		}
+		return out
+	}
+	return v
 }
 
 // copyJSON copies a JSON value deeply.

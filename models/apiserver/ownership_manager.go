@@ -80,11 +80,18 @@ var definitionTypes = sync.OnceValue(func() managedfields.TypeConverter {
 // resetFields are the fields that a write through this path cannot change and so does not come to own: GetResetFields of
 // the strategies under pkg/registry and in apiextensions-apiserver's pkg/registry/customresource.
 func (v *version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Set {
+	if sub == "status" && v.kind.builtin == nil {
+		// Those of every version at once (customresource_handler.go, getStatusResetFields).
+		sets := map[fieldpath.APIVersion]*fieldpath.Set{}
+		for _, other := range v.kind.versions {
+			if other.subresource("status") != nil {
+				sets[fieldpath.APIVersion(other.apiVersion())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+			}
+		}
+		return sets
+	}
 	set := fieldpath.NewSet()
 	switch {
-	case sub == "status" && v.kind.builtin == nil:
-		set.Insert(fieldpath.MakePathOrDie("metadata"))
-		set.Insert(fieldpath.MakePathOrDie("spec"))
 	case sub == "status":
 		for _, path := range append([]string{"spec"}, statusResets[v.kind.plural]...) {
 			set.Insert(pathOf(path))

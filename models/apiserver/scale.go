@@ -184,16 +184,6 @@ func (c *call) patchedScale(kind types.PatchType, raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// scaleOf is what a reader sees: a custom object without replicas cannot be shown.
-func (c *call) scaleOf(paths *scalePaths, o *object) (*autoscalingv1.Scale, error) {
-	if o.typed == nil {
-		if _, found, err := unstructured.NestedInt64(o.in(c.ver).content(), paths.spec...); err != nil || !found {
-			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.specName))
-		}
-	}
-	return c.scaleView(paths, o), nil
-}
-
 // replicasNeverSet stands for the replicas of a custom object that has none
 // (apiextensions-apiserver's pkg/registry/customresource/etcd.go).
 const replicasNeverSet = math.MinInt32
@@ -242,9 +232,13 @@ func scaleSelector(paths *scalePaths, o *object, content map[string]any) string 
 }
 
 func (c *call) scaleResponse(paths *scalePaths, o *object) (*Response, error) {
-	scale, err := c.scaleOf(paths, o)
-	if err != nil {
-		return nil, err
+	scale := c.scaleView(paths, o)
+	if scale.Spec.Replicas == replicasNeverSet {
+		// A write is answered all the same: the version that is stored may not know the field that was set.
+		if c.info.Verb == "get" {
+			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.specName))
+		}
+		scale.Spec.Replicas = 0
 	}
 	raw, err := json.Marshal(scale)
 	if err != nil {

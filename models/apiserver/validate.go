@@ -156,7 +156,7 @@ func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
 	if old == nil {
 		return c.ver.schema.validate(errs, c.whole(draft), scale)
 	}
-	return c.ver.schema.validateUpdate(errs, c.whole(draft), c.whole(old), status, scale)
+	return c.ver.schema.validateUpdate(errs, c.whole(draft), c.whole(old), status, scale, c.warn)
 }
 
 // typeErrors refuses a custom object that claims to be of another type.
