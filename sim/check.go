@@ -51,7 +51,8 @@ func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.
 func Bound(n int) ExploreOption { return func(s *settings) { s.bound = n } }
 
-// ReportTo writes the campaign's result into a directory as JSON while it runs, and goes on where such a result left off.
+// ReportTo writes the campaign's result into a directory as JSON while it runs, and goes on where such a result left off. Of
+// each failure it writes the timeline there, as a page for people and as JSON.
 func ReportTo(dir string) ExploreOption { return func(s *settings) { s.report = dir } }
 
 // KeepGoing goes on after a failure until all runs are made, and groups what is found by its cause.
@@ -92,6 +93,8 @@ type Report struct {
 	Complete   bool // all runs that were asked for were made
 	// Failure is the first run that broke a property; nil if none did.
 	Failure *Failure
+	// Replayed is the history of the story that was played last, whether it broke a property or not; nil if none was.
+	Replayed *history.History
 	// Findings are all failures by cause: more than one only with KeepGoing.
 	Findings   []story.Finding
 	Strategies []StrategyCount

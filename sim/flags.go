@@ -41,7 +41,7 @@ func init() {
 	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "portfolio", text), "how tapes are made: "+strings.Join(strategies, ", ")+" (env SIM_STRATEGY)")
 	flag.IntVar(&flags.bound, "sim.bound", env("BOUND", 2, strconv.Atoi), "disturbances in a run of the exhaustive strategy, at most (env SIM_BOUND)")
 	flag.StringVar(&flags.shard, "sim.shard", env("SHARD", shardFromEnvironment(), text), "make only the runs of shard i of n, written i/n and counted from 0 (env SIM_SHARD, or JOB_COMPLETION_INDEX with SIM_SHARDS, or TEST_SHARD_INDEX with TEST_TOTAL_SHARDS)")
-	flag.StringVar(&flags.report, "sim.report", env("REPORT", "", text), "write each campaign's result as JSON into this directory, and go on where such a result left off (env SIM_REPORT)")
+	flag.StringVar(&flags.report, "sim.report", env("REPORT", "", text), "write each campaign's result as JSON into this directory, with the timeline of what is found as a page, and go on where such a result left off (env SIM_REPORT)")
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")

@@ -36,6 +36,8 @@ type Failure struct {
 	// Story is the minimised run as it is kept on file, and File where it was written ("" if nowhere).
 	Story *story.Story
 	File  string
+	// Page is the timeline of the run, a page that -sim.report had written; "" if it did not.
+	Page string
 	// Shrinks is the number of runs that shrinking took.
 	Shrinks int
 	// Flaky is set when the tape does not repeat its own failure.
@@ -97,6 +99,7 @@ func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length
 			f.File = path
 		}
 	}
+	c.picture(f)
 	if c.report.Failure == nil || c.report.Failure.Run == f.Run {
 		c.report.Failure = f
 	}
@@ -270,6 +273,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	player := choice.Play(tape)
 	res := execute(c.t, c.scenario, player, c.settings)
 	c.count(res)
+	c.report.Replayed = res.history
 	if drift := player.Unused(); len(drift) > 0 {
 		var ids []string
 		for _, e := range drift {
@@ -302,6 +306,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	if v := (&Verdict{Temper: s.Temper, Property: s.Property, Site: s.Site}); s.Property != "" && !v.same(res.verdict) {
 		c.settings.host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
 	}
+	c.picture(f)
 	c.report.Failure = f
 	return false
 }
@@ -339,6 +344,9 @@ func (f *Failure) Text() string {
 		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
 	} else {
 		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it\n")
+	}
+	if f.Page != "" {
+		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
 	}
 	return b.String()
 }

@@ -80,7 +80,7 @@ func (s *show) claim(t *testing.T, c Claim) {
 	if c.Caught != "" {
 		limit = time.Minute
 	}
-	r := sim.Explore(t, c.Scenario, sim.Runs(c.Runs), sim.For(limit), sim.Stories(s.out.stories))
+	r := sim.Explore(t, c.Scenario, sim.Runs(c.Runs), sim.For(limit), sim.Stories(s.out.stories), sim.ReportTo(s.out.pages))
 	row := Row{Story: s.story, Variant: c.Variant, Expected: c.expected(), Observed: "held", Runs: r.Runs, Seconds: r.Elapsed.Seconds()}
 	if f := r.Failure; f != nil {
 		row.Observed = "caught"

@@ -33,6 +33,7 @@ type output struct {
 	root    string // of the module, as seen from the package's directory
 	results string
 	stories string
+	pages   string
 }
 
 func newOutput(t *testing.T, story string) output {
@@ -51,14 +52,17 @@ func newOutput(t *testing.T, story string) output {
 	}
 	root = relative(t, root)
 	out := filepath.Join(root, "reports", "out")
-	return output{root: root, results: filepath.Join(out, "demo.json"), stories: filepath.Join(out, "stories", story)}
+	return output{root: root, results: filepath.Join(out, "demo.json"), stories: filepath.Join(out, "stories", story),
+		pages: filepath.Join(out, "pages", story)}
 }
 
-// clear removes the stories of earlier showings, which would be tried before searching.
+// clear removes what earlier showings left: their stories would be tried before searching, their campaigns gone on with.
 func (o output) clear(t *testing.T) {
 	t.Helper()
-	if err := os.RemoveAll(o.stories); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{o.stories, o.pages} {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -1,0 +1,272 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// This file turns a run into what the page's script draws: see web/src/model.ts, which has the same fields. Everything
+// that needs the whole history is worked out here, once; the script lays out and draws.
+
+// model is one run for the script. Places in tables are counted from 1 where 0 means none.
+type model struct {
+	Title    string      `json:"title"`
+	Temper   string      `json:"temper,omitempty"`
+	Property string      `json:"property,omitempty"`
+	Site     string      `json:"site,omitempty"`
+	Message  string      `json:"message,omitempty"`
+	Replay   string      `json:"replay,omitempty"`
+	File     string      `json:"file,omitempty"`
+	Facts    [][2]string `json:"facts,omitempty"`
+	Tape     []string    `json:"tape,omitempty"`
+	Lanes    []lane      `json:"lanes"`
+	Refs     []refRow    `json:"refs"`
+	Events   []row       `json:"events"`
+	Chain    []Link      `json:"chain,omitempty"`
+	bodies   []string
+	places   map[string]int
+	refs     map[history.Ref]int
+	lanes    map[string]int
+	trace    *tracing
+	tellings map[int]string
+}
+
+// refRow is an object: kind, namespace/name.
+type refRow struct {
+	Kind string `json:"kind,omitempty"`
+	Name string `json:"name"`
+}
+
+// row is one event.
+type row struct {
+	Step      int         `json:"s"`
+	At        int64       `json:"t"` // nanoseconds of virtual time
+	Kind      string      `json:"k"`
+	Lane      int         `json:"l"`           // who acts; -1 for the whole world
+	To        int         `json:"to"`          // the lane that is asked; -1 for none
+	Text      string      `json:"x"`           // what happened, in words
+	Chatter   bool        `json:"c,omitempty"` // left out unless asked for
+	Ref       int         `json:"o,omitempty"` // place in refs
+	Reconcile int         `json:"r,omitempty"` // its hand-out's place
+	Partner   int         `json:"p,omitempty"` // the request of a reply, the write of a delivery, the end of a reconcile, the next life of a crash
+	Late      int64       `json:"late,omitempty"`
+	Verb      string      `json:"v,omitempty"`
+	Code      int         `json:"code,omitempty"`
+	Revision  int64       `json:"rv,omitempty"`
+	Server    int64       `json:"sv,omitempty"`
+	Name      string      `json:"n,omitempty"` // of the reconcile that begins here
+	Cause     string      `json:"cause,omitempty"`
+	Outcome   string      `json:"out,omitempty"`
+	Wait      int64       `json:"wait,omitempty"`
+	Since     int         `json:"since,omitempty"` // of a hand-out after a wait: the end of the reconcile that asked for it
+	Note      string      `json:"note,omitempty"`
+	Seen      [][3]int64  `json:"seen,omitempty"`  // object, cache, server
+	Holds     [][2]int64  `json:"holds,omitempty"` // of an initial list: object, revision
+	Changes   []changeRow `json:"ch,omitempty"`
+	Effects   []string    `json:"fx,omitempty"`
+	Sent      int         `json:"sent,omitempty"` // place in bodies
+	Received  int         `json:"recv,omitempty"`
+}
+
+type changeRow struct {
+	Type     string `json:"t"`
+	Ref      int    `json:"o"`
+	Revision int64  `json:"rv"`
+	After    int    `json:"a,omitempty"`
+	Before   int    `json:"b,omitempty"`
+}
+
+func newModel(r Run) *model {
+	m := &model{Title: r.title(), File: r.File, places: map[string]int{}, refs: map[history.Ref]int{}, trace: newTracing(r.History), tellings: map[int]string{}}
+	if s := r.Story; s != nil {
+		m.Temper, m.Property, m.Site, m.Message, m.Replay = s.Temper, s.Property, s.Site, s.Message, s.Replay
+		m.Facts = facts(r)
+		for _, c := range s.Tape {
+			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID))
+		}
+	}
+	h := r.History
+	m.Lanes, m.lanes = lanes(h)
+	m.Chain = Chain(h)
+	for _, t := range h.Tellings() {
+		m.tellings[t.Event] = t.Text
+	}
+	m.Events = make([]row, len(h.Events))
+	for i := range h.Events {
+		m.Events[i] = m.row(&h.Events[i])
+	}
+	m.join(h)
+	return m
+}
+
+// facts are what is known of a story beside what broke, in pairs of name and value.
+func facts(r Run) [][2]string {
+	s := r.Story
+	out := [][2]string{{"found by", s.Seed}, {"as found", s.Before.String()}, {"shrunk to", s.After.String()}}
+	for _, name := range sortedKeys(s.Versions) {
+		out = append(out, [2]string{name, s.Versions[name]})
+	}
+	return out
+}
+
+func (m *model) ref(r history.Ref) int {
+	if r == (history.Ref{}) {
+		return 0
+	}
+	n, ok := m.refs[r]
+	if !ok {
+		name := r.Name
+		if r.Namespace != "" {
+			name = r.Namespace + "/" + r.Name
+		}
+		m.Refs = append(m.Refs, refRow{r.Kind, name})
+		n = len(m.Refs)
+		m.refs[r] = n
+	}
+	return n
+}
+
+func (m *model) body(b []byte) int {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 {
+		return 0
+	}
+	n, ok := m.places[string(b)]
+	if !ok {
+		m.bodies = append(m.bodies, string(b))
+		n = len(m.bodies)
+		m.places[string(b)] = n
+	}
+	return n
+}
+
+func (m *model) row(e *history.Event) row {
+	out := row{Step: e.Step, At: int64(e.At), Kind: string(e.Kind), Lane: -1, To: -1, Verb: e.Verb, Code: e.Code, Revision: e.Revision, Server: e.Server,
+		Cause: e.Cause, Outcome: e.Outcome, Wait: int64(e.Wait), Note: e.Note, Ref: m.ref(e.Ref)}
+	if l, ok := m.lanes[e.Actor()]; ok && e.Process != "" {
+		out.Lane = l
+	}
+	out.Text, out.Chatter = m.say(e)
+	switch e.Kind {
+	case history.Request, history.Reply:
+		out.To = m.lanes["API server"]
+		if l, ok := m.lanes[e.Host]; ok && e.Host != "" {
+			out.To = l
+		}
+	case history.Handout:
+		out.Name = e.Reconcile
+	}
+	if e.Kind != history.Deliver { // frames repeat what was committed
+		out.Sent, out.Received = m.body(e.Sent), m.body(e.Received)
+	} else if e.Verb == "LIST" {
+		out.Holds = m.listed(e)
+	}
+	for _, s := range e.Seen {
+		out.Seen = append(out.Seen, [3]int64{int64(m.ref(s.Ref)), s.Cache, s.Server})
+	}
+	for _, c := range e.Changes {
+		out.Changes = append(out.Changes, changeRow{c.Type, m.ref(c.Ref), c.Revision, m.body(c.Object), m.body(c.Previous)})
+	}
+	for _, f := range m.trace.effects[e.Index] {
+		out.Effects = append(out.Effects, fmt.Sprintf("%s of %s: %s", f.Kind, f.Key, f.Detail))
+	}
+	return out
+}
+
+// listed reads from the frames of an initial list what a cache holds after it.
+func (m *model) listed(e *history.Event) (holds [][2]int64) {
+	dec := json.NewDecoder(bytes.NewReader(e.Received))
+	for {
+		var frame struct {
+			Type   string
+			Object struct {
+				Metadata struct {
+					Name, Namespace string
+					ResourceVersion int64 `json:",string"`
+				}
+			}
+		}
+		if dec.Decode(&frame) != nil {
+			return holds
+		}
+		if o := frame.Object.Metadata; frame.Type == "ADDED" {
+			ref := history.Ref{Group: e.Ref.Group, Kind: e.Ref.Kind, Namespace: o.Namespace, Name: o.Name}
+			holds = append(holds, [2]int64{int64(m.ref(ref)), o.ResourceVersion})
+		}
+	}
+}
+
+// say is an event in words, and whether it is chatter. The words are those of the story, which leaves chatter out.
+func (m *model) say(e *history.Event) (text string, chatter bool) {
+	if text, ok := m.tellings[e.Index]; ok {
+		return strings.TrimSpace(text), false
+	}
+	target := strings.TrimSpace(e.Ref.String() + e.Host + e.Path)
+	if e.Sub != "" {
+		target += "/" + e.Sub
+	}
+	lease := e.Ref.Kind == "Lease" || e.Ref.Kind == "Event"
+	switch e.Kind {
+	case history.Violation:
+		return e.Note, false
+	case history.Start:
+		return "starts", false
+	case history.Done:
+		return "ends: ok", false
+	case history.Deliver:
+		if e.Verb == "LIST" {
+			return fmt.Sprintf("cache is filled: %s, %s", target, e.Note), lease
+		}
+		return fmt.Sprintf("learns of %s %s rv %d at once", strings.ToLower(e.Verb), target, e.Revision), lease || e.Verb == "BOOKMARK"
+	case history.Reply:
+		return fmt.Sprintf("reply to %s %s → %d", e.Verb, target, e.Code), true
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s → %d", e.Verb, target, e.Code)), true
+}
+
+// join ties together what belongs together: replies to requests, deliveries to writes, ends to beginnings, waits to the
+// reconciles that asked for them, lives to those before them.
+func (m *model) join(h *history.History) {
+	crashed := map[string]int{}
+	for i := range h.Events {
+		e, out := &h.Events[i], &m.Events[i]
+		if start, ok := m.trace.handout[i]; ok {
+			out.Reconcile = start + 1
+		}
+		switch e.Kind {
+		case history.Reply:
+			// A request that got lost on its way never took effect: its Call is -1.
+			if e.Call >= 0 && e.Call < i && h.Events[e.Call].Kind == history.Request {
+				out.Partner = e.Call + 1
+			}
+		case history.Deliver:
+			if w, ok := m.trace.write[e.Revision]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" {
+				out.Partner, out.Late = w+1, int64(e.At-h.Events[w].At)
+			}
+		case history.Done:
+			if start, ok := m.trace.handout[i]; ok {
+				m.Events[start].Partner = i + 1
+			}
+		case history.Handout:
+			ends := m.trace.done[e.Actor()+" "+keyOf(e.Reconcile)]
+			if n := len(ends); strings.HasPrefix(e.Cause, "timer") && n > 0 {
+				for k := n - 1; k >= 0; k-- {
+					if ends[k] < i {
+						out.Since = ends[k] + 1
+						break
+					}
+				}
+			}
+		case history.Crash, history.Stop:
+			crashed[e.Process] = i
+		case history.Start:
+			if at, ok := crashed[e.Process]; ok {
+				m.Events[at].Partner = i + 1
+			}
+		}
+	}
+}

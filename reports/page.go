@@ -1,0 +1,141 @@
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// The script and the style of the pages are built from web/ by make web and embedded, so that Go users need no Node.
+//
+//go:embed dist/page.js dist/page.css dist/page.html
+var dist embed.FS
+
+var pageTemplate = template.Must(template.New("page.html").ParseFS(dist, "dist/page.html"))
+
+// page is what dist/page.html is filled with.
+type page struct {
+	Title  string
+	Style  template.CSS
+	Script template.JS
+	Data   template.JS // JSON for the script
+	Bodies template.JS // a JSON list of strings, gzip, base64, quoted: unpacked when the first step is looked at
+	Text   []string    // for readers without script
+	Body   template.HTML
+}
+
+func (p page) render() ([]byte, error) {
+	css, _ := dist.ReadFile("dist/page.css") // embedded: they are there
+	p.Style = template.CSS(css)
+	if p.Data != "" {
+		js, _ := dist.ReadFile("dist/page.js")
+		p.Script = template.JS(js)
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Timeline is a run as one HTML page that needs nothing else: no network, no other file.
+func Timeline(r Run) ([]byte, error) { return timelines(r.title(), r) }
+
+// Compare is two runs on one page, side by side, with the first event at which they part.
+func Compare(a, b Run) ([]byte, error) {
+	return timelines(a.title()+" beside "+b.title(), a, b)
+}
+
+func timelines(title string, runs ...Run) ([]byte, error) {
+	var data struct {
+		Runs  []*model `json:"runs"`
+		Parts int      `json:"parts"` // the first event that differs; -1 for none
+	}
+	data.Parts = -1
+	if len(runs) == 2 {
+		data.Parts = parting(runs[0], runs[1])
+	}
+	p := page{Title: title}
+	var bodies []string
+	for _, r := range runs {
+		m := newModel(r)
+		m.shift(len(bodies))
+		bodies = append(bodies, m.bodies...)
+		data.Runs = append(data.Runs, m)
+		p.Text = append(p.Text, first(r.History.Tell(), longestText)...)
+	}
+	doc, err := json.Marshal(data) // escapes <, so it cannot end the element that it stands in
+	if err != nil {
+		return nil, err
+	}
+	p.Data = template.JS(doc)
+	if p.Bodies, err = pack(bodies); err != nil {
+		return nil, err
+	}
+	return p.render()
+}
+
+// parting is the first event at which two runs tell different things. Bodies are not compared: two variants of one
+// program may write the same in different words.
+func parting(a, b Run) int {
+	for i := range a.History.Events {
+		if i >= len(b.History.Events) || a.History.Events[i].String() != b.History.Events[i].String() {
+			return i
+		}
+	}
+	if len(b.History.Events) > len(a.History.Events) {
+		return len(a.History.Events)
+	}
+	return -1
+}
+
+// shift moves the places of bodies, for tables that are joined.
+func (m *model) shift(n int) {
+	by := func(place *int) {
+		if *place > 0 {
+			*place += n
+		}
+	}
+	for i := range m.Events {
+		e := &m.Events[i]
+		by(&e.Sent)
+		by(&e.Received)
+		for j := range e.Changes {
+			by(&e.Changes[j].After)
+			by(&e.Changes[j].Before)
+		}
+	}
+}
+
+func pack(bodies []string) (template.JS, error) {
+	data, err := json.Marshal(bodies)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := z.Write(data); err != nil {
+		return "", fmt.Errorf("packing: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return "", fmt.Errorf("packing: %w", err)
+	}
+	return template.JS(strconv.Quote(base64.StdEncoding.EncodeToString(b.Bytes()))), nil
+}
+
+// longestText is how many lines readers without script get: who has no script has no use for fifty thousand.
+const longestText = 2000
+
+func first(lines []string, n int) []string { return lines[:min(n, len(lines))] }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

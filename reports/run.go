@@ -1,0 +1,170 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// Run is one run as pages and texts show it. On file it is JSON, {"story": …, "file": …, "history": …}: the story as its
+// file reads, and the history in its own JSON form. A story alone would not do, it holds no bodies.
+type Run struct {
+	// Story is what broke; nil for a run in which everything held.
+	Story *story.Story
+	// Name says what was run, where there is no story that could.
+	Name string
+	// File is where the story is kept, as a reader should be told; "" if nowhere.
+	File    string
+	History *history.History
+}
+
+type recording struct {
+	Name    string           `json:"name,omitempty"`
+	Story   string           `json:"story,omitempty"`
+	File    string           `json:"file,omitempty"`
+	History *history.History `json:"history"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (r Run) MarshalJSON() ([]byte, error) {
+	out := recording{Name: r.Name, File: r.File, History: r.History}
+	if r.Story != nil {
+		out.Story = string(r.Story.Encode())
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (r *Run) UnmarshalJSON(data []byte) error {
+	var in recording
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	if in.History == nil {
+		return fmt.Errorf("there is no history in it")
+	}
+	*r = Run{Name: in.Name, File: in.File, History: in.History}
+	if in.Story == "" {
+		return nil
+	}
+	var err error
+	r.Story, err = story.Decode([]byte(in.Story))
+	return err
+}
+
+// RunSuffix ends the names of files that hold a run.
+const RunSuffix = ".run.json"
+
+// ReadRun reads a run from a file.
+func ReadRun(path string) (*Run, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("%s is not a run: %w", path, err)
+	}
+	return r, nil
+}
+
+// WriteRun writes a run into a directory, as JSON and as a timeline page, and returns the page's path. The names are
+// that of the story's file; without one, that of the run.
+func WriteRun(dir string, r Run) (page string, err error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(mkdir(dir, r.base()+RunSuffix), append(data, '\n'), 0o666); err != nil {
+		return "", err
+	}
+	html, err := Timeline(r)
+	if err != nil {
+		return "", err
+	}
+	page = filepath.Join(dir, r.base()+".html")
+	return page, os.WriteFile(page, html, 0o666)
+}
+
+// mkdir is the path of a file in a directory that is made if need be; if it cannot be, writing the file will say why.
+func mkdir(dir, name string) string {
+	_ = os.MkdirAll(dir, 0o777)
+	return filepath.Join(dir, name)
+}
+
+func (r Run) base() string {
+	if r.File != "" {
+		return strings.TrimSuffix(filepath.Base(r.File), ".txtar")
+	}
+	if r.Story != nil {
+		return strings.TrimSuffix(r.Story.Name(), ".txtar")
+	}
+	return fileName(r.Name)
+}
+
+// fileName is a name without what file systems and addresses do not take.
+func fileName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._~-", c) {
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+func (r Run) title() string {
+	if r.Story != nil {
+		return r.Story.Test
+	}
+	return r.Name
+}
+
+// lane is a line of the picture: somebody who acts or is asked.
+type lane struct {
+	Name  string `json:"name"`
+	Group string `json:"group"` // user, server, process, builtin or outside
+	Life  int    `json:"life,omitempty"`
+}
+
+// The groups of lanes, in the order in which they stand.
+var groups = []string{"user", "server", "process", "builtin", "outside"}
+
+// lanes lays out who takes part: the user, the API server, each process and life, built-in controllers (processes
+// without lives), the world outside. It returns the place of each actor and host.
+func lanes(h *history.History) (all []lane, place map[string]int) {
+	byGroup := map[string][]lane{"server": {{Name: "API server", Group: "server"}}}
+	seen := map[string]bool{}
+	add := func(name, group string, life int) {
+		if name != "" && !seen[name] {
+			seen[name] = true
+			byGroup[group] = append(byGroup[group], lane{name, group, life})
+		}
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Process == "user":
+			add("user", "user", 0)
+		case e.Life == 0:
+			add(e.Process, "builtin", 0)
+		default:
+			add(e.Actor(), "process", e.Life)
+		}
+		if e.Kind == history.Request {
+			add(e.Host, "outside", 0)
+		}
+	}
+	place = map[string]int{}
+	for _, g := range groups {
+		for _, l := range byGroup[g] {
+			place[l.Name] = len(all)
+			all = append(all, l)
+		}
+	}
+	return all, place
+}

@@ -1,0 +1,225 @@
+package reports
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// The runs in testdata are real ones, of the promotion operator, as -sim.report wrote them.
+func read(t *testing.T, name string) Run {
+	t.Helper()
+	r, err := ReadRun(filepath.Join("testdata", name+RunSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *r
+}
+
+// The chain tells each story: what is named here must be on it, in words that a reader can check against the page.
+func TestTheChainTellsTheStory(t *testing.T) {
+	for name, want := range map[string][]string{
+		"record-lost": {"fault struck in it", "fault lost its reply", "request the same effect, made before", "done asked to be called again"},
+		"cache-lags":  {"request not in its cache yet, which held rv 21 of Pipeline shop/web", "request stale read of Pipeline shop/web", "deliver woke it"},
+		"dies":        {"request not on record when it was killed", "crash took its memory", "request the same effect, made before"},
+	} {
+		r := read(t, name)
+		var got []string
+		links := Chain(r.History)
+		for _, l := range links {
+			if l.From >= l.To {
+				t.Errorf("%s: event %d cannot lead to %d", name, l.From, l.To)
+			}
+			got = append(got, fmt.Sprintf("%s %s", r.History.Events[l.From].Kind, l.Why))
+		}
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: the chain lacks %q:\n%s", name, w, strings.Join(got, "\n"))
+			}
+		}
+		if last := links[len(links)-1]; r.History.Events[last.To].Kind != history.Violation {
+			t.Errorf("%s: the chain does not end at the violation", name)
+		}
+	}
+}
+
+// A run reads back as it was, and gives the same page each time.
+func TestAPageIsAFunctionOfItsRun(t *testing.T) {
+	r := read(t, "dies")
+	dir := t.TempDir()
+	path, err := WriteRun(dir, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadRun(strings.TrimSuffix(path, ".html") + RunSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, what := history.Difference(r.History, again.History); at >= 0 {
+		t.Error(what)
+	}
+	first, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Timeline(*again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first, second) {
+		t.Error("the same run gives two pages")
+	}
+}
+
+var outside = regexp.MustCompile(`(?i)\b(src|href)=["']?(https?:|//|[a-z./]+\.(js|css))|@import|url\(`)
+
+// Pages need nothing but themselves, and 500 steps fit into one mebibyte.
+func TestPagesAreSelfContainedAndSmall(t *testing.T) {
+	page, err := Timeline(long(500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(page) > 1<<20 {
+		t.Errorf("500 steps take %d bytes", len(page))
+	}
+	t.Logf("500 steps take %d bytes", len(page))
+	beside, err := Compare(read(t, "dies"), read(t, "record-lost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range [][]byte{page, beside} {
+		if m := outside.Find(p); m != nil {
+			t.Errorf("the page reaches for %q", m)
+		}
+		if !bytes.Contains(p, []byte("default-src 'none'")) {
+			t.Error("the page does not forbid itself the network")
+		}
+	}
+}
+
+// Whatever a run says is text: it cannot end the element that it stands in.
+func TestNothingFromARunIsMarkup(t *testing.T) {
+	r := read(t, "dies")
+	r.Story.Message = "</script><script>alert(1)</script>"
+	r.History.Events[0].Note = "<!--<script>"
+	page, err := Timeline(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(page, []byte("<script>alert")) || bytes.Contains(page, []byte("<!--<script>")) {
+		t.Error("markup got through")
+	}
+}
+
+func TestWhereTwoRunsPart(t *testing.T) {
+	a := read(t, "dies")
+	if at := parting(a, a); at != -1 {
+		t.Errorf("a run parts from itself at %d", at)
+	}
+	if at := parting(a, read(t, "record-lost")); at <= 0 || a.History.Events[at-1].String() != read(t, "record-lost").History.Events[at-1].String() {
+		t.Errorf("they part at %d", at)
+	}
+	short := a
+	short.History = &history.History{Events: a.History.Events[:5]}
+	if at := parting(short, a); at != 5 {
+		t.Errorf("a run that ends sooner parts at %d", at)
+	}
+}
+
+// What is embedded was made of the sources that are here; make web makes it anew.
+func TestTheEmbeddedScriptIsOfItsSources(t *testing.T) {
+	files := []string{"build.mjs", "package-lock.json"}
+	sources, err := filepath.Glob("web/src/*")
+	if err != nil || len(sources) < 5 {
+		t.Fatal(sources, err)
+	}
+	for _, s := range sources {
+		files = append(files, "src/"+filepath.Base(s))
+	}
+	slices.Sort(files)
+	sum := sha256.New()
+	for _, f := range files {
+		data, err := os.ReadFile("web/" + f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(sum, "%s\n", f)
+		sum.Write(data)
+	}
+	stamp, err := os.ReadFile("dist/STAMP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != strings.TrimSpace(string(stamp)) {
+		t.Error("dist was not built from the sources in web; run make web")
+	}
+}
+
+// long is a run of about n steps: two processes that write in turn, one of them with a lagging cache, a crash now and
+// then, and a verdict.
+func long(n int) Run {
+	h := &history.History{}
+	at := time.Duration(0)
+	add := func(e history.Event) int {
+		at += 3 * time.Millisecond
+		e.Step, e.At = len(h.Events)+1, at
+		return h.Add(e)
+	}
+	life := 1
+	add(history.Event{Kind: history.Start, Process: "left", Life: 1})
+	add(history.Event{Kind: history.Start, Process: "right", Life: 1})
+	var object []byte
+	for rv := int64(1); len(h.Events) < n; rv++ {
+		ref := history.Ref{Kind: "Widget", Namespace: "shop", Name: fmt.Sprintf("w%d", rv%20)}
+		before := object
+		object, _ = json.Marshal(map[string]any{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": map[string]any{"name": ref.Name, "resourceVersion": fmt.Sprint(rv),
+			"managedFields": strings.Repeat("f:spec ", 40)}, "spec": map[string]any{"count": rv, "text": strings.Repeat("word ", 60)}})
+		reconcile := fmt.Sprintf("widgets shop/%s #%d", ref.Name, rv)
+		add(history.Event{Kind: history.Handout, Process: "left", Life: life, Reconcile: reconcile, Cause: "watch(Widget MODIFIED)"})
+		w := add(history.Event{Kind: history.Request, Process: "left", Life: life, Reconcile: reconcile, Verb: "update", Ref: ref, Code: 200, Revision: rv, Server: rv,
+			Sent: object, Received: object, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, Revision: rv, Object: object, Previous: before, At: at}}})
+		add(history.Event{Kind: history.Reply, Process: "left", Life: life, Reconcile: reconcile, Call: w, Verb: "update", Ref: ref, Code: 200})
+		add(history.Event{Kind: history.Done, Process: "left", Life: life, Reconcile: reconcile, Outcome: "ok"})
+		add(history.Event{Kind: history.Deliver, Process: "right", Life: 1, Verb: "MODIFIED", Ref: ref, Revision: rv})
+		if rv%400 == 0 {
+			add(history.Event{Kind: history.Crash, Process: "left", Life: life})
+			life++
+			add(history.Event{Kind: history.Start, Process: "left", Life: life})
+		}
+	}
+	add(history.Event{Kind: history.Violation, Note: `always "widgets are few" broke: there are too many`})
+	return Run{Name: fmt.Sprintf("A run of %d steps", n), History: h}
+}
+
+// The browser's tests measure how soon a long run is painted. They ask for its page here.
+func TestWriteALongPage(t *testing.T) {
+	dir := os.Getenv("WAVETANK_LONG_PAGE")
+	if dir == "" {
+		t.Skip("make pages asks for it")
+	}
+	for _, n := range []int{500, 50000} {
+		r := long(n)
+		r.Name = fmt.Sprintf("long-%d", n)
+		if _, err := WriteRun(dir, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := Compare(read(t, "dies"), read(t, "record-lost"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "beside.html"), page, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
