@@ -29,6 +29,7 @@ const module = "github.com/wavetank/wavetank"
 var arrows = map[string][]string{
 	"sim/history":          {},
 	"sim/story":            {"sim/history"},
+	"sim/property":         {"sim/history"},
 	"sim/internal/choice":  {},
 	"sim/internal/sched":   {"sim/internal/choice"},
 	"sim/internal/wire":    {"sim/internal/sched", "sim/history", "models"},

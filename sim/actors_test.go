@@ -104,6 +104,7 @@ func TestNamespacesFinish(t *testing.T) {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 		held := configMap("held")
 		held.Namespace, held.Finalizers = "shop", []string{"wavetank.example/hold"}
+		w.Without("no stuck finalizer") // it is the test's own
 		w.Apply(ns, held)
 		w.Remove(ns)
 		w.Settle()

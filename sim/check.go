@@ -112,6 +112,7 @@ var running sync.Mutex
 func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report {
 	t.Helper()
 	s := flags
+	s.undisturbed = &undisturbed{}
 	s.host = testHost{t}
 	if testing.Short() && !given("sim.runs", "SIM_RUNS") {
 		s.runs = 20

@@ -13,23 +13,24 @@ import (
 // settings are the -sim.* flags. Each has an environment twin, because a flag given to ./... fails in packages that do
 // not import sim.
 type settings struct {
-	runs      int
-	budget    time.Duration
-	seed      string
-	strategy  string
-	replay    string
-	shard     string
-	report    string
-	bound     int
-	maxSteps  int
-	verify    int
-	verbose   bool
-	keepGoing bool
-	shrink    time.Duration
-	hang      time.Duration
-	stories   string // directory; set by options
-	keep      bool   // keep stories where Check does
-	host      Host
+	runs        int
+	budget      time.Duration
+	seed        string
+	strategy    string
+	replay      string
+	shard       string
+	report      string
+	bound       int
+	maxSteps    int
+	verify      int
+	verbose     bool
+	keepGoing   bool
+	shrink      time.Duration
+	hang        time.Duration
+	stories     string // directory; set by options
+	keep        bool   // keep stories where Check does
+	host        Host
+	undisturbed *undisturbed
 }
 
 var flags settings

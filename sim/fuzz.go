@@ -24,6 +24,7 @@ func Fuzz(f *testing.F, scenario func(*World)) {
 			t.Fatal(err)
 		}
 		s := flags
+		s.undisturbed = &undisturbed{}
 		s.host, s.shrink, s.stories = testHost{t}, fuzzShrink, storyDir(f.Name())
 		if err := s.check(); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,13 @@ func (w *World) declare(p *property) {
 func (w *World) judge(t temper) {
 	w.judging = true
 	defer func() { w.judging = false }()
-	for _, p := range w.properties {
+	w.judgeAll(t, w.properties)
+	w.judgeAll(t, w.pack)
+	w.judged = nil // after a panic it stays set, and the verdict names the property
+}
+
+func (w *World) judgeAll(t temper, properties []*property) {
+	for _, p := range properties {
 		if p.temper != t {
 			continue
 		}
@@ -75,5 +81,4 @@ func (w *World) judge(t temper) {
 			w.fail(&Verdict{Temper: string(t), Property: p.sentence, Site: p.site, Message: err.Error()})
 		}
 	}
-	w.judged = nil // after a panic it stays set, and the verdict names the property
 }

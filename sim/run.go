@@ -70,6 +70,7 @@ type result struct {
 	virtual    time.Duration
 	faults     []FaultCount
 	sometimes  []Probe
+	compares   bool // with the undisturbed run
 }
 
 // Probe says whether a Sometimes was ever true.
@@ -79,8 +80,8 @@ type Probe struct {
 	Reached  int // runs in which it was
 }
 
-// execute is one run: the scenario, in a bubble of its own, with every choice answered by the oracle.
-func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+// once is one run: the scenario, in a bubble of its own, with every choice answered by the oracle.
+func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
 	r := &result{history: &history.History{}}
 	source := choice.New(oracle)
 	failed := t.Failed()
@@ -174,6 +175,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.sched.SetFair(true)
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
+		r.compares = w.compares
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)
@@ -192,7 +194,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 	w = newWorld(source, r.history, s)
 	current.Store(w)
 	scenario(w)
-	w.sched.Quiesce()
+	w.lookInCaches()
 	w.endings()
 	w.judge(always)
 	w.judge(sometimes)
@@ -203,7 +205,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 type carry struct{ value any }
 
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
-	w := &World{settings: s, choices: source, history: h, quiet: &quietness{lastWrite: -1, heard: map[string]int{}}}
+	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: &quietness{lastWrite: -1, heard: map[string]int{}}}
 	w.ctx = context.Background()
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})

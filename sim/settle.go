@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,8 +64,11 @@ func (w *World) Settle() {
 	w.alive()
 	w.storm()
 	w.heal()
-	w.converge()
-	w.note(history.Event{Kind: history.Settled})
+	settled := w.converge()
+	w.lookInCaches()
+	if settled {
+		w.note(history.Event{Kind: history.Settled})
+	}
 	w.judge(always)
 	w.judge(eventually)
 	w.judge(sometimes)
@@ -117,8 +121,8 @@ func (w *World) anyFault() bool {
 	return false
 }
 
-// converge is the second phase.
-func (w *World) converge() {
+// converge is the second phase. It reports whether the world settled: it need not when that property is off.
+func (w *World) converge() bool {
 	begun := w.sched.Now()
 	limit := begun + 3*longestBackOff
 	for {
@@ -127,13 +131,16 @@ func (w *World) converge() {
 		w.quiet.take(w)
 		ok, again := w.settled()
 		if ok {
-			return
+			return true
 		}
 		limit = max(limit, begun+3*w.longestWait())
 		if again <= w.sched.Now() {
 			again = limit
 		}
 		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
+			if slices.Contains(w.without, settles) {
+				return false
+			}
 			w.unsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
 		w.bounded()

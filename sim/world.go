@@ -38,6 +38,9 @@ type World struct {
 
 	builtins   []*builtin
 	properties []*property
+	pack       []*property // the default pack, as far as it is on
+	without    []string    // what of the default pack is off
+	compares   bool        // with the undisturbed run
 	faults     []Fault
 	healed     bool // faults are off: the second phase of a stretch
 	judging    bool

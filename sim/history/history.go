@@ -32,6 +32,7 @@ const (
 	Heal      Kind = "heal"      // faults stopped and were healed
 	Settled   Kind = "settled"   // nothing is left to do
 	Violation Kind = "violation" // a property broke; Note is the sentence
+	Mutation  Kind = "mutation"  // an object in a life's cache was changed in place; Note says what
 )
 
 // Ref names one object. Kind is empty for things outside the cluster.
@@ -98,6 +99,8 @@ type Event struct {
 	Seen      []Seen `json:"seen,omitempty"` // at a hand-out: stale cache entries for its key
 	// Wait is the delay that led to a hand-out (back-off, RequeueAfter) or that a finished reconcile asked for.
 	Wait Time `json:"wait,omitempty"`
+	// Ready is, at a hand-out, when the queue could have given the key to a worker.
+	Ready Time `json:"ready,omitempty"`
 
 	Sent     []byte   `json:"-"` // request body
 	Received []byte   `json:"-"` // reply body, or the frame delivered

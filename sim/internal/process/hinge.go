@@ -11,10 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file is the one place that relies on something that controller-runtime does not promise: the controller that
-// arrives at Manager.Add has exported fields Name, Do, NewQueue and RateLimiter. Their types are public, their struct
+// arrives at Manager.Add has exported fields Name, Do, NewQueue, RateLimiter and RecoverPanic. Their types are public, their struct
 // is not, so they are set by reflection. hinge_test.go fails with an explanation when that changes.
 
 // controllerFields are the fields of one controller that the observers take the place of.
@@ -23,6 +25,7 @@ type controllerFields struct {
 	do       reflect.Value // reconcile.TypedReconciler[request]
 	newQueue reflect.Value // func(string, rateLimiter) workQueue
 	limiter  reflect.Value // rateLimiter
+	dies     bool          // RecoverPanic is false: a panic ends the process
 }
 
 // errNoHinge explains what to do when controller-runtime has moved.
@@ -44,7 +47,7 @@ func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 	}
 	f = controllerFields{do: v.FieldByName("Do"), newQueue: v.FieldByName("NewQueue"), limiter: v.FieldByName("RateLimiter")}
 	name := v.FieldByName("Name")
-	for _, field := range []reflect.Value{name, f.do, f.newQueue, f.limiter} {
+	for _, field := range []reflect.Value{name, f.do, f.newQueue, f.limiter, v.FieldByName("RecoverPanic")} {
 		if !field.IsValid() || !field.CanSet() {
 			return f, false, errNoHinge
 		}
@@ -53,6 +56,9 @@ func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 		return f, false, errNoHinge
 	}
 	f.name = name.String()
+	if recovers, is := v.FieldByName("RecoverPanic").Interface().(*bool); is {
+		f.dies = recovers != nil && !*recovers
+	}
 	return f, true, nil
 }
 
@@ -103,7 +109,7 @@ func (l *Life) hook(r manager.Runnable) error {
 	inner := f.do.Interface().(reconcile.TypedReconciler[request])
 	f.do.Set(reflect.ValueOf(reconcile.TypedReconciler[request](reconcile.Func(
 		func(ctx context.Context, req request) (reconcile.Result, error) {
-			return l.reconcile(ctx, q, inner, req)
+			return l.reconcile(ctx, q, inner, req, f.dies)
 		}))))
 	return nil
 }
@@ -129,8 +135,9 @@ func Attribute(ctx context.Context) string {
 	return name
 }
 
-// reconcile runs the user's reconciler and records how it ended.
-func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request) (res reconcile.Result, err error) {
+// reconcile runs the user's reconciler and records how it ended. A panic goes on to controller-runtime, which recovers it,
+// or ends the life where controller-runtime would let it end the process (dies).
+func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request, dies bool) (res reconcile.Result, err error) {
 	q.mu.Lock()
 	name := q.key(req).name
 	q.mu.Unlock()
@@ -138,24 +145,45 @@ func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedRec
 	ctx = context.WithValue(ctx, lifeOf{}, l)
 	finished := false
 	defer func() {
+		q.mu.Lock()
+		q.key(req).ended = l.world.Sched.Now()
+		q.mu.Unlock()
 		outcome := outcomeOf(res, err)
 		var wait history.Time
 		if res.RequeueAfter > 0 && err == nil {
 			wait = res.RequeueAfter
 		}
-		if !finished {
-			if r := recover(); r != nil {
-				outcome = fmt.Sprintf("panic: %v", r)
-				defer panic(r)
-			} else {
-				outcome = "the goroutine exited"
-			}
+		if finished {
+			l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, wait) })
+			return
 		}
-		l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, wait) })
+		if r := recover(); r == nil {
+			outcome = "the goroutine exited"
+		} else if outcome = fmt.Sprintf("panic: %v", r); dies {
+			err = l.die(func() { l.finished(q, req, name, outcome, 0) }, name)
+			return
+		} else {
+			defer panic(r)
+		}
+		l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, 0) })
 	}()
 	res, err = inner.Reconcile(ctx, req)
 	finished = true
 	return res, err
+}
+
+// die ends the life from within one of its goroutines, which stays where it is until the run ends.
+func (l *Life) die(last func(), order string) error {
+	gone := make(chan bool, 1)
+	l.mu.Lock()
+	released := l.released
+	l.handouts = append(l.handouts, handout{&sched.Action{}, gone})
+	l.mu.Unlock()
+	if !released {
+		l.world.Sched.Note(l.Name()+" "+order, func() { last(); l.Kill() })
+		<-gone
+	}
+	return wire.ErrDead
 }
 
 func outcomeOf(res reconcile.Result, err error) string {

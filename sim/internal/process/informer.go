@@ -19,7 +19,9 @@ import (
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)
-	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj), wake: l.world.Sched.Wake}
+	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj), wake: l.world.Sched.Wake,
+		originals: originals{life: l, known: map[string]original{}}}
+	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
 	l.mu.Unlock()
@@ -32,6 +34,7 @@ type informer struct {
 	kind   schema.GroupKind
 	synced atomic.Bool
 	wake   func() // asks for a quiet moment
+	originals
 
 	mu       sync.Mutex
 	handlers []*registration

@@ -51,7 +51,8 @@ type key struct {
 	causes []cause // immediate adds that the real queue has been given since it last gave the key out
 	timer  *timer  // the delayed add that is pending
 	runs   int
-	name   string // of the running reconcile; "" when idle
+	name   string        // of the running reconcile; "" when idle
+	ended  time.Duration // when its last reconcile did
 	// fired is the index of the last hand-out that each sort of timer caused.
 	fired map[string]int
 }
@@ -230,14 +231,14 @@ func (q priorityQueue) Get() (request, bool) {
 // admit parks the hand-out until it is granted. False means that the run is over.
 func (q *queue) admit(item request) bool {
 	q.mu.Lock()
-	why, wait := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
+	given := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
 	q.mu.Unlock()
 	granted := make(chan bool, 1)
 	a := &sched.Action{
 		Order: fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item),
 		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
 		Do: func() bool {
-			q.begin(item, why, wait)
+			q.begin(item, given)
 			granted <- true
 			return true
 		},
@@ -249,7 +250,7 @@ func (q *queue) admit(item request) bool {
 }
 
 // begin records the hand-out. It runs on the scheduling goroutine.
-func (q *queue) begin(item request, why string, wait time.Duration) {
+func (q *queue) begin(item request, g given) {
 	w := q.life.world
 	now := w.Sched.Now()
 	q.mu.Lock()
@@ -259,9 +260,9 @@ func (q *queue) begin(item request, why string, wait time.Duration) {
 	q.mu.Unlock()
 	at := w.History.Add(history.Event{
 		Step: w.Sched.Steps(), At: now, Kind: history.Handout, Process: q.life.Process.Name, Life: q.life.N,
-		Reconcile: k.name, Cause: why, Wait: wait, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
+		Reconcile: k.name, Cause: g.why, Wait: g.wait, Ready: g.ready, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
 	})
-	if what, ok := strings.CutPrefix(why, "timer("); ok {
+	if what, ok := strings.CutPrefix(g.why, "timer("); ok {
 		q.mu.Lock()
 		k.fired[strings.TrimSuffix(what, ")")] = at
 		q.mu.Unlock()
@@ -272,9 +273,17 @@ func (q *queue) begin(item request, why string, wait time.Duration) {
 	}
 }
 
+// given is what is known of a hand-out.
+type given struct {
+	why   string
+	wait  time.Duration // that led to it
+	ready time.Duration // when the queue could have handed it out
+}
+
 // take finds out why the key was handed out now. An immediate add comes before a timer; the priority queue forgets the
 // timer of a key that it hands out, the classic queue lets it fire later.
-func (k *key) take(now time.Duration, priority bool) (why string, wait time.Duration) {
+func (k *key) take(now time.Duration, priority bool) given {
+	g := given{why: "unknown", ready: now}
 	switch {
 	case len(k.causes) > 0:
 		sort.SliceStable(k.causes, func(i, j int) bool {
@@ -283,18 +292,17 @@ func (k *key) take(now time.Duration, priority bool) (why string, wait time.Dura
 			}
 			return k.causes[i].what < k.causes[j].what
 		})
-		why = k.causes[0].what
+		g = given{why: k.causes[0].what, ready: k.causes[0].at}
 		k.causes = nil
 		if priority || k.timer != nil && k.timer.due <= now {
 			k.timer = nil
 		}
 	case k.timer != nil && k.timer.due <= now:
-		why, wait = "timer("+k.timer.what+")", k.timer.delay
+		g = given{"timer(" + k.timer.what + ")", k.timer.delay, k.timer.due}
 		k.timer = nil
-	default:
-		why = "unknown"
 	}
-	return why, wait
+	g.ready = max(g.ready, k.ended) // one key is never reconciled twice at a time
+	return g
 }
 
 // inject adds a key as a spurious event would.

@@ -1,0 +1,231 @@
+package property
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// NoStuckFinalizer holds while no object is kept by finalizers for longer than bound (virtual time) after its deletion was
+// asked for or, if that is later, after the last disturbance. For Eventually, or for Always with a bound that is longer than
+// the longest back-off that the scenario allows. Without patterns it looks at all objects.
+//
+// The default pack judges it at each Settle with a bound of 0: nobody is going to remove what is there when nothing is
+// left to do.
+func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.History) error {
+	return perRun(func() judge {
+		t := terminating{held: func(c *history.Change) []string {
+			if !anyOf(of, c.Ref) {
+				return nil
+			}
+			if m := metadataOf(c.Object, "deletionTimestamp"); m.DeletionTimestamp != "" {
+				return m.Finalizers
+			}
+			return nil
+		}}
+		return judge{event: t.event, now: func(h *history.History) error {
+			for _, ref := range sorted(t.since) {
+				d := t.since[ref]
+				if breaks("NoStuckFinalizer: a deletion that takes long", overdue(h, d.at, t.disturbed, bound)) {
+					return fmt.Errorf("%s has been terminating since %s and is kept at %s by %s", ref,
+						history.Clock(d.at), history.Clock(h.Now()), strings.Join(d.why, ", "))
+				}
+			}
+			return nil
+		}}
+	})
+}
+
+// NamespaceFinishes holds while no Namespace stays Terminating for longer than bound (virtual time) after its deletion was
+// asked for or, if that is later, after the last disturbance. For Eventually. The namespace controller waits 5 s before it
+// begins, and between its attempts up to half of the longest grace period of a Pod that it waits for, so a bound under
+// 20 s breaks healthy worlds. The sentence says what is left in the namespace.
+func NamespaceFinishes(bound time.Duration) func(*history.History) error {
+	return perRun(func() judge {
+		t := terminating{held: func(c *history.Change) []string {
+			if c.Ref.Kind == "Namespace" && c.Ref.Group == "" && metadataOf(c.Object, "deletionTimestamp").DeletionTimestamp != "" {
+				return []string{c.Ref.Name}
+			}
+			return nil
+		}}
+		return judge{event: t.event, now: func(h *history.History) error {
+			for _, ref := range sorted(t.since) {
+				d := t.since[ref]
+				if breaks("NamespaceFinishes: a namespace that takes long", overdue(h, d.at, t.disturbed, bound)) {
+					return fmt.Errorf("%s has been terminating since %s and at %s %s", ref, history.Clock(d.at), history.Clock(h.Now()), left(h, ref.Name))
+				}
+			}
+			return nil
+		}}
+	})
+}
+
+// terminating keeps account of deletions that were asked for and have not happened.
+type terminating struct {
+	held      func(*history.Change) []string // what keeps the object, nil when nothing does
+	since     map[history.Ref]deletion
+	disturbed history.Time
+}
+
+type deletion struct {
+	at  history.Time
+	uid string
+	why []string
+}
+
+func (t *terminating) event(_ *history.History, e *history.Event) error {
+	if disturbs(e) {
+		t.disturbed = e.At
+	}
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		var why []string
+		if c.Type != "DELETED" {
+			why = t.held(c)
+		}
+		switch d, known := t.since[c.Ref]; {
+		case why == nil:
+			delete(t.since, c.Ref)
+		case known && d.uid == c.UID:
+			t.since[c.Ref] = deletion{d.at, d.uid, why}
+		default:
+			if t.since == nil {
+				t.since = map[history.Ref]deletion{}
+			}
+			t.since[c.Ref] = deletion{e.At, c.UID, why}
+		}
+	}
+	return nil
+}
+
+// left says what a namespace still holds.
+func left(h *history.History, namespace string) string {
+	live := map[history.Ref][]string{}
+	for i := range h.Events {
+		for _, c := range h.Events[i].Changes {
+			if c.Ref.Namespace != namespace {
+				continue
+			}
+			if delete(live, c.Ref); c.Type != "DELETED" {
+				live[c.Ref] = metadataOf(c.Object, "finalizers").Finalizers
+			}
+		}
+	}
+	if len(live) == 0 {
+		return "is empty"
+	}
+	var out []string
+	for _, ref := range sorted(live) {
+		s := ref.String()
+		if f := live[ref]; len(f) > 0 {
+			s += " (kept by " + strings.Join(f, ", ") + ")"
+		}
+		out = append(out, s)
+	}
+	if len(out) > 5 {
+		out = append(out[:5], fmt.Sprintf("and %d more", len(out)-5))
+	}
+	return "still holds " + strings.Join(out, ", ")
+}
+
+// NoOrphans holds while no object outlives all of its owners by more than bound (virtual time), counted from the last
+// disturbance if that is later. For Eventually. Owners are those of metadata.ownerReferences, by UID: an object of the same
+// name that was created since is not the owner.
+// https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
+func NoOrphans(bound time.Duration) func(*history.History) error {
+	return perRun(func() judge {
+		o := &orphans{alive: map[string]bool{}, owners: map[history.Ref][]owner{}, dependents: map[string]map[history.Ref]bool{}, since: map[history.Ref]history.Time{}}
+		return judge{event: o.event, now: func(h *history.History) error {
+			for _, ref := range sorted(o.since) {
+				if breaks("NoOrphans: an object without owners", overdue(h, o.since[ref], o.disturbed, bound)) {
+					of := o.owners[ref][0]
+					return fmt.Errorf("%s is still there at %s, though its owner %s %s (UID %s) has been gone since %s", ref,
+						history.Clock(h.Now()), of.Kind, of.Name, of.UID, history.Clock(o.since[ref]))
+				}
+			}
+			return nil
+		}}
+	})
+}
+
+// orphans keeps account of who owns what.
+type orphans struct {
+	alive      map[string]bool                 // by UID
+	owners     map[history.Ref][]owner         // of each object that has any
+	dependents map[string]map[history.Ref]bool // by UID of the owner
+	since      map[history.Ref]history.Time    // objects that have lost all owners
+	disturbed  history.Time
+}
+
+func (o *orphans) event(_ *history.History, e *history.Event) error {
+	if disturbs(e) {
+		o.disturbed = e.At
+	}
+	for i := range e.Changes {
+		c := &e.Changes[i]
+		for _, old := range o.owners[c.Ref] {
+			delete(o.dependents[old.UID], c.Ref)
+		}
+		delete(o.owners, c.Ref)
+		if o.alive[c.UID] = c.Type != "DELETED"; o.alive[c.UID] {
+			if owners := metadataOf(c.Object, "ownerReferences").OwnerReferences; len(owners) > 0 {
+				o.owners[c.Ref] = owners
+				for _, own := range owners {
+					if o.dependents[own.UID] == nil {
+						o.dependents[own.UID] = map[history.Ref]bool{}
+					}
+					o.dependents[own.UID][c.Ref] = true
+				}
+			}
+		} else {
+			delete(o.alive, c.UID)
+		}
+		o.look(c.Ref, e.At)
+		for ref := range o.dependents[c.UID] {
+			o.look(ref, e.At)
+		}
+	}
+	return nil
+}
+
+// look finds out whether the object is an orphan now.
+func (o *orphans) look(ref history.Ref, now history.Time) {
+	owners := o.owners[ref]
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(own owner) bool { return o.alive[own.UID] }) {
+		delete(o.since, ref)
+	} else if _, known := o.since[ref]; !known {
+		o.since[ref] = now
+	}
+}
+
+// DeletionOrder holds while no object that then selects goes away as long as an object that first selects exists in the same
+// namespace (anywhere, if one of the two has no namespace). For Always. It is for what must be dismantled in order: a
+// Deployment before the RoleBinding that it works with, a database before its backups.
+func DeletionOrder(first, then history.Ref) func(*history.History) error {
+	return perRun(func() judge {
+		live := map[history.Ref]bool{}
+		return judge{event: func(_ *history.History, e *history.Event) error {
+			for _, c := range e.Changes {
+				gone := c.Type == "DELETED"
+				if selects(first, c.Ref) {
+					if delete(live, c.Ref); !gone {
+						live[c.Ref] = true
+					}
+				}
+				if !gone || !selects(then, c.Ref) {
+					continue
+				}
+				there := slices.DeleteFunc(sorted(live), func(ref history.Ref) bool {
+					return ref.Namespace != c.Ref.Namespace && ref.Namespace != "" && c.Ref.Namespace != ""
+				})
+				if breaks("DeletionOrder: something that should have gone before", len(there) > 0) {
+					return fmt.Errorf("%s went away by %s, though what must go first was still there: %v", c.Ref, what(e), there)
+				}
+			}
+			return nil
+		}}
+	})
+}

@@ -1,0 +1,67 @@
+package property
+
+import (
+	"fmt"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// AtMostOnce holds while no key of the ledger of effects has had an effect of the kind twice; "" means any kind. For Always.
+// The ledger is outside the cluster and survives crashes: see [history.AddEffect].
+func AtMostOnce(kind string) func(*history.History) error {
+	return perRun(func() judge {
+		return judge{now: ledger(kind).read}
+	})
+}
+
+// ExactlyOnce holds when each of the keys has had one effect of the kind, and no key more than one. For Eventually.
+func ExactlyOnce(kind string, keys ...string) func(*history.History) error {
+	return perRun(func() judge {
+		l := ledger(kind)
+		return judge{now: func(h *history.History) error {
+			if err := l.read(h); err != nil {
+				return err
+			}
+			for _, k := range keys {
+				if _, ok := l.first[k]; breaks("ExactlyOnce: an effect that is missing", !ok) {
+					return fmt.Errorf("%s of %q has not happened by %s", l.name(), k, history.Clock(h.Now()))
+				}
+			}
+			return nil
+		}}
+	})
+}
+
+// effects is what has been read of the ledger.
+type effects struct {
+	kind   string
+	next   int
+	first  map[string]history.Effect
+	broken error
+}
+
+func ledger(kind string) *effects { return &effects{kind: kind, first: map[string]history.Effect{}} }
+
+func (l *effects) name() string {
+	if l.kind == "" {
+		return "an effect"
+	}
+	return "the effect " + l.kind
+}
+
+// read takes in what is new and finds keys that come again.
+func (l *effects) read(h *history.History) error {
+	for all := h.Effects(""); l.broken == nil && l.next < len(all); l.next++ {
+		e := all[l.next]
+		if l.kind != "" && l.kind != e.Kind {
+			continue
+		}
+		first, again := l.first[e.Key]
+		if breaks("AtMostOnce: an effect that comes again", again) {
+			l.broken = fmt.Errorf("%s of %q happened at %s by %s/%d and again at %s by %s/%d", l.name(), e.Key,
+				history.Clock(first.At), first.Process, first.Life, history.Clock(e.At), e.Process, e.Life)
+		}
+		l.first[e.Key] = e
+	}
+	return l.broken
+}

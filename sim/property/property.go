@@ -1,0 +1,179 @@
+// Package property holds properties that any controller can be asked for. Each constructor returns a function for
+// [sim.World.Always] or [sim.World.Eventually], and says which:
+//
+//	w.Always("nobody works in circles", property.NoHotLoop(100, 10*time.Second))
+//	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second))
+//
+// They read the history of the run and nothing else, so the code under test needs no annotation. What they say when they
+// break is one sentence with names, virtual times and versions. They read each event once, however often they are
+// judged, and what they remember belongs to one run.
+//
+// # Words
+//
+//   - Change: a committed change of an object other than Leases and Events.
+//   - Disturbance: a change by anybody but the programs under test (the user, a built-in controller, somebody else), a
+//     fault that strikes, the healing of faults, the beginning or end of a life. Most bounds are counted from the last
+//     disturbance, because before that nobody can be expected to have finished.
+//   - Key: one object of one controller, as its work queue knows it, in one life of its process.
+//
+// Where a [history.Ref] selects objects, its empty fields match anything.
+//
+// [sim.World.Always]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Always
+// [sim.World.Eventually]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Eventually
+package property
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// judge is what a property does in one run. Either function may be nil.
+type judge struct {
+	event func(h *history.History, e *history.Event) error // is called once for each event; what it finds stays found
+	now   func(h *history.History) error                   // is called at each judgement, when all events have been read
+}
+
+// perRun makes a property of judges: begin is called for each run, and each event is read once.
+func perRun(begin func() judge) func(*history.History) error {
+	var (
+		run    *history.History
+		j      judge
+		read   int
+		broken error
+	)
+	return func(h *history.History) error {
+		if h != run {
+			run, j, read, broken = h, begin(), 0, nil
+		}
+		for ; j.event != nil && broken == nil && read < len(h.Events); read++ {
+			broken = j.event(h, &h.Events[read])
+		}
+		if broken == nil && j.now != nil {
+			return j.now(h)
+		}
+		return broken
+	}
+}
+
+// breaks is asked with every rule that decides about a property and what it found. Tests turn one rule after the other
+// round, to see that each matters.
+var breaks = func(rule string, found bool) bool { return found }
+
+// changes says whether the event committed a change to an object other than Leases and Events.
+func changes(e *history.Event) bool {
+	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" })
+}
+
+// disturbs says whether the event is a disturbance.
+func disturbs(e *history.Event) bool {
+	switch e.Kind {
+	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
+		return true
+	case history.Request:
+		return e.Life == 0 && changes(e)
+	}
+	return false
+}
+
+// what is the event in words, with its time.
+func what(e *history.Event) string {
+	s := e.Actor()
+	switch e.Kind {
+	case history.Request:
+		s += " " + e.Verb + " " + e.Ref.String() + e.Host + e.Path
+		if e.Sub != "" {
+			s += "/" + e.Sub
+		}
+		if e.Revision != 0 {
+			s += fmt.Sprintf(" (rv %d)", e.Revision)
+		}
+	default:
+		s += " " + string(e.Kind)
+		if e.Note != "" {
+			s += ": " + e.Note
+		}
+	}
+	return strings.TrimSpace(s) + " at " + history.Clock(e.At)
+}
+
+// series is the reconciled key, without the number of the reconcile: "controller namespace/name".
+func series(reconcile string) string {
+	if i := strings.LastIndex(reconcile, " #"); i >= 0 {
+		return reconcile[:i]
+	}
+	return reconcile
+}
+
+// of says which controller reconciles a key.
+func controllerOf(reconcile string) string {
+	name, _, _ := strings.Cut(reconcile, " ")
+	return name
+}
+
+// selects says whether the pattern matches the object: empty fields match anything.
+func selects(pattern, ref history.Ref) bool {
+	return (pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
+		(pattern.Namespace == "" || pattern.Namespace == ref.Namespace) && (pattern.Name == "" || pattern.Name == ref.Name)
+}
+
+// anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and Events.
+func anyOf(patterns []history.Ref, ref history.Ref) bool {
+	if len(patterns) == 0 {
+		return ref.Kind != "Lease" && ref.Kind != "Event"
+	}
+	return slices.ContainsFunc(patterns, func(p history.Ref) bool { return selects(p, ref) })
+}
+
+// metadata is what properties want to know of an object.
+type metadata struct {
+	DeletionTimestamp string   `json:"deletionTimestamp"`
+	Finalizers        []string `json:"finalizers"`
+	OwnerReferences   []owner  `json:"ownerReferences"`
+	GenerateName      string   `json:"generateName"`
+	ResourceVersion   string   `json:"resourceVersion"`
+}
+
+type owner struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+	Controller bool   `json:"controller"`
+}
+
+// metadataOf reads an object's metadata if it contains one of the fields at all: most objects do not, and reading
+// without decoding is cheap.
+func metadataOf(object []byte, fields ...string) (m metadata) {
+	for _, f := range fields {
+		if bytes.Contains(object, []byte(`"`+f+`"`)) {
+			var o struct{ Metadata metadata }
+			if json.Unmarshal(object, &o) == nil {
+				return o.Metadata
+			}
+		}
+	}
+	return m
+}
+
+// sorted are the keys of a map by object, in order.
+func sorted[V any](m map[history.Ref]V) []history.Ref {
+	out := make([]history.Ref, 0, len(m))
+	for ref := range m {
+		out = append(out, ref)
+	}
+	slices.SortFunc(out, func(a, b history.Ref) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// overdue says by how much more than bound has passed since the later of two times.
+func overdue(h *history.History, since, disturbed history.Time, bound time.Duration) bool {
+	return h.Now()-max(since, disturbed) > bound
+}

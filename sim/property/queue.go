@@ -1,0 +1,123 @@
+package property
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// BackoffSettled holds while a controller that keeps failing does so at the pace of its back-off: it makes one attempt
+// in each back-off period of a key, and the back-off does not shrink. For Always.
+//
+// An attempt is a reconcile that sends a request for which attempt is true; when attempt is nil, any request that is meant
+// to change something but for a status, a Lease or an Event. A back-off period begins with a hand-out that the back-off
+// timer caused and ends with the next; hand-outs by watch events, resyncs and other timers lie within. It is judged from
+// the first such hand-out on whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
+// disturbance begins all anew.
+func BackoffSettled(controller string, slowest time.Duration, attempt func(*history.Event) bool) func(*history.History) error {
+	if attempt == nil {
+		attempt = mutates
+	}
+	return perRun(func() judge {
+		periods := map[string]*period{}
+		return judge{event: func(h *history.History, e *history.Event) error {
+			if disturbs(e) {
+				clear(periods)
+			}
+			if e.Reconcile == "" || controllerOf(e.Reconcile) != controller {
+				return nil
+			}
+			name := e.Actor() + " " + series(e.Reconcile)
+			p := periods[name]
+			switch {
+			case e.Kind == history.Handout && e.Cause == "timer(backoff)":
+				if p == nil && e.Wait > slowest {
+					periods[name] = &period{delay: e.Wait, begun: e.At}
+				} else if p != nil {
+					if breaks("BackoffSettled: the back-off shrinks", e.Wait < p.delay) {
+						return fmt.Errorf("the back-off of %s shrank from %v (until %s) to %v (until %s)",
+							name, p.delay, history.Clock(p.begun), e.Wait, history.Clock(e.At))
+					}
+					*p = period{delay: e.Wait, begun: e.At}
+				}
+			case p != nil && e.Kind == history.Handout:
+				p.cause = e.Cause
+			case p != nil && e.Kind == history.Request && attempt(e) && p.last != e.Reconcile:
+				p.attempts++
+				if breaks("BackoffSettled: a second attempt", p.attempts > 1) {
+					return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile %q, because of %s",
+						name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile, p.cause)
+				}
+				p.last = e.Reconcile
+			}
+			return nil
+		}}
+	})
+}
+
+// period is a back-off period that has begun.
+type period struct {
+	delay    time.Duration // the back-off that led to it
+	begun    history.Time
+	attempts int
+	last     string // the reconcile that made the last attempt
+	cause    string // of the last hand-out
+}
+
+// mutates says whether a request is meant to change something but for a status, a Lease or an Event.
+func mutates(e *history.Event) bool {
+	switch e.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return e.Sub != "status" && e.Ref.Kind != "Lease" && e.Ref.Kind != "Event"
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+// NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from when its queue could have
+// handed it out. For Always. Keys wait when all workers are busy with others, so a bound of a few seconds finds
+// reconcilers that block. What its own last reconcile takes does not count as waiting.
+func NoStarvation(bound time.Duration) func(*history.History) error {
+	return perRun(func() judge {
+		return judge{event: func(_ *history.History, e *history.Event) error {
+			if e.Kind == history.Handout && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
+				return fmt.Errorf("%s %s was ready at %s and got a worker at %s, %v later; %v are allowed",
+					e.Actor(), series(e.Reconcile), history.Clock(e.Ready), history.Clock(e.At), e.At-e.Ready, bound)
+			}
+			return nil
+		}}
+	})
+}
+
+// NoPanic holds while no reconcile panics. For Always; it is in the default pack. controller-runtime recovers panics unless
+// RecoverPanic is false and retries with back-off, so that a test that looks only at objects may not notice; without
+// recovery the process dies and is started again.
+func NoPanic() func(*history.History) error {
+	return perRun(func() judge {
+		return judge{event: func(_ *history.History, e *history.Event) error {
+			if e.Kind == history.Done && breaks("NoPanic: an outcome that is a panic", strings.HasPrefix(e.Outcome, "panic: ")) {
+				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile, e.Actor(), history.Clock(e.At), strings.TrimPrefix(e.Outcome, "panic: "))
+			}
+			return nil
+		}}
+	})
+}
+
+// CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always; it is in the default
+// pack. The objects of a cache are shared by all that read it: handlers, predicates and mapping functions get them
+// themselves, and so do readers with UnsafeDisableDeepCopy. The harness compares each with what the server sent when it
+// leaves the cache, at each Settle and at the end of the run.
+func CacheUntouched() func(*history.History) error {
+	return perRun(func() judge {
+		return judge{event: func(_ *history.History, e *history.Event) error {
+			if breaks("CacheUntouched: a change in place", e.Kind == history.Mutation) {
+				return fmt.Errorf("%s (rv %d) was changed in place in a cache of %s: %s", e.Ref, e.Revision, e.Actor(), e.Note)
+			}
+			return nil
+		}}
+	})
+}

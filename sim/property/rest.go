@@ -1,0 +1,146 @@
+package property
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Settles holds while no program under test changes anything later than within (virtual time) after the last
+// disturbance. For Always. A world that never comes to rest breaks "settles" of the default pack in the end; this one
+// says sooner, and by whom.
+//
+// Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the longest back-off or
+// RequeueAfter after which there is legitimately something left to do.
+func Settles(within time.Duration) func(*history.History) error {
+	return perRun(func() judge {
+		var last *history.Event
+		return judge{event: func(h *history.History, e *history.Event) error {
+			switch {
+			case disturbs(e):
+				c := *e
+				last = &c
+			case last != nil && e.Life > 0 && changes(e) && breaks("Settles: a change long after the last disturbance", e.At-last.At > within):
+				return fmt.Errorf("%s, %v after the last disturbance (%s); %v are allowed", what(e), e.At-last.At, what(last), within)
+			}
+			return nil
+		}}
+	})
+}
+
+// IdempotentAtRest holds while a reconcile of a settled world changes nothing, inside the cluster or outside. For Always.
+//
+// The world is at rest from a Settle until the next change by anybody but the programs under test, or the next fault
+// other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it waits for time to pass. To have
+// everything reconciled once more, end the process, whose next life reconciles every object that it lists:
+//
+//	w.Settle()
+//	w.Stop("operator")
+//	w.Settle()
+func IdempotentAtRest() func(*history.History) error {
+	return perRun(func() judge {
+		rest := history.Time(-1) // when it settled; negative when the world is not at rest
+		timed := map[string]bool{}
+		effects := 0
+		return judge{event: func(h *history.History, e *history.Event) error {
+			left := false // something left the cluster during this event
+			for all := h.Effects(""); effects < len(all) && all[effects].Event <= e.Index; effects++ {
+				left = left || all[effects].Event == e.Index
+			}
+			run := e.Actor() + " " + e.Reconcile
+			switch e.Kind {
+			case history.Settled:
+				rest = e.At
+			case history.Fault:
+				if !strings.HasPrefix(e.Note, "RacingRequeue") {
+					rest = -1
+				}
+			case history.Handout:
+				timed[run] = e.Cause == "timer(RequeueAfter)"
+			case history.Done:
+				delete(timed, run)
+			case history.Request:
+				switch {
+				case !left && !changes(e):
+				case e.Life == 0:
+					rest = -1
+				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && e.Reconcile != "" && !timed[run]):
+					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has disturbed it since",
+						what(e), e.Reconcile, history.Clock(rest))
+				}
+			}
+			return nil
+		}}
+	})
+}
+
+// NoHotLoop holds while no key is handed out more than most times within a stretch of virtual time without a reason. For
+// Always. Reasons are: each change by anybody but the programs under test, each fault, and for each object the first
+// change of each sort (created, modified, deleted) that each program makes in that stretch. A loop soon runs out of
+// those: it changes the same objects again and again, or nothing.
+//
+// The default pack takes 100 within 10 s: what client-go's default limiter for the classic queue (10 a second, burst 100)
+// grants to all keys of a controller together, here for one key. A key that fails again and again from controller-runtime's
+// first back-off of 5 ms on is handed out 11 times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
+func NoHotLoop(most int, within time.Duration) func(*history.History) error {
+	return perRun(func() judge {
+		keys := map[string]*loop{}
+		return judge{event: func(h *history.History, e *history.Event) error {
+			if e.Kind != history.Handout {
+				return nil
+			}
+			name := e.Actor() + " " + series(e.Reconcile)
+			l := keys[name]
+			if l == nil {
+				l = &loop{}
+				keys[name] = l
+			}
+			l.handouts = append(l.handouts, e.Index)
+			for e.At-h.Events[l.handouts[0]].At >= within {
+				l.handouts = l.handouts[1:]
+			}
+			if len(l.handouts) <= most || len(l.handouts) <= most+l.explained && e.At-l.looked < within/10 {
+				return nil // the reasons found a moment ago are enough
+			}
+			first := &h.Events[l.handouts[0]]
+			l.explained, l.looked = reasons(h.Events[first.Index:e.Index]), e.At
+			if breaks("NoHotLoop: more hand-outs than reasons", len(l.handouts)-l.explained > most) {
+				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, and only %d changes or faults can have been reasons",
+					name, len(l.handouts), history.Clock(first.At), history.Clock(e.At), e.Cause, l.explained)
+			}
+			return nil
+		}}
+	})
+}
+
+// loop is what NoHotLoop knows of a key.
+type loop struct {
+	handouts  []int        // the latest hand-outs, as indices of events
+	explained int          // how many of them had a reason, when it was last counted
+	looked    history.Time // when that was
+}
+
+// reasons counts what may have led to hand-outs.
+func reasons(events []history.Event) (n int) {
+	type change struct {
+		program, sort string
+		ref           history.Ref
+	}
+	seen := map[change]bool{}
+	for i := range events {
+		e := &events[i]
+		if e.Kind == history.Fault {
+			n++
+		}
+		for _, c := range e.Changes {
+			this := change{e.Process, c.Type, c.Ref}
+			if e.Life == 0 || !seen[this] {
+				n++
+			}
+			seen[this] = true
+		}
+	}
+	return n
+}

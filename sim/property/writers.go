@@ -1,0 +1,206 @@
+package property
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// NoLostUpdate holds while no reconcile overwrites a field that another writer has changed since the version that the
+// reconcile knew. For Always. Without patterns it looks at all objects but Leases and Events.
+//
+// A version counts as known when its watch event, list or reply had reached that life by the time of the reconcile's last
+// reply (or its beginning). Requests that carry a resourceVersion are safe: the server refuses them when they come too late.
+// So are those that touch other fields, as server-side apply does by itself; elements of lists are told apart by their
+// name, type, key, uid or ip, other lists by their values.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+func NoLostUpdate(of ...history.Ref) func(*history.History) error {
+	return perRun(func() judge {
+		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[string][]version{}, active: map[string]int{}}
+		return judge{event: w.event}
+	})
+}
+
+// writers keeps account of who wrote what, and who knew it.
+type writers struct {
+	of      []history.Ref
+	objects map[history.Ref]map[string]written // the last change of each field
+	known   map[string][]version               // what each life has learned, by life and object or kind
+	active  map[string]int                     // index of the event that set each reconcile going last
+}
+
+// written is the last change of a field.
+type written struct {
+	by       string // process
+	revision int64
+	at       history.Time
+	value    string
+}
+
+// version is one that somebody learned at an event.
+type version struct {
+	event    int
+	revision int64
+}
+
+func (w *writers) event(h *history.History, e *history.Event) error {
+	run := e.Actor() + " " + e.Reconcile
+	switch e.Kind {
+	case history.Handout:
+		w.active[run] = e.Index
+	case history.Done:
+		delete(w.active, run)
+	case history.Deliver:
+		w.learn(e.Actor(), e.Ref, e.Index, e.Revision)
+	case history.Reply:
+		if e.Reconcile != "" {
+			w.active[run] = e.Index
+		}
+		if e.Note == "" && e.Call >= 0 && e.Call < len(h.Events) {
+			asked := &h.Events[e.Call]
+			revision := asked.Revision
+			if asked.Verb == "list" {
+				revision = asked.Server
+			}
+			w.learn(e.Actor(), asked.Ref, e.Index, revision)
+		}
+	case history.Request:
+		for i := range e.Changes {
+			if err := w.write(e, &e.Changes[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *writers) learn(who string, ref history.Ref, event int, revision int64) {
+	if !anyOf(w.of, ref) && ref.Name != "" || revision == 0 {
+		return
+	}
+	if ref.Name == "" {
+		ref.Namespace = ""
+	}
+	k := who + " " + ref.Group + " " + ref.String()
+	w.known[k] = append(w.known[k], version{event, revision})
+}
+
+// knew is the newest version of the object that a life had learned by an event.
+func (w *writers) knew(who string, ref history.Ref, event int) (revision int64) {
+	for _, r := range []history.Ref{ref, {Group: ref.Group, Kind: ref.Kind}} {
+		for _, v := range slices.Backward(w.known[who+" "+r.Group+" "+r.String()]) {
+			if v.event <= event {
+				revision = max(revision, v.revision)
+				break
+			}
+		}
+	}
+	return revision
+}
+
+// write takes a change in and finds fields that it overwrites blindly.
+func (w *writers) write(e *history.Event, c *history.Change) error {
+	if !anyOf(w.of, c.Ref) {
+		return nil
+	}
+	if c.Type == "DELETED" {
+		delete(w.objects, c.Ref)
+		return nil
+	}
+	fields := w.objects[c.Ref]
+	if fields == nil || c.Type == "ADDED" {
+		fields = map[string]written{}
+		w.objects[c.Ref] = fields
+	}
+	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
+	since, running := w.active[e.Actor()+" "+e.Reconcile]
+	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
+	for _, path := range differing(before, after) {
+		last, ok := fields[path]
+		if ok && running && e.Life > 0 && last.by != e.Process {
+			known := max(named, w.knew(e.Actor(), c.Ref, since))
+			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
+				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), to %s without knowing it: the newest version that it knew was rv %d",
+					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), known)
+			}
+		}
+		fields[path] = written{e.Process, c.Revision, e.At, after[path]}
+	}
+	return nil
+}
+
+func or(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}
+
+// fieldsOf are an object's fields that somebody writes on purpose.
+func fieldsOf(object []byte) map[string]string {
+	out := map[string]string{}
+	var o map[string]any
+	if json.Unmarshal(object, &o) != nil {
+		return out
+	}
+	if m, ok := o["metadata"].(map[string]any); ok {
+		for _, k := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+			delete(m, k)
+		}
+	}
+	flatten("", o, out)
+	return out
+}
+
+// flatten writes the leaves of a decoded value down by their paths.
+func flatten(path string, v any, out map[string]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			flatten(path+"."+k, x, out)
+		}
+	case []any:
+		for _, x := range v {
+			if name := nameOf(x); name != "" {
+				flatten(path+"["+name+"]", x, out)
+			} else {
+				value, _ := json.Marshal(x)
+				out[path+"["+string(value)+"]"] = string(value)
+			}
+		}
+	default:
+		value, _ := json.Marshal(v)
+		out[path] = string(value)
+	}
+}
+
+// nameOf tells the elements of a list apart, as the list-map keys of Kubernetes' own types do.
+func nameOf(v any) string {
+	m, _ := v.(map[string]any)
+	for _, key := range []string{"uid", "name", "type", "key", "ip"} {
+		if s, ok := m[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// differing are the paths whose values differ, in order.
+func differing(before, after map[string]string) (out []string) {
+	for path, x := range after {
+		if y, ok := before[path]; !ok || x != y {
+			out = append(out, path)
+		}
+	}
+	for path := range before {
+		if _, ok := after[path]; !ok {
+			out = append(out, path)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
