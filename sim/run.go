@@ -116,6 +116,10 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	return r
 }
 
+// drain is the virtual time in which goroutines of dead lives may wake, find that their connection is gone, and end:
+// libraries that take no context poll for as long as they were told to, and time stops with the run.
+const drain = 10 * time.Minute
+
 // failedTest is the temper of a run in which somebody failed the test itself. A test cannot be made whole again, so no
 // second run of it can be told from the first.
 const failedTest = "failed"
@@ -189,6 +193,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 				r.sometimes = append(r.sometimes, probe)
 			}
 		}
+		time.Sleep(drain)
 	}()
 	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
 	w = newWorld(source, r.history, s)
