@@ -84,6 +84,10 @@ catalogue: ## Every kept story must break its faulty variant and pass on the cur
 	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
 	go test -count=1 ./reports -update
 
+.PHONY: docs
+docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
+	go run ./hack/docs
+
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.
 	rm -rf bin reports/out

@@ -8,6 +8,10 @@
 // break is one sentence with names, virtual times and versions. They read each event once, however often they are
 // judged, and what they remember belongs to one run.
 //
+// Every run is judged by a default pack without being asked: "settles" (judged by Settle itself), "no hot loop"
+// (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()) and "no stuck finalizer"
+// (NoStuckFinalizer(0) at each Settle). [sim.World.Without] switches them off by name.
+//
 // # Words
 //
 //   - Change: a committed change of an object other than Leases and Events.
@@ -19,6 +23,7 @@
 // Where a [history.Ref] selects objects, its empty fields match anything.
 //
 // [sim.World.Always]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Always
+// [sim.World.Without]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Without
 // [sim.World.Eventually]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Eventually
 package property
 

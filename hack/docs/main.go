@@ -1,0 +1,156 @@
+// Command docs writes the pages of docs/ that are made from the documentation and the compiled examples of the code:
+//
+//	go run ./hack/docs    # or: make docs
+//
+// It is run in the root of the module. A test fails when a page is not what the code says.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/doc/comment"
+	"go/format"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// page is a page that is made from a package.
+type page struct {
+	file  string // below the root
+	title string
+	intro string // what comes first; when empty, the documentation of the package
+	dir   string // of the package, below the root
+	// names are the functions, in the order of the page.
+	names []string
+}
+
+var pages = []page{
+	{
+		file: "docs/properties.md", title: "Properties that ship", dir: "sim/property",
+		names: []string{
+			"Settles", "IdempotentAtRest", "NoHotLoop", "BackoffSettled", "NoStarvation", "NoPanic", "CacheUntouched",
+			"ActionableStatus", "AtMostOnce", "ExactlyOnce", "NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder",
+			"BoundedRecords", "NoLostUpdate", "CrashSafe",
+		},
+	},
+}
+
+func main() {
+	for _, p := range pages {
+		text, err := p.render(".")
+		if err == nil {
+			err = os.WriteFile(filepath.FromSlash(p.file), text, 0o644)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "docs:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// render makes the page from the package's source.
+func (p page) render(root string) ([]byte, error) {
+	fset := token.NewFileSet()
+	pkg, err := load(fset, filepath.Join(root, filepath.FromSlash(p.dir)))
+	if err != nil {
+		return nil, err
+	}
+	funcs := map[string]*doc.Func{}
+	for _, f := range pkg.Funcs {
+		funcs[f.Name] = f
+	}
+	for _, t := range pkg.Types { // functions that return a type of the package are kept with it
+		for _, f := range t.Funcs {
+			funcs[f.Name] = f
+		}
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n\n<!-- Made by make docs from the documentation of %s. Do not edit. -->\n\n", p.title, p.dir)
+	intro := p.intro
+	if intro == "" {
+		intro = pkg.Doc
+	}
+	b.Write(markdown(pkg, intro))
+	b.WriteString("\n| name | in short |\n| --- | --- |\n")
+	for _, name := range p.names {
+		f := funcs[name]
+		if f == nil {
+			return nil, fmt.Errorf("%s has no function %s", p.dir, name)
+		}
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", name, strings.ToLower(name), strings.ReplaceAll(pkg.Synopsis(f.Doc), "|", "\\|"))
+	}
+	for _, name := range p.names {
+		f := funcs[name]
+		fmt.Fprintf(&b, "\n## %s\n\n```go\n%s\n```\n\n", name, source(fset, f.Decl))
+		b.Write(markdown(pkg, f.Doc))
+		if len(f.Examples) == 0 {
+			return nil, fmt.Errorf("%s.%s has no example", p.dir, name)
+		}
+		for _, e := range f.Examples {
+			b.WriteString("\n")
+			b.Write(markdown(pkg, e.Doc))
+			fmt.Fprintf(&b, "```go\n%s\n```\n", body(fset, e))
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// load reads the documentation of a package, with the examples of its tests.
+func load(fset *token.FileSet, dir string) (*doc.Package, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return doc.NewFromFiles(fset, files, filepath.ToSlash(dir))
+}
+
+// markdown writes a doc comment; its headings are those of a section.
+func markdown(pkg *doc.Package, text string) []byte {
+	p := pkg.Printer()
+	p.HeadingLevel = 3
+	p.HeadingID = func(*comment.Heading) string { return "" }
+	p.DocLinkURL = func(l *comment.DocLink) string {
+		if l.ImportPath == "" && l.Recv == "" {
+			return "#" + strings.ToLower(l.Name)
+		}
+		return l.DefaultURL("https://pkg.go.dev/")
+	}
+	return p.Markdown(pkg.Parser().Parse(text))
+}
+
+// source is a function's head.
+func source(fset *token.FileSet, f *ast.FuncDecl) string {
+	var b bytes.Buffer
+	head := *f
+	head.Body, head.Doc = nil, nil
+	format.Node(&b, fset, &head) //nolint:errcheck // it was parsed a moment ago
+	return b.String()
+}
+
+// body is an example without its braces and one indent.
+func body(fset *token.FileSet, e *doc.Example) string {
+	var b bytes.Buffer
+	format.Node(&b, fset, &printer.CommentedNode{Node: e.Code, Comments: e.Comments}) //nolint:errcheck // it was parsed a moment ago
+	s := strings.TrimSuffix(strings.TrimPrefix(b.String(), "{"), "}")
+	lines := strings.Split(strings.Trim(s, "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "\t")
+	}
+	return strings.Join(lines, "\n")
+}

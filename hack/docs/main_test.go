@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Each page is what the code says now.
+func TestPagesAreFresh(t *testing.T) {
+	root := filepath.Join("..", "..")
+	for _, p := range pages {
+		want, err := p.render(root)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p.file)))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what %s says: run make docs (%v)", p.file, p.dir, err)
+		}
+	}
+}
+
+// A page that names what is not there, or what has no example, is refused.
+func TestIncompletePagesAreRefused(t *testing.T) {
+	for _, p := range []page{{dir: "sim/property", names: []string{"NoSuchProperty"}}, {dir: "sim/history", names: []string{"Clock"}}} {
+		if text, err := p.render(filepath.Join("..", "..")); err == nil {
+			t.Errorf("%v gives %s", p, text)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package property_test
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/property"
+)
+
+// w is the world of a scenario: sim.Check(t, func(w *sim.World) { … }).
+var w *sim.World
+
+func ExampleSettles() {
+	// Nothing in this scenario waits for longer than a minute.
+	w.Always("nobody is restless", property.Settles(time.Minute))
+}
+
+func ExampleIdempotentAtRest() {
+	w.Always("a settled world stays as it is", property.IdempotentAtRest())
+	w.Settle()
+	w.Stop("operator") // its next life reconciles everything once more
+	w.Settle()
+}
+
+func ExampleNoHotLoop() {
+	w.Without("no hot loop") // stricter than the default pack
+	w.Always("nobody works in circles", property.NoHotLoop(20, 10*time.Second))
+}
+
+func ExampleBackoffSettled() {
+	// An attempt is an installation, which takes up to a minute to clean up when it fails.
+	installs := func(e *history.Event) bool { return e.Verb == "create" && e.Ref.Kind == "Deployment" }
+	w.Always("one attempt per back-off period", property.BackoffSettled("bundles", time.Minute, installs))
+}
+
+func ExampleNoStarvation() {
+	w.Always("one slow object does not hold up the others", property.NoStarvation(5*time.Second))
+}
+
+func ExampleNoPanic() {
+	w.Always("no reconcile panics", property.NoPanic()) // the default pack does so too
+}
+
+func ExampleCacheUntouched() {
+	w.Always("nobody writes into the cache", property.CacheUntouched()) // the default pack does so too
+}
+
+func ExampleActionableStatus() {
+	bundle := history.Ref{Kind: "Bundle", Name: "shop"}
+	w.Eventually("the status says what is wrong", property.ActionableStatus(bundle, "RC-17", 0.95, time.Minute))
+	// The scenario makes the world fail with a message that contains RC-17.
+	w.Settle()
+	w.Sleep(time.Hour)
+	w.Settle()
+}
+
+func ExampleAtMostOnce() {
+	w.Always("nobody is paid twice", property.AtMostOnce("payment"))
+}
+
+func ExampleExactlyOnce() {
+	w.Eventually("everybody is paid, once", property.ExactlyOnce("payment", "alice", "bob"))
+}
+
+func ExampleNoStuckFinalizer() {
+	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second, history.Ref{Group: "example.com"}))
+}
+
+func ExampleNamespaceFinishes() {
+	w.Eventually("namespaces finish", property.NamespaceFinishes(time.Minute))
+}
+
+func ExampleNoOrphans() {
+	w.Eventually("nothing outlives its owner", property.NoOrphans(30*time.Second))
+}
+
+func ExampleDeletionOrder() {
+	w.Always("rights go last", property.DeletionOrder(history.Ref{Kind: "Deployment"}, history.Ref{Kind: "RoleBinding"}))
+}
+
+func ExampleBoundedRecords() {
+	release := func(o history.Object) string {
+		var secret struct{ Metadata struct{ Labels map[string]string } }
+		if json.Unmarshal(o.JSON, &secret) != nil || secret.Metadata.Labels["owner"] != "helm" {
+			return "" // not a record
+		}
+		return "release " + secret.Metadata.Labels["name"]
+	}
+	w.Always("old releases are pruned", property.BoundedRecords(history.Ref{Kind: "Secret"}, 10, release))
+}
+
+func ExampleNoLostUpdate() {
+	w.Always("nobody overwrites what he has not seen", property.NoLostUpdate(history.Ref{Kind: "ConfigMap"}))
+}
+
+func ExampleCrashSafe() {
+	w.Inject(sim.Crash("operator"))
+	w.Eventually("a crash leaves no trace", property.CrashSafe(w.Undisturbed()))
+}
