@@ -8,11 +8,17 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// Builtin adds a controller that belongs to the cluster itself, from the packages under models, for example
-// workload.New(). One of the same name is replaced: the namespace controller and the garbage collector are there from
-// the start, with their default settings.
-func (w *World) Builtin(a actor.Actor) {
+// Builtin adds controllers that belong to the cluster itself, from the packages under models, for example
+// workload.New() and kubelet.New(). One of the same name is replaced: the namespace controller and the garbage collector
+// are there from the start, with their default settings.
+func (w *World) Builtin(actors ...actor.Actor) {
 	w.alive()
+	for _, a := range actors {
+		w.builtin(a)
+	}
+}
+
+func (w *World) builtin(a actor.Actor) {
 	b := &builtin{world: w, actor: a, steps: map[string]*step{}, fired: map[string]int{}}
 	at := len(w.builtins)
 	for i, old := range w.builtins {
@@ -59,7 +65,26 @@ type builtin struct {
 	world *World
 	actor actor.Actor
 	steps map[string]*step
+	busy  bool           // a step is under way
+	later []func()       // steps whose time has come meanwhile
 	fired map[string]int // by key: how many events there were when a step of that key happened last
+}
+
+// run performs a step. While one waits for webhooks, the others of the same controller wait for it.
+func (b *builtin) run(do func()) {
+	if b.busy {
+		b.later = append(b.later, do)
+		return
+	}
+	b.busy = true
+	b.world.wire.Step(do, func() {
+		b.busy = false
+		if len(b.later) > 0 {
+			next := b.later[0]
+			b.later = b.later[1:]
+			b.run(next)
+		}
+	})
 }
 
 // step is what a built-in controller has asked to do.
@@ -123,7 +148,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 			delete(b.steps, key)
 			b.fired[key] = len(w.history.Events)
 			w.sched.SetCurrent(b.actor.Name() + " " + key)
-			do()
+			b.run(do)
 			return false
 		},
 	}

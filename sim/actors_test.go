@@ -1,11 +1,13 @@
 package sim_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,7 +15,10 @@ import (
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for ever asks for a
@@ -146,4 +151,30 @@ func TestDependentsGoWithTheirOwner(t *testing.T) {
 	if report.Failure != nil {
 		t.Error(report.Failure.Text())
 	}
+}
+
+// A Deployment comes up in a world with workloads and a kubelet, in every order of things, and the same one each time.
+func TestWorkloadsComeUp(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		w.Builtin(workload.New()...)
+		w.Builtin(kubelet.New()...)
+		labels := map[string]string{"app": "web"}
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+		d.Spec.Replicas, d.Spec.Selector = new(int32(3)), &metav1.LabelSelector{MatchLabels: labels}
+		d.Spec.Template.Labels = labels
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web:1"}}
+		w.Eventually("the deployment is available", func(h *history.History) error {
+			var got appsv1.Deployment
+			if o, ok := h.Object("apps", "Deployment", "default", "web"); !ok || o.Into(&got) != nil || got.Status.AvailableReplicas != 3 {
+				return fmt.Errorf("%+v", got.Status)
+			}
+			return nil
+		})
+		w.Apply(d)
+		w.Settle()
+	}, sim.Runs(20), sim.Verify(2))
+	if report.Failure != nil {
+		t.Error(report.Failure.Text())
+	}
+	t.Logf("%d runs, %d steps", report.Runs, report.Steps)
 }

@@ -61,6 +61,9 @@ func Get(c Cluster, path string, into any) bool {
 	return r.Code == http.StatusOK && json.Unmarshal(r.Body, into) == nil
 }
 
+// Decode reads an object from a change, and says whether it could.
+func Decode(object []byte, into any) bool { return json.Unmarshal(object, into) == nil }
+
 // Path is the URL path of an object, or of a collection where name is empty.
 func Path(group, version, namespace, resource, name string) string {
 	p := "/apis/" + group + "/" + version

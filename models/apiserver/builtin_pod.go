@@ -189,7 +189,7 @@ func defaultDownward(items []corev1.DownwardAPIVolumeFile) {
 // DefaultTolerationSeconds (plugin/pkg/admission).
 var podStrategy = builtin{
 	unconditional: true, status: true, generation: true, returnsDeleted: true,
-	unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "binding", "ephemeralcontainers", "resize"},
+	unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
 	defaults:   on(defaultPod),
 	prepareCreate: func(_ *call, o runtime.Object) {
 		p := o.(*corev1.Pod)

@@ -73,6 +73,9 @@ func (r *row) kindOf() *kind {
 			verbs: []string{"get", "patch", "update"}, scale: builtinScale,
 		})
 	}
+	if r.plural == "pods" {
+		v.subs = append(v.subs, &subresource{name: "binding", kind: "Binding", version: "v1", verbs: []string{"create"}})
+	}
 	if r.plural == "namespaces" {
 		v.subs = append(v.subs, &subresource{name: "finalize", verbs: []string{"update"}})
 		k.verbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}

@@ -19,6 +19,8 @@ type Cluster struct {
 	Server *apiserver.Server
 	// Choice answers every choice; nil gives the dull answer.
 	Choice func(label string, n int) int
+	// Watch, when set, is called after each step.
+	Watch func()
 	// Changes is everything that was committed.
 	Changes []apiserver.Change
 
@@ -99,6 +101,9 @@ func (c *Cluster) Run(d time.Duration) {
 		c.now = max(c.now, next.due)
 		delete(of.steps, next.key)
 		next.do()
+		if c.Watch != nil {
+			c.Watch()
+		}
 	}
 }
 

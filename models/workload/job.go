@@ -1,0 +1,364 @@
+package workload
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/actor"
+)
+
+// Between attempts after failures a Job waits 10 s, doubling up to 10 min (pkg/controller/job/backoff_utils.go).
+const firstJobWait, lastJobWait = 10 * time.Second, 10 * time.Minute
+
+// work is a Job and its pods, at one look.
+type work struct {
+	*controller
+	job               *batchv1.Job
+	path              string
+	active            []corev1.Pod
+	succeeded, failed []corev1.Pod
+	leaving           []corev1.Pod // deleted because the Job is over
+	wait              time.Duration
+}
+
+// syncJob follows pkg/controller/job/job_controller.go. A pod keeps the finalizer batch.kubernetes.io/job-tracking until
+// it has been counted in the status. A real controller counts and takes the finalizers off in requests of their own, with
+// status.uncountedTerminatedPods as its memory; here that is one step.
+func syncJob(c *controller, namespace, name string) (time.Duration, error) {
+	w := &work{controller: c, path: actor.Path("batch", "v1", namespace, "jobs", name)}
+	if w.job = read[batchv1.Job](c, w.path); w.job == nil {
+		return 0, freeOrphans(c, namespace, name)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(w.job.Spec.Selector)
+	if err != nil {
+		return 0, nil
+	}
+	pods, wrote, err := claim(c, w.job, w.ref(), selector)
+	if wrote || err != nil {
+		return 0, err
+	}
+	sort.SliceStable(pods, func(i, j int) bool { return pods[i].CreationTimestamp.Before(&pods[j].CreationTimestamp) })
+	for _, p := range pods {
+		switch {
+		case p.Status.Phase == corev1.PodSucceeded:
+			w.succeeded = append(w.succeeded, p)
+		case p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil && w.over() == "":
+			w.failed = append(w.failed, p)
+		case p.DeletionTimestamp != nil:
+			w.leaving = append(w.leaving, p)
+		default:
+			w.active = append(w.active, p)
+		}
+	}
+	for _, act := range []func() (bool, error){w.start, w.count, w.end, w.shrink, w.grow, w.expire} {
+		if wrote, err := act(); wrote || err != nil {
+			return 0, err
+		}
+	}
+	return w.wait, nil
+}
+
+func (w *work) ref() metav1.OwnerReference {
+	return *metav1.NewControllerRef(w.job, batchv1.SchemeGroupVersion.WithKind("Job"))
+}
+
+// over is the type of the condition with which the Job has ended, "" if it has not.
+func (w *work) over() batchv1.JobConditionType {
+	for _, c := range w.job.Status.Conditions {
+		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return c.Type
+		}
+	}
+	return ""
+}
+
+func (w *work) suspended() bool { return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend }
+
+// indexed says whether each pod has a number of its own.
+func (w *work) indexed() bool {
+	return w.job.Spec.CompletionMode != nil && *w.job.Spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+// start stamps the beginning, and refuses what is not modelled.
+func (w *work) start() (bool, error) {
+	s := w.job.Status.DeepCopy()
+	spec := &w.job.Spec
+	switch {
+	case w.over() != "":
+	case spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil || spec.BackoffLimitPerIndex != nil:
+		w.condition(s, batchv1.JobFailed, "NotModelled", "podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
+	case w.suspended() && s.StartTime != nil:
+		s.StartTime = nil
+	case !w.suspended() && s.StartTime == nil:
+		now := metav1.NewTime(w.Clock())
+		s.StartTime = &now
+	}
+	return w.write(s)
+}
+
+// count takes ended pods into the status, then takes their finalizer off.
+func (w *work) count() (bool, error) {
+	s := w.job.Status.DeepCopy()
+	s.Active, s.Ready = int32(len(w.active)), new(int32)
+	s.Terminating = new(int32)
+	if s.UncountedTerminatedPods == nil {
+		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
+	}
+	for i := range w.active {
+		if ready(&w.active[i]) {
+			*s.Ready++
+		}
+	}
+	s.Succeeded += fresh(w.succeeded)
+	s.Failed += fresh(w.failed)
+	if w.indexed() {
+		s.CompletedIndexes = indexes(w.doneIndexes())
+	}
+	wrote, err := w.write(s)
+	for _, pods := range [][]corev1.Pod{w.succeeded, w.failed, w.leaving} {
+		for i := range pods {
+			if err == nil && tracked(&pods[i]) {
+				wrote, err = true, free(w.controller, &pods[i])
+			}
+		}
+	}
+	return wrote, err
+}
+
+// fresh is how many of the pods have not been counted yet.
+func fresh(pods []corev1.Pod) (n int32) {
+	for i := range pods {
+		if tracked(&pods[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// tracked says whether a pod has not been counted yet.
+func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
+
+// free takes the finalizer off a pod.
+func free(c *controller, p *corev1.Pod) error {
+	kept := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	patch := map[string]any{"metadata": map[string]any{"finalizers": kept}}
+	return gone(actor.Do(c, http.MethodPatch, podsPath(p.Namespace, p.Name), patch, nil))
+}
+
+// freeOrphans lets the pods of a Job go that is no more (job_controller.go, syncOrphanPod).
+func freeOrphans(c *controller, namespace, name string) error {
+	all, err := actor.List[corev1.Pod](c, podsPath(namespace, ""))
+	for i := range all {
+		if ref := metav1.GetControllerOf(&all[i]); ref != nil && ref.Kind == "Job" && ref.Name == name && tracked(&all[i]) {
+			return free(c, &all[i])
+		}
+	}
+	return err
+}
+
+// end finds out whether the Job has come to an end.
+func (w *work) end() (bool, error) {
+	if w.over() != "" {
+		return false, nil
+	}
+	s := w.job.Status.DeepCopy()
+	spec := &w.job.Spec
+	deadline := spec.ActiveDeadlineSeconds
+	if deadline != nil && s.StartTime != nil {
+		left := s.StartTime.Add(time.Duration(*deadline) * time.Second).Sub(w.Clock())
+		if left <= 0 {
+			w.condition(s, batchv1.JobFailed, "DeadlineExceeded", "Job was active longer than specified deadline")
+			return w.write(s)
+		}
+		w.wait = soonest(w.wait, left)
+	}
+	switch {
+	case spec.BackoffLimit != nil && s.Failed > *spec.BackoffLimit:
+		w.condition(s, batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
+	case spec.Completions != nil && s.Succeeded >= *spec.Completions, spec.Completions == nil && s.Succeeded > 0 && len(w.active) == 0:
+		now := metav1.NewTime(w.Clock())
+		s.CompletionTime = &now
+		w.condition(s, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
+		w.condition(s, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
+	}
+	return w.write(s)
+}
+
+// shrink deletes pods that are not needed: all when the Job is over or suspended, else those beyond its parallelism.
+func (w *work) shrink() (bool, error) {
+	keep := w.wanted()
+	if len(w.active) <= keep {
+		return false, nil
+	}
+	return true, remove(w.controller, dispensable(w.active))
+}
+
+// wanted is how many pods should be active.
+func (w *work) wanted() int {
+	spec := &w.job.Spec
+	if w.over() != "" || w.suspended() || w.job.DeletionTimestamp != nil {
+		return 0
+	}
+	n := int(*spec.Parallelism)
+	if spec.Completions != nil {
+		n = min(n, int(*spec.Completions-w.job.Status.Succeeded))
+	} else if w.job.Status.Succeeded > 0 {
+		n = len(w.active) // a work queue: once one has succeeded no more are made
+	}
+	return max(n, 0)
+}
+
+// grow makes one pod, but after a failure only when the back-off has passed.
+func (w *work) grow() (bool, error) {
+	if len(w.active) >= w.wanted() {
+		return false, nil
+	}
+	if left := w.backOff(); left > 0 {
+		w.wait = soonest(w.wait, left)
+		return false, nil
+	}
+	p := podOf(w.job.Namespace, &w.job.Spec.Template, w.ref())
+	p.GenerateName = w.job.Name + "-"
+	p.Finalizers = append(p.Finalizers, batchv1.JobTrackingFinalizer)
+	if w.indexed() {
+		index := w.freeIndex()
+		if p.Annotations == nil {
+			p.Annotations = map[string]string{}
+		}
+		p.Annotations[batchv1.JobCompletionIndexAnnotation] = index
+		p.Labels[batchv1.JobCompletionIndexAnnotation] = index
+		p.GenerateName += index + "-"
+		p.Spec.Hostname = w.job.Name + "-" + index
+	}
+	return true, create(w.controller, p)
+}
+
+// backOff is how long the Job must still wait after its last failures in a row.
+func (w *work) backOff() time.Duration {
+	var last time.Time
+	fails := 0
+	for _, p := range w.failed {
+		if at := endedAt(&p); at.After(last) {
+			last = at
+		}
+		fails++
+	}
+	for _, p := range w.succeeded {
+		if endedAt(&p).After(last) {
+			fails = 0
+		}
+	}
+	if fails == 0 {
+		return 0
+	}
+	return max(last.Add(min(firstJobWait<<min(fails-1, 10), lastJobWait)).Sub(w.Clock()), 0)
+}
+
+func endedAt(p *corev1.Pod) time.Time {
+	at := p.CreationTimestamp.Time
+	if p.DeletionTimestamp != nil {
+		at = p.DeletionTimestamp.Time
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Terminated != nil && c.State.Terminated.FinishedAt.After(at) {
+			at = c.State.Terminated.FinishedAt.Time
+		}
+	}
+	return at
+}
+
+// expire deletes a Job whose time to live after its end has passed (pkg/controller/ttlafterfinished).
+func (w *work) expire() (bool, error) {
+	if w.over() == "" || w.job.Spec.TTLSecondsAfterFinished == nil || w.job.DeletionTimestamp != nil {
+		return false, nil
+	}
+	var ended time.Time
+	for _, c := range w.job.Status.Conditions {
+		if c.Type == w.over() {
+			ended = c.LastTransitionTime.Time
+		}
+	}
+	left := ended.Add(time.Duration(*w.job.Spec.TTLSecondsAfterFinished) * time.Second).Sub(w.Clock())
+	if left > 0 {
+		w.wait = soonest(w.wait, left)
+		return false, nil
+	}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.job.UID}, PropagationPolicy: new(metav1.DeletePropagationForeground)}
+	return true, gone(actor.Do(w, http.MethodDelete, w.path, options, nil))
+}
+
+func (w *work) condition(s *batchv1.JobStatus, kind batchv1.JobConditionType, reason, message string) {
+	now := metav1.NewTime(w.Clock())
+	s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now,
+		Reason: reason, Message: message})
+}
+
+func (w *work) write(s *batchv1.JobStatus) (bool, error) {
+	if reflect.DeepEqual(*s, w.job.Status) {
+		return false, nil
+	}
+	w.job.Status = *s
+	return true, actor.Do(w, http.MethodPut, w.path+"/status", w.job, nil)
+}
+
+func (w *work) doneIndexes() map[int]bool {
+	done := map[int]bool{}
+	for _, p := range w.succeeded {
+		if n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
+			done[n] = true
+		}
+	}
+	return done
+}
+
+func (w *work) freeIndex() string {
+	taken := w.doneIndexes()
+	for _, p := range w.active {
+		if n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
+			taken[n] = true
+		}
+	}
+	n := 0
+	for taken[n] {
+		n++
+	}
+	return strconv.Itoa(n)
+}
+
+// indexes writes a set of numbers as Jobs do: "1,3-5".
+func indexes(set map[int]bool) string {
+	var all []int
+	for n := range set {
+		all = append(all, n)
+	}
+	sort.Ints(all)
+	out := ""
+	for i := 0; i < len(all); {
+		j := i
+		for j+1 < len(all) && all[j+1] == all[j]+1 {
+			j++
+		}
+		if out != "" {
+			out += ","
+		}
+		switch {
+		case j == i:
+			out += strconv.Itoa(all[i])
+		case j == i+1:
+			out += fmt.Sprintf("%d,%d", all[i], all[j])
+		default:
+			out += fmt.Sprintf("%d-%d", all[i], all[j])
+		}
+		i = j + 1
+	}
+	return out
+}
