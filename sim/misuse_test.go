@@ -89,6 +89,8 @@ var processes = []misuse{
 	in("a process without a name", func(w *sim.World) { w.Start("", idle) }, `a process cannot be called ""`),
 	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
+	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
+		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer"]`),
 	in("no program", func(w *sim.World) { w.Run("op", nil) }, `w.Run("op") was given no function`),
 	in("a setup function that errors", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
