@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"sim/simginkgo":        {"sim", "sim/history", "sim/story"},
 	"models":               {"sim/history", "models/apiserver", "models/actor"},
 	"controllers":          {"controllers/internal"}, // guests: they do not know that the house exists
-	"scenarios":            {"sim", "models", "controllers", "scenarios/internal"},
+	"scenarios":            {"sim", "models", "controllers", "reports", "scenarios/internal"},
 	"fuzz":                 {"scenarios", "sim"},
 	"reports":              {"sim/history", "sim/story"},
 	"cmd":                  {"sim/history", "sim/story", "reports"},

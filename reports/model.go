@@ -90,6 +90,9 @@ func newModel(r Run) *model {
 		}
 	}
 	h := r.History
+	if at := m.trace.violation; at >= 0 && r.Story == nil {
+		m.Temper, m.Message = "broke", h.Events[at].Note
+	}
 	m.Lanes, m.lanes = lanes(h)
 	m.Chain = Chain(h)
 	for _, t := range h.Tellings() {

@@ -25,8 +25,8 @@ type page struct {
 	Title  string
 	Style  template.CSS
 	Script template.JS
-	Data   template.JS // JSON for the script
-	Bodies template.JS // a JSON list of strings, gzip, base64, quoted: unpacked when the first step is looked at
+	Data   template.JS // the runs for the script, packed
+	Bodies template.JS // a list of strings, packed: unpacked when the first step is looked at
 	Text   []string    // for readers without script
 	Body   template.HTML
 }
@@ -71,11 +71,10 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 		data.Runs = append(data.Runs, m)
 		p.Text = append(p.Text, first(r.History.Tell(), longestText)...)
 	}
-	doc, err := json.Marshal(data) // escapes <, so it cannot end the element that it stands in
-	if err != nil {
+	var err error
+	if p.Data, err = pack(data); err != nil {
 		return nil, err
 	}
-	p.Data = template.JS(doc)
 	if p.Bodies, err = pack(bodies); err != nil {
 		return nil, err
 	}
@@ -114,8 +113,9 @@ func (m *model) shift(n int) {
 	}
 }
 
-func pack(bodies []string) (template.JS, error) {
-	data, err := json.Marshal(bodies)
+// pack makes JSON small: gzip, in base64, in quotes. A run is told in few words, so a tenth of it is left.
+func pack(v any) (template.JS, error) {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/history"
@@ -159,6 +160,16 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 			add(e.Host, "outside", 0)
 		}
 	}
+	// The lives of a process stand side by side, in the order in which the processes came.
+	came := map[string]int{}
+	for i, l := range byGroup["process"] {
+		if _, ok := came[processOf(l.Name)]; !ok {
+			came[processOf(l.Name)] = i
+		}
+	}
+	sort.SliceStable(byGroup["process"], func(i, j int) bool {
+		return came[processOf(byGroup["process"][i].Name)] < came[processOf(byGroup["process"][j].Name)]
+	})
 	place = map[string]int{}
 	for _, g := range groups {
 		for _, l := range byGroup[g] {
@@ -168,3 +179,6 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 	}
 	return all, place
 }
+
+// processOf is an actor's name without its life.
+func processOf(actor string) string { return actor[:strings.LastIndex(actor, "/")] }

@@ -186,6 +186,7 @@ type campaign struct {
 	shrunk   map[string]int // failing runs that were shrunk, by property
 	saved    time.Time
 	before   time.Duration // real time that earlier processes spent on the campaign
+	pace     story.Result  // how the campaign went on: its Growth and Slowest
 }
 
 func (c *campaign) run(began time.Time) {
@@ -218,10 +219,12 @@ func (c *campaign) run(began time.Time) {
 			continue
 		}
 		seed := choice.Mix(c.report.Seed, i)
+		clock := time.Now()
 		res, strategy, more := search.next(i, seed)
 		if !more {
 			break
 		}
+		c.keepPace(i, strategy, res, time.Since(clock), search)
 		if res.verdict != nil {
 			c.found(i, seed, strategy, res, res)
 		} else if s.verify > 0 && i%s.verify == 0 {
@@ -235,6 +238,18 @@ func (c *campaign) run(began time.Time) {
 	}
 	c.report.Complete = true
 	c.save(search, s.runs, began, true)
+}
+
+// keepPace notes how long a run took and how much had been seen by then: eight times at least for each doubling of runs.
+func (c *campaign) keepPace(run int, strategy string, res *result, took time.Duration, s *search) {
+	c.pace.Slow(story.SlowRun{Run: run, Strategy: strategy, Steps: res.steps, Elapsed: took})
+	n, every := c.report.Runs, 1
+	for every*16 <= n {
+		every *= 2
+	}
+	if n%every == 0 {
+		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Features: s.evolve.Features()})
+	}
 }
 
 // count adds a run to the report.

@@ -24,6 +24,7 @@ func (c *campaign) result(next int) *story.Result {
 		Next: next, Complete: r.Complete, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(),
 	}
+	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -70,6 +71,7 @@ func (c *campaign) resume(s *search) int {
 	r := &c.report
 	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled
 	r.Findings, c.before = old.Findings, old.Elapsed
+	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, FaultCount(f))
 	}

@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 	} {
 		c := Table().Column(fall.column)
 		claims = append(claims, demo.Claim{
-			Variant: string(fall.variant), When: fall.when, Scenario: c.Scenario(fall.variant), Caught: c.Broken, Runs: 1000,
+			Variant: string(fall.variant), When: fall.when, Scenario: c.Scenario(fall.variant), Caught: c.Broken, Runs: 1000, Cured: c.Scenario(v8),
 		})
 	}
 	claims = append(claims, demo.Claim{Variant: "V8", When: "every fault may strike", Scenario: Everything(v8, EveryFault()...), Runs: 1000})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -40,6 +41,36 @@ type Result struct {
 	Strategies []StrategyTotal   `json:"strategies,omitempty"`
 	Findings   []Finding         `json:"findings,omitempty"`
 	Versions   map[string]string `json:"versions,omitempty"`
+	// Growth says how many different features had been seen after so many runs; of shards, it is not merged.
+	Growth []Growth `json:"growth,omitempty"`
+	// Slowest are the runs that took longest, the slowest first.
+	Slowest []SlowRun `json:"slowest,omitempty"`
+}
+
+// Growth is the number of different features after a number of runs.
+type Growth struct {
+	Runs     int `json:"runs"`
+	Features int `json:"features"`
+}
+
+// SlowRun is one of the runs that took longest.
+type SlowRun struct {
+	Run      int           `json:"run"`
+	Strategy string        `json:"strategy"`
+	Steps    int           `json:"steps"`
+	Elapsed  time.Duration `json:"elapsed"` // real time, nanoseconds
+}
+
+// slowest is how many of the slowest runs are kept.
+const slowest = 5
+
+// Slow puts a run among the slowest if it is one of them.
+func (r *Result) Slow(s SlowRun) {
+	at := sort.Search(len(r.Slowest), func(i int) bool { return r.Slowest[i].Elapsed < s.Elapsed })
+	if at < slowest {
+		r.Slowest = slices.Insert(r.Slowest, at, s)
+		r.Slowest = r.Slowest[:min(len(r.Slowest), slowest)]
+	}
 }
 
 // FaultTotal says what became of a declared fault.
@@ -176,6 +207,9 @@ func (r *Result) add(o *Result) {
 	}
 	for _, f := range o.Findings {
 		r.Found(f)
+	}
+	for _, s := range o.Slowest {
+		r.Slow(s)
 	}
 }
 

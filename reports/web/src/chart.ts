@@ -37,7 +37,7 @@ export class Chart {
     this.scroller = h('div', { class: 'scroller' }, this.heads, sheet);
     this.overview = new Overview((y) => this.scrollTo(y));
     this.root = h('section', { class: 'chart', 'aria-label': run.title }, this.overview.canvas, this.scroller);
-    this.scene = { run, layout: this.lay(), edges: edges(run), lives: lifetimes(run), laneWidth: 40, selected: -1 };
+    this.scene = { run, layout: new Layout(run, { row: 0, fold: 0 }, () => false), edges: edges(run), lives: lifetimes(run), laneWidth: 40, selected: -1 };
     this.scroller.addEventListener('scroll', () => this.soon(), { passive: true });
     this.list.addEventListener('click', (ev) => {
       const row = (ev.target as Element).closest<HTMLElement>('[data-event]');
@@ -58,7 +58,7 @@ export class Chart {
     this.scene.layout = this.lay();
     const room = this.root.clientWidth || window.innerWidth;
     const n = this.run.lanes.length;
-    this.scene.laneWidth = Math.max(this.narrow ? 20 : 34, Math.min(104, (room * (this.narrow || room < 1000 ? 0.36 : 0.42)) / n));
+    this.scene.laneWidth = Math.max(this.narrow ? 12 : 16, Math.min(104, (room * (this.narrow || room < 1000 ? 0.36 : 0.42)) / n));
     this.root.style.setProperty('--who', `${Math.min(16, Math.max(...this.run.lanes.filter((l) => l.group !== 'server' && l.group !== 'outside').map((l) => l.name.length), 4)) * 7.6 + 8}px`);
     this.root.style.setProperty('--graph', `${width(this.scene)}px`);
     this.list.style.height = this.canvas.style.height = `${this.scene.layout.height + 24}px`;

@@ -65,7 +65,8 @@ export class Overview {
 function paint(g: CanvasRenderingContext2D, scene: Scene, w: number, lane: number, total: number): void {
   const { run, layout } = scene;
   const style = getComputedStyle(document.documentElement);
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim() || '#888';
+  const known = new Map<string, string>();
+  const color = (name: string) => known.get(name) ?? known.set(name, style.getPropertyValue(`--${name}`).trim() || '#888').get(name)!;
   const colors = run.lanes.map((_, i) => color(hue(run, i)));
   const ty = (l: number) => 6 + (l + 0.5) * lane;
   const tx = (event: number) => (layout.y(event) / total) * w;
@@ -79,12 +80,17 @@ function paint(g: CanvasRenderingContext2D, scene: Scene, w: number, lane: numbe
     g.lineTo(w, ty(l));
     g.stroke();
   });
+  // Of a long run many marks fall into one pixel: what is there already is not painted again.
+  const until = new Float64Array(run.lanes.length).fill(-1);
   for (const e of scene.edges) {
     const x1 = tx(e.from), x2 = tx(e.to);
     if (e.kind === 'span') {
+      const end = Math.max(x1 + 1.5, x2);
+      if (end <= until[e.lane]! + 0.4) continue;
+      until[e.lane] = end;
       g.globalAlpha = 0.55;
       g.fillStyle = colors[e.lane] ?? '#888';
-      g.fillRect(x1, ty(e.lane) - lane * 0.3, Math.max(1.5, x2 - x1), lane * 0.6);
+      g.fillRect(x1, ty(e.lane) - lane * 0.3, end - x1, lane * 0.6);
     } else if ((e.kind === 'late' || e.kind === 'missing') && x2 - x1 > 1) {
       g.globalAlpha = 0.9;
       g.strokeStyle = color('late');
@@ -95,14 +101,17 @@ function paint(g: CanvasRenderingContext2D, scene: Scene, w: number, lane: numbe
     }
   }
   g.globalAlpha = 1;
+  until.fill(-1);
   for (const r of layout.rows) {
+    const e = run.events[r.event]!;
+    const at = (r.y / total) * w;
     if (r.fold) {
       g.fillStyle = color('line');
       g.fillRect(Math.round(((r.y - layout.sizes.fold / 2) / total) * w), 0, 1, 1000);
     }
-    const e = run.events[r.event]!;
-    const at = tx(r.event);
     if (e.k === 'request' && (e.ch?.length || e.fx?.length)) {
+      if (at - until[e.to]! < 0.4) continue;
+      until[e.to] = at;
       g.fillStyle = colors[e.l] ?? color('ink');
       g.fillRect(at - 0.75, ty(e.to) - lane * 0.35, 1.5, lane * 0.7);
     } else if (e.k === 'fault' || e.k === 'crash') {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -27,6 +28,8 @@ type Claim struct {
 	Caught string
 	// Runs in which it must hold; in as many, at most, it must be caught.
 	Runs int
+	// Cured is the same situation for the variant that is shown beside the caught one; nil for none. It must hold.
+	Cured func(*sim.World)
 }
 
 func (c Claim) expected() string {
@@ -63,6 +66,7 @@ func Show(t *testing.T, story string, claims ...Claim) {
 	if !replaying {
 		s.table()
 		s.out.write(t, story, s.rows)
+		fmt.Printf("pages:   %s\n", s.out.fromRoot(s.out.index(t)))
 	}
 }
 
@@ -89,6 +93,7 @@ func (s *show) claim(t *testing.T, c Claim) {
 		fmt.Print(f.Text())
 		fmt.Printf("caught in run %d, %.1f s with shrinking\n", r.Runs, r.Elapsed.Seconds())
 		again(t, c, f)
+		s.beside(t, c, f)
 	} else {
 		proof(&r)
 	}
@@ -117,6 +122,27 @@ func again(t *testing.T, c Claim, found *sim.Failure) {
 	fmt.Printf("replayed %d times from its file: the same history and the same failure %d times\n", replays, same)
 	if same != replays {
 		t.Errorf("%d of %d replays tell another story", replays-same, replays)
+	}
+}
+
+// beside plays a story on the cured variant and makes the page on which the two runs stand side by side.
+func (s *show) beside(t *testing.T, c Claim, found *sim.Failure) {
+	if c.Cured == nil {
+		return
+	}
+	r := sim.Explore(t, c.Cured, sim.Replay(found.File))
+	if r.Failure != nil {
+		t.Errorf("the cure breaks in the story of %s: %s", c.Variant, r.Failure.Text())
+		return
+	}
+	fmt.Printf("the cured variant holds with the same choices\n")
+	html, err := reports.Compare(reports.Run{Story: found.Story, File: found.File, History: found.History},
+		reports.Run{Name: "the cured variant, with the same choices", History: r.Replayed})
+	if err == nil {
+		err = os.WriteFile(strings.TrimSuffix(found.Page, ".html")+reports.BesideSuffix, html, 0o666)
+	}
+	if err != nil {
+		t.Errorf("the page that shows both could not be made: %v", err)
 	}
 }
 

@@ -1,4 +1,5 @@
-// This file exists for what a demonstration leaves on disk: reports/out/demo.json for programs, and the stories for people.
+// This file exists for what a demonstration leaves on disk: reports/out/demo.json for programs, and stories and pages for
+// people.
 
 package demo
 
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/wavetank/wavetank/reports"
 )
 
 // Row is one line of reports/out/demo.json.
@@ -53,7 +56,7 @@ func newOutput(t *testing.T, story string) output {
 	root = relative(t, root)
 	out := filepath.Join(root, "reports", "out")
 	return output{root: root, results: filepath.Join(out, "demo.json"), stories: filepath.Join(out, "stories", story),
-		pages: filepath.Join(out, "pages", story)}
+		pages: filepath.Join(out, "demo", story)}
 }
 
 // clear removes what earlier showings left: their stories would be tried before searching, their campaigns gone on with.
@@ -64,6 +67,21 @@ func (o output) clear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// index writes the one page that shows everything that was done, and the catalogue's page that it links to. It returns
+// its path. The catalogue's timelines are those that make pages has left.
+func (o output) index(t *testing.T) string {
+	t.Helper()
+	out := filepath.Dir(o.results)
+	if _, err := reports.WriteCatalogue(o.root, filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
+		t.Fatal(err)
+	}
+	page, err := reports.Index(filepath.Join(out, "demo"), "What make demo has shown", [2]string{"The catalogue of stories", "../catalogue/index.html"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
 }
 
 // fromRoot is a path as seen from the root of the module.

@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
+
+// document renders one of the templates as a page without script.
+func document(title, name string, data any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return nil, err
+	}
+	return page{Title: title, Body: template.HTML(b.String())}.render()
+}
+
+type findingRow struct {
+	F       story.Finding
+	Message string
+	Replay  string
+	Thumb   template.HTML
+	Page    string
+}
+
+type faultRow struct {
+	story.FaultTotal
+	StruckShare, ObservedShare float64
+}
+
+type probeRow struct {
+	story.ProbeTotal
+	Share float64
+}
+
+// Campaign is the page of a campaign: what was tried, what it cost, what never happened, what was found. pages says
+// where the timeline of a story is, by the name of its file, and may be nil; index is a link back, or "".
+func Campaign(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
+	data := struct {
+		R         *story.Result
+		Index     string
+		Tiles     [][2]string
+		Findings  []findingRow
+		Faults    []faultRow
+		Sometimes []probeRow
+		Growth    template.HTML
+	}{R: r, Index: index, Growth: plot(r.Growth)}
+	rate := func(n int) string { return perSecond(n, r.Elapsed) }
+	data.Tiles = [][2]string{{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)}, {"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
+		{"virtual time", r.Virtual.Round(time.Minute).String()}, {"real time", r.Elapsed.Round(10 * time.Millisecond).String()}, {"states and paths seen", count(r.Features)}}
+	for _, f := range r.Findings {
+		row := findingRow{F: f}
+		if s, err := story.Decode([]byte(f.Story)); err == nil {
+			row.Message, row.Replay, row.Thumb = s.Message, s.Replay, Thumbnail(s.History)
+			if pages != nil {
+				row.Page = pages(s.Name())
+			}
+		}
+		data.Findings = append(data.Findings, row)
+	}
+	for _, f := range r.Faults {
+		data.Faults = append(data.Faults, faultRow{f, percent(f.Struck, f.Could), percent(f.Observed, f.Struck)})
+	}
+	for _, p := range r.Sometimes {
+		data.Sometimes = append(data.Sometimes, probeRow{p, percent(p.Reached, r.Runs)})
+	}
+	return document(r.Test, "campaign", data)
+}
+
+func percent(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return math.Round(1000*float64(part)/float64(whole)) / 10
+}
+
+func perSecond(n int, d time.Duration) string {
+	if d <= 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f", float64(n)/d.Seconds())
+}
+
+// count writes a number in groups of three.
+func count(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// plot is a curve of what had been seen after so many runs.
+func plot(g []story.Growth) template.HTML {
+	if len(g) < 2 {
+		return ""
+	}
+	const w, h, left, bottom = 720.0, 190.0, 52.0, 24.0
+	last := g[len(g)-1]
+	x := func(runs int) float64 { return left + (w-left-12)*float64(runs)/float64(max(1, last.Runs)) }
+	y := func(features int) float64 {
+		return h - bottom - (h-bottom-12)*float64(features)/float64(max(1, last.Features))
+	}
+	var line strings.Builder
+	for i, p := range g {
+		fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], x(p.Runs), y(p.Features))
+	}
+	return template.HTML(fmt.Sprintf(`<svg class="plot" viewBox="0 0 %g %g" role="img" aria-label="%d different states and paths after %d runs"><path class="axis" d="M%g 12V%gH%g" fill="none"/>`+
+		`<path class="under" d="%sL%.1f %.1fL%.1f %.1fZ"/><path class="curve" d="%s"/><text x="%g" y="%.1f" text-anchor="end">%s</text><text x="%g" y="%g" text-anchor="end">%s runs</text><text x="%g" y="%g">0</text></svg>`,
+		w, h, last.Features, last.Runs, left, h-bottom, w-12, line.String(), x(last.Runs), h-bottom, x(g[0].Runs), h-bottom, line.String(), left-6, y(last.Features)+4,
+		count(last.Features), w-12, h-7, count(last.Runs), left, h-7))
+}

@@ -1,0 +1,205 @@
+package reports
+
+import (
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// card is one story on the catalogue page or the index.
+type card struct {
+	Title, Temper, Property, Message, Replay, Length string
+	Faults                                           []string
+	Thumb                                            template.HTML
+	Page, Beside, File                               string // links; "" for none
+	Thread, ThreadURL                                string
+}
+
+func newCard(s *story.Story) card {
+	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Temper: s.Temper, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.String(),
+		Faults: strings.Split(Entry{Story: s}.Pattern(), " and "), Thumb: Thumbnail(s.History)}
+}
+
+var markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)
+
+// CataloguePage is the catalogue with a picture of each story. link says where a story's timeline and its file are, as
+// seen from the page; "" for nowhere. index is a link back, or "".
+func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), index string) ([]byte, error) {
+	type folder struct {
+		Name  string
+		Cards []card
+	}
+	var folders []folder
+	for _, e := range entries {
+		if len(folders) == 0 || folders[len(folders)-1].Name != e.Folder {
+			folders = append(folders, folder{Name: e.Folder})
+		}
+		c := newCard(e.Story)
+		c.Page, c.File = link(e)
+		if m := markdownLink.FindStringSubmatch(threads[e.Folder]); m != nil {
+			c.Thread, c.ThreadURL = m[1], m[2]
+		}
+		f := &folders[len(folders)-1]
+		f.Cards = append(f.Cards, c)
+	}
+	return document("Catalogue of stories", "catalogue", struct {
+		Index   string
+		Count   int
+		Folders []folder
+	}{index, len(entries), folders})
+}
+
+// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root. Timelines that are in dir
+// under the names of their stories are linked to. It returns the page's path.
+func WriteCatalogue(root, dir, back string) (string, error) {
+	entries, err := ReadCatalogue(root)
+	if err != nil {
+		return "", err
+	}
+	up, err := filepath.Rel(dir, root)
+	if err != nil {
+		return "", err
+	}
+	html, err := CataloguePage(entries, func(e Entry) (timeline, file string) {
+		timeline = strings.TrimSuffix(filepath.Base(e.File), ".txtar") + ".html"
+		if _, err := os.Stat(filepath.Join(dir, timeline)); err != nil {
+			timeline = ""
+		}
+		return timeline, filepath.ToSlash(up) + "/" + e.File
+	}, back)
+	if err != nil {
+		return "", err
+	}
+	out := mkdir(dir, "index.html")
+	return out, os.WriteFile(out, html, 0o666)
+}
+
+// BesideSuffix ends the names of pages that show a story beside the run of another variant.
+const BesideSuffix = ".beside.html"
+
+type campaignRow struct {
+	Name, Page, Broke, Rate, By string
+	Runs, Struck                int
+}
+
+// index is what Index has found.
+type index struct {
+	Title     string
+	Runs      int
+	Campaigns []campaignRow
+	Cards     []card
+	Links     [][2]string
+	dir       string
+	pages     map[string]string // name of a story's file → its timeline, from dir
+	results   []string
+}
+
+// Index writes dir/index.html: every campaign's result and every run below dir, each with its page. Pages that are
+// missing are made. links are further links, in pairs of name and address. It returns the page's path.
+func Index(dir, title string, links ...[2]string) (string, error) {
+	x := &index{Title: title, Links: links, dir: dir, pages: map[string]string{}}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(path, RunSuffix):
+			return x.run(path)
+		case strings.HasSuffix(path, ".json"):
+			x.results = append(x.results, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, path := range x.results {
+		r, err := story.ReadResult(path)
+		if err != nil {
+			continue // some other JSON: directories are shared
+		}
+		if err := x.campaign(path, r); err != nil {
+			return "", err
+		}
+	}
+	html, err := document(title, "index", x)
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(dir, "index.html")
+	return out, os.WriteFile(out, html, 0o666)
+}
+
+// from is a path as a link on the index page.
+func (x *index) from(path string) string {
+	rel, err := filepath.Rel(x.dir, path)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+func (x *index) run(path string) error {
+	r, err := ReadRun(path)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(path, RunSuffix)
+	if _, err := os.Stat(base + ".html"); err != nil {
+		if _, err := WriteRun(filepath.Dir(path), *r); err != nil {
+			return err
+		}
+	}
+	c := card{Title: r.Name}
+	if r.Story != nil {
+		c = newCard(r.Story)
+		x.pages[r.Story.Name()] = x.from(base + ".html")
+	}
+	c.Page = x.from(base + ".html")
+	if _, err := os.Stat(base + BesideSuffix); err == nil {
+		c.Beside = x.from(base + BesideSuffix)
+	}
+	x.Cards = append(x.Cards, c)
+	return nil
+}
+
+func (x *index) campaign(path string, r *story.Result) error {
+	dir := filepath.Dir(path)
+	up, err := filepath.Rel(dir, x.dir)
+	if err != nil {
+		return err
+	}
+	up = filepath.ToSlash(up)
+	html, err := Campaign(r, func(name string) string {
+		if p := x.pages[name]; p != "" {
+			return up + "/" + p
+		}
+		return ""
+	}, up+"/index.html")
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(dir, fileName(strings.TrimSuffix(filepath.Base(path), ".json"))+".html")
+	if err := os.WriteFile(out, html, 0o666); err != nil {
+		return err
+	}
+	row := campaignRow{Name: strings.ReplaceAll(r.Test, "_", " "), Page: x.from(out), Rate: perSecond(r.Runs, r.Elapsed), Runs: r.Runs}
+	for _, f := range r.Faults {
+		row.Struck += f.Struck
+	}
+	for _, f := range r.Findings {
+		if row.Broke == "" {
+			row.Broke, row.By = f.Cause, fmt.Sprintf("%s, run %d", f.Strategy, f.First)
+		} else {
+			row.Broke += "; " + f.Cause
+		}
+	}
+	x.Runs += r.Runs
+	x.Campaigns = append(x.Campaigns, row)
+	return nil
+}
