@@ -19,6 +19,12 @@ func As(account string) ProcessOption {
 	return func(p *processOptions) { p.as = &account }
 }
 
+// Serves says which Services, written "namespace/name", lead to a process, for worlds in which two processes serve webhooks
+// at the same path. A process of which nothing is said is reached through any Service.
+func Serves(services ...string) ProcessOption {
+	return func(p *processOptions) { p.services = append(p.services, services...) }
+}
+
 // account checks what As was given; it is "" for a process that is an administrator.
 func (w *World) account(process string, o processOptions) string {
 	if o.as == nil {

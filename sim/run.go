@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/garbage"
 	"github.com/wavetank/wavetank/models/namespace"
@@ -215,6 +216,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
 	server.SetAuthorizer(rbac.New(server))
+	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
 	w.procs = process.New(w.sched, h, w.wire, runLog)

@@ -163,8 +163,9 @@ func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 type ProcessOption func(*processOptions)
 
 type processOptions struct {
-	manager ctrl.Options
-	as      *string
+	manager  ctrl.Options
+	as       *string
+	services []string
 }
 
 // Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
@@ -222,7 +223,7 @@ func (w *World) begin(name string, o processOptions, main process.Main) {
 	if w.procs.Find(name) != nil {
 		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
 	}
-	w.procs.Start(name, main, w.account(name, o))
+	w.procs.Start(name, main, process.Settings{Account: w.account(name, o), Services: o.services})
 	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }
 

@@ -38,7 +38,7 @@
 // # What is refused
 //
 // Tables of built-in types (those of custom types are made), protobuf and CBOR encodings; OpenAPI v2, and in OpenAPI v3 the
-// schemas of built-in types; conversion webhooks; autoscaling/v1; the subresources of pods but status, serviceaccounts/token, certificate approval; the types in the list
+// schemas of built-in types; conversion webhooks; autoscaling/v1; the subresources of pods but status and binding, serviceaccounts/token, certificate approval; the types in the list
 // named unmodelled (registry.go). Validation of pods, volumes and other large built-in types covers names, required and
 // immutable fields, not every rule.
 package apiserver

@@ -57,9 +57,10 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 
 // authorize asks the authorizer, if there is one, and goes on under the identity that the request is made for.
 func (c *call) authorize() error {
-	if c.s.authorizer == nil {
+	if c.s.authorizer == nil || c.authorized {
 		return nil
 	}
+	c.authorized = true
 	req, err := c.s.authorizer.Authorize(c.req, c.info)
 	if err != nil {
 		return err

@@ -46,6 +46,14 @@ func (c *call) createObject(draft *object) (*object, error) {
 		return nil, err
 	}
 	c.own(draft, nil, "")
+	draft, err := c.mutate("CREATE", draft, nil)
+	if err != nil {
+		return nil, err
+	}
+	meta = draft.meta
+	if err := c.matchNamespace(meta); err != nil {
+		return nil, err
+	}
 	if err := c.grants(draft, nil); err != nil {
 		return nil, err
 	}
@@ -75,6 +83,9 @@ func (c *call) tryCreate(draft *object) (*object, error) {
 	c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
 	c.warnFinalizers(meta, nil)
 	c.canonicalize(draft)
+	if err := c.validated("CREATE", draft, nil); err != nil {
+		return nil, err
+	}
 	if meta.ResourceVersion != "" && meta.ResourceVersion != "0" {
 		if _, err := parseRevision(meta.ResourceVersion); err == nil {
 			return nil, errors.New("resourceVersion should not be set on objects to be created")

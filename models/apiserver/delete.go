@@ -26,6 +26,9 @@ func (c *call) delete() (*Response, error) {
 	if err := c.admitDelete(o); err != nil {
 		return nil, err
 	}
+	if err := c.admittedDeletion(o, opts); err != nil {
+		return nil, err
+	}
 	if b := c.kind.builtin; b != nil && b.deleteWarning != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil { //nolint:staticcheck // deprecated, still served
 		c.warn(b.deleteWarning)
 	}
@@ -313,18 +316,33 @@ func (c *call) deleteCollection() (*Response, error) {
 	namespace := c.info.Namespace
 	for _, o := range page.objects {
 		c.info.Namespace = o.meta.Namespace
-		o, exists := c.lookup(o.meta.Name)
-		if !exists {
-			continue
-		}
-		if err := c.admitDelete(o); err != nil {
-			return nil, err
-		}
-		each := opts.DeepCopy()
-		if _, _, err := c.deleteAny(o, each); err != nil {
+		if err := c.deleteOne(o.meta.Name, opts); err != nil {
 			return nil, err
 		}
 	}
 	c.info.Namespace = namespace
 	return c.listResponse(page), nil
+}
+
+// deleteOne deletes an object of a collection, unless it has gone meanwhile.
+func (c *call) deleteOne(name string, opts *metav1.DeleteOptions) error {
+	for {
+		o, exists := c.lookup(name)
+		if !exists {
+			return nil
+		}
+		if err := c.admitDelete(o); err != nil {
+			return err
+		}
+		err := c.admittedDeletion(o, opts)
+		if err == nil {
+			_, _, err = c.deleteAny(o, opts.DeepCopy())
+		}
+		if err != errMoved {
+			return err
+		}
+		if err := c.resolve(); err != nil {
+			return err
+		}
+	}
 }

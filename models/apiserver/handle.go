@@ -25,6 +25,9 @@ type Server struct {
 	dice     dice
 	// authorizer judges every request; nil for a server that serves everybody.
 	authorizer Authorizer
+	// admission judges every write; nil for a server that takes everything. reach calls its webhooks.
+	admission Admission
+	reach     func(*WebhookCall) WebhookAnswer
 	// addresses and nodePorts count what services have been given.
 	addresses, nodePorts int
 }
@@ -66,22 +69,14 @@ type call struct {
 	scaled []metav1.ManagedFieldsEntry
 	// validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
 	validation string
+	// authorized says that the request has been judged, by whomever there is to judge it.
+	authorized bool
+	// ask calls webhooks and waits for them; waited says that it has, and turns counts their answers.
+	ask    func([]*WebhookCall)
+	waited bool
+	turns  int
 	// terminating is set while a definition's instances are deleted with it.
 	terminating bool
-}
-
-// Handle performs one request, atomically.
-func (s *Server) Handle(req *Request) *Response {
-	c := &call{s: s, req: req}
-	r, err := c.handle()
-	if err != nil {
-		r = errorResponse(err)
-	}
-	r.Changes = c.changes
-	for _, w := range c.warnings {
-		r.Header.Add("Warning", warningHeader(w))
-	}
-	return r
 }
 
 func (c *call) handle() (*Response, error) {
@@ -221,6 +216,7 @@ var subresourceHandlers map[string]func(*call) (*Response, error)
 func init() {
 	subresourceHandlers = map[string]func(*call) (*Response, error){
 		"namespaces/finalize": (*call).finalizeNamespace,
+		"pods/binding":        (*call).bindPod,
 	}
 }
 

@@ -101,6 +101,9 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.kind == gk.Kind }, wanted) {
 			out = append(out, v.mapping())
 		}
+		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.list == gk.Kind }, wanted) {
+			out = append(out, v.listMapping())
+		}
 	}
 	if len(out) == 0 {
 		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
@@ -114,6 +117,15 @@ func (v *version) mapping() *meta.RESTMapping {
 		scope = meta.RESTScopeNamespace
 	}
 	return &meta.RESTMapping{Resource: v.gvr(), GroupVersionKind: v.gvk(), Scope: scope}
+}
+
+// listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a resource made up from its name
+// (restmapper/discovery.go). Caches of several namespaces ask for it.
+func (v *version) listMapping() *meta.RESTMapping {
+	m := v.mapping()
+	m.GroupVersionKind.Kind = v.kind.list
+	m.Resource, _ = meta.UnsafeGuessKindToResource(m.GroupVersionKind)
+	return m
 }
 
 // ResourceSingularizer returns the singular name of a resource.

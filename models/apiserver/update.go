@@ -90,6 +90,10 @@ func (c *call) checkUID(uid types.UID, old *object) error {
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
 func (c *call) replace(draft, stored *object, sub string) (*object, error) {
+	draft, err := c.mutate("UPDATE", draft, stored)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.grants(draft, stored); err != nil {
 		return nil, err
 	}
@@ -116,6 +120,9 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 		c.warnFinalizers(meta, old.meta)
 	}
 	c.canonicalize(draft)
+	if err := c.validated("UPDATE", draft, stored); err != nil {
+		return nil, err
+	}
 	if c.deletesOnUpdate(draft, old) {
 		return c.finishDeletion(draft, stored), nil
 	}

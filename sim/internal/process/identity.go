@@ -11,11 +11,11 @@ import (
 // identify gives a life that begins its credential. A ServiceAccount's token is for the account that exists now.
 func (l *Life) identify() {
 	p := l.Port
-	if l.Process.account == "" {
+	if l.Process.settings.Account == "" {
 		p.User, p.Groups = l.Process.Name, []string{user.SystemPrivilegedGroup, user.AllAuthenticated}
 		return
 	}
-	namespace, name, _ := strings.Cut(l.Process.account, "/")
+	namespace, name, _ := strings.Cut(l.Process.settings.Account, "/")
 	p.User = serviceaccount.MakeUsername(namespace, name)
 	p.Groups = append(serviceaccount.MakeGroupNames(namespace), user.AllAuthenticated)
 	if account := l.world.Wire.Server().Typed("", "serviceaccounts", namespace, name); account != nil {

@@ -42,7 +42,7 @@ type Process struct {
 	Name string
 
 	main      Main
-	account   string
+	settings  Settings
 	world     *World
 	life      *Life // nil between lives
 	lives     int
@@ -55,14 +55,22 @@ type Process struct {
 func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger) *World {
 	world := &World{Sched: s, History: h, Wire: w, Log: log}
 	w.Kill = func(p *wire.Port) { p.Owner.(*Life).Kill() }
+	w.Serving = world.serving
 	s.Quiet = world.flush
 	return world
 }
 
-// Start adds a process and begins its first life. account is the ServiceAccount that it runs as, as "namespace/name", or
-// "" for a cluster administrator.
-func (w *World) Start(name string, main Main, account string) *Process {
-	p := &Process{Name: name, main: main, account: account, world: w}
+// Settings are what a cluster says about a program, and the program itself does not know.
+type Settings struct {
+	// Account is the ServiceAccount that it runs as, as "namespace/name"; "" for a cluster administrator.
+	Account string
+	// Services are the Services that lead to it, as "namespace/name"; any may when there are none.
+	Services []string
+}
+
+// Start adds a process and begins its first life.
+func (w *World) Start(name string, main Main, settings Settings) *Process {
+	p := &Process{Name: name, main: main, settings: settings, world: w}
 	w.processes = append(w.processes, p)
 	p.begin()
 	w.Sched.Disturb()
@@ -119,6 +127,7 @@ type Life struct {
 	informers []*informer
 	handouts  []handout
 	managers  []*Manager
+	webhooks  []*webhookServer
 	hooked    []*hooked
 	released  bool
 }
@@ -156,6 +165,9 @@ func (p *Process) begin() {
 		Server: w.Wire.Server().Revision()})
 	go l.run()
 }
+
+// spawn runs a function on a goroutine of the life.
+func (l *Life) spawn(f func()) { go f() }
 
 func (l *Life) run() {
 	var err error

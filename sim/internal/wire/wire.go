@@ -65,6 +65,10 @@ type Cluster struct {
 	streams []*Stream
 	calls   []*Call // in flight, in canonical order
 	ending  atomic.Bool
+
+	// Serving are the lives that serve a webhook at a path, in a fixed order; service is nil for one that is called by URL.
+	Serving   func(service *apiserver.WebhookService, path string) []Endpoint
+	admission admission
 }
 
 // New returns a cluster around an API server.
@@ -96,6 +100,7 @@ type Call struct {
 	Host      string // for requests to the outside
 	Reconcile string
 	Response  *apiserver.Response // once it has taken effect
+	Webhook   string              // the webhook's name, for calls of the API server itself
 
 	http    *http.Request
 	ordered sync.Once
@@ -104,6 +109,9 @@ type Call struct {
 	reply   chan outcome
 	mu      sync.Mutex
 	action  *sched.Action
+	// server is the life that works on the call of a webhook; lost tells the caller that this life is over.
+	server *Port
+	lost   func()
 }
 
 type outcome struct {
@@ -188,10 +196,16 @@ func (c *Cluster) effect(call *Call) bool {
 		c.record(call, r.Answer)
 		return c.answer(call, r)
 	}
-	c.serve(call)
-	if r.Again && call.Host != "" {
-		c.serve(call)
-	}
+	return c.serve(call, func() bool {
+		if r.Again && call.Host != "" {
+			call.Response = c.serveOutside(call)
+		}
+		return c.landed(call, r)
+	})
+}
+
+// landed is when the request has taken effect: its answer leaves, unless something goes wrong there.
+func (c *Cluster) landed(call *Call, r Ruling) bool {
 	landed := c.Rules.Landed(call)
 	if landed.Kill {
 		c.Kill(call.Port)
@@ -206,39 +220,11 @@ func (c *Cluster) effect(call *Call) bool {
 	return c.answer(call, landed)
 }
 
-// serve lets the request take effect.
-func (c *Cluster) serve(call *Call) {
-	if call.Host != "" {
-		call.Response = c.serveOutside(call)
-		return
-	}
-	c.mu.Lock()
-	call.Response = c.server.Handle(&call.Request)
-	c.mu.Unlock()
-	c.record(call, call.Response)
-	if len(call.Response.Changes) > 0 {
-		c.Pump()
-	}
-	if c.Committed != nil {
-		for _, ch := range call.Response.Changes {
-			c.Committed(ch)
-		}
-	}
-}
-
 // Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling goroutine.
 func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server.Handle(req)
-}
-
-// Write performs a request of somebody who is not a process of the world, at once, and records it under that name.
-func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
-	info, _ := apiserver.ParseInfo(req.Method, req.URL)
-	call := &Call{Port: &Port{Process: who, cluster: c}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
-	c.serve(call)
-	return call.Response
 }
 
 // answer sends the reply, or what the ruling says, on its way back.
@@ -317,6 +303,11 @@ func change(ch apiserver.Change, s *sched.Scheduler) history.Change {
 // Bury withdraws everything that a dead life was waiting for. Its calls stay parked: see [Cluster.Release].
 func (c *Cluster) Bury(p *Port) {
 	p.Die()
+	for _, call := range append([]*Call(nil), c.calls...) {
+		if call.server == p {
+			call.lost()
+		}
+	}
 	for _, call := range c.calls {
 		if call.Port == p {
 			call.mu.Lock()
@@ -337,6 +328,7 @@ func (c *Cluster) Bury(p *Port) {
 // time, so that their goroutines can end.
 func (c *Cluster) Release(wait func()) {
 	c.ending.Store(true)
+	c.abandon()
 	for len(c.calls) > 0 {
 		call := c.calls[0]
 		c.calls = c.calls[1:]

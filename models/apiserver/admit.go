@@ -1,0 +1,235 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// Admission judges writes before they are stored, and may change them; models/admission is one. It may ask webhooks,
+// which suspends the request: see [Exchange].
+type Admission interface {
+	// Active says whether there is anything that could care about a write. If not, nothing else is called.
+	Active() bool
+	// Mutate is asked as soon as the object is known, Validate when it is as it will be stored. An error is the answer to
+	// the request.
+	Mutate(*Attempt) error
+	Validate(*Attempt) error
+}
+
+// SetAdmission puts admission in front of the store.
+func (s *Server) SetAdmission(a Admission) { s.admission = a }
+
+// Attempt is a write as admission sees it.
+type Attempt struct {
+	Request *Request
+	Info    Info
+	// Requested is the version that the client used, which differs from Info's where the attempt is shown in another.
+	Requested string
+	// Operation is CREATE, UPDATE or DELETE.
+	Operation string
+	Kind      schema.GroupVersionKind
+	// Namespace is that of the request; a Namespace lies in itself.
+	Namespace, Name string
+	// Object and Old are encoded in the version of the request; nil where there is none. They are not to be changed.
+	Object, Old []byte
+	// Options are the request's options, encoded.
+	Options []byte
+	DryRun  bool
+	// Scale says that the attempt goes through a scale, which admission would see in its place: that is not modelled.
+	Scale bool
+
+	call  *call
+	draft *object
+	old   *object
+}
+
+// Resource is what the attempt is about.
+func (a *Attempt) Resource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: a.Info.Group, Version: a.Info.Version, Resource: a.Info.Resource}
+}
+
+// Warn adds a warning to the answer.
+func (a *Attempt) Warn(text string) { a.call.warn(text) }
+
+// UID is a fresh unique identifier.
+func (a *Attempt) UID() string { return string(a.call.s.dice.uid()) }
+
+// Server is the server that the attempt is made at, for reading.
+func (a *Attempt) Server() *Server { return a.call.s }
+
+// Ask makes calls, all at once, and returns when each has its answer.
+func (a *Attempt) Ask(calls ...*WebhookCall) {
+	for _, w := range calls {
+		w.call = a.call
+	}
+	a.call.ask(calls)
+}
+
+// SetObject replaces the object by a changed one, which is read, pruned and defaulted like a request's. It reports whether
+// that made a difference.
+func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
+	c := a.call
+	var content map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
+		return false, err
+	}
+	draft, _, err := c.fromDocument(content, c.ver)
+	if err != nil {
+		return false, err
+	}
+	draft.owned, draft.written = a.draft.owned, a.draft.written
+	a.draft = draft
+	before := a.Object
+	a.Object = c.ver.convert(draft)
+	return !bytes.Equal(before, a.Object), nil
+}
+
+// In is the attempt as a client of another version of a custom type would have made it; nil when there is no such version.
+func (a *Attempt) In(version string) *Attempt {
+	ver := a.call.kind.version(version)
+	if ver == nil || a.call.kind.builtin != nil {
+		return nil
+	}
+	out := *a
+	out.Kind, out.Info.Version = ver.gvk(), version
+	if a.draft != nil {
+		out.Object = ver.convert(a.draft)
+	}
+	if a.old != nil {
+		out.Old = a.old.as(view{ver: ver}).json
+	}
+	return &out
+}
+
+// Versions are the served versions of the attempt's type.
+func (a *Attempt) Versions() []string {
+	var out []string
+	for _, v := range a.call.kind.versions {
+		if v.served {
+			out = append(out, v.name)
+		}
+	}
+	return out
+}
+
+// NotModelled is the refusal of what a real server does and the models do not.
+func NotModelled(format string, args ...any) error { return notModelled(format, args...) }
+
+// errMoved says that what a request had read was written by somebody else while it waited for webhooks: it starts again,
+// as a real server's conditional writes do.
+var errMoved = errors.New("apiserver: the object has changed meanwhile")
+
+func (c *call) admits() bool { return c.ask != nil && !c.terminating }
+
+// attempt describes a write to admission. draft is nil for a deletion, old for a creation.
+func (c *call) attempt(operation string, draft, old *object, options runtime.Object) *Attempt {
+	a := &Attempt{
+		Request: c.req, Info: c.info, Requested: c.info.Version, Operation: operation, Kind: c.ver.gvk(), Namespace: c.info.Namespace, Name: c.info.Name,
+		DryRun: c.dryRun, Scale: c.info.Subresource == "scale", call: c, draft: draft, old: old,
+	}
+	if draft != nil {
+		a.Object = c.ver.convert(draft)
+		if operation == "CREATE" {
+			a.Name = draft.meta.Name
+		}
+	}
+	if old != nil {
+		a.Old = old.as(view{ver: c.ver}).json
+	}
+	if c.kind.group == "" && c.kind.plural == "namespaces" {
+		a.Namespace = a.Name
+	}
+	if raw, err := json.Marshal(options); err == nil {
+		a.Options = raw
+	}
+	return a
+}
+
+// writeOptions are the options of a create, an update or a patch as admission sees them.
+func (c *call) writeOptions(operation string) runtime.Object {
+	meta := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "UpdateOptions"}
+	dryRun := c.query["dryRun"]
+	given := c.query.Get("fieldValidation")
+	if operation == "CREATE" {
+		meta.Kind = "CreateOptions"
+		return &metav1.CreateOptions{TypeMeta: meta, DryRun: dryRun, FieldManager: c.manager, FieldValidation: given}
+	}
+	return &metav1.UpdateOptions{TypeMeta: meta, DryRun: dryRun, FieldManager: c.manager, FieldValidation: given}
+}
+
+// mutate lets admission change a draft.
+func (c *call) mutate(operation string, draft, old *object) (*object, error) {
+	if !c.admits() {
+		return draft, nil
+	}
+	a := c.attempt(operation, draft, old, c.writeOptions(operation))
+	if err := c.s.admission.Mutate(a); err != nil {
+		return nil, err
+	}
+	if a.draft != draft {
+		c.dedupeOwners(a.draft.meta, true)
+	}
+	return a.draft, c.moved(nil)
+}
+
+// validated lets admission judge a draft that is about to be stored.
+func (c *call) validated(operation string, draft, old *object) error {
+	if !c.admits() {
+		return nil
+	}
+	if err := c.s.admission.Validate(c.attempt(operation, draft, old, c.writeOptions(operation))); err != nil {
+		return err
+	}
+	return c.moved(old)
+}
+
+// admittedDeletion lets admission judge the deletion of an object (staging's apiserver/pkg/registry/rest/delete.go). A
+// deletion that is under way already is not judged again.
+func (c *call) admittedDeletion(o *object, opts *metav1.DeleteOptions) error {
+	if !c.admits() {
+		return nil
+	}
+	if n, ok := o.typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
+		return nil
+	}
+	if err := c.checkPreconditions(opts.Preconditions, o); err != nil {
+		return err
+	}
+	if _, pending := c.beginGraceful(o.draft(), opts.DeepCopy()); pending {
+		return nil
+	}
+	options := opts.DeepCopy()
+	options.TypeMeta = metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "DeleteOptions"}
+	a := c.attempt("DELETE", nil, o, options)
+	if err := c.s.admission.Mutate(a); err != nil {
+		return err
+	}
+	if err := c.s.admission.Validate(a); err != nil {
+		return err
+	}
+	return c.moved(o)
+}
+
+// moved looks after a wait whether things are still as they were read.
+func (c *call) moved(old *object) error {
+	if !c.waited {
+		return nil
+	}
+	if c.s.registry.byResource(c.info.Group, c.info.Resource) != c.kind {
+		return errMoved
+	}
+	if old == nil {
+		return nil
+	}
+	if now, exists := c.table().Get(old.key()); !exists || now != old {
+		return errMoved
+	}
+	return nil
+}

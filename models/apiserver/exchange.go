@@ -1,0 +1,182 @@
+package apiserver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other requests may be served,
+// as on a real server; what it has not committed yet is in nobody's sight.
+type Exchange struct {
+	// Response is the answer; nil while webhooks are being asked.
+	Response *Response
+	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each has its answer.
+	Calls []*WebhookCall
+
+	call *call
+	next func() ([]*WebhookCall, bool)
+	stop func()
+}
+
+// WebhookCall is a POST of an AdmissionReview that the server makes.
+type WebhookCall struct {
+	// Configuration and Name are the webhook's; Mutating says of which kind it is.
+	Configuration, Name string
+	Mutating            bool
+	// Service is whom to call, or URL when there is no service.
+	Service *WebhookService
+	URL     string
+	// Timeout is how long the server waits for an answer.
+	Timeout time.Duration
+	Body    []byte
+
+	answer *WebhookAnswer
+	turn   int
+	call   *call
+}
+
+// WebhookService is a Service that serves a webhook.
+type WebhookService struct {
+	Namespace, Name, Path string
+	Port                  int32
+}
+
+// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client words it, without the
+// method and the URL.
+type WebhookAnswer struct {
+	Code int
+	Body []byte
+	Err  error
+}
+
+// Answered gives a call its answer. The order in which the calls of one exchange are answered matters where several
+// webhooks refuse.
+func (w *WebhookCall) Answered(a WebhookAnswer) {
+	w.call.turns++
+	w.answer, w.turn = &a, w.call.turns
+}
+
+// Answer is what the call was answered with, and the place of the answer among those of its exchange.
+func (w *WebhookCall) Answer() (a *WebhookAnswer, turn int) { return w.answer, w.turn }
+
+// Host is the name under which the webhook is reached, with its port if the call names one.
+func (w *WebhookCall) Host() string {
+	if s := w.Service; s != nil {
+		return s.Name + "." + s.Namespace + ".svc"
+	}
+	if u, err := url.Parse(w.URL); err == nil {
+		return u.Host
+	}
+	return w.URL
+}
+
+// Path is the path that is called.
+func (w *WebhookCall) Path() string {
+	if w.Service != nil {
+		return cmp.Or(w.Service.Path, "/")
+	}
+	if u, err := url.Parse(w.URL); err == nil {
+		return cmp.Or(u.Path, "/")
+	}
+	return "/"
+}
+
+// Address is the URL that is called, as messages show it.
+func (w *WebhookCall) Address() string {
+	host := w.Host()
+	if s := w.Service; s != nil {
+		host = fmt.Sprintf("%s:%d", host, s.Port)
+	}
+	return fmt.Sprintf("https://%s%s?timeout=%v", host, w.Path(), w.Timeout)
+}
+
+// errAbandoned unwinds a request that nobody waits for any more.
+var errAbandoned = errors.New("apiserver: the request was abandoned")
+
+// Admits says whether a write could have to wait for webhooks.
+func (s *Server) Admits() bool { return s.admission != nil && s.admission.Active() }
+
+// Begin starts to serve a request, as far as that goes without a webhook's answer.
+func (s *Server) Begin(req *Request) *Exchange {
+	c := &call{s: s, req: req}
+	e := &Exchange{call: c}
+	if req.Method == http.MethodGet || !s.Admits() {
+		e.Response = c.respond()
+		return e
+	}
+	e.next, e.stop = iter.Pull(func(yield func([]*WebhookCall) bool) {
+		defer func() {
+			if r := recover(); r != nil && r != errAbandoned {
+				panic(r)
+			}
+		}()
+		c.ask = func(calls []*WebhookCall) {
+			c.waited = true
+			if !yield(calls) {
+				panic(errAbandoned)
+			}
+		}
+		e.Response = c.respond()
+	})
+	e.Resume()
+	return e
+}
+
+// Resume goes on with the answers to Calls.
+func (e *Exchange) Resume() { e.Calls, _ = e.next() }
+
+// Abandon gives the request up; nothing more of it takes effect.
+func (e *Exchange) Abandon() {
+	if e.stop != nil {
+		e.stop()
+	}
+}
+
+// Committed are the changes that a waiting request has committed already and that were not asked for before: deletions of
+// a collection, whose objects go one after the other. They are not in Response.Changes.
+func (e *Exchange) Committed() []Change {
+	out := e.call.changes
+	e.call.changes = nil
+	return out
+}
+
+// SetWebhooks says how [Server.Handle] reaches webhooks. Owners that use [Server.Begin] make the calls themselves.
+func (s *Server) SetWebhooks(reach func(*WebhookCall) WebhookAnswer) { s.reach = reach }
+
+// Handle performs one request to its end.
+func (s *Server) Handle(req *Request) *Response {
+	e := s.Begin(req)
+	for e.Response == nil {
+		for _, w := range e.Calls {
+			answer := WebhookAnswer{Err: errors.New("connect: connection refused")}
+			if s.reach != nil {
+				answer = s.reach(w)
+			}
+			w.Answered(answer)
+		}
+		e.Resume()
+	}
+	return e.Response
+}
+
+// respond performs the request and makes the answer.
+func (c *call) respond() *Response {
+	r, err := c.handle()
+	for err == errMoved {
+		c.warnings, c.waited = nil, false
+		r, err = c.handle()
+	}
+	if err != nil {
+		r = errorResponse(err)
+	}
+	r.Changes = c.changes
+	for _, w := range c.warnings {
+		r.Header.Add("Warning", warningHeader(w))
+	}
+	return r
+}

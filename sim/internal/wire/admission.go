@@ -1,0 +1,239 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// A request that webhooks have to be asked about waits at the server. Each call of a webhook takes two steps, like any other
+// request: it arrives, and its answer comes back. In between, the process that serves the webhook works on goroutines of its
+// own, and may itself send requests.
+
+// ServerName is the process name under which calls of the API server itself are recorded.
+const ServerName = "kube-apiserver"
+
+// Endpoint is a life that serves a webhook.
+type Endpoint struct {
+	Port    *Port
+	Handler http.Handler
+	Context context.Context // done when the life ends
+	Go      func(func())    // runs a function on a goroutine of the life
+}
+
+// WebhookRules are rules that also judge calls of webhooks, which reach no other rule but latency.
+type WebhookRules interface {
+	// Webhook is asked when a call arrives at the webhook; Answer and Lose of the ruling count.
+	Webhook(c *Call) Ruling
+}
+
+// admission is what the cluster knows of requests that wait for webhooks.
+type admission struct {
+	waiting []*apiserver.Exchange
+	steps   []*step
+	running *step
+}
+
+// serve lets the request take effect, and goes on with then when it has: at once, or when webhooks have answered.
+func (c *Cluster) serve(call *Call, then func() bool) bool {
+	if call.Host != "" {
+		call.Response = c.serveOutside(call)
+		return then()
+	}
+	c.mu.Lock()
+	ex := c.server.Begin(&call.Request)
+	c.mu.Unlock()
+	if ex.Response == nil {
+		c.admission.waiting = append(c.admission.waiting, ex)
+	}
+	return c.advance(call, ex, then)
+}
+
+func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func() bool) bool {
+	if ex.Response == nil {
+		if changes := ex.Committed(); len(changes) > 0 {
+			c.took(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
+		}
+		return c.askAll(call, ex, then)
+	}
+	c.settle(ex)
+	call.Response = ex.Response
+	c.took(call, call.Response)
+	return then()
+}
+
+// took records what a request has done and lets everybody know who is to know.
+func (c *Cluster) took(call *Call, resp *apiserver.Response) {
+	c.record(call, resp)
+	if len(resp.Changes) > 0 {
+		c.Pump()
+	}
+	if c.Committed != nil {
+		for _, ch := range resp.Changes {
+			c.Committed(ch)
+		}
+	}
+}
+
+func (c *Cluster) settle(ex *apiserver.Exchange) {
+	for i, other := range c.admission.waiting {
+		if other == ex {
+			c.admission.waiting = append(c.admission.waiting[:i], c.admission.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// askAll makes the calls that a request waits for, and goes on with the request when all are answered.
+func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func() bool) bool {
+	left := len(ex.Calls)
+	for _, w := range ex.Calls {
+		c.ask(w, func() bool {
+			if left--; left > 0 {
+				return false
+			}
+			if call.Port.Dead() { // whose connection is gone: the server gives up
+				c.settle(ex)
+				ex.Abandon()
+				return false
+			}
+			c.mu.Lock()
+			ex.Resume()
+			c.mu.Unlock()
+			return c.advance(call, ex, then)
+		})
+	}
+	return false
+}
+
+// webhookCall is one call of a webhook under way.
+type webhookCall struct {
+	*Call
+	c        *Cluster
+	asked    *apiserver.WebhookCall
+	deadline *sched.Action
+	cancel   context.CancelFunc
+	over     bool
+	done     func() bool
+}
+
+func (c *Cluster) ask(w *apiserver.WebhookCall, done func() bool) {
+	u, err := url.Parse(w.Address())
+	if err != nil {
+		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
+	call := &Call{
+		Port: &Port{Process: ServerName, cluster: c}, Host: w.Host(), reply: make(chan outcome, 1), event: -1, Webhook: w.Name,
+		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
+		http:    (&http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}).WithContext(context.Background()),
+	}
+	h := &webhookCall{Call: call, c: c, asked: w, done: done, cancel: func() {}}
+	call.lost = func() { h.reply(nil, errors.New("EOF")) }
+	h.deadline = &sched.Action{
+		Order: call.order() + " deadline",
+		What:  func() string { return "time-out of webhook " + w.Name },
+		Own:   w.Timeout,
+		Delay: func() time.Duration { return w.Timeout },
+		Do: func() bool {
+			h.cancel()
+			return h.finish(nil, context.DeadlineExceeded)
+		},
+	}
+	c.Sched.Park(h.deadline)
+	c.park(call, "request", h.arrive)
+}
+
+// arrive is the first leg: the call reaches whoever serves the webhook.
+func (h *webhookCall) arrive() bool {
+	if h.over {
+		return false
+	}
+	c := h.c
+	if rules, ok := c.Rules.(WebhookRules); ok {
+		r := rules.Webhook(h.Call)
+		if r.Lose != nil || r.Answer != nil {
+			return h.reply(r.Answer, r.Lose)
+		}
+	}
+	for _, host := range []string{h.Host, h.Request.URL.Hostname()} {
+		if c.outside[host] != nil {
+			h.Host = host
+			return h.reply(c.serveOutside(h.Call), nil)
+		}
+	}
+	var all []Endpoint
+	if c.Serving != nil {
+		all = c.Serving(h.asked.Service, h.asked.Path())
+	}
+	if len(all) == 0 {
+		return h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
+	}
+	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
+	h.server = at.Port
+	ctx, cancel := context.WithCancel(at.Context)
+	h.cancel = cancel
+	req := h.http.Clone(ctx)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(h.Request.Body)), int64(len(h.Request.Body))
+	req.RequestURI = h.Request.URL.RequestURI()
+	c.Sched.SetCurrent("call of webhook " + h.asked.Name)
+	at.Go(func() { h.reply(handled(at.Handler, req)) })
+	return true
+}
+
+// handled serves a request as net/http's server does, which hangs up when a handler panics.
+func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			resp, err = nil, io.EOF
+		}
+	}()
+	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
+	handler.ServeHTTP(w, req)
+	return &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}, nil
+}
+
+// reply sends the answer on its way back, or the error that comes in its place. Any goroutine may call it.
+func (h *webhookCall) reply(resp *apiserver.Response, err error) bool {
+	h.c.park(h.Call, "reply", func() bool { return h.finish(resp, err) })
+	return false
+}
+
+// finish is the second leg: the server learns what came of the call.
+func (h *webhookCall) finish(resp *apiserver.Response, err error) bool {
+	if h.over {
+		return false
+	}
+	h.over = true
+	c := h.c
+	c.Sched.Drop(h.deadline)
+	h.mu.Lock()
+	if h.action != nil {
+		c.Sched.Drop(h.action)
+	}
+	h.mu.Unlock()
+	c.forget(h.Call)
+	answer := apiserver.WebhookAnswer{Err: err}
+	if err != nil {
+		e := c.event(h.Call, history.Reply)
+		e.Path, e.Note, e.Call = h.asked.Path(), err.Error(), h.event
+		c.History.Add(e)
+	} else {
+		answer.Code, answer.Body = resp.Code, resp.Body
+		if h.event < 0 { // an outside model has recorded it already
+			c.record(h.Call, resp)
+		}
+	}
+	h.asked.Answered(answer)
+	return h.done()
+}

@@ -1,0 +1,290 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there are, the other
+// refuses to let a ConfigMap go while the one that it depends on is there.
+type keeper struct{ client.Reader }
+
+func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
+	decoder := admission.NewDecoder(mgr.GetScheme())
+	mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
+		func(ctx context.Context, req admission.Request) admission.Response {
+			var cm corev1.ConfigMap
+			if err := decoder.Decode(req, &cm); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+			var all corev1.ConfigMapList
+			if err := k.List(ctx, &all, client.InNamespace(req.Namespace)); err != nil {
+				return admission.Errored(http.StatusInternalServerError, err)
+			}
+			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
+			raw, err := json.Marshal(&cm)
+			if err != nil {
+				return admission.Errored(http.StatusInternalServerError, err)
+			}
+			return admission.PatchResponseFromRaw(req.Object.Raw, raw)
+		})})
+	mgr.GetWebhookServer().Register("/keep", &webhook.Admission{Handler: admission.HandlerFunc(
+		func(ctx context.Context, req admission.Request) admission.Response {
+			var cm corev1.ConfigMap
+			if err := decoder.DecodeRaw(req.OldObject, &cm); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+			first := cm.Annotations["after"]
+			if first == "" {
+				return admission.Allowed("")
+			}
+			err := k.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: first}, &corev1.ConfigMap{})
+			if client.IgnoreNotFound(err) != nil {
+				return admission.Errored(http.StatusInternalServerError, err)
+			} else if err == nil {
+				return admission.Denied(first + " is still there")
+			}
+			return admission.Allowed("")
+		})})
+	return ctrl.NewControllerManagedBy(mgr).Named("keeper").For(&corev1.ConfigMap{}).Complete(noReconcile{})
+}
+
+// toucher labels every ConfigMap.
+type toucher struct{ client.Client }
+
+func (c *toucher) SetupWithManager(mgr ctrl.Manager) error {
+	c.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("toucher").For(&corev1.ConfigMap{}).Complete(c)
+}
+
+func (c *toucher) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var cm corev1.ConfigMap
+	if err := c.Get(ctx, req.NamespacedName, &cm); err != nil || cm.Labels["touched"] != "" {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cm.Labels = map[string]string{"touched": "yes"}
+	return ctrl.Result{}, c.Update(ctx, &cm)
+}
+
+// inDefault keeps a manager's cache to the namespace in which it has rights.
+func inDefault() sim.ProcessOption {
+	return sim.Options(ctrl.Options{Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}}}})
+}
+
+type noReconcile struct{}
+
+func (noReconcile) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
+	return ctrl.Result{}, nil
+}
+
+// hooked are the configurations of the keeper's webhooks.
+func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
+	none := admissionregv1.SideEffectClassNone
+	config := func(path string) admissionregv1.WebhookClientConfig {
+		return admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: "default", Name: "keeper", Path: &path}}
+	}
+	rule := func(ops ...admissionregv1.OperationType) []admissionregv1.RuleWithOperations {
+		return []admissionregv1.RuleWithOperations{{
+			Operations: ops,
+			Rule:       admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+		}}
+	}
+	return []client.Object{
+		&admissionregv1.MutatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "stamp"},
+			Webhooks: []admissionregv1.MutatingWebhook{{
+				Name: "stamp.example.org", ClientConfig: config("/stamp"), Rules: rule("CREATE", "UPDATE"), FailurePolicy: &policy,
+				SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			}},
+		},
+		&admissionregv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: "keep"},
+			Webhooks: []admissionregv1.ValidatingWebhook{{
+				Name: "keep.example.org", ClientConfig: config("/keep"), Rules: rule("DELETE"), FailurePolicy: &policy,
+				SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			}},
+		},
+	}
+}
+
+func withoutFailure(t *testing.T, report sim.Report) {
+	t.Helper()
+	if f := report.Failure; f != nil {
+		t.Fatalf("%s: %s", f.Verdict.Property, f.Verdict.Message)
+	}
+}
+
+func TestWebhooksOfAProcess(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Settle()
+		w.Apply(hooked(admissionregv1.Fail)...)
+		b := configMap("b")
+		b.Annotations = map[string]string{"after": "a"}
+		w.Apply(configMap("a"), b)
+		w.Settle()
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.Annotations["stamp"] != "by admin, after 1" {
+			t.Errorf("%v, %q", err, b.Annotations)
+		}
+		err := w.Client().Delete(w.Context(), b)
+		want := `admission webhook "keep.example.org" denied the request: a is still there`
+		if err == nil || err.Error() != want {
+			t.Errorf("deleting b: %v\nwant %s", err, want)
+		}
+		w.Remove(configMap("a"))
+		w.Settle()
+		w.Remove(b)
+	}, sim.Runs(20), sim.Verify(1)))
+}
+
+// A webhook's process that is down is a connection that is refused, which the failurePolicy judges.
+func TestFailurePolicy(t *testing.T) {
+	for policy, want := range map[admissionregv1.FailurePolicyType]string{
+		admissionregv1.Ignore: "",
+		admissionregv1.Fail: `Internal error occurred: failed calling webhook "stamp.example.org": failed to call webhook: ` +
+			`Post "https://keeper.default.svc:443/stamp?timeout=10s": dial tcp keeper.default.svc:443: connect: connection refused`,
+	} {
+		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+			w.Apply(hooked(policy)...)
+			got := ""
+			if err := w.Client().Create(w.Context(), configMap("a")); err != nil {
+				got = err.Error()
+			}
+			if got != want {
+				t.Errorf("%s: %s\nwant %s", policy, got, want)
+			}
+		}, sim.Runs(1)))
+	}
+}
+
+// A webhook that does not answer is given up after its time-out.
+func TestWebhookTimeOut(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Start("keeper", func(mgr ctrl.Manager) error {
+			mgr.GetWebhookServer().Register("/stamp", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+			return nil
+		})
+		w.Settle()
+		w.Apply(hooked(admissionregv1.Fail)...)
+		begun := time.Now()
+		err := w.Client().Create(w.Context(), configMap("a"))
+		if err == nil || !strings.HasSuffix(err.Error(), "?timeout=10s\": context deadline exceeded") {
+			t.Errorf("the answer: %v", err)
+		}
+		if took := time.Since(begun); took < 10*time.Second || took > 12*time.Second {
+			t.Errorf("it took %v, want the time-out of 10s", took)
+		}
+	}, sim.Runs(1)))
+}
+
+// The namespace controller deletes collections, whose objects a webhook guards: it tries again until the order is right.
+func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
+	refused := 0
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Settle()
+		w.Apply(hooked(admissionregv1.Fail)...)
+		a, b := configMap("b"), configMap("a") // a depends on b, and comes first in a collection
+		b.Annotations = map[string]string{"after": "b"}
+		a.Namespace, b.Namespace = "shop", "shop"
+		w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, a, b)
+		w.Settle()
+		w.Remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+		w.Sleep(30 * time.Second)
+		for _, e := range w.History().Events {
+			if e.Process == "namespace-controller" && e.Verb == "deletecollection" && e.Code == http.StatusForbidden {
+				refused++
+			}
+		}
+		w.Remove(a)
+		w.Settle()
+		if _, there := w.History().Object("", "Namespace", "", "shop"); there {
+			t.Error("the namespace is still there")
+		}
+	}, sim.Runs(5), sim.Verify(1)))
+	if refused == 0 {
+		t.Error("the webhook refused nothing")
+	}
+}
+
+// Webhooks can be models of the outside world too.
+func TestAWebhookOutside(t *testing.T) {
+	url := "https://policy.example/validate"
+	config := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
+	config.Webhooks[0].ClientConfig = admissionregv1.WebhookClientConfig{URL: &url}
+	config.Webhooks[0].Rules[0].Operations = []admissionregv1.OperationType{"CREATE"}
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		refuse := true
+		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
+			func(context.Context, admission.Request) admission.Response {
+				if refuse {
+					return admission.Denied("closed")
+				}
+				return admission.Allowed("")
+			})})
+		w.Apply(config)
+		err := w.Client().Create(w.Context(), configMap("a"))
+		if want := `admission webhook "keep.example.org" denied the request: closed`; err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+		refuse = false
+		w.Apply(configMap("a"))
+	}, sim.Runs(1)))
+}
+
+var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
+
+// Everything at once: a process with few rights, webhooks of another that is killed again and again, stale caches.
+func TestRightsAndWebhooksReplay(t *testing.T) {
+	crashed, refusedCalls := 0, 0
+	report := sim.Explore(t, func(w *sim.World) {
+		w.Apply(account("toucher"), account("keeper"))
+		w.Apply(granted("keeper", readsMaps, writesMaps)...)
+		w.Apply(granted("toucher", readsMaps, writesMaps)...)
+		for i := range 2 {
+			w.Start(fmt.Sprintf("keeper-%d", i), func(mgr ctrl.Manager) error {
+				if err := (&toucher{}).SetupWithManager(mgr); err != nil { // whose writes come back as webhook calls
+					return err
+				}
+				return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr)
+			}, inDefault(), sim.As("default/keeper"))
+		}
+		w.Start("toucher", (&toucher{}).SetupWithManager, inDefault(), sim.As("default/toucher"))
+		w.Apply(hooked(admissionregv1.Ignore)...)
+		w.Inject(sim.StaleCache(time.Minute), sim.Crash("keeper-0"), sim.LostReply())
+		w.Apply(configMap("a"), configMap("b"))
+		w.Settle()
+		w.Remove(configMap("a"))
+		w.Settle()
+		for _, e := range w.History().Events {
+			switch {
+			case e.Kind == "crash":
+				crashed++
+			case e.Process == "kube-apiserver" && strings.Contains(e.Note, "EOF"):
+				refusedCalls++
+			}
+		}
+	}, sim.Runs(25), sim.Verify(1), sim.For(time.Minute))
+	withoutFailure(t, report)
+	t.Logf("%d runs, %d made twice; %d crashes, %d calls cut off by one", report.Runs, report.Doubled, crashed, refusedCalls)
+	if crashed == 0 {
+		t.Error("no process was killed")
+	}
+}
