@@ -118,7 +118,7 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 			return nil, name, false
 		}
 		res = s.run(choice.Play(tape))
-		s.all.Done(res.log, res.history.Hash())
+		s.all.Done(res.log, res.history.Trace())
 	}
 	if name != "exhaustive" {
 		s.evolve.Learn(res.tape, features(res.history))

@@ -27,6 +27,9 @@ func TestExhaustiveSaysWhatItCovered(t *testing.T) {
 	if all.Failure != nil || !strings.HasPrefix(all.Explored, "all: ") || !all.Complete {
 		t.Errorf("explored %q, complete %v, failure %+v", all.Explored, all.Complete, all.Failure)
 	}
+	if strings.Contains(all.Explored, " 0 of them pruned") {
+		t.Errorf("two reads at one instant, in either order, come to the same: %s", all.Explored)
+	}
 	t.Log(all.Explored)
 	some := sim.Explore(t, scenario, sim.Strategy("exhaustive"), sim.Bound(2), sim.Runs(40), sim.For(0))
 	if !strings.Contains(some.Explored, "NOT all: ") {

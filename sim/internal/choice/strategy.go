@@ -190,13 +190,14 @@ func (o *Starve) Choose(p Point) int {
 	return i
 }
 
-// Exhaustive walks all runs with at most a bound of disturbances, each run once: a run whose history was seen before is
-// not extended, because everything that follows from it has been or will be tried from there.
+// Exhaustive walks all runs with at most a bound of disturbances, each run once: a run that differs from an earlier one
+// only in the order of things that do not touch each other is not extended, because everything that follows from it has
+// been or will be tried from there.
 type Exhaustive struct {
 	armed Tape
 	bound int
 	queue []Tape
-	seen  map[uint64]bool
+	seen  map[uint64]int // by trace: from which question on the run was extended
 	// Runs and Pruned count; Bounded is set when some run could still have been disturbed further.
 	Runs, Pruned int
 	Bounded      bool
@@ -204,7 +205,7 @@ type Exhaustive struct {
 
 // NewExhaustive begins with the armed run itself.
 func NewExhaustive(armed Tape, bound int) *Exhaustive {
-	return &Exhaustive{armed: armed, bound: bound, queue: []Tape{nil}, seen: map[uint64]bool{}}
+	return &Exhaustive{armed: armed, bound: bound, queue: []Tape{nil}, seen: map[uint64]int{}}
 }
 
 // Next is the next tape; false when all have been tried.
@@ -216,15 +217,11 @@ func (e *Exhaustive) Next() (Tape, bool) {
 	return append(append(Tape(nil), e.armed...), e.queue[0]...), true
 }
 
-// Done takes in what the tape that Next gave led to: the answers of the run and a fingerprint of its history.
-func (e *Exhaustive) Done(log []Answer, history uint64) {
+// Done takes in what the tape that Next gave led to: the answers of the run and a fingerprint of what it came to, equal
+// for runs from which the same follows.
+func (e *Exhaustive) Done(log []Answer, trace uint64) {
 	disturbed := e.queue[0]
 	e.queue = e.queue[1:]
-	if e.seen[history] {
-		e.Pruned++
-		return
-	}
-	e.seen[history] = true
 	// Extend only behind the last disturbance, so that each set is made once.
 	at := 0
 	if len(disturbed) > 0 {
@@ -235,6 +232,11 @@ func (e *Exhaustive) Done(log []Answer, history uint64) {
 			}
 		}
 	}
+	if from, seen := e.seen[trace]; seen && from <= at {
+		e.Pruned++
+		return
+	}
+	e.seen[trace] = at
 	for _, a := range log[at:] {
 		if s := sortOf(a.Label); s != strike && s != schedule {
 			continue
