@@ -126,7 +126,7 @@ func underObservation(t *testing.T, inner workQueue, lim *limiter, during bool) 
 		over = true
 		<-ctx.Done()
 		return nil
-	}, "")
+	}, Settings{})
 	for !over && s.Step(time.Hour) {
 		s.Quiesce()
 	}
