@@ -52,7 +52,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), exportCommand(),
+	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand(), exportCommand(),
 		explainCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {

@@ -45,6 +45,12 @@ func TestRunBreaks(t *testing.T) {
 	if code != exitBroke || !strings.Contains(out, "a greeting stays as it is") || !strings.Contains(out, "replay: go test") {
 		t.Fatalf("exit code %d, want %d, the sentence and a replay command:\n%s", code, exitBroke, out)
 	}
+	for format, want := range map[string]string{"html": "index.html", "text": "a greeting stays as it is", "markdown": "sequenceDiagram",
+		"json": `"findings"`, "junit": "<testsuite", "annotations": "::error"} {
+		if code, out := do(t, t.Context(), "report", dir, "--format", format); code != exitHeld || !strings.Contains(out, want) {
+			t.Errorf("report --format %s: exit code %d, want %q:\n%s", format, code, want, out)
+		}
+	}
 	merged := filepath.Join(dir, "merged")
 	if code, out := do(t, t.Context(), "merge", "--to", merged, dir); code != exitBroke || !strings.Contains(out, ", under RacingRequeue and StaleCache") {
 		t.Fatalf("merge: exit code %d, want %d and the cause:\n%s", code, exitBroke, out)
@@ -84,7 +90,7 @@ func exportAndRun(t *testing.T, path string) {
 
 func TestInterruptedRunLeavesAReport(t *testing.T) {
 	dir := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	go func() { // interrupt it as soon as there is something to lose
 		for ctx.Err() == nil {
@@ -137,6 +143,8 @@ func TestBadInput(t *testing.T) {
 		{"no regular expression", []string{"run", shop, "--run", "("}},
 		{"has a test that imports", []string{"run", "."}},
 		{"no result", []string{"merge", dir}},
+		{"not a directory", []string{"report", junk}},
+		{"no run", []string{"report", dir, "--format", "text"}},
 		{"not a package name", []string{"export", evil, "--scenario", "f", "--package", "a b"}},
 	} {
 		code, out := do(t, t.Context(), c.args...)

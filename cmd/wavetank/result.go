@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim/story"
 )
 
@@ -64,12 +65,17 @@ func keep(f story.Finding, dir string) error {
 	return err
 }
 
+// isResult says whether a file holds a campaign's result, by its name.
+func isResult(path string) bool {
+	return strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, reports.RunSuffix)
+}
+
 // mergeDir reads every result below directories and merges those of one campaign.
 func mergeDir(dirs ...string) ([]*story.Result, error) {
 	shards := map[string][]*story.Result{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			if err != nil || d.IsDir() || !isResult(path) {
 				return err
 			}
 			r, err := story.ReadResult(path)

@@ -44,7 +44,7 @@ func (w *watch) state() (runs, planned, finds int, coverage string) {
 	struck, faults := map[string]bool{}, map[string]bool{}
 	for _, path := range paths {
 		r, err := story.ReadResult(path)
-		if err != nil {
+		if err != nil || !isResult(path) {
 			continue
 		}
 		runs += r.Runs

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// formats are what a report can be, in the order of the help text.
+var formats = []string{"html", "text", "markdown", "json", "junit", "annotations"}
+
+func reportCommand() *cobra.Command {
+	format, beside := "html", ""
+	cmd := &cobra.Command{
+		Use:   "report directory",
+		Short: "Show what campaigns left behind: pages, or text, Markdown, JSON, JUnit, CI annotations",
+		Long: "Reads the results and runs below a directory that campaigns wrote to (-sim.report, SIM_REPORT, wavetank run --report).\n\n" +
+			"  html         a page of each campaign, a timeline of each run, and an index; prints the index's path\n" +
+			"  text         the runs, for a terminal\n" +
+			"  markdown     the runs, for pull requests, each with a sequence diagram\n" +
+			"  json         the merged results\n" +
+			"  junit        a suite for each package\n" +
+			"  annotations  for the log of a GitHub workflow",
+		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
+			"  wavetank report faulty.run.json --beside cured.run.json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if beside != "" {
+				return compare(cmd.OutOrStdout(), args[0], beside)
+			}
+			return render(cmd, args[0], format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", format, "one of "+strings.Join(formats, ", "))
+	cmd.Flags().StringVar(&beside, "beside", "", "show the run in the first file beside the run in this one, on one page")
+	return cmd
+}
+
+// compare writes a page on which two runs stand side by side.
+func compare(out io.Writer, first, second string) error {
+	a, err := reports.ReadRun(first)
+	if err != nil {
+		return err
+	}
+	b, err := reports.ReadRun(second)
+	if err != nil {
+		return err
+	}
+	page, err := reports.Compare(*a, *b)
+	if err != nil {
+		return err
+	}
+	path := strings.TrimSuffix(first, reports.RunSuffix) + reports.BesideSuffix
+	fmt.Fprintln(out, relative(path))
+	return os.WriteFile(path, page, 0o666)
+}
+
+func render(cmd *cobra.Command, dir, format string) error {
+	out := cmd.OutOrStdout()
+	switch format {
+	case "html":
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is not a directory that campaigns wrote to", dir)
+		}
+		index, err := reports.Index(dir, "Wavetank")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, relative(index))
+		return nil
+	case "text", "markdown":
+		return eachRun(dir, func(r reports.Run) error {
+			if format == "markdown" {
+				_, err := io.WriteString(out, reports.Markdown(r)+"\n")
+				return err
+			}
+			f, ok := out.(*os.File)
+			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
+		})
+	}
+	results, err := mergeDir(dir)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "json":
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(results)
+	case "junit":
+		data, err := reports.JUnit(results)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(data)
+		return err
+	case "annotations":
+		_, err := io.WriteString(out, reports.Annotations(modulePath(cmd, results), results))
+		return err
+	}
+	return fmt.Errorf("--format %q is unknown; write one of %s", format, strings.Join(formats, ", "))
+}
+
+// modulePath is the path of the module that the command is run in.
+func modulePath(cmd *cobra.Command, results []*story.Result) string {
+	path, err := output(cmd, "go", "list", "-m")
+	if err != nil || strings.Contains(path, "\n") {
+		return results[0].Package
+	}
+	return path
+}
+
+// eachRun reads every run below a directory, in order.
+func eachRun(dir string, f func(reports.Run) error) error {
+	found := false
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, reports.RunSuffix) {
+			return err
+		}
+		r, err := reports.ReadRun(path)
+		if err != nil {
+			return err
+		}
+		found = true
+		return f(*r)
+	})
+	if err == nil && !found {
+		err = errors.New("no run (*" + reports.RunSuffix + ") lies below " + dir + "; campaigns that find something write one, if they have -sim.report")
+	}
+	return err
+}
