@@ -40,6 +40,8 @@ import (
 const (
 	// FailuresLabel counts the attempts up to this one that have failed, or will have when it fails.
 	FailuresLabel = "core.rukpak.io/failures"
+	// GenerationLabel is the generation of the deployment that an attempt was made for.
+	GenerationLabel = "core.rukpak.io/generation"
 	// WholeLabel says that some revision before this one was deployed.
 	WholeLabel = "core.rukpak.io/was-deployed"
 )
@@ -63,29 +65,32 @@ func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Res
 	if err := p.settleRecord(last); err != nil {
 		return nil, ctrl.Result{}, err
 	}
+	if last.Info.Status == helmrelease.StatusDeployed {
+		return p.keep(ctx, last)
+	}
+	left, err := p.removeRemains(last)
+	if err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	if wait := p.next(last, left); wait > 0 {
+		return nil, ctrl.Result{RequeueAfter: wait}, nil
+	}
+	return p.attempt(ctx, last)
+}
+
+// keep upgrades what is deployed if something else is wanted, and repairs it if not.
+func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	desired, err := p.client.DryRun(p.chart, p.values)
 	if err != nil {
 		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
 	}
-	same := desired.Manifest == last.Manifest
-	if last.Info.Status == helmrelease.StatusDeployed {
-		if !same {
-			return p.attempt(ctx, last)
-		}
-		if err := p.client.Reconcile(last); err != nil {
-			return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
-		}
-		return last, ctrl.Result{}, nil
+	if desired.Manifest != deployed.Manifest {
+		return p.attempt(ctx, deployed)
 	}
-	if left, err := p.removeRemains(last); err != nil {
-		return nil, ctrl.Result{}, err
-	} else if left {
-		return nil, ctrl.Result{RequeueAfter: lookAgain}, nil
+	if err := p.client.Reconcile(deployed); err != nil {
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
 	}
-	if wait := time.Until(due(last)); same && wait > 0 {
-		return nil, ctrl.Result{RequeueAfter: wait}, nil
-	}
-	return p.attempt(ctx, last)
+	return deployed, ctrl.Result{}, nil
 }
 
 // attempt installs or upgrades, and counts.
@@ -94,11 +99,12 @@ func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrel
 	whole := false
 	if last != nil {
 		whole = wasDeployed(last)
-		if last.Info.Status != helmrelease.StatusDeployed {
+		if last.Info.Status != helmrelease.StatusDeployed && last.Labels[GenerationLabel] == p.generation() {
 			failures += failuresOf(last)
 		}
 	}
-	p.client.Labels = map[string]string{FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole)}
+	p.client.Labels = map[string]string{
+		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation()}
 	run, reason := p.client.Install, v1alpha1.InstallFailed
 	if last != nil {
 		run = p.client.Upgrade
@@ -128,12 +134,22 @@ func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrel
 	if err != nil {
 		return nil, ctrl.Result{}, err
 	}
-	wait := max(time.Until(due(failed)), time.Millisecond)
+	return nil, ctrl.Result{RequeueAfter: max(p.next(failed, left), time.Millisecond)}, nil
+}
+
+// next says how long to wait before the attempt after a failed one. Where something else is wanted than it was made for, only what
+// is left of it has to be waited for.
+func (p *pass) next(failed *helmrelease.Release, left bool) (wait time.Duration) {
+	if failed.Labels[GenerationLabel] == p.generation() {
+		wait = time.Until(due(failed))
+	}
 	if left {
 		wait = max(wait, lookAgain)
 	}
-	return nil, ctrl.Result{RequeueAfter: wait}, nil
+	return wait
 }
+
+func (p *pass) generation() string { return strconv.FormatInt(p.bd.Generation, 10) }
 
 // settleRecord turns the record of an attempt that nobody is making any more into that of a failed one.
 func (p *pass) settleRecord(last *helmrelease.Release) error {

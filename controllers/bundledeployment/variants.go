@@ -69,6 +69,9 @@ func policies() map[Variant]policy {
 // Variants lists every variant in the order of the story.
 func Variants() []Variant { return []Variant{V0, V0StatusFilter, V1, V2, V3, V4} }
 
+// DefaultWorkers is how many workers a variant has unless the operator is told.
+func DefaultWorkers(v Variant) int { return policies()[v].workers }
+
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]
 	if !ok {

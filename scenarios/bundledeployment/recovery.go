@@ -1,0 +1,99 @@
+// This file exists for the properties that ask what becomes of a deployment when its cause is removed, when the operator
+// dies, and when others fail beside it.
+
+package bundledeployment
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Recovers (S0-L3): so long after the last change from outside the deployment is installed.
+func (b *Books) Recovers(name string, within time.Duration) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		a := b.of(name)
+		if s := a.says(); b.Since > 0 && h.Now() > b.Since+within && !s.installed() {
+			return fmt.Errorf("%s: %v after the cause was removed its status says %s: %s", name, h.Now()-b.Since, s.reason, oneLine(s.message))
+		}
+		return nil
+	}
+}
+
+// NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named the cause.
+func (b *Books) NoWedge(name string) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		a := b.of(name)
+		timers := 0
+		for i, hand := range a.hands {
+			if hand.ends.installed() || hand.ends.names() {
+				return nil
+			}
+			if calm := b.calm(a); calm >= 0 && i >= calm && hand.timer && hand.done > 0 {
+				timers++
+			}
+		}
+		if timers <= 3 {
+			return nil
+		}
+		s := a.says()
+		return fmt.Errorf("%s: since the crash at %s it has slept and tried %d times, and its status only says %s: %s", name,
+			history.Clock(a.begun), timers, s.reason, oneLine(s.message))
+	}
+}
+
+// Prompt (S0-F1): a deployment whose bundle is unpacked is attempted within a second, whatever becomes of the others.
+func (b *Books) Prompt(name string, within time.Duration) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		a := b.of(name)
+		if a.ready > 0 && a.attempts == 0 && h.Now() > a.ready+within {
+			return fmt.Errorf("%s has been ready for %v, and nobody has tried to install it", name, h.Now()-a.ready)
+		}
+		return nil
+	}
+}
+
+// OneOwner (S0-T1): of two deployments that want one object, one is told so, and the object does not change hands.
+func (b *Books) OneOwner(name, other string) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		one, two := b.of(name), b.of(other)
+		both := map[string]history.Ref{}
+		for uid, ref := range one.holds {
+			if _, shared := two.holds[uid]; shared {
+				both[uid] = ref
+			}
+		}
+		if len(both) > 0 {
+			return fmt.Errorf("%s has belonged to %s and to %s", first(both), one.name, two.name)
+		}
+		for _, a := range []*account{one, two} {
+			if s := a.says(); s.installed() || s.names() || strings.Contains(s.message, "cannot be imported into the current release") {
+				continue
+			}
+			return fmt.Errorf("%s: the status says neither that it is installed, nor the cause, nor that its objects are another's, but %s: %s", a.name,
+				a.says().reason, oneLine(a.says().message))
+		}
+		return nil
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Installed holds when the deployments' status says that they are installed.
+func (b *Books) Installed(names ...string) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		for _, name := range names {
+			if s := b.of(name).says(); !s.installed() {
+				return fmt.Errorf("%s: %s: %s", name, s.reason, oneLine(s.message))
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,130 @@
+// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+
+package bundledeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Operator is the name of the process that runs the operator.
+const Operator = "rukpak"
+
+// cause is the token of the root cause: a namespace that does not exist, into which a bundle wants to put something. To
+// remove the cause somebody has to create it.
+const cause = "rc-17"
+
+// Setting is how one world differs from another.
+type Setting struct {
+	// Variant of the operator.
+	Variant bundledeployment.Variant
+	// Workers, if not as many as the variant has.
+	Workers int
+	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real cluster.
+	Terminates time.Duration
+	// Classic takes the work queue that controller-runtime had before the priority queue.
+	Classic bool
+	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
+	ReadYourWrites bool
+	// KeepRemains has the full cure leave what a failed install has made.
+	KeepRemains bool
+}
+
+// Story is a world with the operator in it.
+type Story struct {
+	*sim.World
+	// Books read this run's history.
+	*Books
+	// Setting of this world.
+	Setting Setting
+}
+
+// Begin installs the kinds and starts the operator; it applies no deployment yet.
+func Begin(w *sim.World, s Setting) *Story {
+	w.Install(crds)
+	w.Builtin(&Unpacker{After: time.Second})
+	if s.Terminates > 0 {
+		w.Builtin(slowly{namespace.New(), s.Terminates})
+	}
+	story := &Story{World: w, Books: NewBooks(s.Terminates), Setting: s}
+	w.Apply(Namespace(bundledeployment.DefaultNamespace))
+	w.Start(Operator, func(mgr ctrl.Manager) error {
+		r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
+		return r.SetupWithManager(mgr)
+	}, sim.Options(s.options()))
+	return story
+}
+
+func (s Setting) options() ctrl.Options {
+	o := bundledeployment.ManagerOptions(ctrl.Options{Scheme: scheme})
+	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
+	if s.ReadYourWrites {
+		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
+			cache := *options.Cache
+			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			options.Cache = &cache
+			return client.New(config, options)
+		}
+	}
+	return o
+}
+
+// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
+var (
+	crds   = bundledeployment.CRDs()
+	scheme = newScheme()
+)
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
+		}
+	}
+	return scheme
+}
+
+// Namespace is an empty namespace.
+func Namespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// Deployment installs the chart of an image into a namespace. If it is refused, one of its objects wants to go into the
+// namespace that does not exist.
+func Deployment(name, image, namespace string, refused bool) *v1alpha1.BundleDeployment {
+	values := "namespace: " + namespace + "\n"
+	if refused {
+		values += "refused: " + cause + "\n"
+	}
+	config, err := json.Marshal(map[string]string{"values": values})
+	if err != nil {
+		panic(err)
+	}
+	return &v1alpha1.BundleDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: v1alpha1.BundleDeploymentSpec{
+			ProvisionerClassName: bundledeployment.ProvisionerID,
+			Config:               runtime.RawExtension{Raw: config},
+			Template: &v1alpha1.BundleTemplate{Spec: v1alpha1.BundleSpec{
+				ProvisionerClassName: bundledeployment.ProvisionerID,
+				Source:               v1alpha1.BundleSource{Type: "image", Image: &v1alpha1.ImageSource{Ref: image}},
+			}},
+		},
+	}
+}

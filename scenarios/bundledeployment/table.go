@@ -1,0 +1,74 @@
+// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+
+package bundledeployment
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Row is a variant as the table has it: "V2-slow" is V2 where namespaces take longer to go than it waits.
+type Row string
+
+// slow is V2 in a world that is slower than it.
+const slow Row = "V2-slow"
+
+// Rows are all of them, in the order of the story.
+func Rows() []Row { return []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3", "V4"} }
+
+// setting is the world of a row: namespaces take 7 s to go, unless that is the question.
+func (r Row) setting() Setting {
+	if r == slow {
+		return Setting{Variant: bundledeployment.V2, Terminates: 45 * time.Second}
+	}
+	return Setting{Variant: bundledeployment.Variant(r), Terminates: 7 * time.Second}
+}
+
+// delays are times at which something may happen in the course of a failing deployment.
+var delays = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, time.Second, 10 * time.Second, 100 * time.Second, 2000 * time.Second})
+
+// Table is what the story says of every row.
+func Table() verdicts.Table[Row] {
+	fails := []Row{"V0", slow}
+	undoes := []Row{"V0", "V0-status-filter", "V1", "V2", slow}
+	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4", Columns: []verdicts.Column[Row]{
+		{Name: "it settles", Tell: in(Fails(settles)), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "back-off grows", Tell: in(Fails(backoffGrows)), Broken: backoffGrows, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "the status names the cause", Tell: in(Fails(actionable)), Broken: actionable, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "the status is quiet", Tell: in(Fails(quiet)), Broken: quiet, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "it settles beside watched kinds", Tell: in(FailsWatched(settles)), Broken: settles, Caught: undoes,
+			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "no overlap after an install", Tell: in(Fails(noOverlap)), Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
+			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "no overlap after an upgrade", Tell: in(FailsToUpgrade(noOverlap)), Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "a failing upgrade keeps the old", Tell: in(FailsToUpgrade(keepsOld)), Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
+		{Name: "records are bounded", Tell: in(FailsToUpgrade(bounded)), Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "one fails beside a healthy one", Tell: in(Starved(1, false, true)), Broken: prompt, Caught: []Row{"V1"},
+			Dossier: "✓ ✓ ✗ ✓ ✗ ✓ ✓", Because: map[Row]string{slow: "one of four workers waits, the others are free"}},
+		{Name: "four fail beside a healthy one", Tell: in(Starved(4, false, true)), Broken: prompt, Caught: []Row{"V1", "V2", slow},
+			Dossier: "✓ ✓ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "dies in the clean-up", Tell: in(Fails(noWedge)), Faults: crashInCleanUp, Broken: noWedge, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "dies anywhere", Tell: in(Interrupted), Faults: crash, Broken: installed,
+			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓"},
+		{Name: "the environment is mended", Tell: in(Recovered(false)), Broken: recovers, Dossier: "– – – – – – –"},
+		{Name: "the deployment is mended", Tell: in(Recovered(true)), Broken: recovers, Dossier: "– – – – – – –"},
+		{Name: "two want one namespace", Tell: in(Shared(false)), Broken: oneOwner, Dossier: "– – – – – – –"},
+	}}
+}
+
+// in puts a telling into the world of a row.
+func in(t Telling) func(Row, ...sim.Fault) func(*sim.World) {
+	return func(r Row, faults ...sim.Fault) func(*sim.World) { return t(r.setting(), faults...) }
+}
+
+func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+
+// crashInCleanUp kills the operator around one of the deletions of a clean-up.
+func crashInCleanUp() []sim.Fault {
+	return []sim.Fault{sim.Crash(Operator, sim.OnVerb("delete"), sim.OfKind("Namespace"))}
+}
