@@ -106,9 +106,28 @@ func (c *controller) Observe(change apiserver.Change) {
 	case "customresourcedefinitions":
 		c.types = nil
 	case "namespaces":
-		if change.Group == "" && change.Type != "DELETED" && bytes.Contains(change.Object, []byte(`"deletionTimestamp"`)) {
+		switch {
+		case change.Group != "":
+		case change.Type == "DELETED":
+			c.forget(change.Name)
+		case bytes.Contains(change.Object, []byte(`"deletionTimestamp"`)):
 			c.wait(change.Name, grace, c.cluster.After)
 		}
+	}
+}
+
+// forget drops the pass that is due for a namespace that has gone: it would find nothing, and nobody has to wait for it.
+func (c *controller) forget(name string) {
+	w := c.work[name]
+	if w == nil {
+		return
+	}
+	if w.waiting {
+		w.waiting = false
+		c.cluster.After(0, "wait "+name, func() {})
+	}
+	if w.pass == nil {
+		delete(c.work, name)
 	}
 }
 
