@@ -1,7 +1,9 @@
-# Needs Go, git, make and a C compiler (for the race detector), and a Go module proxy on the first run. Nothing else.
+# Needs Go, git, make and a C compiler (for the race detector), and a Go module proxy on the first run. Nothing else; only
+# make web and make pages want node and a browser.
 
 include hack/envtest/envtest.mk
 include conformance/conformance.mk
+include reports/reports.mk
 
 .DEFAULT_GOAL := help
 # Nested modules with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
@@ -23,9 +25,10 @@ upstream: ## The models of built-in controllers beside the real ones from k8s.io
 	cd models/upstream && go vet ./... && go mod tidy -diff && go test -count=1 -timeout 20m ./...
 
 .PHONY: demo
-demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json.
+demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json and pages.
 	@rm -f reports/out/demo.json
 	@set -e; for f in scenarios/*/demo_test.go; do (cd $$(dirname $$f) && DEMO=1 go test -count=1 -timeout 0 -run '^TestDemo$$'); done
+	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
 
 .PHONY: fmt
 fmt: ## Complain about files that gofmt would change.

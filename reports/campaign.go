@@ -58,7 +58,7 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 	}{R: r, Index: index, Growth: plot(r.Growth)}
 	rate := func(n int) string { return perSecond(n, r.Elapsed) }
 	data.Tiles = [][2]string{{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)}, {"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
-		{"virtual time", r.Virtual.Round(time.Minute).String()}, {"real time", r.Elapsed.Round(10 * time.Millisecond).String()}, {"states and paths seen", count(r.Features)}}
+		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)}, {"states and paths seen", count(r.Features)}}
 	for _, f := range r.Findings {
 		row := findingRow{F: f}
 		if s, err := story.Decode([]byte(f.Story)); err == nil {
@@ -85,11 +85,22 @@ func percent(part, whole int) float64 {
 	return math.Round(1000*float64(part)/float64(whole)) / 10
 }
 
+// duration is a time as people say it: the finer, the shorter it is.
+func duration(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%s h", count(int(d.Round(time.Hour).Hours())))
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
 func perSecond(n int, d time.Duration) string {
 	if d <= 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.0f", float64(n)/d.Seconds())
+	return fmt.Sprintf("%.3g", float64(n)/d.Seconds())
 }
 
 // count writes a number in groups of three.

@@ -62,7 +62,7 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	up, err := filepath.Rel(dir, root)
+	up, err := between(dir, root)
 	if err != nil {
 		return "", err
 	}
@@ -71,13 +71,26 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 		if _, err := os.Stat(filepath.Join(dir, timeline)); err != nil {
 			timeline = ""
 		}
-		return timeline, filepath.ToSlash(up) + "/" + e.File
+		return timeline, up + "/" + e.File
 	}, back)
 	if err != nil {
 		return "", err
 	}
 	out := mkdir(dir, "index.html")
 	return out, os.WriteFile(out, html, 0o666)
+}
+
+// between is the way from one directory to another, as a link has it.
+func between(from, to string) (string, error) {
+	from, err := filepath.Abs(from)
+	if err != nil {
+		return "", err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
 }
 
 // BesideSuffix ends the names of pages that show a story beside the run of another variant.
@@ -134,6 +147,9 @@ func Index(dir, title string, links ...[2]string) (string, error) {
 	out := filepath.Join(dir, "index.html")
 	return out, os.WriteFile(out, html, 0o666)
 }
+
+// Total is the number of runs, for people.
+func (x *index) Total() string { return count(x.Runs) }
 
 // from is a path as a link on the index page.
 func (x *index) from(path string) string {

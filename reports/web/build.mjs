@@ -10,8 +10,8 @@ const here = new URL('.', import.meta.url).pathname;
 if (process.argv.includes('--tests')) {
   rmSync(here + '.tests', { recursive: true, force: true });
   await build({
-    entryPoints: readdirSync(here + 'test').filter((f) => f.endsWith('.test.ts')).map((f) => `${here}test/${f}`),
-    bundle: true, platform: 'node', format: 'esm', outdir: here + '.tests', outExtension: { '.js': '.mjs' }, logLevel: 'warning',
+    entryPoints: [here + 'test/pages.test.ts', here + 'browser/browser.test.ts'],
+    bundle: true, platform: 'node', format: 'esm', packages: 'external', outdir: here + '.tests', entryNames: '[name]', outExtension: { '.js': '.mjs' }, logLevel: 'warning',
   });
 } else {
   const out = here + '../dist/';

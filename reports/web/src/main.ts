@@ -52,7 +52,7 @@ class App {
     const theme = h('button', { type: 'button', class: 'round', 'aria-label': 'Light or dark', title: 'Light or dark (d)' }, '◐');
     theme.addEventListener('click', () => this.toggleTheme());
     const hasChain = page.runs.some((r) => r.chain?.length);
-    const bar = h('div', { class: 'bar', role: 'toolbar', 'aria-label': 'Filter and search' }, lane, object, kind,
+    const bar = h('div', { class: 'bar', role: 'search', 'aria-label': 'Filter and search' }, lane, object, kind,
       hasChain && h('label', { class: 'check' }, chain, 'only what led to it'), h('label', { class: 'check' }, chatter, 'chatter'),
       h('span', { class: 'searching' }, this.query, this.found), this.count, h('span', { class: 'spring' }), theme, more);
     root.replaceChildren(this.header(), bar, h('main', { class: page.runs.length > 1 ? 'two' : 'one' },

@@ -1,0 +1,24 @@
+# The pages of reports: what is made of web/ and embedded, and the tests that look at pages in a real browser. Go users
+# need none of this; node and chromium are wanted only here.
+
+WEB := reports/web
+OUT := reports/out
+
+.PHONY: web
+web: ## Build the pages' script and style anew, check its types, run its tests; needs node.
+	cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npx tsc && npm test --silent && npm run build --silent
+
+# What is committed must be what the sources give. Every page that make demo and the catalogue leave is opened.
+.PHONY: pages
+pages: page-tools web ## Look at all pages in headless Chromium; needs node and chromium, and installs them where apt can.
+	git diff --exit-code --stat -- reports/dist
+	@test -f $(OUT)/demo/index.html || $(MAKE) demo
+	@set -e; for d in $(TOLD); do (cd $$d && SIM_REPORT=$(CURDIR)/$(OUT)/catalogue $(VERDICTS)); done
+	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -count=1 ./reports -run '^TestWritePagesForTheBrowser$$'
+	cd $(WEB) && CHROMIUM=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) PAGES=$(CURDIR)/$(OUT) npm run browser --silent
+	@echo "screenshots: $(OUT)/screens"
+
+.PHONY: page-tools
+page-tools:
+	@command -v node >/dev/null && command -v npm >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends nodejs npm; }
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; }
