@@ -157,8 +157,32 @@ func (n *normaliser) object(v map[string]any) map[string]any {
 		out[k] = n.value(k, e)
 	}
 	sortAnyOrder(out)
+	if out["kind"] == "Table" {
+		withoutAges(out)
+	}
 	return out
 }
+
+// withoutAges takes away how many seconds old the objects in a table are.
+func withoutAges(table map[string]any) {
+	columns, _ := table["columnDefinitions"].([]any)
+	rows, _ := table["rows"].([]any)
+	for i, c := range columns {
+		if column, _ := c.(map[string]any); column["name"] != "Age" {
+			continue
+		}
+		for _, r := range rows {
+			row, _ := r.(map[string]any)
+			if cells, _ := row["cells"].([]any); i < len(cells) {
+				if age, _ := cells[i].(string); seconds.MatchString(age) {
+					cells[i] = "<seconds>"
+				}
+			}
+		}
+	}
+}
+
+var seconds = regexp.MustCompile(`^\d{1,2}s$`)
 
 // sortAnyOrder sorts what the real server takes from a map and so says in any order: the causes of an error, with the
 // sentence that joins them, and the resources of a custom group.

@@ -31,7 +31,8 @@ var (
 	widgetKind     = schema.GroupVersionKind{Group: crdGroup, Version: "v1", Kind: "Widget"}
 )
 
-const noTables = "Tables (kubectl get) are not made. The client is told 406 and what it may ask for instead."
+const noTables = "Tables (kubectl get) of built-in types are made for namespaces, configmaps, secrets, serviceaccounts and deployments. " +
+	"For the others the client is told 406 and what it may ask for instead."
 
 // must ends a row whose client could not even be made.
 func must[V any](v V, err error) V {
@@ -56,7 +57,11 @@ var rowsClients = area("clients",
 	row("metadata only, of nothing", "GET+meta cm/a"),
 	row("metadata only, on patch and delete", oneDeploy, "MERGE+meta deploy/a {metadata: {labels: {x: z}}}", "DELETE+meta deploy/a"),
 	row("a list form for one object is not acceptable", oneMap, "GET+metalist cm/a", "GET+meta cm"),
-	row("tables", oneMap, "GET+table cm", "GET+table cm/a").refused(noTables),
+	row("tables", oneMap, "GET+table cm", "GET+table cm/a"),
+	row("tables of secrets and accounts", "POST secret {metadata: {name: a}, data: {k: dg==}}", "GET+table secret", "POST sa {metadata: {name: a}}", "GET+table sa/a"),
+	row("tables of deployments", oneDeploy, "GET+table deploy", "GET+table deploy/a?includeObject=None", "GET+table deploy?includeObject=Object"),
+	row("tables of namespaces", "GET+table ns/$ns"),
+	row("tables of pods", "GET+table pod").refused(noTables),
 	call("another media type is not acceptable", func(t *T) {
 		t.Script(oneMap)
 		p, _, _ := path("cm/a", t.Namespace)

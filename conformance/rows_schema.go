@@ -65,6 +65,11 @@ func flow(text string) string {
 	return string(raw)
 }
 
+// second is a version of gizmos that knows less than the first, and something of its own.
+const second = `{name: v2, served: true, storage: false, subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.count}}, ` +
+	`schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {max: {type: integer}, size: {type: integer}, extra: {type: string, default: e}}}, ` +
+	`status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}`
+
 const withStatus = `, subresources: {status: {}}`
 
 // defined is a row whose definition is there and served when its lines begin, and deleted when they have ended.
@@ -158,6 +163,11 @@ var rowsSchema = append(append(area("schemas",
 	defined("several versions and who owns what", gizmos(withStatus, `{name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {max: {type: integer}, extra: {type: string}}}}}}}`),
 		"APPLY gizmo/a?fieldManager=one {metadata: {name: a}, spec: {max: 5, plain: p}}", "APPLY gizmo2/a?fieldManager=two {metadata: {name: a}, spec: {max: 6}}",
 		"APPLY gizmo2/a?fieldManager=one {metadata: {name: a}, spec: {max: 7}}", "GET gizmo/a"),
+	defined("a rule that another version has let be broken", gizmos(withStatus, second), "POST gizmo2 {metadata: {name: a}, spec: {max: -1}}", "MERGE gizmo/a {metadata: {labels: {app: x}}}", "MERGE gizmo/a {spec: {min: 1}}"),
+	defined("what another version has written is completed by the next write", gizmos(withStatus, second), "POST gizmo2 {metadata: {name: a}, spec: {max: 5}}", "MERGE gizmo/a {spec: {}}", "MERGE gizmo/a {spec: {}}"),
+	defined("a deletion in another version forgets what that does not know", gizmos(withStatus, second), "POST gizmo {metadata: {name: a, finalizers: [x.example/one]}, spec: {max: 5, phase: B}}",
+		"DELETE gizmo2/a", "GET gizmo/a", "MERGE gizmo2/a {metadata: {finalizers: null}}"),
+	defined("a scale that the stored version does not know", gizmos(withStatus, second), "POST gizmo2 {metadata: {name: a}}", "GET gizmo2/a/scale", "MERGE gizmo2/a/scale {spec: {replicas: 7}}", "GET gizmo2/a"),
 	defined("selectable fields", gizmos(`, selectableFields: [{jsonPath: .spec.phase}, {jsonPath: .spec.max}]`), oneGizmo, "POST gizmo {metadata: {name: b}, spec: {phase: A}}",
 		"GET gizmo?fieldSelector=spec.phase%3DA", "GET gizmo?fieldSelector=spec.max%3D5", "GET gizmo?fieldSelector=spec.phase!%3DA", "GET gizmo?fieldSelector=spec.min%3D1"),
 	defined("a scale without a status", gizmos(`, subresources: {scale: {specReplicasPath: .spec.max, statusReplicasPath: .status.count}}`), oneGizmo, "GET gizmo/a/scale",

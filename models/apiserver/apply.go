@@ -126,8 +126,10 @@ func splitErrors(text string) (head, found string) {
 	if head, found, several := strings.Cut(text, "errors:\n"); several {
 		return head, found
 	}
-	head, found, _ = strings.Cut(text, ": .")
-	return head + ": ", "." + found
+	if at := strings.Index(text, ": ."); at >= 0 && !strings.HasPrefix(text, ".") {
+		return text[:at+2], text[at+2:]
+	}
+	return "", text
 }
 
 // appliedDraft takes over what a field manager has merged.

@@ -218,21 +218,28 @@ func blocking(errs field.ErrorList) *field.Error {
 }
 
 // in is the object in another version of its kind. Custom types know one conversion, strategy None: apiVersion changes,
-// and what the other version's schema does not know is pruned.
+// and what the other version's schema does not know is pruned. Defaults are those of the version that is stored: they are
+// filled in when an object is read from the store, before it is converted (apiextensions-apiserver's
+// pkg/apiserver/customresource_handler.go, schemaCoercingConverter).
 func (o *object) in(ver *version) *object {
 	if o.ver == ver || o.typed != nil {
 		return o
 	}
-	content := copyJSON(o.rest).(map[string]any)
-	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
-	// Defaults are those of the version that is stored: they are filled in when an object is read from the store, before it
-	// is converted (apiextensions-apiserver's pkg/apiserver/customresource_handler.go, schemaCoercingConverter).
-	if _, err := ver.schema.coerce(content, false); err == nil && ver == ver.kind.storage {
+	content := o.converted(ver)
+	if ver == ver.kind.storage && ver.schema.compile() == nil {
 		ver.schema.fillDefaults(content)
 	}
+	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision, owned: o.owned, written: o.written}
+}
+
+// converted is the content of a custom object in another version, as it is written to a store: without defaults.
+func (o *object) converted(ver *version) map[string]any {
+	content := copyJSON(o.rest).(map[string]any)
+	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
+	_, _ = ver.schema.coerce(content, false) // a schema that does not compile prunes nothing
 	delete(content, "kind")
 	delete(content, "apiVersion")
-	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision, owned: o.owned, written: o.written}
+	return content
 }
 
 // readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their types, or has rules that

@@ -97,7 +97,8 @@ func (c *call) deleteObject(o *object, opts *metav1.DeleteOptions) (*object, boo
 	if err := c.checkPreconditions(opts.Preconditions, o); err != nil {
 		return nil, false, err
 	}
-	draft := o.draft()
+	// An object is read in the version of the request, and what that does not know is lost when it is written again.
+	draft := o.in(c.ver).draft()
 	graceful, pending := c.beginGraceful(draft, opts)
 	if pending {
 		return o, false, nil

@@ -30,7 +30,11 @@ type object struct {
 	// sameMeta is set on the draft of an update that leaves metadata alone.
 	sameMeta bool
 
-	json        []byte
+	json []byte
+	// raw is what a real server holds of an object that was written in another version: conversion fills in no defaults,
+	// reading does. It is seen by the next write alone, which may find that it changes something; nil when that is the same
+	// as the object. It carries no revision.
+	raw         []byte
 	revision    int64
 	committedAt time.Time
 	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.

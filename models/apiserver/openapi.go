@@ -1,14 +1,16 @@
 package apiserver
 
-// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described in full. Of the
-// built-in types the documents say which there are and what may be asked of them, so that clients leave the validation of
-// fields to the server; their schemas are generated from the Kubernetes tree and are not at hand here.
+// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
+// built-in types as far as their modules go (openapi_builtin.go).
 
 import (
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
@@ -53,10 +55,12 @@ func (v *version) root() string {
 
 // document is the OpenAPI document of one group and version.
 func document(members []*version) map[string]any {
-	paths, schemas := map[string]any{}, map[string]any{}
-	for name, s := range metaSchemas() {
-		schemas[name] = s
+	paths := map[string]any{}
+	d := &describer{reference: schemaReference, out: map[string]*spec.Schema{}}
+	if members[0].kind.builtin == nil {
+		d.out = metaSchemas()
 	}
+	d.of(reflect.TypeFor[metav1.Patch]())
 	for _, v := range members {
 		path := v.root()
 		if v.kind.namespaced {
@@ -67,21 +71,42 @@ func document(members []*version) map[string]any {
 			"get":  v.operation("list"),
 			"post": v.operation("post", "dryRun", "fieldManager", "fieldValidation"),
 		}
+		patch := v.operation("patch", "dryRun", "fieldManager", "fieldValidation", "force")
+		patch["requestBody"] = v.patchBody()
 		paths[path+"/{name}"] = map[string]any{
 			"get":    v.operation("get"),
 			"put":    v.operation("put", "dryRun", "fieldManager", "fieldValidation"),
-			"patch":  v.operation("patch", "dryRun", "fieldManager", "fieldValidation", "force"),
+			"patch":  patch,
 			"delete": v.operation("delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
 		}
-		schemas[v.schemaName()] = v.published()
+		if v.kind.builtin == nil {
+			d.out[v.schemaName()] = v.openAPI()
+		} else {
+			d.describeVersion(v)
+		}
 	}
+	d.nameKinds()
 	return map[string]any{
 		"openapi":    "3.0.0",
 		"info":       map[string]string{"title": "Kubernetes", "version": "v1.37.1"},
 		"paths":      paths,
-		"components": map[string]any{"schemas": schemas},
+		"components": map[string]any{"schemas": d.out},
 	}
 }
+
+// patchBody says which patches a type takes.
+func (v *version) patchBody() map[string]any {
+	content := map[string]any{}
+	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
+		if kind == types.StrategicMergePatchType && v.kind.builtin == nil {
+			continue
+		}
+		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": schemaReference + metav1.Patch{}.OpenAPIModelName()}}
+	}
+	return map[string]any{"content": content, "required": true}
+}
+
+const schemaReference = "#/components/schemas/"
 
 // operation says that something may be done with a type, and with which parameters.
 func (v *version) operation(action string, parameters ...string) map[string]any {
@@ -98,27 +123,20 @@ func (v *version) operation(action string, parameters ...string) map[string]any 
 		"responses": map[string]any{"200": map[string]any{
 			"description": http.StatusText(http.StatusOK),
 			"content": map[string]any{"application/json": map[string]any{
-				"schema": map[string]string{"$ref": "#/components/schemas/" + v.schemaName()},
+				"schema": map[string]string{"$ref": schemaReference + v.schemaName()},
 			}},
 		}},
 	}
 }
 
-// schemaName is a type's name in a document: its group backwards, its version and its kind.
+// schemaName is a type's name in a document: for custom types the group backwards, the version and the kind.
 func (v *version) schemaName() string {
+	if v.newObject != nil {
+		if named, ok := v.newObject().(modelNamer); ok {
+			return named.OpenAPIModelName()
+		}
+	}
 	parts := strings.Split(v.kind.group, ".")
 	slices.Reverse(parts)
 	return strings.TrimPrefix(strings.Join(append(parts, v.name, v.kind.kind), "."), ".")
-}
-
-func (v *version) published() *spec.Schema {
-	if v.kind.builtin == nil {
-		return v.openAPI()
-	}
-	out := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
-	out.AddExtension("x-kubernetes-preserve-unknown-fields", true)
-	out.AddExtension("x-kubernetes-group-version-kind", []any{
-		map[string]any{"group": v.kind.group, "version": v.name, "kind": v.kind.kind},
-	})
-	return out
 }

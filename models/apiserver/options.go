@@ -156,7 +156,8 @@ func (c *call) checkPartial(as string) error {
 
 // tabulates says whether the reply can be a table.
 func (c *call) tabulates() bool {
-	return c.kind.builtin == nil && c.info.Subresource == "" && (c.info.Verb == "get" || c.info.Verb == "list")
+	known := c.kind.builtin == nil || builtinTables[c.kind.group+"/"+c.kind.plural] != nil
+	return known && c.info.Subresource == "" && (c.info.Verb == "get" || c.info.Verb == "list")
 }
 
 func notAcceptable(text string) error {

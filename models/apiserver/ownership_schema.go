@@ -62,7 +62,7 @@ func addEmbedded(s *spec.Schema) {
 
 const (
 	objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-	objectMetaRef  = "#/components/schemas/" + objectMetaName
+	objectMetaRef  = schemaReference + objectMetaName
 )
 
 // metaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or maps, and what is

@@ -1,8 +1,7 @@
 package apiserver
 
-// Tables of custom objects: what `kubectl get` prints. The columns are those of the definition
-// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor). Built-in types have printers in the Kubernetes
-// tree that are not at hand here; clients that ask for tables of them take plain objects instead.
+// Tables of objects: what `kubectl get` prints. The columns are those of the definition
+// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
 
 import (
 	"bytes"
@@ -49,17 +48,19 @@ func (v *version) header(columns []apiextensionsv1.CustomResourceColumnDefinitio
 
 // tableOf shows objects in rows.
 func (c *call) tableOf(meta metav1.ListMeta, objects []*object) *Response {
-	columns := c.ver.columns()
 	table := metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.SchemeGroupVersion.String()},
-		ListMeta: meta, ColumnDefinitions: c.ver.header(columns), Rows: []metav1.TableRow{},
+		ListMeta: meta, Rows: []metav1.TableRow{},
+	}
+	cells := c.customCells
+	if b := builtinTables[c.kind.group+"/"+c.kind.plural]; b != nil {
+		table.ColumnDefinitions = b.header()
+		cells = func(o *object) []any { return b.row(c, o) }
+	} else {
+		table.ColumnDefinitions = c.ver.header(c.ver.columns())
 	}
 	for _, o := range objects {
-		row := metav1.TableRow{Cells: []any{o.meta.Name}}
-		content := c.inVersion(o)
-		for _, col := range columns {
-			row.Cells = append(row.Cells, c.cell(content, col))
-		}
+		row := metav1.TableRow{Cells: cells(o)}
 		switch include := c.query.Get("includeObject"); include {
 		case "None":
 		case "Object":
@@ -74,6 +75,14 @@ func (c *call) tableOf(meta metav1.ListMeta, objects []*object) *Response {
 		panic("apiserver: a table that cannot be encoded: " + err.Error())
 	}
 	return jsonResponse(http.StatusOK, raw)
+}
+
+func (c *call) customCells(o *object) []any {
+	cells, content := []any{o.meta.Name}, c.inVersion(o)
+	for _, col := range c.ver.columns() {
+		cells = append(cells, c.cell(content, col))
+	}
+	return cells
 }
 
 func (c *call) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {

@@ -16,6 +16,7 @@ const maxStored = 1536 * 1024
 // commit stores a draft: the only place, with remove, where a request changes the store. The draft becomes the stored
 // object. A draft equal to what is stored is no change: no new revision, no event.
 func (c *call) commit(draft, old *object) (*object, error) {
+	sent := draft
 	draft = draft.in(c.kind.storage)
 	if old != nil {
 		draft.meta.ResourceVersion = old.meta.ResourceVersion
@@ -24,7 +25,12 @@ func (c *call) commit(draft, old *object) (*object, error) {
 		draft.owned, draft.written = old.owned, old.written // not a client's write
 	}
 	draft.json = draft.encodeOver(old)
-	if old != nil && bytes.Equal(draft.json, old.json) {
+	if sent != draft {
+		if raw := draft.held(sent.converted(draft.ver)); !bytes.Equal(raw, draft.held(draft.rest)) {
+			draft.raw = raw
+		}
+	}
+	if old != nil && draft.sameAs(old) {
 		return old, nil
 	}
 	if len(draft.json) > maxStored {
@@ -42,6 +48,28 @@ func (c *call) commit(draft, old *object) (*object, error) {
 	c.record(e)
 	c.committed(draft, false)
 	return draft, nil
+}
+
+// held is what a store holds of an object with the given content, without its revision.
+func (o *object) held(rest map[string]any) []byte {
+	meta := *o.meta
+	meta.ResourceVersion = ""
+	return (&object{ver: o.ver, meta: &meta, rest: rest}).encode()
+}
+
+// sameAs says that to store the draft would change nothing.
+func (o *object) sameAs(old *object) bool {
+	if o.raw == nil && old.raw == nil {
+		return bytes.Equal(o.json, old.json)
+	}
+	raw, was := o.raw, old.raw
+	if raw == nil {
+		raw = o.held(o.rest)
+	}
+	if was == nil {
+		was = old.held(old.rest)
+	}
+	return bytes.Equal(raw, was)
 }
 
 // encodeOver encodes a draft. When nothing but the times of its managed fields differs from the old object, those are put

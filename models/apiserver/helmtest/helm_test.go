@@ -91,7 +91,7 @@ func newChart() *chart.Chart {
 type world struct {
 	t       *testing.T
 	objects dynamic.Interface
-	cfg     *action.Configuration
+	flags   *genericclioptions.ConfigFlags
 }
 
 func newWorld(t *testing.T) *world {
@@ -102,9 +102,7 @@ func newWorld(t *testing.T) *world {
 	check(t, s.WriteKubeconfig(file))
 	flags, ns := genericclioptions.NewConfigFlags(false), "apps"
 	flags.KubeConfig, flags.Namespace = &file, &ns
-	cfg := action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil)))
-	check(t, cfg.Init(flags, ns, "secret"))
-	w := &world{t: t, objects: dynamic.NewForConfigOrDie(s.Config()), cfg: cfg}
+	w := &world{t: t, objects: dynamic.NewForConfigOrDie(s.Config()), flags: flags}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -175,7 +173,9 @@ func TestHelm(t *testing.T) {
 
 func testHelm(t *testing.T, serverSide bool) {
 	w := newWorld(t)
-	install := action.NewInstall(w.cfg)
+	cfg := action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(io.Discard, nil)))
+	check(t, cfg.Init(w.flags, "apps", "secret"))
+	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.CreateNamespace = "app", "apps", true
 	install.ServerSideApply, install.WaitStrategy, install.Timeout = serverSide, kube.HookOnlyStrategy, time.Minute
 	_, err := install.Run(newChart(), map[string]any{"size": 1})
@@ -188,30 +188,45 @@ func testHelm(t *testing.T, serverSide bool) {
 		t.Error("a name can be installed twice")
 	}
 
-	upgrade := action.NewUpgrade(w.cfg)
+	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace, upgrade.WaitStrategy, upgrade.Timeout = "apps", kube.HookOnlyStrategy, time.Minute
 	_, err = upgrade.Run("app", newChart(), map[string]any{"size": 2})
 	check(t, err)
 	w.expect(2, "i:2")
 
-	rollback := action.NewRollback(w.cfg)
+	rollback := action.NewRollback(cfg)
 	rollback.Version, rollback.WaitStrategy, rollback.Timeout = 1, kube.HookOnlyStrategy, time.Minute
 	check(t, rollback.Run("app"))
 	w.expect(1, "i:1")
 
-	releases, err := w.objects.Resource(secrets).Namespace("apps").List(t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=app"})
-	check(t, err)
-	if len(releases.Items) != 3 {
-		t.Errorf("%d release secrets, want 3", len(releases.Items))
-	}
+	w.expectReleases(3)
 
-	uninstall := action.NewUninstall(w.cfg)
+	uninstall := action.NewUninstall(cfg)
 	uninstall.WaitStrategy, uninstall.Timeout = kube.HookOnlyStrategy, time.Minute
 	_, err = uninstall.Run("app")
 	check(t, err)
-	left, err := w.objects.Resource(foos).Namespace("apps").List(t.Context(), metav1.ListOptions{})
-	check(t, err)
-	if len(left.Items) != 0 {
-		t.Errorf("%d foos are left; the definition stays, its objects go", len(left.Items))
+	w.expectNothing()
+}
+
+// expectReleases counts what Helm remembers.
+func (w *world) expectReleases(n int) {
+	w.t.Helper()
+	releases, err := w.objects.Resource(secrets).Namespace("apps").List(w.t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=app"})
+	check(w.t, err)
+	if len(releases.Items) != n {
+		w.t.Errorf("%d release secrets, want %d", len(releases.Items), n)
 	}
+}
+
+// expectNothing looks at what an uninstall has left: the definition stays, its objects go.
+func (w *world) expectNothing() {
+	w.t.Helper()
+	for _, kind := range []schema.GroupVersionResource{foos, deployments} {
+		left, err := w.objects.Resource(kind).Namespace("apps").List(w.t.Context(), metav1.ListOptions{})
+		check(w.t, err)
+		if len(left.Items) != 0 {
+			w.t.Errorf("%d %s are left", len(left.Items), kind.Resource)
+		}
+	}
+	w.expectReleases(0)
 }

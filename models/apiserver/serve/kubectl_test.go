@@ -156,11 +156,15 @@ func TestKubectl(t *testing.T) {
 	t.Run("look", func(t *testing.T) {
 		k.t = t
 		k.expect("get foo", "NAME", "SIZE", "COLOR", "f      9      red")
-		k.expect("get deploy d", "NAME", "AGE", "d ")
+		k.expect("get deploy d", "NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "0/2")
+		k.expect("get svc", "No resources found")
 		k.expect("describe deploy d", "Replicas:               2 desired")
 		k.expect("describe foo f", "Size:   9")
 		k.expect("wait --for=jsonpath={.spec.size}=9 foo/f --timeout=5s", "condition met")
 		k.expect("explain foo.spec", "size", "<integer>")
+		k.expect("explain deploy.spec.replicas", "<integer>", "Number of desired pods")
+		k.expect("explain pod.spec --recursive", "containers", "<[]Container> -required-", "imagePullPolicy")
+		k.code(1, "explain foo --output=plaintext-openapiv2", "Error from server")
 		k.expect("create cm a --from-literal=k=v", "created")
 	})
 	t.Run("watch", func(t *testing.T) { k.t = t; k.watch() })
