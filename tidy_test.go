@@ -46,6 +46,12 @@ var arrows = map[string][]string{
 	"hack":                 {}, // tools of the Makefile
 }
 
+// reserved are modules that only some packages may import: they are too heavy for whoever uses the rest.
+var reserved = map[string][]string{
+	"helm.sh/": {"controllers/internal/release", "controllers/bundledeployment", "controllers/clusterextension",
+		"scenarios/bundledeployment", "scenarios/clusterextension"},
+}
+
 // listed is what go list says about a package.
 type listed struct {
 	ImportPath                         string
@@ -81,6 +87,13 @@ func TestImportArrows(t *testing.T) {
 		if room == "" {
 			t.Errorf("%s is in no room of the house: give it a line in arrows", from)
 			continue
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			for heavy, who := range reserved {
+				if strings.HasPrefix(i, heavy) && !slices.ContainsFunc(who, func(w string) bool { return below(from, w) }) {
+					t.Errorf("%s imports %s; only %v may", from, i, who)
+				}
+			}
 		}
 		imports := p.Imports
 		if room == "controllers" {

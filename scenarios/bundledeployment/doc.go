@@ -1,0 +1,27 @@
+// Package bundledeployment tells the story of failures that do not settle: a bundle with a namespace in it is refused by
+// the server, what was made of it is undone, and the undoing is in the way of the next attempt. The operator is that of
+// controllers/bundledeployment, with the real Helm SDK.
+//
+// [Begin] sets the scene: a namespace controller that takes its time, somebody who unpacks bundles ([Unpacker]), the
+// operator. [Books] reads the run's history and judges it; its methods are the properties, one sentence each. A [Telling]
+// is what happens, [Table] the table of which variant fails which question, and VERDICTS.md what was observed.
+//
+// # What the runs showed
+//
+// As reported (V0) there are three attempts for each sleep once sleeps are longer than a namespace takes to go, and the
+// status names the cause for a ten-thousandth of the time. What the pull request made of it (V1, V2) holds where namespaces
+// go within its 30 s, and is worse than the fault where they take longer: every attempt changes the status, and the
+// operator never sleeps again.
+//
+// It is also defeated, whatever the namespace takes, by watches on the kinds of the bundle: what the clean-up deletes wakes
+// its owner. That needs no second deployment. An upgrade is made in a process that has installed the kinds before, so a
+// failing upgrade, undone, never comes to rest with any variant that undoes it, the filter of its own status events
+// included. Nothing else in the story keeps more records.
+//
+// # What upstream ships
+//
+// V3: nothing is undone, and ten records are kept. It settles, says why, bounds its records, keeps the old version, and
+// blocks no worker. It gives up two things: what a failed first install has made stays until somebody removes it, and an
+// operator that dies within an action leaves a record that is pending for ever, which no later attempt gets past. V4
+// removes the first without waiting for it, and takes a pending record of a process that is gone for a failed one.
+package bundledeployment

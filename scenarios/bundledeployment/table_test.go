@@ -1,0 +1,114 @@
+// This file exists to put the table to the test, cell by cell, and what is asked beside it: other queues, other clients,
+// more workers, slower namespaces.
+
+package bundledeployment
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// A caught cell must fall in few runs; of the others, one run each must hold here, and more in make verdicts.
+func TestTable(t *testing.T) {
+	for _, column := range Table().Columns {
+		for _, row := range Rows() {
+			if slices.Contains(column.Skipped, row) {
+				continue
+			}
+			t.Run(column.Name+"/"+string(row), func(t *testing.T) {
+				if !slices.Contains(column.Caught, row) {
+					sim.Check(t, column.Scenario(row), sim.Runs(1), sim.For(0), sim.Verify(0))
+					return
+				}
+				caught(t, column.Scenario(row), column.Broken)
+			})
+		}
+	}
+}
+
+func caught(t *testing.T, scenario func(*sim.World), sentence string) {
+	t.Helper()
+	r := sim.Explore(t, scenario, sim.Runs(300), sim.For(2*time.Minute), sim.Verify(0), sim.Shrink(0), sim.Stories(t.TempDir()))
+	switch f := r.Failure; {
+	case f == nil:
+		t.Errorf("nothing was found in %d runs", r.Runs)
+	case f.Property != sentence:
+		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, sentence)
+	}
+}
+
+// settings are worlds that differ from those of the table in what must not matter.
+func settings(v bundledeployment.Variant) map[string]Setting {
+	plain := Setting{Variant: v, Terminates: 7 * time.Second}
+	classic, own, crowd, faster := plain, plain, plain, plain
+	classic.Classic, own.ReadYourWrites, crowd.Workers, faster.Terminates = true, true, 3, 0
+	return map[string]Setting{"classic queue": classic, "a client that reads its own writes": own, "three workers": crowd, "5 s": faster}
+}
+
+func TestSettingsThatDoNotMatter(t *testing.T) {
+	for name, s := range settings(bundledeployment.V0) {
+		t.Run("V0 does not settle/"+name, func(t *testing.T) { caught(t, Fails(settles)(s), settles) })
+	}
+	for name, s := range settings(bundledeployment.V4) {
+		t.Run("V4 does/"+name, func(t *testing.T) {
+			sim.Check(t, FailsWatched(settles, backoffGrows, actionable, quiet, noOverlap, bounded)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+		})
+	}
+}
+
+// The cure, with clean-up and without, in all slow worlds of the dossier.
+func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
+	for _, terminates := range []time.Duration{13, 21, 45, 75} {
+		for _, keep := range []bool{false, true} {
+			s := Setting{Variant: bundledeployment.V4, Terminates: terminates * time.Second, KeepRemains: keep}
+			sim.Check(t, FailsWatched(settles, backoffGrows, actionable, quiet, noOverlap, bounded)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+		}
+	}
+}
+
+// The full cure under everything that may befall an operator.
+func TestFullCureUnderFaults(t *testing.T) {
+	s := Row("V4").setting()
+	faults := func() []sim.Fault {
+		return []sim.Fault{sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(), sim.LostReply(), sim.Conflict(), sim.ServerError()}
+	}
+	sim.Check(t, Interrupted(s, faults()...), sim.Runs(10), sim.For(20*time.Second))
+}
+
+// attempts is how many attempts a failing deployment makes in a while, and for how much of it the status names the cause.
+func attempts(t *testing.T, s Setting, while time.Duration) (n int, share float64) {
+	t.Helper()
+	r := sim.Explore(t, func(w *sim.World) {
+		story := Begin(w, s)
+		story.Apply(Deployment(app, "app", "apps", true))
+		story.Mark()
+		w.Sleep(while)
+		story.read(w.History())
+		a := story.of(app)
+		n, share = a.attempts, float64(a.told(0, while))/float64(while)
+	}, sim.Runs(1), sim.Verify(0), sim.Strategy("sweep"))
+	if r.Failure != nil {
+		t.Fatal(r.Failure.Text())
+	}
+	return n, share
+}
+
+// Where namespaces take longer to go than the pull request waits, it makes things worse than it found them.
+func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
+	const while = 3000 * time.Second
+	for _, terminates := range []time.Duration{20 * time.Second, 45 * time.Second, 75 * time.Second, 95 * time.Second} {
+		before, _ := attempts(t, Setting{Variant: bundledeployment.V0, Terminates: terminates}, while)
+		after, share := attempts(t, Setting{Variant: bundledeployment.V1, Terminates: terminates}, while)
+		t.Logf("namespaces take %v: %d attempts in %v as reported, %d with the wait, cause named for %.0f %% of the time", terminates, before, while, after, 100*share)
+		if worse, expected := after > 2*before, terminates > cleanUpWait && terminates <= 3*cleanUpWait; worse != expected {
+			t.Errorf("namespaces take %v: %d attempts as reported and %d with the wait", terminates, before, after)
+		}
+	}
+}
+
+// cleanUpWait is how long V1 and V2 wait.
+const cleanUpWait = 30 * time.Second
