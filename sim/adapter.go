@@ -33,6 +33,24 @@ type Host interface {
 // opened on.
 func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 
+// Warnings says, in a sentence each, which declared faults never struck in a campaign that made all its runs: what the
+// scenario says that it tries, it does not.
+func (r Report) Warnings() []string {
+	var out []string
+	if !r.Complete || testing.Short() || r.Runs < enoughToStrike {
+		return nil
+	}
+	for _, f := range r.Faults {
+		if s := f.idle(r.Runs); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// enoughToStrike is after how many runs a fault that never struck is worth a warning.
+const enoughToStrike = 20
+
 // Err is what [Check] would fail the test with; nil if it would pass.
 func (r Report) Err() error {
 	if r.Failure != nil {

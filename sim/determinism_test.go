@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,17 +67,37 @@ func stamps(leaders int, priority bool) func(*World) {
 	}
 }
 
+// everything is two replicas, knobs turned, under every fault that a world without an outside has.
+func everything(w *World) {
+	for i := range 2 {
+		w.Start(fmt.Sprintf("stamper-%d", i), func(mgr ctrl.Manager) error {
+			return (&stamper{Client: mgr.GetClient(), queue: true}).SetupWithManager(mgr)
+		}, Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper", LeaderElectionNamespace: "default"}), Vary())
+	}
+	w.Inject(StaleCache(10*time.Second), MissedStates(10*time.Second), DroppedWatch(), Relist(), Expired(), StaleServer(time.Minute), StaleServer(2*time.Second),
+		Crash("stamper-0"), Restart("stamper-1"), Pause("stamper-0", time.Minute), Pause("stamper-1", time.Minute), LeaderOverlap(),
+		RacingRequeue(), LostReply(), Conflict(), ServerError(), Unreachable(time.Minute), Rejected("no"), Forbidden(time.Minute), SlowNamespace(time.Minute))
+	for i := range 2 {
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
+	}
+	w.Settle()
+	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}, Data: map[string]string{"k": "2"}})
+	w.Settle()
+}
+
 // twice runs every seed twice, once from the seed and once from the tape, and compares step by step.
-func twice(t *testing.T, scenario func(*World), seeds int) {
+func twice(t *testing.T, scenario func(*World), seeds int) []FaultCount {
 	t.Helper()
 	defer process.Enter(runLog, process.Outside{})()
 	differ, events := 0, 0
+	all := &campaign{progress: newProgress(time.Now())}
 	for i := range seeds {
 		first := execute(t, scenario, choice.NewRandom(choice.Mix(7, i)), flags)
 		if first.verdict != nil {
 			t.Fatalf("seed %d: %s", i, first.verdict.sentence())
 		}
 		second := execute(t, scenario, choice.Play(first.tape), flags)
+		all.count(first)
 		events += len(first.history.Events)
 		if at, what := history.Difference(first.history, second.history); at >= 0 {
 			differ++
@@ -88,6 +109,17 @@ func twice(t *testing.T, scenario func(*World), seeds int) {
 	t.Logf("%d seeds twice, %d events: %d differ", seeds, events, differ)
 	if differ > 0 {
 		t.Errorf("%d of %d seeds differ", differ, seeds)
+	}
+	return all.report.Faults
+}
+
+func TestEverySeedReplaysUnderEveryFault(t *testing.T) {
+	struck := twice(t, everything, 60)
+	t.Log(struck)
+	for _, c := range struck {
+		if c.Struck == 0 && c.Fault != "SlowNamespace(1m0s)" { // there is no namespace to end
+			t.Errorf("%s never struck", c.Fault)
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -80,6 +82,12 @@ type (
 	lander interface {
 		land(w *World, c *wire.Call) wire.Ruling
 	}
+	// ender is asked as a watch event is about to arrive.
+	ender interface {
+		fate(w *World, s *wire.Stream, f apiserver.Frame) wire.Fate
+	}
+	// healer is told when faults are healed.
+	healer interface{ heal(w *World) }
 )
 
 // hits asks whether the fault strikes a request, and notes it if so.
@@ -132,4 +140,15 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 		f.count.Struck++
 	}
 	return v
+}
+
+// idle says, in a sentence, that a fault never struck in a campaign and why that may be; "" if it did.
+func (c FaultCount) idle(runs int) string {
+	switch {
+	case c.Struck > 0:
+		return ""
+	case c.Could == 0:
+		return fmt.Sprintf("fault %s never had a point to strike at in %d runs: look at its scope, or do not declare it", c.Fault, runs)
+	}
+	return fmt.Sprintf("fault %s never struck in %d runs, though it could have %d times: make more runs", c.Fault, runs, c.Could)
 }

@@ -137,6 +137,8 @@ type unreachable struct {
 
 func (f *unreachable) fresh() Fault { return &unreachable{f.fault, f.max, map[string]time.Duration{}} }
 
+func (f *unreachable) heal(*World) { clear(f.until) }
+
 var windowLevels = []int64{0, 256, 64, 16, 4, 2, 1}
 
 func (f *unreachable) arrive(w *World, c *wire.Call) wire.Ruling {

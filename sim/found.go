@@ -359,6 +359,9 @@ func (r *Report) report(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
+	for _, s := range r.Warnings() {
+		t.Logf("sim: warning: %s", s)
+	}
 	if r.Failure != nil && flags.verbose {
 		for i := range r.Failure.History.Events {
 			t.Log(r.Failure.History.Events[i].String())

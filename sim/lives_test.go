@@ -284,25 +284,27 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 	}
 }
 
-// What would hang is refused, with the reason.
-func TestWarmupWithLeaderElectionIsRefused(t *testing.T) {
-	var got error
-	sim.Explore(t, func(w *sim.World) {
-		o := ctrl.Options{LeaderElection: true, LeaderElectionID: "x", LeaderElectionNamespace: "default"}
-		warm := true
-		o.Controller.EnableWarmup = &warm
-		w.Run("warm", func(ctx context.Context, cfg *rest.Config) error {
-			mgr, err := sim.NewManager(cfg, o)
-			if err != nil {
-				return err
-			}
-			got = (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
-			<-ctx.Done()
-			return nil
-		})
-		w.Sleep(time.Second)
-	}, sim.Runs(1), sim.Verify(0))
-	if got == nil || !strings.Contains(got.Error(), "EnableWarmup cannot be simulated together with leader election") {
-		t.Errorf("got %v", got)
+// Replicas that warm up have full caches when they begin to lead.
+func TestWarmupWithLeaderElection(t *testing.T) {
+	warm := true
+	o := ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}
+	o.Controller.EnableWarmup = &warm
+	led := false
+	sim.Check(t, func(w *sim.World) {
+		for _, name := range []string{"one", "two"} {
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+		}
+		w.Inject(sim.Crash("one"), sim.Crash("two"), sim.StaleCache(10*time.Second))
+		w.Eventually("every source has its copy", mirrored)
+		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
+		w.Settle()
+		w.Apply(withRole("source", configMap("src-a", "k", "2")))
+		w.Settle()
+		for _, e := range w.History().Events {
+			led = led || e.Kind == history.Handout && e.Process == "two"
+		}
+	}, sim.Runs(40), sim.Verify(4))
+	if !led {
+		t.Error("the second replica never worked")
 	}
 }

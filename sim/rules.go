@@ -29,6 +29,9 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 			d += f.delay(r.w, c)
 		}
 	}
+	if leg == "reply" && !r.w.healed {
+		d += c.Wait
+	}
 	return d
 }
 
@@ -41,10 +44,10 @@ func (r rules) Arrive(c *wire.Call) wire.Ruling {
 	for _, f := range r.w.faults {
 		if f, ok := f.(arriver); ok {
 			got := f.arrive(r.w, c)
-			if got.Kill || got.Lose != nil || got.Answer != nil {
+			if got.Kill || got.Lose != nil || got.Answer != nil || got.Hold {
 				return got
 			}
-			if got.Again {
+			if got.Again || got.Seen != nil {
 				ruling = got
 			}
 		}
@@ -59,7 +62,7 @@ func (r rules) Landed(c *wire.Call) wire.Ruling {
 	}
 	for _, f := range r.w.faults {
 		if f, ok := f.(lander); ok {
-			if ruling := f.land(r.w, c); ruling.Kill || ruling.Lose != nil || ruling.Answer != nil {
+			if ruling := f.land(r.w, c); ruling.Kill || ruling.Lose != nil || ruling.Answer != nil || ruling.Seen != nil {
 				return ruling
 			}
 		}
@@ -72,16 +75,33 @@ func (r rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 	if f.Initial || s.Call.Idle() {
 		return 0
 	}
-	var lag time.Duration
+	lag := r.w.trailing(s, f)
 	for _, fault := range r.w.faults {
 		switch fault := fault.(type) {
 		case *staleCache:
 			lag = max(lag, fault.lag(r.w, s, f))
 		case *unreachable:
 			lag = max(lag, fault.remaining(r.w, s.Port.Process))
+		case *missedStates:
+			lag = max(lag, fault.lag(r.w, s, f))
 		}
 	}
 	return lag
+}
+
+// Fate implements wire.Rules.
+func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
+	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == userName {
+		return wire.Arrives
+	}
+	for _, fault := range r.w.faults {
+		if fault, ok := fault.(ender); ok {
+			if fate := fault.fate(r.w, s, f); fate != wire.Arrives {
+				return fate
+			}
+		}
+	}
+	return wire.Arrives
 }
 
 // handout is told of every reconcile that begins.
@@ -100,6 +120,8 @@ func (w *World) handout(l *process.Life, controller string, item reconcile.Reque
 			}
 		case *racingRequeue:
 			f.race(w, l, controller, item)
+		case *leaderOverlap:
+			f.handout(w, l)
 		}
 	}
 }

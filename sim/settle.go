@@ -102,8 +102,8 @@ func (w *World) heal() {
 	w.quiet.healed = len(w.history.Events) - 1
 	w.sched.SetFair(true)
 	for _, f := range w.faults {
-		if f, ok := f.(*unreachable); ok {
-			clear(f.until)
+		if f, ok := f.(healer); ok {
+			f.heal(w)
 		}
 	}
 	w.sched.Hurry()

@@ -163,16 +163,17 @@ func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 type ProcessOption func(*processOptions)
 
 type processOptions struct {
-	manager  ctrl.Options
-	as       *string
-	services []string
+	manager             ctrl.Options
+	as                  *string
+	services            []string
+	vary, listThenWatch bool
 }
 
 // Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
 // metrics, health and pprof addresses, the REST mapper (unless MapperProvider is set), the check that controller names
 // are unique, the order of cached lists, and the identity of the leader election lock; a RenewDeadline that is a multiple
-// of the RetryPeriod is cut by 7 ms, so that the two never fall on one instant. LeaderElectionConfig,
-// Cache.NewInformer, and EnableWarmup together with leader election are refused.
+// of the RetryPeriod is cut by 7 ms, so that the two never fall on one instant. LeaderElectionConfig
+// and Cache.NewInformer are refused.
 func Options(o ctrl.Options) ProcessOption {
 	return func(p *processOptions) { p.manager = o }
 }
@@ -194,7 +195,11 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 	if o.manager.Scheme != nil {
 		w.user.know(o.manager.Scheme)
 	}
+	o.turn(w, name)
 	w.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {
+		if l, err := process.LifeOf(cfg); err == nil {
+			l.ListThenWatch = o.listThenWatch
+		}
 		mgr, err := process.NewManager(cfg, o.manager)
 		if err != nil {
 			return &setupError{err}
@@ -262,7 +267,7 @@ func (w *World) Inject(faults ...Fault) {
 	for _, declared := range faults {
 		f := declared.fresh()
 		c := f.core()
-		if strings.Contains(c.name, "(-") {
+		if strings.Contains(c.name, "(-") || strings.Contains(c.name, ", -") {
 			w.misuse("fault %s has a negative duration", f)
 		}
 		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
@@ -271,6 +276,9 @@ func (w *World) Inject(faults ...Fault) {
 		c.count.Fault = f.String()
 		c.eager = w.choices.Choose("fault "+f.String(), 3)
 		w.faults = append(w.faults, f)
+		if _, ok := f.(*pause); ok {
+			w.sched.Held = w.held
+		}
 	}
 }
 

@@ -33,7 +33,8 @@
 // quota runs in here: they are models of their own. Of the admission plugins that are on by default, NamespaceLifecycle,
 // Priority (without priority classes), DefaultTolerationSeconds, TaintNodesByCondition and StorageObjectInUseProtection
 // are built in; the others, ServiceAccount among them, are not. Errors that a real server reports in the random order of
-// a Go map come sorted. Reads are always current, so resourceVersion=0 is no licence to be stale: lag is for the owner.
+// a Go map come sorted. Reads are current, and resourceVersion=0 makes them stale only
+// where the owner says so ([Request.AsOf]): lag is for the owner.
 //
 // # What is refused
 //
@@ -79,6 +80,9 @@ type Request struct {
 	Groups []string
 	UID    string
 	Extra  map[string][]string
+	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may be answered from it (see
+	// [Server.FromCache]) is answered as of that revision.
+	AsOf int64
 }
 
 // Response is the answer to one [Request].

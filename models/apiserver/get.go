@@ -23,7 +23,7 @@ func (c *call) get() (*Response, error) {
 			return nil, tooLargeRevision(wanted, c.s.Revision())
 		}
 	}
-	o, ok := c.lookup(c.info.Name)
+	o, ok := c.lookupAsOf(c.info.Name)
 	if !ok {
 		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
 	}

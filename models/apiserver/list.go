@@ -244,13 +244,13 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 	if err != nil {
 		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
-	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 {
+	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 && atLeast > 0 {
 		return atLeast, "", nil
 	}
 	if atLeast > c.s.Revision() {
 		return 0, "", tooLargeRevision(atLeast, c.s.Revision())
 	}
-	return 0, "", nil
+	return c.req.AsOf, "", nil
 }
 
 // continueToken is the documented content of a continue parameter (staging/src/k8s.io/apiserver/pkg/storage/continue.go).

@@ -34,6 +34,8 @@ type Watch struct {
 	reached  int64
 	expired  bool
 	closed   bool
+	// refused is why there is no watch at all: the only thing that the client hears.
+	refused error
 }
 
 func (c *call) watch() (*Response, error) {
@@ -49,14 +51,15 @@ func (c *call) watch() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.start(from); err != nil {
+	if err := w.start(from, c.req.AsOf); err != nil {
 		return nil, err
 	}
 	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
 }
 
-// start places the cursor. Without a version, and for a watch-list, the stream begins with the current state.
-func (w *Watch) start(from int64) error {
+// start places the cursor. Without a version, and for a watch-list, the stream begins with the current state, or with the
+// one as of a revision.
+func (w *Watch) start(from, asOf int64) error {
 	current, table := w.s.Revision(), w.table()
 	initial := w.query.SendInitialEvents != nil && *w.query.SendInitialEvents
 	if initial || from == 0 {
@@ -65,6 +68,11 @@ func (w *Watch) start(from int64) error {
 		}
 		w.started, w.reached, w.position = current, current, table.End()
 		if !initial && w.query.SendInitialEvents != nil {
+			return nil
+		}
+		if asOf > 0 && asOf < current {
+			w.startAsOf(asOf)
+			w.mark = initial && w.query.AllowWatchBookmarks
 			return nil
 		}
 		for _, o := range table.Range(w.query.prefix, "") {
@@ -99,6 +107,10 @@ func (w *Watch) Peek() (Frame, bool) { return w.frame(false) }
 func (w *Watch) frame(advance bool) (Frame, bool) {
 	if w.closed {
 		return Frame{}, false
+	}
+	if w.refused != nil {
+		w.closed = advance
+		return w.errorFrame(w.refused), true
 	}
 	if w.expired {
 		w.closed = advance
@@ -185,7 +197,7 @@ func (w *Watch) frameOf(kind string, o *object) Frame {
 // Behind is the number of frames and changes between the watch and the present; 0 means that Next has nothing. Changes
 // that the selector will pass over are counted until they are looked at.
 func (w *Watch) Behind() int {
-	if w.closed {
+	if w.closed || w.refused != nil {
 		return 0
 	}
 	n := len(w.initial) + w.table().End() - w.position
@@ -201,7 +213,7 @@ func (w *Watch) Revision() int64 { return w.reached }
 // Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the current one when the
 // watch is not behind. It is false when the client did not ask for bookmarks or is still receiving its initial events.
 func (w *Watch) Bookmark() (Frame, bool) {
-	if w.closed || w.expired || !w.query.AllowWatchBookmarks || len(w.initial) > 0 || w.mark {
+	if w.closed || w.expired || w.refused != nil || !w.query.AllowWatchBookmarks || len(w.initial) > 0 || w.mark {
 		return Frame{}, false
 	}
 	e, lost := w.table().Event(w.position)

@@ -55,6 +55,13 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	}
 }
 
+// reseed sets the dice of math/rand and apimachinery again. What a program does between its end and its death, the
+// runtime decides (client-go's event recorder picks at random between the next Event and the end), and it may draw.
+func reseed(seed uint64) {
+	rand.Seed(int64(seed)) //nolint:staticcheck // as in Seed
+	utilrand.Seed(int64(seed))
+}
+
 // Seed sets every process-wide die to the seed of a run: math/rand for jitter, apimachinery's names, crypto/rand for
 // UUIDs (reconcile IDs, lock identities). It panics when t or one of its parents is parallel.
 func Seed(t *testing.T, seed uint64) {

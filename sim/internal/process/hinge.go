@@ -76,11 +76,11 @@ func warmsUp(r manager.Runnable) bool {
 	return ok && warm != nil && *warm
 }
 
-// hook puts the observers into a controller that is being added to a manager.
-func (l *Life) hook(r manager.Runnable) error {
+// hook puts the observers into a controller that is being added to a manager, and returns what to add in its place.
+func (l *Life) hook(r manager.Runnable) (manager.Runnable, error) {
 	f, ok, err := fieldsOf(r)
 	if err != nil || !ok {
-		return err
+		return r, err
 	}
 	l.mu.Lock()
 	l.hooked = append(l.hooked, &hooked{name: f.name, runnable: r})
@@ -98,7 +98,7 @@ func (l *Life) hook(r manager.Runnable) error {
 		case *queue:
 			q = o
 		}
-		lim.q = q
+		lim.q, q.hooked = q, at
 		q.onGet = func() {
 			if !at.working.Swap(true) {
 				l.world.Sched.Wake()
@@ -111,7 +111,7 @@ func (l *Life) hook(r manager.Runnable) error {
 		func(ctx context.Context, req request) (reconcile.Result, error) {
 			return l.reconcile(ctx, q, inner, req, f.dies)
 		}))))
-	return nil
+	return l.guard(r, f.name), nil
 }
 
 // hooked is a controller that was added to a manager of the life.

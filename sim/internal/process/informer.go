@@ -18,6 +18,9 @@ import (
 //     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	if l.ListThenWatch {
+		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
+	}
 	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)
 	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj), wake: l.world.Sched.Wake,
 		originals: originals{life: l, known: map[string]original{}}}
@@ -27,6 +30,16 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	l.mu.Unlock()
 	return in
 }
+
+// plainLister makes a reflector list first and watch then, as client-go did by default before 0.35 and does where its
+// feature WatchListClient is off.
+type plainLister struct {
+	cache.ListerWatcherWithContext
+	cache.ListerWatcher
+}
+
+// IsWatchListSemanticsUnSupported is what client-go's reflector asks (util/watchlist).
+func (plainLister) IsWatchListSemanticsUnSupported() bool { return true }
 
 type informer struct {
 	cache.SharedIndexInformer

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -120,7 +121,11 @@ type Life struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	exited bool
-	asked  bool // asked to stop gracefully
+	ending atomic.Bool   // hands nothing out any more
+	asked  bool          // asked to stop gracefully
+	grace  *sched.Action // the SIGKILL that follows if it does not
+	// ListThenWatch makes informers list first and watch then. Set it before the life makes a manager.
+	ListThenWatch bool
 
 	mu        sync.Mutex
 	queues    []*queue
@@ -203,8 +208,17 @@ func (l *Life) exit(err error) {
 	if l.Port.Dead() || l.exited {
 		return
 	}
-	l.exited = true
 	w := l.world
+	if l.Port.Frozen() { // nobody hears of it before it goes on
+		l.dismiss()
+		w.Sched.Park(&sched.Action{
+			Order: l.Name() + " exit",
+			What:  func() string { return "the end of " + l.Name() },
+			Do:    func() bool { l.exit(err); return true },
+		})
+		return
+	}
+	l.exited = true
 	note := "exited"
 	if err != nil {
 		note += ": " + err.Error()
@@ -213,7 +227,7 @@ func (l *Life) exit(err error) {
 		Note: note, Server: w.Wire.Server().Revision()})
 	l.bury()
 	if w.OnExit == nil || w.OnExit(l, err) {
-		l.Process.again(err != nil || !l.asked, note)
+		l.Process.again(err != nil || !l.asked, l.asked, note)
 	}
 }
 
@@ -226,10 +240,13 @@ func (l *Life) Kill() {
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Crash, Process: l.Process.Name, Life: l.N,
 		Server: w.Wire.Server().Revision()})
 	l.bury()
-	l.Process.again(true, "crashed")
+	l.Process.again(true, l.asked, "crashed")
 }
 
-// Stop asks the life to end, as SIGTERM would. The kubelet starts the next one when it has.
+// grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds, by default.
+const grace = 30 * time.Second
+
+// Stop asks the life to end, as SIGTERM would. The kubelet starts the next one when it has, and kills it after 30 s.
 func (l *Life) Stop() {
 	if l.Port.Dead() || l.asked {
 		return
@@ -238,8 +255,32 @@ func (l *Life) Stop() {
 	l.asked = true
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
 		Note: "asked to stop", Server: w.Wire.Server().Revision()})
+	l.dismiss()
 	l.cancel()
+	l.grace = &sched.Action{
+		Order: l.Process.Name + " grace",
+		What:  func() string { return "the end of " + l.Name() + "'s grace period" },
+		Delay: func() time.Duration { return grace },
+		Own:   grace,
+		Do:    func() bool { l.Kill(); return true },
+	}
+	w.Sched.Park(l.grace)
 	w.Sched.Disturb()
+}
+
+// dismiss sees to it that a life that is ending begins no reconcile any more. In production it may: a work queue that is
+// shutting down chooses at random between the next key and its end, and so does much of client-go between an answer and
+// a context that is done.
+func (l *Life) dismiss() {
+	l.ending.Store(true)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, h := range l.handouts {
+		if h.action.Order != "" && l.world.Sched.Drop(h.action) {
+			h.granted <- false
+		}
+	}
+	l.world.Sched.Disturb()
 }
 
 // bury makes sure that nothing of the life happens any more. Its goroutines may still be there; whatever they are
@@ -251,6 +292,9 @@ func (l *Life) bury() {
 		l.world.Sched.Drop(h.action)
 	}
 	l.mu.Unlock()
+	if l.grace != nil {
+		l.world.Sched.Drop(l.grace)
+	}
 	if l.Process.life == l {
 		l.Process.life = nil
 	}
@@ -265,8 +309,8 @@ const (
 	backOffReset = 10 * time.Minute
 )
 
-// again schedules the next life. why is how the last one ended, in words.
-func (p *Process) again(failed bool, why string) {
+// again schedules the next life. why is how the last one ended, in words, and asked whether it was asked to.
+func (p *Process) again(failed, asked bool, why string) {
 	w := p.world
 	var wait time.Duration
 	if w.Sched.Now()-p.startedAt >= backOffReset {
@@ -281,7 +325,13 @@ func (p *Process) again(failed bool, why string) {
 		What:  func() string { return "restart of " + p.Name + ", which " + why },
 		Delay: func() time.Duration { return wait },
 		Own:   wait,
-		Do:    func() bool { p.begin(); return true },
+		Do: func() bool {
+			if asked {
+				reseed(uint64(w.Sched.Choices.Choose("dice "+p.Name, 1<<16)))
+			}
+			p.begin()
+			return true
+		},
 	}
 	w.Sched.Park(p.restart)
 }

@@ -31,11 +31,8 @@ type Manager struct {
 
 // Add implements manager.Manager.
 func (m *Manager) Add(r manager.Runnable) error {
-	if m.lease != nil && warmsUp(r) {
-		return errors.New("a controller with EnableWarmup cannot be simulated together with leader election: its Start waits for a mutex that " +
-			"its warm-up holds until the caches have synced, and a world with such a goroutine never goes quiet; leave EnableWarmup off")
-	}
-	if err := m.life.hook(r); err != nil {
+	r, err := m.life.hook(r)
+	if err != nil {
 		return err
 	}
 	return m.Manager.Add(r)

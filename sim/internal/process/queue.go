@@ -34,6 +34,7 @@ type queue struct {
 	life       *Life
 	controller string
 	onGet      func() // a worker asks for a key
+	hooked     *hooked
 
 	mu   sync.Mutex
 	adds []add // plain adds of this stretch, not yet passed on
@@ -230,6 +231,9 @@ func (q priorityQueue) Get() (request, bool) {
 
 // admit parks the hand-out until it is granted. False means that the run is over.
 func (q *queue) admit(item request) bool {
+	if q.life.ending.Load() {
+		return false
+	}
 	q.mu.Lock()
 	given := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
 	q.mu.Unlock()

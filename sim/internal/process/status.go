@@ -63,7 +63,8 @@ func (c Controller) Timers() []Timer {
 	return out
 }
 
-// Busy are the names of the reconciles that have begun and not ended, and of keys that are waiting for a worker.
+// Busy are the names of the reconciles that have begun and not ended, and of keys that are waiting for a worker. The
+// keys of a controller that has no workers yet, because its process does not lead, are not waiting.
 func (c Controller) Busy() []string {
 	c.q.mu.Lock()
 	defer c.q.mu.Unlock()
@@ -71,7 +72,7 @@ func (c Controller) Busy() []string {
 	for item, k := range c.q.keys {
 		if k.name != "" {
 			out = append(out, "reconcile "+k.name)
-		} else if len(k.causes) > 0 {
+		} else if len(k.causes) > 0 && c.q.hooked.working.Load() {
 			out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, item))
 		}
 	}

@@ -84,6 +84,8 @@ type Scheduler struct {
 	Progress *atomic.Uint64
 	// Granted, when set, is called after every granted step.
 	Granted func()
+	// Held, when set, says until when an action may not happen whatever its due time is; 0 when it is free.
+	Held func(*Action) time.Duration
 }
 
 type note struct {
@@ -244,10 +246,14 @@ func (s *Scheduler) Step(until time.Duration) bool {
 func (s *Scheduler) due() (due []*Action, next time.Duration) {
 	next = -1
 	for _, a := range s.pending {
-		if a.due <= s.now {
+		when := a.due
+		if s.Held != nil {
+			when = max(when, s.Held(a))
+		}
+		if when <= s.now {
 			due = append(due, a)
-		} else if next < 0 || a.due < next {
-			next = a.due
+		} else if next < 0 || when < next {
+			next = when
 		}
 	}
 	sort.SliceStable(due, func(i, j int) bool {

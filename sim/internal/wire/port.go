@@ -40,6 +40,7 @@ type Port struct {
 
 	cluster *Cluster
 	dead    atomic.Bool
+	thaw    atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
 }
 
 // NewPort returns the end of the wire for one life of a process.
@@ -60,6 +61,28 @@ func (p *Port) Die() { p.dead.Store(true) }
 
 // Dead reports whether the life is over.
 func (p *Port) Dead() bool { return p.dead.Load() }
+
+// Freeze stops the program: what it has sent arrives, but its goroutines learn of nothing, not even that their contexts
+// are done, until Thaw. Whoever freezes it sees to it that the scheduler holds its actions.
+func (p *Port) Freeze() {
+	for _, call := range p.cluster.calls {
+		if call.Port == p && call.Writes() {
+			call.sent = true
+		}
+	}
+	thaw := make(chan struct{})
+	p.thaw.Store(&thaw)
+}
+
+// Frozen reports whether the program stands still.
+func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
+
+// Thaw lets a frozen program go on.
+func (p *Port) Thaw() {
+	if thaw := p.thaw.Swap(nil); thaw != nil {
+		close(*thaw)
+	}
+}
 
 // RoundTrip implements http.RoundTripper. Any goroutine of the life may call it.
 func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -94,6 +117,13 @@ func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
 		return finish(req, o)
 	case <-ctx.Done():
 	}
+	if thaw := p.thaw.Load(); thaw != nil {
+		select {
+		case o := <-call.reply:
+			return finish(req, o)
+		case <-*thaw:
+		}
+	}
 	if p.dead.Load() {
 		// A killed program gets no answer at all. An error now would let its goroutines run on, in an order that the
 		// scheduler does not choose; so the call stays parked until the run tears down.
@@ -121,12 +151,16 @@ func (c *Call) giveUp() {
 	a := c.action
 	c.mu.Unlock()
 	cl := c.Port.cluster
-	if a != nil && cl.Sched.Drop(a) {
+	if a != nil && (c.sent || cl.Sched.Drop(a)) {
 		cl.Sched.Note(c.order(), func() {
+			if c.Port.dead.Load() {
+				return // the program ended in this very moment: which of its goroutines got how far is nobody's business
+			}
 			e := cl.event(c, history.Reply)
 			e.Note = "the caller gave up"
 			e.Call = c.event
 			cl.History.Add(e)
+			c.left = true
 			cl.forget(c)
 		})
 	}

@@ -113,9 +113,49 @@ func (c *Cluster) next(s *Stream) {
 	c.Sched.Park(s.head)
 }
 
+// Fate is what becomes of a stream as its next frame is due.
+type Fate int
+
+// The fates: the frame arrives; the connection ends before it, without a word; the server says 410 Gone instead.
+const (
+	Arrives Fate = iota
+	Drops
+	Expires
+)
+
+// Behind is the number of changes that the stream has not delivered.
+func (s *Stream) Behind() int { return s.watch.Behind() }
+
+// end is the end of a stream, as its fate says.
+func (c *Cluster) end(s *Stream, fate Fate) bool {
+	c.Sched.SetCurrent("end of the " + s.Kind + " watch")
+	if fate == Expires {
+		f := s.watch.Expired()
+		c.History.Add(c.delivery(s, f, f.Data))
+		s.body.write(f.Data)
+	}
+	s.body.end(io.EOF)
+	c.close(s)
+	return true
+}
+
+// delivery is the event of a frame's arrival.
+func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
+	return history.Event{
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Life,
+		Verb: f.Type, Ref: history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
+		Revision: f.Revision, Server: c.server.Revision(), Received: data,
+	}
+}
+
 // deliver hands over the next frame; the initial events of a watch-list go together, as one list would.
 func (c *Cluster) deliver(s *Stream) bool {
 	s.head = nil
+	if next, ok := s.watch.Peek(); ok {
+		if fate := c.Rules.Fate(s, next); fate != Arrives {
+			return c.end(s, fate)
+		}
+	}
 	var data []byte
 	n := 0
 	var f apiserver.Frame
@@ -131,11 +171,7 @@ func (c *Cluster) deliver(s *Stream) bool {
 	if n == 0 {
 		return false
 	}
-	e := history.Event{
-		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Life,
-		Verb: f.Type, Ref: history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
-		Revision: f.Revision, Server: c.server.Revision(), Received: data,
-	}
+	e := c.delivery(s, f, data)
 	cause := fmt.Sprintf("watch(%s %s)", s.Kind, f.Type)
 	if f.Initial {
 		e.Verb, e.Note = "LIST", fmt.Sprintf("%d initial", n-1)

@@ -32,6 +32,8 @@ type Rules interface {
 	Landed(c *Call) Ruling
 	// Lag is how long after its commit a watch event may reach the stream.
 	Lag(s *Stream, f apiserver.Frame) time.Duration
+	// Fate is asked when a watch event is about to reach its stream.
+	Fate(s *Stream, f apiserver.Frame) Fate
 }
 
 // Ruling is what goes wrong with a request; the zero value is nothing.
@@ -44,6 +46,8 @@ type Ruling struct {
 	Lose error
 	// Again makes a request to the outside take effect twice.
 	Again bool
+	// Hold puts the request back to wait: its caller was frozen as it was sent.
+	Hold bool
 	// Seen, when set, is called as the consequence reaches the caller.
 	Seen func()
 }
@@ -101,6 +105,9 @@ type Call struct {
 	Reconcile string
 	Response  *apiserver.Response // once it has taken effect
 	Webhook   string              // the webhook's name, for calls of the API server itself
+	// Trails is how far behind the watch cache of the server is that the request was sent to, and Wait how long the server
+	// keeps the reply back because of that. Rules set them in Arrive.
+	Trails, Wait time.Duration
 
 	http    *http.Request
 	ordered sync.Once
@@ -112,6 +119,8 @@ type Call struct {
 	// server is the life that works on the call of a webhook; lost tells the caller that this life is over.
 	server *Port
 	lost   func()
+	sent   bool // its caller was frozen before it arrived: it takes effect whatever the caller does
+	left   bool // its caller has given up
 }
 
 type outcome struct {
@@ -168,8 +177,11 @@ func (c *Cluster) park(call *Call, leg string, do func() bool) {
 		Order: call.order(),
 		What:  func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
 		Delay: func() time.Duration {
-			if leg == "request" {
+			switch leg {
+			case "request":
 				c.calls = append(c.calls, call)
+			case "held request":
+				return 0
 			}
 			return c.Rules.Latency(call, leg)
 		},
@@ -189,6 +201,9 @@ func (c *Cluster) effect(call *Call) bool {
 	case r.Kill:
 		c.Kill(call.Port)
 		return true
+	case r.Hold:
+		c.park(call, "held request", func() bool { return c.effect(call) })
+		return false
 	case r.Lose != nil: // lost on the way there: the server never hears of it
 		return c.answer(call, r)
 	case r.Answer != nil:
@@ -230,6 +245,9 @@ func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
 // answer sends the reply, or what the ruling says, on its way back.
 func (c *Cluster) answer(call *Call, r Ruling) bool {
 	c.park(call, "reply", func() bool {
+		if call.left {
+			return false
+		}
 		o := outcome{response: call.Response, err: r.Lose}
 		e := c.event(call, history.Reply)
 		e.Call = call.event
@@ -239,7 +257,7 @@ func (c *Cluster) answer(call *Call, r Ruling) bool {
 			e.Code = call.Response.Code
 		}
 		c.History.Add(e)
-		if o.err == nil && call.Response.Watch != nil {
+		if o.err == nil && call.Response.Watch != nil && call.http.Context().Err() == nil {
 			o.stream = c.open(call)
 		}
 		c.forget(call)

@@ -1,0 +1,325 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// bite is a fault, a scenario that breaks under it and holds without it, and what breaks.
+type bite struct {
+	name     string
+	fault    func() sim.Fault
+	scenario func(...func() sim.Fault) func(*sim.World)
+	property string
+}
+
+func (b bite) run(t *testing.T, opts ...sim.ExploreOption) {
+	sim.Check(t, b.scenario(), sim.Runs(20))
+	r := sim.Explore(t, b.scenario(b.fault), append([]sim.ExploreOption{sim.Runs(300), sim.For(0)}, opts...)...)
+	count := r.Faults[0]
+	t.Logf("%d runs; %s: could strike %d times, struck %d, observed %d", r.Runs, count.Fault, count.Could, count.Struck, count.Observed)
+	if count.Could == 0 || count.Struck == 0 || count.Observed == 0 {
+		t.Errorf("the fault was not seen: %+v", count)
+	}
+	if r.Failure == nil || r.Failure.Property != b.property {
+		if r.Failure != nil {
+			t.Log(r.Failure.Text())
+		}
+		t.Fatalf("the fault does not break %q", b.property)
+	}
+	t.Log(r.Failure.Text())
+}
+
+// alarm sends a mail when it sees a ConfigMap turn to "red": it acts on a transition, not on a state.
+type alarm struct{ mailer }
+
+func (a *alarm) SetupWithManager(mgr ctrl.Manager) error {
+	a.Client, a.http = mgr.GetClient(), sim.HTTPClient(mgr)
+	turnsRed := predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return e.ObjectNew.GetAnnotations()["light"] == "red" && e.ObjectOld.GetAnnotations()["light"] != "red"
+		},
+	}
+	return ctrl.NewControllerManagedBy(mgr).Named("alarm").For(&corev1.ConfigMap{}, builder.WithPredicates(turnsRed)).Complete(a)
+}
+
+func (a *alarm) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, a.send(ctx, req.Name)
+}
+
+func alarms(faults ...func() sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.External("mail.example", http.HandlerFunc(post))
+		w.Start("alarm", func(mgr ctrl.Manager) error { return (&alarm{}).SetupWithManager(mgr) })
+		for _, f := range faults {
+			w.Inject(f())
+		}
+		w.Eventually("every mail is sent", allSent)
+		for _, light := range []string{"green", "red", "green"} {
+			cm := configMap("src-a")
+			cm.Annotations = map[string]string{"light": light}
+			w.Apply(cm)
+			w.Sleep(time.Second)
+		}
+		w.Settle()
+	}
+}
+
+// undertaker digs a grave for every ConfigMap that is deleted.
+type undertaker struct{ mailer }
+
+func (u *undertaker) SetupWithManager(mgr ctrl.Manager) error {
+	u.Client, u.http = mgr.GetClient(), sim.HTTPClient(mgr)
+	deleted := predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+	return ctrl.NewControllerManagedBy(mgr).Named("undertaker").For(&corev1.ConfigMap{}, builder.WithPredicates(deleted)).Complete(u)
+}
+
+func (u *undertaker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	return reconcile.Result{}, u.send(ctx, req.Name)
+}
+
+// burying deletes a ConfigMap and makes another one of the same name.
+func burying(faults ...func() sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.External("mail.example", http.HandlerFunc(post))
+		w.Start("undertaker", func(mgr ctrl.Manager) error { return (&undertaker{}).SetupWithManager(mgr) })
+		for _, f := range faults {
+			w.Inject(f())
+		}
+		w.Eventually("every grave is dug", func(h *history.History) error {
+			if n := len(h.Effects("mail")); n != 1 {
+				return fmt.Errorf("one ConfigMap was deleted, %d graves were dug", n)
+			}
+			return nil
+		})
+		w.Apply(configMap("src-a"))
+		w.Sleep(time.Second)
+		w.Remove(configMap("src-a"))
+		w.Apply(configMap("src-a"))
+		w.Settle()
+	}
+}
+
+func mailingTwice(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }
+
+func TestWatchFaultsBite(t *testing.T) {
+	const once = "each mail is sent at most once"
+	for _, b := range []bite{
+		{"DroppedWatch", func() sim.Fault { return sim.DroppedWatch() }, mailingTwice, once},
+		{"Relist", func() sim.Fault { return sim.Relist() }, burying, "every grave is dug"},
+		{"Expired", func() sim.Fault { return sim.Expired() }, burying, "every grave is dug"},
+		{"MissedStates", func() sim.Fault { return sim.MissedStates(10 * time.Second) }, alarms, "every mail is sent"},
+	} {
+		t.Run(b.name, func(t *testing.T) { b.run(t) })
+	}
+}
+
+// never is an operator that gives up for good on an error of one sort.
+func givesUpOn(gone func(error) bool) func(...func() sim.Fault) func(*sim.World) {
+	return func(f ...func() sim.Fault) func(*sim.World) { return tallying(gone, f...) }
+}
+
+func TestRefusalsBite(t *testing.T) {
+	const counted = "the ticket is counted"
+	for _, b := range []bite{
+		{"Rejected, as invalid", func() sim.Fault { return sim.Rejected("n must be even") }, givesUpOn(apierrors.IsInvalid), counted},
+		{"Rejected, by a webhook", func() sim.Fault { return sim.Rejected("n must be even", sim.OfKind("ConfigMap")) }, givesUpOn(apierrors.IsForbidden), counted},
+		{"Forbidden", func() sim.Fault { return sim.Forbidden(time.Minute, sim.In("tally")) }, givesUpOn(apierrors.IsForbidden), counted},
+	} {
+		t.Run(b.name, func(t *testing.T) { b.run(t) })
+	}
+}
+
+// What a refused controller is told is what kube-apiserver says.
+func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
+	var got error
+	sim.Explore(t, func(w *sim.World) {
+		w.Start("tally", func(mgr ctrl.Manager) error {
+			return (&tally{counter{mgr.GetClient(), mgr.GetAPIReader(), 1, true}, func(err error) bool { got = err; return false }}).SetupWithManager(mgr)
+		})
+		w.Inject(sim.Forbidden(time.Minute, sim.OnVerb("get")))
+		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")))
+		w.Settle()
+	}, sim.Runs(20))
+	want := `configmaps "total" is forbidden: User "tally" cannot get resource "configmaps" in API group "" in the namespace "default"`
+	if got == nil || got.Error() != want {
+		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+// slowpoke sends its mail in the background of a reconcile's context and loses it when the process ends before.
+func TestRestartBites(t *testing.T) {
+	bite{"Restart", func() sim.Fault { return sim.Restart("mailer") }, mailingTwice, "each mail is sent at most once"}.run(t)
+}
+
+// numbered raises the number on the ConfigMap that it is told to, one step per second, and does so only while it leads.
+type raiser struct {
+	client.Client
+	live  client.Reader
+	fence bool // takes no for an answer: writes with an optimistic lock
+}
+
+func (r *raiser) SetupWithManager(mgr ctrl.Manager) error {
+	r.Client, r.live = mgr.GetClient(), mgr.GetAPIReader()
+	return ctrl.NewControllerManagedBy(mgr).Named("raiser").For(&corev1.ConfigMap{}, role("number")).Complete(r)
+}
+
+func (r *raiser) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var cm corev1.ConfigMap
+	if err := r.live.Get(ctx, req.NamespacedName, &cm); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	n, _ := strconv.Atoi(cm.Data["n"])
+	if n >= 20 {
+		return reconcile.Result{}, nil
+	}
+	patch := client.MergeFrom(cm.DeepCopy())
+	if r.fence {
+		patch = client.MergeFromWithOptions(cm.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	}
+	cm.Data = map[string]string{"n": strconv.Itoa(n + 1)}
+	return reconcile.Result{RequeueAfter: time.Second}, r.Patch(ctx, &cm, patch)
+}
+
+func raising(fence bool, faults ...func() sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		for _, name := range []string{"one", "two"} {
+			w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: fence}).SetupWithManager(mgr) },
+				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default"}))
+		}
+		for _, f := range faults {
+			w.Inject(f())
+		}
+		w.Always("the number never falls", func(h *history.History) error {
+			top := 0
+			for i := range h.Events {
+				for _, ch := range h.Events[i].Changes {
+					var cm corev1.ConfigMap
+					if ch.Ref.Kind != "ConfigMap" || (history.Object{JSON: ch.Object}).Into(&cm) != nil {
+						continue
+					}
+					n, _ := strconv.Atoi(cm.Data["n"])
+					if n < top {
+						return fmt.Errorf("it falls from %d to %d by %s", top, n, h.Events[i].Actor())
+					}
+					top = n
+				}
+			}
+			return nil
+		})
+		w.Apply(withRole("number", configMap("a", "n", "0")))
+		w.Settle()
+	}
+}
+
+// A leader that freezes with a write in hand wakes up when another one leads, and still writes.
+func TestPauseMakesAZombie(t *testing.T) {
+	paused := func() sim.Fault { return sim.Pause("one", 2*time.Minute) }
+	bite{"Pause", paused, func(f ...func() sim.Fault) func(*sim.World) { return raising(false, f...) }, "the number never falls"}.run(t)
+	r := sim.Explore(t, raising(true, paused), sim.Runs(60), sim.For(0), sim.Verify(5))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+	}
+}
+
+// A leader whose lease was taken away works on until its RenewDeadline, beside its successor.
+func TestLeaderOverlapBites(t *testing.T) {
+	r := sim.Explore(t, raising(true, func() sim.Fault { return sim.LeaderOverlap() }), sim.Runs(60), sim.For(0), sim.Verify(5))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+	}
+	c := r.Faults[0]
+	t.Logf("%d runs; %+v", r.Runs, c)
+	if c.Struck == 0 || c.Observed == 0 {
+		t.Errorf("no two leaders worked at once: %+v", c)
+	}
+}
+
+// restarted is the mailer whose process is started again after it has sent its mail.
+func restarted(opts ...sim.ProcessOption) func(...func() sim.Fault) func(*sim.World) {
+	return func(faults ...func() sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			w.External("mail.example", http.HandlerFunc(post))
+			w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) }, opts...)
+			for _, f := range faults {
+				w.Inject(f())
+			}
+			w.Always("each mail is sent at most once", onceEach)
+			w.Apply(withRole("source", configMap("src-a")))
+			w.Sleep(5 * time.Second)
+			w.Stop("mailer")
+			w.Settle()
+		}
+	}
+}
+
+// A server that trails takes informers back in time that list at resourceVersion=0. Those that begin with a consistent
+// list start late, and that is all.
+func TestStaleServerBites(t *testing.T) {
+	stale := func() sim.Fault { return sim.StaleServer(time.Minute) }
+	bite{"StaleServer", stale, restarted(sim.ListThenWatch()), "each mail is sent at most once"}.run(t)
+	r := sim.Explore(t, restarted()(stale), sim.Runs(100), sim.For(0), sim.Verify(5))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+	}
+	if c := r.Faults[0]; c.Struck == 0 || c.Observed == 0 {
+		t.Errorf("no read went to the other server: %+v", c)
+	}
+}
+
+// Knobs are turned run by run, and the dull run is what the operator's options say.
+func TestVaryTurnsKnobs(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.External("mail.example", http.HandlerFunc(post))
+		w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) }, sim.Vary())
+		w.Inject(sim.Crash("mailer"))
+		w.Eventually("every mail is sent", allSent)
+		w.Apply(withRole("source", configMap("src-a")), withRole("source", configMap("src-b")))
+		w.Settle()
+		w.Apply(withRole("source", configMap("src-a", "k", "1")))
+		w.Settle()
+	}, sim.Runs(60), sim.Verify(3), sim.Strategy("random"))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+	}
+}
+
+// A fault that never strikes in a whole campaign is worth a warning.
+func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Inject(sim.StaleCache(time.Second), sim.LeaderOverlap(), sim.Crash("mirror", sim.OfKind("Secret")))
+		w.Apply(withRole("source", configMap("a")))
+		w.Settle()
+	}, sim.Runs(50))
+	got := strings.Join(r.Warnings(), "\n")
+	want := "fault LeaderOverlap never had a point to strike at in 50 runs: look at its scope, or do not declare it\n" +
+		"fault Crash(mirror) never had a point to strike at in 50 runs: look at its scope, or do not declare it"
+	if !testing.Short() && got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

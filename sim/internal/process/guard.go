@@ -1,0 +1,75 @@
+package process
+
+import (
+	"context"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// guarded is a controller as its manager sees it. Two things happen where the runtime would choose an order:
+//
+//   - With EnableWarmup, Start waits for a mutex that Warmup holds until the caches have synced, and a world with a
+//     goroutine that waits for a mutex never goes quiet. So Start is called when Warmup is over; it would have waited as
+//     long.
+//   - When the program ends gracefully, the manager learns of the end of the last reconcile a step later. Otherwise what
+//     that reconcile still had under way, an Event for one, would race with the manager's end.
+type guarded struct {
+	manager.Runnable
+	life *Life
+	name string
+	over chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
+}
+
+func (l *Life) guard(r manager.Runnable, name string) manager.Runnable {
+	g := &guarded{Runnable: r, life: l, name: name}
+	if warmsUp(r) {
+		g.over = make(chan struct{})
+	}
+	return g
+}
+
+// Warmup implements what controller-runtime calls before the process leads.
+func (g *guarded) Warmup(ctx context.Context) error {
+	if g.over == nil {
+		return nil
+	}
+	defer close(g.over)
+	return g.Runnable.(interface{ Warmup(context.Context) error }).Warmup(ctx)
+}
+
+// Start implements manager.Runnable.
+func (g *guarded) Start(ctx context.Context) error {
+	if g.over != nil {
+		select {
+		case <-g.over:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	err := g.Runnable.Start(ctx)
+	if !g.life.Port.Dead() {
+		g.pass()
+	}
+	return err
+}
+
+// pass waits for a step of its own.
+func (g *guarded) pass() {
+	granted := make(chan bool, 1)
+	a := &sched.Action{
+		Order: g.life.Name() + " " + g.name + " ended",
+		What:  func() string { return "the end of controller " + g.name + " in " + g.life.Name() },
+		Do:    func() bool { granted <- true; return true },
+	}
+	g.life.parkHandout(a, granted)
+	<-granted
+	g.life.unparkHandout(a)
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (g *guarded) NeedLeaderElection() bool {
+	r, ok := g.Runnable.(manager.LeaderElectionRunnable)
+	return !ok || r.NeedLeaderElection()
+}
