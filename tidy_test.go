@@ -386,7 +386,7 @@ func walk(t *testing.T, f func(path string)) {
 			return err
 		case d.IsDir() && (slices.Contains(built, path) || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		case !d.Type().IsRegular() || strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".prof"):
+		case !d.Type().IsRegular() || path == ".git" || strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".prof"):
 			return nil
 		}
 		f(path)
