@@ -89,6 +89,9 @@ func (a *Authorizer) grantRole(who subject, info apiserver.Info, name string, re
 		return nil
 	}
 	rules, err := a.rulesOf(ref, info.Namespace)
+	if apierrors.IsNotFound(err) { // the store of bindings takes it for news of its own
+		return apierrors.NewNotFound(schema.GroupResource{Group: info.Group, Resource: info.Resource}, ref.Name)
+	}
 	if err != nil {
 		return err
 	}

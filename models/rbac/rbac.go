@@ -117,7 +117,7 @@ func (a *Authorizer) allows(who subject, act action) (allowed bool, reason strin
 		}
 	}
 	if len(errs) > 0 {
-		return false, fmt.Sprintf("RBAC: %v", utilerrors.NewAggregate(errs))
+		return false, fmt.Sprintf("rbac: RBAC: %v", utilerrors.NewAggregate(errs)) // the authorizer's name first
 	}
 	return false, ""
 }
