@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,41 @@ func TestTheDefaultPack(t *testing.T) {
 			r := sim.Explore(t, func(w *sim.World) { w.Without(other); world(w); w.Settle() }, sim.Runs(1), sim.Shrink(0))
 			if r.Failure == nil {
 				t.Errorf("without %s, %s is not judged either", other, name)
+			}
+		}
+	}
+}
+
+// What is healthy is no hot loop: a key that fails for ever from the first back-off of 5 ms on, and one that is asked for
+// every 100 ms.
+func TestHealthyPacesAreNoHotLoop(t *testing.T) {
+	for _, priority := range []bool{true, false} {
+		for name, pace := range map[string]func(n int) (reconcile.Result, error){
+			"fails": func(int) (reconcile.Result, error) { return reconcile.Result{}, errors.New("out of luck") },
+			"polls": func(n int) (reconcile.Result, error) {
+				if n > 300 {
+					return reconcile.Result{}, nil
+				}
+				return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, nil
+			},
+		} {
+			most := 0
+			f := sim.Explore(t, func(w *sim.World) {
+				n := 0
+				doing(w, controller.Options{UsePriorityQueue: &priority}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+					n++
+					most = max(most, n)
+					return pace(n)
+				})
+				w.Inject(sim.StaleCache(time.Second), sim.RacingRequeue(), sim.Crash("p"))
+				w.Apply(withRole("source", configMap("a")))
+				w.Settle()
+			}, sim.Runs(30), sim.For(0)).Failure
+			if f != nil {
+				t.Errorf("%s, priority queue %v: %s", name, priority, f.Text())
+			}
+			if most < 10 {
+				t.Errorf("%s, priority queue %v: only %d reconciles", name, priority, most)
 			}
 		}
 	}

@@ -41,6 +41,7 @@ type World struct {
 	pack       []*property // the default pack, as far as it is on
 	without    []string    // what of the default pack is off
 	compares   bool        // with the undisturbed run
+	looked     int         // the step at which caches were looked at last
 	faults     []Fault
 	healed     bool // faults are off: the second phase of a stretch
 	judging    bool

@@ -60,6 +60,8 @@ func (e *Event) tell(effects []Effect, committed map[int64]Time) string {
 		return "faults stop and are healed"
 	case Settled:
 		return "the world has settled"
+	case Mutation:
+		return fmt.Sprintf("%s rv %d was changed in place in its cache: %s", e.Ref, e.Revision, e.Note)
 	case Request:
 		return e.tellRequest(effects)
 	case Reply:

@@ -82,7 +82,9 @@ func ExampleDeletionOrder() {
 
 func ExampleBoundedRecords() {
 	release := func(o history.Object) string {
-		var secret struct{ Metadata struct{ Labels map[string]string } }
+		var secret struct {
+			Metadata struct{ Labels map[string]string }
+		}
 		if json.Unmarshal(o.JSON, &secret) != nil || secret.Metadata.Labels["owner"] != "helm" {
 			return "" // not a record
 		}

@@ -2,6 +2,7 @@ package property
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 
@@ -78,8 +79,9 @@ func IdempotentAtRest() func(*history.History) error {
 
 // NoHotLoop holds while no key is handed out more than most times within a stretch of virtual time without a reason. For
 // Always. Reasons are: each change by anybody but the programs under test, each fault, and for each object the first
-// change of each sort (created, modified, deleted) that each program makes in that stretch. A loop soon runs out of
-// those: it changes the same objects again and again, or nothing.
+// change of each sort (created, modified, deleted) that each program makes, in that stretch or up to five times as long
+// before it, for news may come late. A loop soon runs out of those: it changes the same objects again and again, or
+// nothing.
 //
 // The default pack takes 100 within 10 s: what client-go's default limiter for the classic queue (10 a second, burst 100)
 // grants to all keys of a controller together, here for one key. A key that fails again and again from controller-runtime's
@@ -105,7 +107,8 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 				return nil // the reasons found a moment ago are enough
 			}
 			first := &h.Events[l.handouts[0]]
-			l.explained, l.looked = reasons(h.Events[first.Index:e.Index]), e.At
+			since := sort.Search(first.Index, func(i int) bool { return h.Events[i].At >= first.At-5*within })
+			l.explained, l.looked = reasons(h.Events[since:e.Index]), e.At
 			if breaks("NoHotLoop: more hand-outs than reasons", len(l.handouts)-l.explained > most) {
 				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, and only %d changes or faults can have been reasons",
 					name, len(l.handouts), history.Clock(first.At), history.Clock(e.At), e.Cause, l.explained)
