@@ -1,0 +1,95 @@
+// This file is what users of the framework write: handlers, and the one that the story is told with.
+
+package throttle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+)
+
+// Handler is called once for every generation of an object.
+type Handler struct {
+	// ID names it, and the annotation that its progress stands in.
+	ID string
+	// When says of which objects it is called; nil for all.
+	When func(object *unstructured.Unstructured) bool
+	// Do is the body. What it returns is shown in the status. An error is temporary unless it is a PermanentError.
+	Do func(ctx context.Context, t Task) (result any, err error)
+	// Retry is how long after a temporary error it is called again; 60 s if zero. Retries is how many calls there are at
+	// most; 0 for any number.
+	Retry   time.Duration
+	Retries int
+}
+
+func (h *Handler) retry() time.Duration { return cmp.Or(h.Retry, time.Minute) }
+
+// PermanentError is an error of a handler that is not worth another call.
+type PermanentError struct{ Err error }
+
+func (e *PermanentError) Error() string { return e.Err.Error() }
+
+// Task is what a handler is given.
+type Task struct {
+	Object *unstructured.Unstructured
+	Client dynamic.Interface
+	// Token is the same for every call that is about the same generation of the object; empty if the operator cannot
+	// promise that.
+	Token string
+	// Mute handlers are to write to nothing but what they make.
+	Mute bool
+}
+
+// Children is what [Provision] makes, and labels that say of what.
+var Children = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// The labels of a child.
+const (
+	ParentLabel = Domain + "/parent" // the object's UID
+	ChangeLabel = Domain + "/change" // its generation
+	SerialLabel = Domain + "/serial" // of the handler, as Provision was told
+)
+
+// Provision makes a child of the object, and shows in the object's status that it is there: the latter if echo.
+func Provision(serial int, echo bool) func(context.Context, Task) (any, error) {
+	return func(ctx context.Context, t Task) (any, error) {
+		meta := map[string]any{
+			"labels": map[string]any{
+				ParentLabel: string(t.Object.GetUID()),
+				ChangeLabel: strconv.FormatInt(t.Object.GetGeneration(), 10),
+				SerialLabel: strconv.Itoa(serial),
+			},
+		}
+		if t.Token == "" {
+			meta["generateName"] = t.Object.GetName() + "-"
+		} else {
+			meta["name"] = t.Object.GetName() + "-" + t.Token
+		}
+		child := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}}
+		made, err := t.Client.Resource(Children).Namespace(t.Object.GetNamespace()).Create(ctx, child, metav1.CreateOptions{})
+		switch {
+		case t.Token != "" && apierrors.IsAlreadyExists(err):
+			made = child
+		case err != nil:
+			return nil, err
+		}
+		if echo && !t.Mute {
+			state := fmt.Appendf(nil, `{"status":{"child":%q}}`, made.GetName())
+			_, err := t.Client.Resource(Examples).Namespace(t.Object.GetNamespace()).
+				Patch(ctx, t.Object.GetName(), types.MergePatchType, state, metav1.PatchOptions{}, "status")
+			if err != nil && !apierrors.IsNotFound(err) {
+				return nil, err
+			}
+		}
+		return made.GetName(), nil
+	}
+}

@@ -1,0 +1,147 @@
+// This file is the way of an object through its handlers. All that is known of it stands on the object.
+
+package throttle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Finalizer keeps an object until the operator has let go of it.
+const Finalizer = Domain + "/KopfFinalizerMarker"
+
+// touch is the annotation by which the operator wakes itself when a handler's time has come.
+const touch = Domain + "/touch-dummy"
+
+// process takes the object one handler further; the write that records it is the event that leads on. If all that is
+// left to do has to wait, it returns for how long.
+func (k *keeper) process(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) (time.Duration, error) {
+	marked := slices.Contains(body.GetFinalizers(), Finalizer)
+	switch {
+	case body.GetDeletionTimestamp() != nil && marked:
+		left := slices.DeleteFunc(slices.Clone(body.GetFinalizers()), func(f string) bool { return f == Finalizer })
+		return 0, k.finalizers(ctx, body, left)
+	case body.GetDeletionTimestamp() != nil:
+		return 0, nil
+	case !marked:
+		return 0, k.finalizers(ctx, body, append(body.GetFinalizers(), Finalizer))
+	}
+	var wait time.Duration
+	for i := range k.Handlers {
+		h := &k.Handlers[i]
+		r := records[h.ID]
+		switch d := r.wait(); {
+		case h.When != nil && !h.When(body), r.about(body) && r.done():
+		case r.about(body) && d > 0:
+			if wait == 0 || d < wait {
+				wait = d
+			}
+		default:
+			return 0, k.handle(ctx, body, h, r)
+		}
+	}
+	if wait == 0 && k.policy.report {
+		return 0, k.conclude(ctx, body, records)
+	}
+	return wait, nil
+}
+
+// handle calls a handler and records what came of it: on the body first, then in the status.
+func (k *keeper) handle(ctx context.Context, body *unstructured.Unstructured, h *Handler, r *Record) error {
+	if !r.about(body) {
+		r = &Record{Change: body.GetGeneration(), Started: now()}
+	}
+	task := Task{Object: body, Client: k.client, Mute: k.policy.mute}
+	if k.policy.intent {
+		r.Delayed = later(delay(r.Attempts)) // should nothing be heard of this attempt
+		r.Attempts++
+		if err := k.record(ctx, k.seen(body), body, h, r); err != nil {
+			return err
+		}
+		task.Token = token(body, h)
+	}
+	result, err := h.Do(ctx, task)
+	if ctx.Err() != nil {
+		return ctx.Err() // the handler was interrupted
+	}
+	r.take(h, result, err)
+	if err := k.record(ctx, nil, body, h, r); err != nil || !r.Success {
+		return err
+	}
+	if k.policy.report {
+		return nil // the event of this write brings it to the end: see conclude
+	}
+	return k.patch(ctx, body, "status", map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
+}
+
+// conclude makes the status say what the records say, whatever became of earlier attempts.
+func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) error {
+	results := map[string]any{}
+	for i := range k.Handlers {
+		if r := records[k.Handlers[i].ID]; r.about(body) && r.Success {
+			results[k.Handlers[i].ID] = r.Result
+		}
+	}
+	return k.status(ctx, body, map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled", "every handler has been called")
+}
+
+// record persists a handler's record. An intent stands on what was read: an answer of 409 says that it was not the newest,
+// which another attempt will bring. An outcome has happened, whatever has become of the object meanwhile.
+func (k *keeper) record(ctx context.Context, seen map[string]any, body *unstructured.Unstructured, h *Handler, r *Record) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	change := annotation(k.policy.key(h.ID), string(value))
+	maps.Copy(change["metadata"].(map[string]any), seen)
+	return k.patch(ctx, body, "", change)
+}
+
+// finalizers replaces the list, which is what a merge patch does with lists.
+func (k *keeper) finalizers(ctx context.Context, body *unstructured.Unstructured, list []string) error {
+	meta := map[string]any{"finalizers": list}
+	maps.Copy(meta, k.seen(body))
+	return k.patch(ctx, body, "", map[string]any{"metadata": meta})
+}
+
+// seen is the part of a write by which it is refused if somebody else has written since: only the full cure looks.
+func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
+	if !k.policy.intent {
+		return nil
+	}
+	return map[string]any{"resourceVersion": body.GetResourceVersion()}
+}
+
+func annotation(key, value string) map[string]any {
+	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
+}
+
+// patch changes the object or its status. That it has vanished is fine.
+func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub string, change map[string]any) error {
+	data, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	var subs []string
+	if sub != "" {
+		subs = []string{sub}
+	}
+	_, err = k.client.Resource(Examples).Namespace(body.GetNamespace()).
+		Patch(ctx, body.GetName(), types.MergePatchType, data, metav1.PatchOptions{}, subs...)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("patching %s/%s: %w", body.GetNamespace(), body.GetName(), err)
+	}
+	return nil
+}

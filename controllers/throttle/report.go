@@ -1,0 +1,72 @@
+// This file is how the full cure says what it cannot do: on the object, or beside it where even that is refused.
+
+package throttle
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// HandledCondition says whether the operator has come to an end with the object, or what keeps it from that.
+const HandledCondition = "Handled"
+
+// Events are written where an object's status is refused.
+var Events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
+
+// report writes down an error. Whether that works is not a reason for another error: the object is tried again anyway.
+func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, err error) {
+	if !k.policy.report || apierrors.IsConflict(err) {
+		return
+	}
+	reason := string(apierrors.ReasonForError(err))
+	if reason == "" {
+		reason = "Failed"
+	}
+	if k.status(ctx, body, nil, metav1.ConditionFalse, reason, err.Error()) == nil {
+		return
+	}
+	stamp := time.Now().UTC().Format(time.RFC3339)
+	event := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason, "message": err.Error(),
+		"metadata":       map[string]any{"generateName": body.GetName() + "."},
+		"firstTimestamp": stamp, "lastTimestamp": stamp, "count": int64(1),
+		"source": map[string]any{"component": "throttle"},
+		"involvedObject": map[string]any{
+			"apiVersion": body.GetAPIVersion(), "kind": body.GetKind(),
+			"namespace": body.GetNamespace(), "name": body.GetName(), "uid": string(body.GetUID()),
+		},
+	}}
+	_, _ = k.client.Resource(Events).Namespace(body.GetNamespace()).Create(ctx, event, metav1.CreateOptions{})
+}
+
+// status writes the condition, and more if there is more to say; nothing if the object says so already.
+func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
+	old := condition(body)
+	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() {
+		return nil
+	}
+	change := map[string]any{"conditions": []any{map[string]any{
+		"type": HandledCondition, "status": string(status), "reason": reason, "message": message,
+		"observedGeneration": body.GetGeneration(), "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	}}}
+	for key, value := range more {
+		change[key] = value
+	}
+	return k.patch(ctx, body, "status", map[string]any{"status": change})
+}
+
+// condition is what the object says of itself; nil if nothing.
+func condition(body *unstructured.Unstructured) map[string]any {
+	all, _, _ := unstructured.NestedSlice(body.Object, "status", "conditions")
+	for _, c := range all {
+		if c, ok := c.(map[string]any); ok && c["type"] == HandledCondition {
+			return c
+		}
+	}
+	return nil
+}
