@@ -121,7 +121,7 @@ func forbiddenStatus(c *wire.Call) metav1.Status {
 }
 
 // WebhookDown makes nobody answer at an admission webhook for windows of up to d, wherever it is served. Writes that it is
-// asked about fail with 500, or pass without it, as its failurePolicy says. [Named] narrows it to one webhook, by the name
+// asked about fail with 500, or pass without it, as its failurePolicy says. Named narrows it to one webhook, by the name
 // that its configuration gives it.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
 	return &webhookDown{newFault(fmt.Sprintf("WebhookDown(%v)", d), scopes), d, map[string]time.Duration{}}
@@ -178,7 +178,7 @@ func (f *slowNamespace) fresh() Fault { c := *f; return &c }
 
 // actorDelay is asked as a built-in controller wants to take a step; the key ends with the namespace's name.
 func (f *slowNamespace) actorDelay(w *World, actor, key string) time.Duration {
-	if actor != "namespace" || f.scope.name != "" && key != f.scope.name && !strings.HasSuffix(key, " "+f.scope.name) {
+	if actor != "namespace-controller" || f.scope.name != "" && key != f.scope.name && !strings.HasSuffix(key, " "+f.scope.name) {
 		return 0
 	}
 	v := f.strikes(w, key, len(lagLevels), 6, 2)

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -9,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -322,4 +326,55 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 	if !testing.Short() && got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+}
+
+// A webhook that nobody answers fails the writes that it is asked about, as failurePolicy Fail has it.
+func TestWebhookDownBites(t *testing.T) {
+	none := admissionregv1.SideEffectClassNone
+	guarded := func(f ...func() sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			address := "https://policy.example/check"
+			w.External("policy.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				var review admissionv1.AdmissionReview
+				if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+					panic(err)
+				}
+				review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+				json.NewEncoder(rw).Encode(review) //nolint:errcheck // into memory
+			}))
+			w.Apply(&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "policy"},
+				Webhooks: []admissionregv1.ValidatingWebhook{{
+					Name: "policy.example.com", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+					ClientConfig: admissionregv1.WebhookClientConfig{URL: &address},
+					Rules: []admissionregv1.RuleWithOperations{{Operations: []admissionregv1.OperationType{"UPDATE"},
+						Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}},
+				}}})
+			tallying(apierrors.IsInternalError, f...)(w)
+		}
+	}
+	bite{"WebhookDown", func() sim.Fault { return sim.WebhookDown(time.Minute, sim.Named("policy.example.com")) }, guarded, "the ticket is counted"}.run(t)
+}
+
+// A controller that has patience for ten seconds sees a namespace that takes longer.
+func TestSlowNamespaceBites(t *testing.T) {
+	ending := func(f ...func() sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			for _, fault := range f {
+				w.Inject(fault())
+			}
+			w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+			w.Remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+			w.Always("a namespace is gone within ten seconds", func(h *history.History) error {
+				for _, o := range h.Objects("", "Namespace") {
+					var ns corev1.Namespace
+					if o.Ref.Name == "shop" && o.Into(&ns) == nil && ns.DeletionTimestamp != nil && h.Now() > 10*time.Second {
+						return fmt.Errorf("it is there at %v", h.Now())
+					}
+				}
+				return nil
+			})
+			w.Settle()
+		}
+	}
+	bite{"SlowNamespace", func() sim.Fault { return sim.SlowNamespace(time.Minute, sim.Named("shop")) }, ending, "a namespace is gone within ten seconds"}.run(t)
 }

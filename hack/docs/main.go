@@ -40,7 +40,37 @@ var pages = []page{
 			"BoundedRecords", "NoLostUpdate", "CrashSafe",
 		},
 	},
+	{
+		file: "docs/faults.md", title: "Faults", dir: "sim", intro: faults,
+		names: []string{
+			"StaleCache", "MissedStates", "DroppedWatch", "Relist", "Expired", "StaleServer", "Crash", "Restart", "Pause", "LeaderOverlap",
+			"RacingRequeue", "LostReply", "Conflict", "ServerError", "Unreachable", "Rejected", "Forbidden", "WebhookDown", "SlowNamespace",
+			"SlowEffect", "FailedEffect", "DoubledEffect", "Vary", "ListThenWatch",
+		},
+	},
 }
+
+const faults = `A fault is something that a controller may experience. A scenario declares it in one line; in each run, choices
+decide whether it is on, where it strikes and how hard, and shrinking takes away what a failure does not need:
+
+	w.Inject(sim.Crash("operator"), sim.StaleCache(30*time.Second, sim.OfKind("Pod")))
+
+w.Settle heals all faults: what was delayed arrives, what was cut off is reachable, who was frozen goes on. A lasting
+condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
+
+# Scope
+
+sim.In, sim.OfKind, sim.OnVerb and sim.Named narrow a fault. Durations are virtual, and upper bounds.
+
+# Counts
+
+A sim.Report counts for each fault the points at which it could have struck, those at which it did, and how often a controller was
+seen to live through it. A fault that never struck in a whole campaign is a warning: the scenario says that it tries
+something, and does not.
+
+# Knobs
+
+[Vary] and [ListThenWatch] are no faults but ways in which operators differ.`
 
 func main() {
 	for _, p := range pages {

@@ -57,7 +57,7 @@ func limited(q url.Values) bool { return q.Get("limit") != "" && q.Get("limit") 
 
 // lookupAsOf is the object as the request's cache has it.
 func (c *call) lookupAsOf(name string) (*object, bool) {
-	if c.req.AsOf == 0 || c.req.AsOf >= c.s.Revision() {
+	if c.req.AsOf == 0 || c.query.Get("resourceVersion") == "" {
 		return c.lookup(name)
 	}
 	key := objectKey(c.info.Namespace, name)

@@ -1,0 +1,106 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// trailing is a server with a ConfigMap that was made at one revision and changed at the next.
+func trailing(t *testing.T) (s *apiserver.Server, made int64) {
+	t.Helper()
+	s = apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})
+	do := func(method, path, body string) {
+		u, _ := url.Parse(path)
+		if r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+			Header: http.Header{"Content-Type": {"application/json"}}}); r.Code >= 300 {
+			t.Fatalf("%s %s: %s", method, path, r.Body)
+		}
+	}
+	do("POST", "/api/v1/namespaces/default/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"old"}}`)
+	made = s.Revision()
+	do("PUT", "/api/v1/namespaces/default/configmaps/a", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"new"}}`)
+	return s, made
+}
+
+// What a server whose cache trails says to each sort of read.
+func TestReadsAsOfARevision(t *testing.T) {
+	const one, all = "/api/v1/namespaces/default/configmaps/a", "/api/v1/namespaces/default/configmaps"
+	for _, c := range []struct {
+		path   string
+		cached bool
+		needs  int64 // relative to the revision at which the object was made; -1 for any
+		sees   string
+	}{
+		{one, false, -1, "new"},
+		{one + "?resourceVersion=0", true, -1, "old"},
+		{all, true, 1, "new"},
+		{all + "?resourceVersion=0", true, -1, "old"},
+		{all + "?resourceVersion=0&limit=500", true, -1, "old"},
+		{all + "?watch=true", true, -1, "old"},
+		{all + "?watch=true&resourceVersion=0", true, -1, "old"},
+		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0", true, -1, "old"},
+		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", true, 1, ""},
+	} {
+		s, made := trailing(t)
+		u, _ := url.Parse(c.path)
+		req := &apiserver.Request{Method: "GET", URL: u, Groups: []string{"system:masters"}, AsOf: made}
+		needs, cached := s.FromCache(req)
+		want := made + c.needs
+		if c.needs < 0 {
+			want = 0
+		}
+		if cached != c.cached || needs != want {
+			t.Errorf("%s: from the cache %v, which must have reached %d; want %v, %d", c.path, cached, needs, c.cached, want)
+		}
+		if c.sees == "" {
+			continue // such a cache may not answer at all
+		}
+		resp := s.Handle(req)
+		body := resp.Body
+		if resp.Watch != nil {
+			f, _ := resp.Watch.Next()
+			body = f.Data
+		}
+		if !strings.Contains(string(body), `"k":"`+c.sees+`"`) {
+			t.Errorf("%s sees %s, want %s", c.path, body, c.sees)
+		}
+		if resp.Watch != nil {
+			for f, ok := resp.Watch.Next(); ok; f, ok = resp.Watch.Next() {
+				body = f.Data
+			}
+			if !strings.Contains(string(body), `"k":"new"`) {
+				t.Errorf("%s does not go on to the present: %s", c.path, body)
+			}
+		}
+	}
+}
+
+// A server that has not reached the revision in time says so: to a watch in its first event, to others at once.
+func TestTooLargeRevision(t *testing.T) {
+	s, made := trailing(t)
+	for _, path := range []string{"/api/v1/configmaps?resourceVersion=9", "/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+		u, _ := url.Parse(path)
+		resp := s.TooLargeRevision(&apiserver.Request{Method: "GET", URL: u}, made+1, made)
+		body := resp.Body
+		if resp.Watch != nil {
+			f, ok := resp.Watch.Next()
+			if _, more := resp.Watch.Next(); !ok || f.Type != "ERROR" || more {
+				t.Errorf("%s: %+v", path, f)
+			}
+			var frame struct{ Object json.RawMessage }
+			if err := json.Unmarshal(f.Data, &frame); err != nil {
+				t.Fatal(err)
+			}
+			body = frame.Object
+		}
+		if !strings.Contains(string(body), `"code":504`) || !strings.Contains(string(body), "Too large resource version: ") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
