@@ -49,13 +49,14 @@ type probeRow struct {
 func Campaign(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
 	data := struct {
 		R         *story.Result
+		Title     string
 		Index     string
 		Tiles     [][2]string
 		Findings  []findingRow
 		Faults    []faultRow
 		Sometimes []probeRow
 		Growth    template.HTML
-	}{R: r, Index: index, Growth: plot(r.Growth)}
+	}{R: r, Title: strings.ReplaceAll(r.Test, "_", " "), Index: index, Growth: plot(r.Growth)}
 	rate := func(n int) string { return perSecond(n, r.Elapsed) }
 	data.Tiles = [][2]string{{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)}, {"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
 		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)}, {"states and paths seen", count(r.Features)}}
@@ -117,7 +118,7 @@ func plot(g []story.Growth) template.HTML {
 	if len(g) < 2 {
 		return ""
 	}
-	const w, h, left, bottom = 720.0, 190.0, 52.0, 24.0
+	const w, h, left, bottom = 1080.0, 200.0, 52.0, 24.0
 	last := g[len(g)-1]
 	x := func(runs int) float64 { return left + (w-left-12)*float64(runs)/float64(max(1, last.Runs)) }
 	y := func(features int) float64 {

@@ -98,10 +98,11 @@ func keyOf(reconcile string) string {
 func (x *tracing) trace() {
 	for i := x.violation - 1; i >= 0; i-- {
 		if e := &x.h.Events[i]; e.Kind == history.Request && (len(e.Changes) > 0 || len(x.effects[i]) > 0) {
-			x.link(i, x.violation, "after this it no longer held")
+			x.link(i, x.violation, "the last thing done before it broke")
 			break
 		}
 	}
+	x.standing()
 	for len(x.queue) > 0 {
 		i := x.queue[0]
 		x.queue = x.queue[1:]
@@ -125,6 +126,32 @@ func delivered(after history.Time) string {
 		return "delivered at once"
 	}
 	return fmt.Sprintf("delivered after %v", after)
+}
+
+// few is how many faults a run may have for each of them to count as part of what happened.
+const few = 3
+
+// standing links what else stood when it broke: the last reconcile if it had failed, and the faults if they are few, as
+// they are in a shrunk story.
+func (x *tracing) standing() {
+	var faults []int
+	last := -1
+	for i := range x.violation {
+		switch e := &x.h.Events[i]; e.Kind {
+		case history.Fault:
+			faults = append(faults, i)
+		case history.Done:
+			last = i
+		}
+	}
+	if last >= 0 && strings.Contains(x.h.Events[last].Outcome, "error") {
+		x.link(last, x.violation, "the last reconcile before had failed")
+	}
+	if len(faults) <= few {
+		for _, i := range faults {
+			x.link(i, x.violation, "struck before")
+		}
+	}
 }
 
 // link adds an arrow, and goes on from where it comes from.

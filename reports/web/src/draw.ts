@@ -92,7 +92,7 @@ function edge(scene: Scene, e: Edge, out: string[], words: string[]): void {
     case 'wait': {
       if (!visible) return;
       out.push(`<line class="wait" x1="${at}" x2="${at}" y1="${y1 + 7}" y2="${y2 - 7}"/>`);
-      if (y2 - y1 > 34 && b.wait) out.push(`<text class="wait-text" x="${at + 7}" y="${(y1 + y2) / 2 + 3}">${span(b.wait)}</text>`);
+      if (y2 - y1 > 34 && b.wait && scene.laneWidth > 30) plate(at, (y1 + y2) / 2, span(b.wait), words, 'wait-text');
       return;
     }
     case 'deliver':
@@ -128,9 +128,9 @@ function edge(scene: Scene, e: Edge, out: string[], words: string[]): void {
   }
 }
 
-function plate(cx: number, cy: number, words: string, out: string[]): void {
+function plate(cx: number, cy: number, words: string, out: string[], style = 'late-text'): void {
   const half = words.length * 2.9 + 5;
-  out.push(`<rect class="plate" x="${cx - half}" y="${cy - 8}" width="${2 * half}" height="16" rx="8"/><text class="late-text" x="${cx}" y="${cy + 3.5}">${words}</text>`);
+  out.push(`<rect class="plate" x="${cx - half}" y="${cy - 8}" width="${2 * half}" height="16" rx="8"/><text class="${style}" x="${cx}" y="${cy + 3.5}">${words}</text>`);
 }
 
 function outcome(e: Event): string {
