@@ -19,7 +19,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/models/apiserver"
 )
 
 // userName is the process name under which the scenario's own requests are recorded.
@@ -33,21 +33,25 @@ func baseScheme() *runtime.Scheme {
 }
 
 // Apply creates the objects, or replaces everything but their status.
-func (w *World) Apply(objs ...client.Object) {
+func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
+
+func (w *World) apply(user *userClient, objs []client.Object) {
 	w.alive()
 	for _, obj := range objs {
-		if err := w.user.apply(w.ctx, obj); err != nil {
-			w.misuse("w.Apply of %s: %v", describe(obj, w.user), err)
+		if err := user.apply(w.ctx, obj); err != nil {
+			w.misuse("w.Apply of %s: %v", describe(obj, user), err)
 		}
 	}
 }
 
 // Remove deletes the objects; those that are gone already are fine.
-func (w *World) Remove(objs ...client.Object) {
+func (w *World) Remove(objs ...client.Object) { w.remove(w.user, objs) }
+
+func (w *World) remove(user *userClient, objs []client.Object) {
 	w.alive()
 	for _, obj := range objs {
-		if err := client.IgnoreNotFound(w.user.Delete(w.ctx, obj)); err != nil {
-			w.misuse("w.Remove of %s: %v", describe(obj, w.user), err)
+		if err := client.IgnoreNotFound(user.Delete(w.ctx, obj)); err != nil {
+			w.misuse("w.Remove of %s: %v", describe(obj, user), err)
 		}
 	}
 }
@@ -71,17 +75,17 @@ type userClient struct {
 	applied map[string]bool // what Apply has created, by group, kind and name
 }
 
-func newUserClient(w *World) *userClient {
+func newUserClient(w *World, host string, server *apiserver.Server) *userClient {
 	port := w.wire.NewPort(userName, 0)
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
 	port.Drive = w.drive
 	port.Direct = func() bool { return w.judging }
 	cfg := &rest.Config{
-		Host: "http://" + wire.APIHost, Transport: port, QPS: -1,
+		Host: "http://" + host, Transport: port, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
 	}
 	return &userClient{
-		cfg: cfg, http: &http.Client{Transport: port}, mapper: w.wire.Server().Mapper(),
+		cfg: cfg, http: &http.Client{Transport: port}, mapper: server.Mapper(),
 		schemes: append([]*runtime.Scheme(nil), baseSchemes...), clients: map[*runtime.Scheme]client.Client{},
 		applied: map[string]bool{},
 	}

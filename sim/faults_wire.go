@@ -56,7 +56,7 @@ func (f *conflict) fresh() Fault { c := *f; return &c }
 const otherWriter = "another writer"
 
 func (f *conflict) arrive(w *World, c *wire.Call) wire.Ruling {
-	if c.Host != "" || !c.Writes() || c.Info.Name == "" || c.Verb() == "delete" || f.hits(w, c, "", 2, 16, 4) == 0 {
+	if c.Host != "" || c.Cluster != "" || !c.Writes() || c.Info.Name == "" || c.Verb() == "delete" || f.hits(w, c, "", 2, 16, 4) == 0 {
 		return wire.Ruling{}
 	}
 	f.mark(w, c, "another writer comes before")

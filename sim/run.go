@@ -225,7 +225,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.sched.Granted = w.granted
 	w.sched.Progress = &beat
 	w.wire.Committed = w.observe
-	w.user = newUserClient(w)
+	w.user = newUserClient(w, wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())
 	return w

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -37,6 +38,7 @@ type World struct {
 	user     *userClient
 
 	builtins   []*builtin
+	clusters   []*Cluster
 	properties []*property
 	pack       []*property // the default pack, as far as it is on
 	without    []string    // what of the default pack is off
@@ -101,6 +103,10 @@ func (w *World) Context() context.Context { return w.ctx }
 // Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them.
 func (w *World) Install(crds ...any) {
 	w.alive()
+	w.install(w.wire.Server(), crds)
+}
+
+func (w *World) install(server *apiserver.Server, crds []any) {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for _, c := range crds {
 		switch c := c.(type) {
@@ -118,7 +124,7 @@ func (w *World) Install(crds ...any) {
 			w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition objects", c)
 		}
 	}
-	if err := w.wire.Server().Install(all...); err != nil {
+	if err := server.Install(all...); err != nil {
 		w.misuse("w.Install: %v", err)
 	}
 }
@@ -195,6 +201,9 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 	}
 	if o.manager.Scheme != nil {
 		w.user.know(o.manager.Scheme)
+		for _, c := range w.clusters {
+			c.user.know(o.manager.Scheme)
+		}
 	}
 	o.turn(w, name)
 	w.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {

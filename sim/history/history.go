@@ -37,6 +37,7 @@ const (
 
 // Ref names one object. Kind is empty for things outside the cluster.
 type Ref struct {
+	Cluster   string `json:"cluster,omitempty"` // host of the API server; empty for the world's own cluster
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
@@ -48,6 +49,9 @@ func (r Ref) String() string {
 	name := r.Name
 	if r.Namespace != "" {
 		name = r.Namespace + "/" + r.Name
+	}
+	if r.Cluster != "" {
+		name += " in " + r.Cluster
 	}
 	return strings.TrimSpace(r.Kind + " " + name)
 }
@@ -162,7 +166,12 @@ func (o Object) Into(v any) error { return json.Unmarshal(o.JSON, v) }
 
 // Object returns the current server-side state of one object, and whether it exists.
 func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
-	c, ok := h.objects[Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}]
+	return h.Find(Ref{Group: group, Kind: kind, Namespace: namespace, Name: name})
+}
+
+// Find is [History.Object] in any cluster.
+func (h *History) Find(ref Ref) (Object, bool) {
+	c, ok := h.objects[ref]
 	if !ok {
 		return Object{}, false
 	}
@@ -170,10 +179,13 @@ func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
 }
 
 // Objects returns the current server-side objects of one kind, ordered by namespace and name.
-func (h *History) Objects(group, kind string) []Object {
+func (h *History) Objects(group, kind string) []Object { return h.ObjectsIn("", group, kind) }
+
+// ObjectsIn is [History.Objects] in any cluster.
+func (h *History) ObjectsIn(cluster, group, kind string) []Object {
 	var out []Object
 	for ref, c := range h.objects {
-		if ref.Group == group && ref.Kind == kind {
+		if ref.Cluster == cluster && ref.Group == group && ref.Kind == kind {
 			out = append(out, Object{ref, c.UID, c.Revision, c.Object})
 		}
 	}

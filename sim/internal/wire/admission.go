@@ -51,7 +51,7 @@ func (c *Cluster) serve(call *Call, then func() bool) bool {
 		return then()
 	}
 	c.mu.Lock()
-	ex := c.server.Begin(&call.Request)
+	ex := c.serverOf(call).Begin(&call.Request)
 	c.mu.Unlock()
 	if ex.Response == nil {
 		c.admission.waiting = append(c.admission.waiting, ex)
@@ -78,7 +78,7 @@ func (c *Cluster) took(call *Call, resp *apiserver.Response) {
 	if len(resp.Changes) > 0 {
 		c.Pump()
 	}
-	if c.Committed != nil {
+	if c.Committed != nil && call.Cluster == "" {
 		for _, ch := range resp.Changes {
 			c.Committed(ch)
 		}

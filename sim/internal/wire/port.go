@@ -98,7 +98,7 @@ func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
 		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock, and a goroutine that
 		// waits for a mutex never lets the bubble go quiet. So they are answered at once.
 		c.mu.Lock()
-		resp := c.server.Handle(&call.Request)
+		resp := c.serverOf(call).Handle(&call.Request)
 		c.mu.Unlock()
 		return response(req, resp, nil), nil
 	}
@@ -181,18 +181,22 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
 		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups, UID: p.UID},
 	}
-	if req.URL.Host != APIHost {
+	switch {
+	case req.URL.Host == APIHost:
+	case p.cluster.remotes[req.URL.Host] != nil:
+		call.Cluster = req.URL.Host
+	default:
 		call.Host = req.URL.Host
 		if p.cluster.outside[call.Host] == nil {
-			return nil, fmt.Errorf("wavetank: %s asked for host %q, which this world does not have; declare it with w.External(%q, handler)",
-				p.Name(), call.Host, call.Host)
+			return nil, fmt.Errorf("wavetank: %s asked for host %q, which this world does not have; declare it with w.External(%q, handler), or w.Cluster(%q) for an API server",
+				p.Name(), call.Host, call.Host, call.Host)
 		}
 		return call, nil
 	}
 	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
 		call.Info = info
 		p.cluster.mu.Lock()
-		call.Kind = p.cluster.server.KindOf(info.Group, info.Resource)
+		call.Kind = p.cluster.serverOf(call).KindOf(info.Group, info.Resource)
 		p.cluster.mu.Unlock()
 		if call.Kind == "" {
 			call.Kind = info.Resource

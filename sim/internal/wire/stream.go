@@ -143,7 +143,7 @@ func (c *Cluster) end(s *Stream, fate Fate) bool {
 func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
 	return history.Event{
 		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Life,
-		Verb: f.Type, Ref: history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
+		Verb: f.Type, Ref: history.Ref{Cluster: s.Call.Cluster, Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
 		Revision: f.Revision, Server: c.server.Revision(), Received: data,
 	}
 }

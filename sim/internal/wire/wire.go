@@ -65,6 +65,7 @@ type Cluster struct {
 	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
 	server *apiserver.Server
 
+	remotes map[string]*apiserver.Server // other clusters, by host
 	outside map[string]http.Handler
 	streams []*Stream
 	calls   []*Call // in flight, in canonical order
@@ -77,7 +78,7 @@ type Cluster struct {
 
 // New returns a cluster around an API server.
 func New(s *sched.Scheduler, h *history.History, server *apiserver.Server) *Cluster {
-	return &Cluster{Sched: s, History: h, server: server, outside: map[string]http.Handler{}}
+	return &Cluster{Sched: s, History: h, server: server, remotes: map[string]*apiserver.Server{}, outside: map[string]http.Handler{}}
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.
@@ -85,11 +86,36 @@ func (c *Cluster) Server() *apiserver.Server { return c.server }
 
 // Outside puts a handler behind a host name outside the cluster.
 func (c *Cluster) Outside(host string, h http.Handler) error {
-	if _, ok := c.outside[host]; ok {
-		return fmt.Errorf("host %q was declared twice", host)
+	if err := c.taken(host); err != nil {
+		return err
 	}
 	c.outside[host] = h
 	return nil
+}
+
+// Remote puts the API server of another cluster behind a host name.
+func (c *Cluster) Remote(host string, server *apiserver.Server) error {
+	if err := c.taken(host); err != nil {
+		return err
+	}
+	c.remotes[host] = server
+	return nil
+}
+
+// taken complains if a host name is used already.
+func (c *Cluster) taken(host string) error {
+	if c.outside[host] != nil || c.remotes[host] != nil || host == APIHost {
+		return fmt.Errorf("host %q was declared twice", host)
+	}
+	return nil
+}
+
+// serverOf is the API server that a call goes to.
+func (c *Cluster) serverOf(call *Call) *apiserver.Server {
+	if call.Cluster != "" {
+		return c.remotes[call.Cluster]
+	}
+	return c.server
 }
 
 // ErrDead is what a dead life's requests see.
@@ -101,6 +127,7 @@ type Call struct {
 	Request   apiserver.Request
 	Info      apiserver.Info
 	Kind      string // Kubernetes kind, for requests to the API server
+	Cluster   string // host of the cluster, for requests to another than the world's own
 	Host      string // for requests to the outside
 	Reconcile string
 	Response  *apiserver.Response // once it has taken effect
@@ -134,7 +161,7 @@ func (c *Call) Ref() history.Ref {
 	if c.Host != "" {
 		return history.Ref{}
 	}
-	return history.Ref{Group: c.Info.Group, Kind: c.Kind, Namespace: c.Info.Namespace, Name: c.Info.Name}
+	return history.Ref{Cluster: c.Cluster, Group: c.Info.Group, Kind: c.Kind, Namespace: c.Info.Namespace, Name: c.Info.Name}
 }
 
 // Verb is the Kubernetes verb, or the HTTP method for the outside.
@@ -298,7 +325,7 @@ func (c *Cluster) record(call *Call, resp *apiserver.Response) {
 	if resp != nil {
 		e.Code, e.Received = resp.Code, resp.Body
 		for _, ch := range resp.Changes {
-			e.Changes = append(e.Changes, change(ch, c.Sched))
+			e.Changes = append(e.Changes, change(ch, call.Cluster, c.Sched))
 			e.Revision = ch.Revision
 		}
 		if len(resp.Changes) == 0 && call.Info.Name != "" && resp.Code < 300 {
@@ -311,9 +338,9 @@ func (c *Cluster) record(call *Call, resp *apiserver.Response) {
 	call.event = c.History.Add(e)
 }
 
-func change(ch apiserver.Change, s *sched.Scheduler) history.Change {
+func change(ch apiserver.Change, cluster string, s *sched.Scheduler) history.Change {
 	return history.Change{
-		Type: ch.Type, Ref: history.Ref{Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
+		Type: ch.Type, Ref: history.Ref{Cluster: cluster, Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 		UID: ch.UID, Revision: ch.Revision, At: s.Now(), Object: ch.Object, Previous: ch.Previous,
 	}
 }

@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// Cluster is another cluster than the world's own, as operators that manage several know them: an API server and its
+// store, without controllers of its own. Everybody may do everything there.
+type Cluster struct {
+	world  *World
+	server *apiserver.Server
+	user   *userClient
+}
+
+// Cluster adds a cluster, whose API server is reached at "http://" + host through the transport of [HTTPClient]:
+//
+//	cfg := &rest.Config{Host: "http://prod.example", Transport: httpClient.Transport}
+//
+// Its objects are in the history with Ref.Cluster set to the host: see [history.History.Find]. Faults reach it as they
+// reach the world's own, but for Conflict and StaleServer.
+func (w *World) Cluster(host string) *Cluster {
+	w.alive()
+	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(w.choices.Choose("names in "+host, 1<<16))})
+	if err := w.wire.Remote(host, server); err != nil {
+		w.misuse("w.Cluster: %v", err)
+	}
+	c := &Cluster{world: w, server: server, user: newUserClient(w, host, server)}
+	for _, s := range w.user.schemes {
+		c.user.know(s)
+	}
+	w.clusters = append(w.clusters, c)
+	return c
+}
+
+// Install is [World.Install] for this cluster.
+func (c *Cluster) Install(crds ...any) {
+	c.world.alive()
+	c.world.install(c.server, crds)
+}
+
+// Apply is [World.Apply] for this cluster.
+func (c *Cluster) Apply(objs ...client.Object) { c.world.apply(c.user, objs) }
+
+// Remove is [World.Remove] for this cluster.
+func (c *Cluster) Remove(objs ...client.Object) { c.world.remove(c.user, objs) }
+
+// Client is [World.Client] for this cluster.
+func (c *Cluster) Client() client.Client { return c.user }
