@@ -55,6 +55,7 @@ type account struct {
 type hand struct {
 	at, done history.Time
 	timer    bool // back-off or RequeueAfter
+	requeued bool // the latter
 	wait     time.Duration
 	attempts int
 	writes   int // of the status
@@ -117,7 +118,7 @@ func (b *Books) read(h *history.History) {
 		case name == "":
 		case e.Kind == history.Handout:
 			a := b.of(name)
-			a.last = &hand{at: e.At, timer: strings.HasPrefix(e.Cause, "timer("), wait: e.Wait}
+			a.last = &hand{at: e.At, timer: strings.HasPrefix(e.Cause, "timer("), requeued: e.Cause == "timer(RequeueAfter)", wait: e.Wait}
 			a.hands = append(a.hands, a.last)
 		case e.Kind == history.Done:
 			a := b.of(name)

@@ -13,10 +13,9 @@ import (
 const (
 	// periods are how many in a row must be as they should.
 	periods = 5
-	// unrest is how long a deployment may go without a sleep that is longer than its clean-up, and mostUnrest how many
-	// attempts it may make meanwhile: doubling from 5 ms, 18 sleeps are longer than any clean-up that is tried here, and
-	// before that even the faulty variants make at most three attempts to a sleep.
-	unrest     = 8 * time.Minute
+	// mostUnrest is how many attempts a deployment may make without a sleep that is longer than its clean-up: the eighteenth
+	// that doubles from 5 ms is longer than any clean-up that is tried here, and before that even the faulty variants make
+	// at most three attempts to a sleep.
 	mostUnrest = 60
 	// mostRecords is how many release records may be kept.
 	mostRecords = 10
@@ -29,12 +28,25 @@ const (
 	longestSleep = 1000 * time.Second
 )
 
+// unrest is how long a deployment may go without such a sleep: whoever waits for a clean-up before each attempt needs the
+// time of sixteen.
+func (b *Books) unrest() time.Duration { return max(8*time.Minute, 16*b.Terminates) }
+
 // calm is where a deployment has settled: the place in its hands of the first timer that was longer than the clean-up,
-// after the last change from outside; -1 if there was none yet.
+// after the last change from outside; -1 if there was none yet. A RequeueAfter that is asked for again whenever an event
+// comes is as long as from one attempt to the next.
 func (b *Books) calm(a *account) int {
+	var before *hand // with the attempt before
+	idle := false    // a timer has come since that found nothing to do
 	for i, hand := range a.hands {
-		if hand.timer && hand.wait > b.Terminates {
+		asked := hand.requeued && hand.attempts > 0 && before != nil && !idle && hand.at-before.at > b.Terminates
+		switch {
+		case hand.timer && hand.wait > b.Terminates || asked:
 			return i
+		case hand.attempts > 0:
+			before, idle = hand, false
+		case hand.timer:
+			idle = true
 		}
 	}
 	return -1
@@ -46,7 +58,7 @@ func (b *Books) restless(h *history.History, a *account) error {
 	for _, hand := range a.hands {
 		n += hand.attempts
 	}
-	if n > mostUnrest || len(a.hands) > 0 && n > 2 && h.Now()-a.begun > unrest {
+	if n > mostUnrest || len(a.hands) > 0 && n > 2 && h.Now()-a.begun > b.unrest() {
 		return fmt.Errorf("%s: %d attempts in %v since the last change from outside, and never a sleep longer than the clean-up takes, %v",
 			a.name, n, (h.Now() - a.begun).Round(time.Second), b.Terminates)
 	}
@@ -153,10 +165,10 @@ func (b *Books) Actionable(name string) func(*history.History) error {
 func (b *Books) begun(h *history.History, a *account) (from history.Time, enough bool) {
 	if calm := b.calm(a); calm >= 0 {
 		from = a.hands[calm].at
-		return from, len(settledPeriods(a, calm)) >= periods || h.Now() > from+unrest
+		return from, len(settledPeriods(a, calm)) >= periods || h.Now() > from+b.unrest()
 	}
-	from = a.begun + unrest
-	return from, a.begun > 0 && len(a.hands) > 2 && h.Now() > from+unrest
+	from = a.begun + b.unrest()
+	return from, a.begun > 0 && len(a.hands) > 2 && h.Now() > from+b.unrest()
 }
 
 // told is for how long the status named the cause.

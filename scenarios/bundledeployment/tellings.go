@@ -33,9 +33,12 @@ const (
 // app is the deployment that most tellings are about.
 const app = "app"
 
-// longEnough is how long a failing deployment is watched: sleeps double from 5 ms, and five that are longer than the clean-up
-// are over by then. A failing upgrade, whose variants never sleep and keep ever more records, is watched only briefly.
-const longEnough, briefly = 1000 * time.Second, 12 * time.Second
+// briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever more records.
+const briefly = 12 * time.Second
+
+// longEnough is how long a failing deployment is watched: sleeps double from 5 ms, and where namespaces take 7 s to go, five
+// that are longer are over by then.
+func (s *Story) longEnough() time.Duration { return max(1000*time.Second, 40*s.Terminates) }
 
 // asks declares the properties of a failing deployment, by their sentences.
 func (s *Story) asks(sentences ...string) {
@@ -56,7 +59,7 @@ func Fails(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			s.Mark()
-			w.Sleep(longEnough)
+			w.Sleep(s.longEnough())
 		}
 	}
 }
@@ -72,7 +75,7 @@ func FailsWatched(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			s.Mark()
-			w.Sleep(longEnough)
+			w.Sleep(s.longEnough())
 		}
 	}
 }
