@@ -112,7 +112,7 @@ function edge(scene: Scene, e: Edge, out: string[], words: string[]): void {
     case 'missing': {
       const from = x(scene, a.to);
       out.push(`<line class="missing" x1="${from}" y1="${y1}" x2="${at}" y2="${y2}"/><rect class="behind" x="${at + (from < at ? 7 : -11)}" y="${y1}" width="4" height="${y2 - y1}"/>`);
-      if (y2 - y1 > 60 && scene.laneWidth > 40) plate((from + at) / 2, (y1 + y2) / 2, 'not delivered yet', words);
+      if (y2 - y1 > 60 && scene.laneWidth > 40) plate(from < at ? Math.min((from + at) / 2, at - 70) : Math.max((from + at) / 2, at + 70), (y1 + y2) / 2, 'not delivered yet', words);
       return;
     }
     case 'lost':
