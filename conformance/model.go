@@ -13,7 +13,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/rbac"
 )
 
 // Model is one model of the API server with the table's custom resources installed.
@@ -33,6 +35,9 @@ func StartModel() (*Model, error) { return startModel(false) }
 func startModel(track bool, more ...*apiextensionsv1.CustomResourceDefinition) (*Model, error) {
 	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1, TrackFields: track}), open: map[*pump]bool{}}
 	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
+	m.server.SetAuthorizer(rbac.New(m.server))
+	m.server.SetAdmission(admission.New(m.server))
+	m.server.SetWebhooks(reach)
 	for _, crd := range append(CRDs(), more...) {
 		if err := m.server.Install(crd); err != nil {
 			return nil, err

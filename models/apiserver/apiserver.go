@@ -26,6 +26,12 @@
 // is no write before that. [Options.TrackFields] tracks everything from the start. The schemas of built-in types are read
 // when the first built-in object is tracked, once per process.
 //
+// # Who may write what
+//
+// A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an [Admission] (models/admission).
+// A write that webhooks are asked about waits: [Server.Begin] returns the calls to be made, other requests may be served
+// meanwhile, and the write goes on when they have answered. If what it had read has changed by then, it starts again.
+//
 // # What is different
 //
 // A definition is established by the change that stores it, and when it is deleted its instances go in the same request.

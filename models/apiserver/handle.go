@@ -112,6 +112,9 @@ func (c *call) handle() (*Response, error) {
 	case "watch":
 		return c.watch()
 	case "create":
+		if c.kind.group == reviewGroup {
+			return c.review()
+		}
 		return c.create()
 	case "update":
 		return c.update("")

@@ -14,15 +14,17 @@ type mapper struct{ s *Server }
 // versionsOf yields the served versions of the kinds that fit; group "" stands for any group when anyGroup is set.
 func (m *mapper) find(fits func(*kind) bool, wanted string) []*version {
 	var out []*version
-	for k := range m.s.registry.all {
-		if !fits(k) {
-			continue
-		}
+	look := func(k *kind) bool {
 		for _, v := range k.versions {
-			if v.served && (wanted == "" || wanted == v.name) {
+			if fits(k) && v.served && (wanted == "" || wanted == v.name) {
 				out = append(out, v)
 			}
 		}
+		return true
+	}
+	m.s.registry.all(look)
+	for _, k := range reviewKinds().order {
+		look(k)
 	}
 	return out
 }

@@ -133,6 +133,9 @@ func (r *registry) byResource(group, plural string) *kind {
 	if k := builtinKinds().byResource[group+"/"+plural]; k != nil {
 		return k
 	}
+	if k := reviewKinds().byResource[group+"/"+plural]; k != nil {
+		return k
+	}
 	return r.custom[group+"/"+plural]
 }
 
@@ -176,7 +179,7 @@ var unmodelled = map[string][]string{
 	"":                             {"bindings", "componentstatuses"},
 	"apiregistration.k8s.io":       {"apiservices"},
 	"authentication.k8s.io":        {"selfsubjectreviews", "tokenreviews"},
-	"authorization.k8s.io":         {"localsubjectaccessreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews"},
+	"authorization.k8s.io":         {"selfsubjectrulesreviews"},
 	"certificates.k8s.io":          {"clustertrustbundles", "podcertificaterequests"},
 	"networking.k8s.io":            {"ipaddresses", "servicecidrs"},
 	"storage.k8s.io":               {"csistoragecapacities", "volumeattributesclasses"},

@@ -67,7 +67,7 @@ var cluster = policy{
 // wider says which role has everything that a role has.
 var wider = map[string]string{"admin": "edit", "edit": "view"}
 
-// defaultBinding binds a default role to a group.
+// defaultBinding binds a default role to a group; it is called like the role.
 type defaultBinding struct{ role, group string }
 
 var defaultBindings = []defaultBinding{
@@ -77,7 +77,7 @@ var defaultBindings = []defaultBinding{
 	{"system:public-info-viewer", user.AllUnauthenticated},
 }
 
-func (b defaultBinding) binding() rbacv1.RoleRef {
+func (b *defaultBinding) ref() rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: b.role}
 }
 

@@ -24,7 +24,9 @@ type grant struct {
 func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 	return func(yield func(grant) bool) {
 		for i := range defaultBindings {
-			if slices.Contains(who.groups, defaultBindings[i].group) && !yield(a.grantOf("", "ClusterRoleBinding", defaultBindings[i].binding(), "")) {
+			b := &defaultBindings[i]
+			to := fmt.Sprintf("%s %q", rbacv1.GroupKind, b.group)
+			if slices.Contains(who.groups, b.group) && !yield(a.grantOf(to, fmt.Sprintf("ClusterRoleBinding %q", b.role), b.ref(), "")) {
 				return
 			}
 		}
