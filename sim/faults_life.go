@@ -84,7 +84,7 @@ func (f *pause) land(w *World, c *wire.Call) wire.Ruling {
 
 func (f *pause) freeze(w *World, c *wire.Call, when string) bool {
 	l, ok := c.Port.Owner.(*process.Life)
-	if !ok || f.life != nil {
+	if !ok || f.life != nil || l.Ending() {
 		return false
 	}
 	v := f.hits(w, c, when, len(windowLevels), 48, 12)

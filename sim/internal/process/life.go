@@ -268,6 +268,9 @@ func (l *Life) Stop() {
 	w.Sched.Disturb()
 }
 
+// Ending reports whether the life was asked to end, or has ended without anybody knowing yet.
+func (l *Life) Ending() bool { return l.ending.Load() }
+
 // dismiss sees to it that a life that is ending begins no reconcile any more. In production it may: a work queue that is
 // shutting down chooses at random between the next key and its end, and so does much of client-go between an answer and
 // a context that is done.
