@@ -91,7 +91,7 @@ func (f *forbidden) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host != "" || c.Idle() || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
 		return wire.Ruling{}
 	}
-	key := c.Port.Process + " " + c.Info.Group + "/" + c.Info.Resource
+	key := c.Port.Process + " " + c.Cluster + " " + c.Info.Group + "/" + c.Info.Resource
 	if w.healed || f.until[key] <= w.sched.Now() {
 		v := f.hits(w, c, "", len(windowLevels), 40, 12)
 		if v == 0 {

@@ -157,7 +157,7 @@ func (f *leaderOverlap) fresh() Fault { return &leaderOverlap{f.fault, map[strin
 func (f *leaderOverlap) heal(*World) { clear(f.deposed) }
 
 func (f *leaderOverlap) arrive(w *World, c *wire.Call) wire.Ruling {
-	if !c.Idle() || c.Host != "" {
+	if !c.Idle() || c.Host != "" || c.Cluster != "" {
 		return wire.Ruling{}
 	}
 	lost := wire.Ruling{Lose: &timeoutError{}}

@@ -20,7 +20,7 @@ func newWatchFault(name string, scopes []Scope) watchFault {
 	return watchFault{newFault(name, scopes), map[string]bool{}}
 }
 
-func watchKey(c *wire.Call) string { return c.Port.Name() + " " + c.Request.URL.Path }
+func watchKey(c *wire.Call) string { return c.Port.Name() + " " + c.Cluster + c.Request.URL.Path }
 
 // asks asks whether the fault strikes as a frame is about to arrive, and how.
 func (f *watchFault) asks(w *World, s *wire.Stream, frame apiserver.Frame, n int) int {
