@@ -1,0 +1,231 @@
+// Drives the pages that make demo has left in a real browser: headless Chromium. Nothing is skipped: where there are no
+// pages or no browser, the test fails and says how to get them.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+const out = resolve(process.env['PAGES'] ?? '../out');
+const shots = join(out, 'screens');
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+function pagesBelow(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((f) => (f.isDirectory() ? pagesBelow(join(dir, f.name)) : f.name.endsWith('.html') ? [join(dir, f.name)] : [])).sort();
+}
+const all = ['demo', 'catalogue'].flatMap((d) => pagesBelow(join(out, d)));
+const timelines = all.filter((f) => existsSync(f.replace(/\.html$/, '.run.json')));
+const demo = timelines.filter((f) => f.includes('/demo/'));
+const told = demo.find((f) => f.includes('/promotion/'))!; // the story that the tests below know
+const beside = all.filter((f) => f.endsWith('.beside.html'));
+const documents = all.filter((f) => !timelines.includes(f) && !beside.includes(f));
+
+let browser: Browser;
+before(async () => {
+  assert.ok(existsSync(executablePath), `there is no browser at ${executablePath}: apt-get install chromium, or set CHROMIUM`);
+  mkdirSync(shots, { recursive: true });
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+});
+after(() => browser?.close());
+
+interface View { width?: number; height?: number; dark?: boolean; fragment?: string }
+
+/** open opens a page and fails at anything that it complains of or reaches for. */
+async function open(file: string, view: View = {}): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: view.width ?? 1280, height: view.height ?? 860 }, colorScheme: view.dark ? 'dark' : 'light' });
+  page.on('console', (m) => assert.fail(`${file} says ${m.type()}: ${m.text()}`));
+  page.on('pageerror', (e) => assert.fail(`${file} throws: ${e.stack}`));
+  page.on('request', (r) => assert.match(r.url(), /^(file|data|blob):/, `${file} asks for ${r.url()}`));
+  await page.goto(pathToFileURL(file).href + (view.fragment ?? ''));
+  if (!documents.includes(file)) await page.waitForSelector('html[data-painted]', { timeout: 30_000 });
+  return page;
+}
+
+const rows = (page: Page) => page.locator('[role=option]');
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+const name = (file: string) => file.slice(out.length + 1).replaceAll('/', '-').replace(/\.html$/, '');
+
+test('there is something to look at', () => {
+  assert.ok(demo.length >= 4 && beside.length >= 4 && documents.length >= 9, `make demo leaves more than ${all.length} pages`);
+  assert.ok(timelines.length > demo.length, 'the catalogue has timelines, too');
+});
+
+test('every page opens without complaint and fits at 1280 and 390 pixels', async () => {
+  const some = [...documents, ...demo, ...beside, ...timelines.filter((f) => !demo.includes(f)).slice(0, 6)];
+  for (const file of some) {
+    for (const width of [1280, 390]) {
+      const page = await open(file, { width, dark: width === 390 });
+      assert.ok(await overflow(page) <= 0, `${file} is ${await overflow(page)} pixels too wide at ${width}`);
+      if (file.includes('/demo/')) await page.screenshot({ path: join(shots, `${name(file)}-${width}.png`) });
+      if (demo.includes(file)) assert.ok(await page.locator('.row.violation').isVisible(), `${file} does not open where it broke`);
+      await page.close();
+    }
+  }
+});
+
+test('links lead to files that are there', async () => {
+  for (const file of documents) {
+    const page = await open(file);
+    const links = await page.$$eval('a[href]', (as) => as.map((a) => (a as HTMLAnchorElement).href));
+    for (const l of links.filter((l) => l.startsWith('file:'))) assert.ok(existsSync(decodeURIComponent(new URL(l).pathname)), `${file} links to ${l}`);
+    await page.close();
+  }
+});
+
+test('axe finds nothing against accessibility, in light and dark', async () => {
+  const all: string[] = [];
+  for (const file of [demo[0]!, beside[0]!, ...documents.filter((f) => f.includes('index') || f.includes('V8'))]) {
+    for (const dark of [false, true]) {
+      const page = await open(file, { dark });
+      if (!documents.includes(file)) await page.keyboard.press('j');
+      await page.waitForTimeout(200);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () => (await (window as unknown as { axe: typeof axe }).axe.run()).violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 4).map((n) => n.html.slice(0, 120) + ' ' + n.any.map((a) => a.message).join()).join(' | ')}`));
+      all.push(...found.map((f) => `${name(file)}${dark ? ', dark' : ''}: ${f}`));
+      await page.close();
+    }
+  }
+  assert.deepEqual(all, []);
+});
+
+test('filters, chain and chatter', async () => {
+  const page = await open(told, { height: 3000 });
+  const everything = await rows(page).count();
+  await page.getByLabel('Who', { exact: true }).selectOption('user');
+  const users = await rows(page).count();
+  assert.ok(users > 0 && users < everything);
+  assert.deepEqual([...new Set(await page.locator('.row:not(.world) .who').allTextContents())], ['user']);
+  await page.getByLabel('Who', { exact: true }).selectOption('everybody');
+  await page.getByLabel('What', { exact: true }).selectOption('writes');
+  assert.ok(await page.locator('.row.wrote').count() > 0);
+  assert.equal(await rows(page).count() - await page.locator('.row.wrote').count(), 1, 'only the verdict stays beside the writes');
+  await page.getByLabel('What', { exact: true }).selectOption('everything');
+  const object = await page.getByLabel('Object').locator('option').nth(1).getAttribute('value');
+  await page.getByLabel('Object').selectOption(object!);
+  assert.ok(await rows(page).count() < everything);
+  await page.getByLabel('Object').selectOption('0');
+  await page.getByLabel('Only what led to the failure').check();
+  assert.equal(await rows(page).count(), await page.locator('.row.on-chain').count());
+  await page.getByLabel('Only what led to the failure').uncheck();
+  await page.getByLabel(/chatter/).check();
+  assert.ok(await rows(page).count() > everything);
+  await page.close();
+});
+
+test('a step that is clicked shows request, difference and reconcile, and can be linked to', async () => {
+  const page = await open(told, { height: 2400 });
+  await page.locator('.row.wrote.inside', { hasText: 'patch' }).first().click();
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('heading', { level: 2 }).waitFor();
+  assert.match(await panel.innerText(), /modified|added/);
+  assert.ok(await panel.locator('.plus').count() > 0, 'no difference is shown');
+  assert.match(await panel.innerText(), /Reconcile pipeline shop\/web #\d/);
+  await panel.getByText('Request', { exact: true }).click();
+  assert.ok((await panel.locator('details .code').first().innerText()).length > 2);
+  const here = new URL(page.url()).hash;
+  assert.match(here, /^#step=\d+/);
+  const words = await page.locator('[aria-selected=true] .what').innerText();
+  const again = await open(told, { fragment: here });
+  assert.equal(await again.locator('[aria-selected=true] .what').innerText(), words);
+  assert.ok(await again.locator('[aria-selected=true]').isVisible());
+  await page.close();
+  await again.close();
+});
+
+test('a reconcile that began with a stale cache says what it held', async () => {
+  let stale = 0;
+  for (const file of demo) {
+    const page = await open(file, { height: 2400 });
+    const row = page.locator('.row.handout', { hasText: 'its cache holds' });
+    if (await row.count() > 0) {
+      stale++;
+      await row.last().click();
+      await page.locator('.panel .stale table').first().waitFor();
+      assert.match(await page.locator('.panel').innerText(), /Stale when this reconcile began[\s\S]*rv \d+\s+rv \d+/);
+      assert.ok(await page.locator('svg line.missing, svg line.late').count() > 0, 'no slanted line shows the lag');
+    }
+    await page.close();
+  }
+  assert.ok(stale > 0, 'no story of the demo has a stale read');
+});
+
+test('search and keyboard', async () => {
+  const page = await open(told, { height: 1200 });
+  await page.keyboard.press('/');
+  await page.keyboard.type('POST git.example');
+  assert.ok(await page.locator('.row.hit').count() > 0);
+  await page.keyboard.press('Enter');
+  assert.match(await page.locator('output.found').innerText(), /^1 of \d/);
+  assert.match(await page.locator('[aria-selected=true]').innerText(), /POST git\.example/);
+  await page.keyboard.press('Escape');
+  const before = page.url();
+  await page.keyboard.press('k');
+  assert.notEqual(page.url(), before);
+  await page.keyboard.press('j');
+  assert.equal(page.url(), before);
+  await page.keyboard.press('b');
+  assert.ok(await page.locator('.row.violation[aria-selected=true]').isVisible());
+  const active = await page.getByRole('listbox').getAttribute('aria-activedescendant');
+  assert.equal(await page.locator(`#${active}`).getAttribute('aria-selected'), 'true');
+  await page.keyboard.press('[');
+  assert.ok(await page.locator('.row.on-chain[aria-selected=true]').count() === 1);
+  await page.keyboard.press('?');
+  assert.ok(await page.getByRole('dialog').isVisible());
+  await page.keyboard.press('Escape');
+  assert.ok(!await page.getByRole('dialog').isVisible());
+  await page.close();
+});
+
+test('light and dark', async () => {
+  const page = await open(told, { dark: true });
+  const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const dark = await paper();
+  await page.getByLabel('Light or dark').click();
+  const light = await paper();
+  assert.notEqual(dark, light);
+  assert.equal(await (async () => { const other = await open(told); const c = await other.evaluate(() => getComputedStyle(document.documentElement).backgroundColor); await other.close(); return c; })(), light);
+  await page.close();
+});
+
+test('two runs side by side show where they part', async () => {
+  const page = await open(beside[0]!);
+  assert.equal(await page.getByRole('listbox').count(), 2);
+  assert.ok(await page.locator('.row.parts').first().isVisible());
+  assert.match(await page.locator('.parting').innerText(), /they part at/);
+  await page.close();
+});
+
+test('all steps are printed', async () => {
+  const page = await open(told);
+  const shown = Number((await page.locator('output.count').innerText()).split(' ')[0]);
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  assert.equal(await rows(page).count(), shown);
+  const pdf = await page.pdf({ path: join(shots, 'print.pdf') });
+  assert.ok(pdf.length > 10_000);
+  await page.close();
+});
+
+test('50,000 steps are painted within two seconds, and stay usable', async () => {
+  const times: number[] = [];
+  for (let i = 0; i < 3; i++) { // the machine may be busy with something else
+    const page = await open(join(out, 'long', 'long-50000.html'));
+    times.push(Number(await page.getAttribute('html', 'data-painted')));
+    if (i === 2) {
+      assert.ok(await rows(page).count() < 200, 'rows out of sight are in the document');
+      const began = Date.now();
+      await page.keyboard.press('Home');
+      await page.locator('[aria-selected=true][aria-posinset="1"]').waitFor();
+      await page.keyboard.press('End');
+      await page.locator('.row.violation[aria-selected=true]').waitFor();
+      console.log(`from one end to the other and back: ${Date.now() - began} ms`);
+      await page.screenshot({ path: join(shots, 'long-50000.png') });
+    }
+    await page.close();
+  }
+  console.log(`50,000 steps: first paint after ${times.join(', ')} ms`);
+  assert.ok(Math.min(...times) <= 2000, `first paint after ${times.join(', ')} ms`);
+});
