@@ -263,6 +263,38 @@ func TestLeaderOverlapBites(t *testing.T) {
 	}
 }
 
+// A leader that is asked to end and releases its lease is succeeded at once; one that keeps it, when it has run out.
+func TestReleasedLeases(t *testing.T) {
+	for _, release := range []bool{true, false} {
+		sim.Check(t, func(w *sim.World) {
+			for _, name := range []string{"one", "two"} {
+				w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: true}).SetupWithManager(mgr) }, sim.Options(ctrl.Options{
+					LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: release}))
+			}
+			w.Apply(withRole("number", configMap("a", "n", "0")))
+			w.Sleep(5 * time.Second)
+			first := ""
+			for _, e := range w.History().Events {
+				if e.Kind == history.Handout {
+					first = e.Process
+				}
+			}
+			stopped := w.History().Now()
+			w.Stop(first)
+			w.Sleep(time.Minute)
+			for _, e := range w.History().Events {
+				if e.Kind == history.Handout && e.Process != first || e.Kind == history.Handout && e.Life > 1 {
+					if took := e.At - stopped; (took < 8*time.Second) != release {
+						t.Errorf("released: %v, and the successor took %v to work", release, took)
+					}
+					return
+				}
+			}
+			t.Errorf("nobody succeeded %s", first)
+		}, sim.Runs(10))
+	}
+}
+
 // restarted is the mailer whose process is started again after it has sent its mail.
 func restarted(opts ...sim.ProcessOption) func(...func() sim.Fault) func(*sim.World) {
 	return func(faults ...func() sim.Fault) func(*sim.World) {
