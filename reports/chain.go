@@ -34,13 +34,19 @@ func Chain(h *history.History) []Link {
 	return x.links
 }
 
+// commit is a revision of a cluster: each API server counts its own.
+type commit struct {
+	cluster  string
+	revision int64
+}
+
 // tracing knows where in a history things belong together.
 type tracing struct {
 	h         *history.History
 	violation int
 	handout   map[int]int              // event of a reconcile → its hand-out
 	inside    map[int][]int            // hand-out → faults, lost replies, refused requests and the end of that reconcile
-	write     map[int64]int            // revision → the request that committed it
+	write     map[commit]int           // revision → the request that committed it
 	delivered map[string][]int         // actor and kind → deliveries
 	done      map[string][]int         // actor and key → ends of reconciles
 	crash     map[string]int           // process and life → how it was killed
@@ -52,7 +58,7 @@ type tracing struct {
 }
 
 func newTracing(h *history.History) *tracing {
-	x := &tracing{h: h, violation: -1, handout: map[int]int{}, inside: map[int][]int{}, write: map[int64]int{}, delivered: map[string][]int{},
+	x := &tracing{h: h, violation: -1, handout: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, delivered: map[string][]int{},
 		done: map[string][]int{}, crash: map[string]int{}, effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{}}
 	for _, e := range h.Effects("") {
 		x.effects[e.Event] = append(x.effects[e.Event], e)
@@ -74,7 +80,7 @@ func newTracing(h *history.History) *tracing {
 		switch e.Kind {
 		case history.Request:
 			for _, c := range e.Changes {
-				x.write[c.Revision] = i
+				x.write[commit{c.Ref.Cluster, c.Revision}] = i
 			}
 		case history.Deliver:
 			x.delivered[e.Actor()+" "+e.Ref.Kind] = append(x.delivered[e.Actor()+" "+e.Ref.Kind], i)
@@ -114,7 +120,7 @@ func (x *tracing) trace() {
 		case history.Done:
 			x.ended(i, e)
 		case history.Deliver:
-			if w, ok := x.write[e.Revision]; ok && e.Verb != "LIST" {
+			if w, ok := x.write[commit{e.Ref.Cluster, e.Revision}]; ok && e.Verb != "LIST" {
 				x.link(w, i, delivered(e.At-x.h.Events[w].At))
 			}
 		}
@@ -193,10 +199,10 @@ func (x *tracing) between(j, i int) {
 // reconcile goes on from a hand-out to what its cache did not hold, and to what woke it.
 func (x *tracing) reconcile(i int, e *history.Event) {
 	for _, s := range e.Seen {
-		if w, ok := x.write[s.Server]; ok && s.Server != 0 {
+		if w, ok := x.write[commit{s.Ref.Cluster, s.Server}]; ok && s.Server != 0 {
 			x.link(w, i, fmt.Sprintf("not in its cache yet, which held rv %d of %s", s.Cache, s.Ref))
 		}
-		if w, ok := x.write[s.Cache]; ok && s.Cache != 0 {
+		if w, ok := x.write[commit{s.Ref.Cluster, s.Cache}]; ok && s.Cache != 0 {
 			x.link(w, i, fmt.Sprintf("stale read of %s", s.Ref))
 		}
 	}

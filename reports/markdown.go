@@ -57,10 +57,7 @@ func Sequence(h *history.History) string {
 		}
 		before = e.At
 		who, ok := place[e.Actor()]
-		to := place["API server"]
-		if e.Host != "" {
-			to = place[e.Host]
-		}
+		to := asked(e, place)
 		text := mermaid(strings.TrimSpace(t.Text))
 		switch {
 		case !ok:

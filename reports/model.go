@@ -37,8 +37,9 @@ type model struct {
 
 // refRow is an object: kind, namespace/name.
 type refRow struct {
-	Kind string `json:"kind,omitempty"`
-	Name string `json:"name"`
+	Kind    string `json:"kind,omitempty"`
+	Name    string `json:"name"`
+	Cluster string `json:"cluster,omitempty"`
 }
 
 // row is one event.
@@ -126,7 +127,7 @@ func (m *model) ref(r history.Ref) int {
 		if r.Namespace != "" {
 			name = r.Namespace + "/" + r.Name
 		}
-		m.Refs = append(m.Refs, refRow{r.Kind, name})
+		m.Refs = append(m.Refs, refRow{r.Kind, name, r.Cluster})
 		n = len(m.Refs)
 		m.refs[r] = n
 	}
@@ -156,10 +157,7 @@ func (m *model) row(e *history.Event) row {
 	out.Text, out.Chatter = m.say(e)
 	switch e.Kind {
 	case history.Request, history.Reply:
-		out.To = m.lanes["API server"]
-		if l, ok := m.lanes[e.Host]; ok && e.Host != "" {
-			out.To = l
-		}
+		out.To = asked(e, m.lanes)
 	case history.Handout:
 		out.Name = e.Reconcile
 	}
@@ -197,7 +195,7 @@ func (m *model) listed(e *history.Event) (holds [][2]int64) {
 			return holds
 		}
 		if o := frame.Object.Metadata; frame.Type == "ADDED" {
-			ref := history.Ref{Group: e.Ref.Group, Kind: e.Ref.Kind, Namespace: o.Namespace, Name: o.Name}
+			ref := history.Ref{Cluster: e.Ref.Cluster, Group: e.Ref.Group, Kind: e.Ref.Kind, Namespace: o.Namespace, Name: o.Name}
 			holds = append(holds, [2]int64{int64(m.ref(ref)), o.ResourceVersion})
 		}
 	}
@@ -247,7 +245,7 @@ func (m *model) join(h *history.History) {
 				out.Partner = e.Call + 1
 			}
 		case history.Deliver:
-			if w, ok := m.trace.write[e.Revision]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" {
+			if w, ok := m.trace.write[commit{e.Ref.Cluster, e.Revision}]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" {
 				out.Partner, out.Late = w+1, int64(e.At-h.Events[w].At)
 			}
 		case history.Done:

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -135,10 +136,10 @@ type lane struct {
 // The groups of lanes, in the order in which they stand.
 var groups = []string{"user", "server", "process", "builtin", "outside"}
 
-// lanes lays out who takes part: the user, the API server, each process and life, built-in controllers (processes
+// lanes lays out who takes part: the user, the API servers, each process and life, built-in controllers (processes
 // without lives), the world outside. It returns the place of each actor and host.
 func lanes(h *history.History) (all []lane, place map[string]int) {
-	byGroup := map[string][]lane{"server": {{Name: "API server", Group: "server"}}}
+	byGroup := map[string][]lane{"server": {{Name: server, Group: "server"}}}
 	seen := map[string]bool{}
 	add := func(name, group string, life int) {
 		if name != "" && !seen[name] {
@@ -149,6 +150,7 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
+		case e.Process == apiserver: // its calls of webhooks: it has a lane already
 		case e.Process == "user":
 			add("user", "user", 0)
 		case e.Life == 0:
@@ -158,6 +160,7 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 		}
 		if e.Kind == history.Request {
 			add(e.Host, "outside", 0)
+			add(e.Ref.Cluster, "server", 0)
 		}
 	}
 	// The lives of a process stand side by side, in the order in which the processes came.
@@ -177,7 +180,16 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 			all = append(all, l)
 		}
 	}
+	place[apiserver] = place[server]
 	return all, place
+}
+
+// apiserver is the process name under which an API server's own calls are recorded.
+const apiserver = "kube-apiserver"
+
+// asked is the lane of whom a request is made to: a host outside, or the API server of a cluster.
+func asked(e *history.Event, place map[string]int) int {
+	return place[cmp.Or(e.Host, e.Ref.Cluster, server)]
 }
 
 // processOf is an actor's name without its life.

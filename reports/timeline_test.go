@@ -220,3 +220,27 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Each API server has a lane and counts its own revisions: a write in one cluster is not taken for that of another.
+func TestTwoClustersAreKeptApart(t *testing.T) {
+	h := &history.History{}
+	write := func(cluster string) {
+		ref := history.Ref{Cluster: cluster, Kind: "Pod", Name: "a"}
+		h.Add(history.Event{Kind: history.Request, Process: "user", Verb: "create", Ref: ref, Revision: 7, Changes: []history.Change{{Type: "ADDED", Ref: ref, Revision: 7}}})
+	}
+	write("")
+	write("prod.example")
+	h.Add(history.Event{Kind: history.Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: history.Ref{Kind: "Pod", Name: "a"}, Revision: 7})
+	h.Add(history.Event{Kind: history.Request, Process: apiserver, Verb: "POST", Host: "hook.example"})
+	m := newModel(Run{Name: "two clusters", History: h})
+	var names []string
+	for _, l := range m.Lanes {
+		names = append(names, l.Name)
+	}
+	if got := strings.Join(names, ", "); got != "user, API server, prod.example, p/1, hook.example" {
+		t.Errorf("the lanes are %s", got)
+	}
+	if m.Events[0].To == m.Events[1].To || m.Events[2].Partner != 1 || m.Events[3].Lane != 1 {
+		t.Errorf("%+v", m.Events)
+	}
+}

@@ -72,15 +72,16 @@ export class Layout {
 /** edges are all lines of a run, in the order of their beginnings' events as far as possible. */
 export function edges(run: Run): Edge[] {
   const out: Edge[] = [];
-  const writes = new Map<number, number>();          // revision → request
+  const writes = new Map<string, number>();          // cluster and revision → request
+  const commit = (object: number, rv: number) => `${run.refs?.[object - 1]?.cluster ?? ''} ${rv}`;
   const delivered = new Set<string>();               // lane and request
   const missing = new Map<string, [number, number]>(); // lane and request that a reconcile should have known of
   const open = new Map<number, number[]>(); // lane → ends of the reconciles in its slots
   run.events.forEach((e, i) => {
     const add = (kind: EdgeKind, from: number, to: number, slot = 0) => out.push({ kind, from, to, lane: e.l, slot });
-    for (const c of e.ch ?? []) writes.set(c.rv, i);
-    for (const [, , server] of e.seen ?? []) {
-      const w = writes.get(server);
+    for (const c of e.ch ?? []) writes.set(commit(c.o, c.rv), i);
+    for (const [object, , server] of e.seen ?? []) {
+      const w = writes.get(commit(object, server));
       if (w !== undefined) missing.set(`${e.l} ${w}`, [w, e.l]);
     }
     if (e.k === 'deliver' && e.p) delivered.add(`${e.l} ${e.p - 1}`);

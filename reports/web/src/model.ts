@@ -43,7 +43,7 @@ export interface Event {
 
 export interface Link { from: number; to: number; why: string }
 
-export interface Ref { kind?: string; name: string }
+export interface Ref { kind?: string; name: string; cluster?: string }
 
 export interface Run {
   title: string;
@@ -66,7 +66,7 @@ export interface Page { runs: Run[]; parts: number }
 /** nameOf is an object as people write it. */
 export function nameOf(run: Run, place: number): string {
   const r = run.refs?.[place - 1];
-  return r ? `${r.kind ?? ''} ${r.name}`.trim() : '';
+  return r ? `${r.kind ?? ''} ${r.name}${r.cluster ? ` in ${r.cluster}` : ''}`.trim() : '';
 }
 
 /** clock is a virtual time as [h:]mm:ss.mmm, with smaller parts only where there are any. */
