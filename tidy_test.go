@@ -160,6 +160,7 @@ var may = map[string]map[string]string{
 		"sim/result.go":                 "dates the record of a campaign in real time",
 		"sim/run.go":                    "hands the bubble's clock to the API model",
 		"sim/actors.go":                 "shows built-in controllers the bubble's clock",
+		"sim/cluster.go":                "hands the bubble's clock to another API model",
 		"cmd/":                          "tells people in real time how far processes are",
 		"sim/progress.go":               "tells people how long a campaign has taken in real time",
 		"sim/watchdog.go":               "stands outside the bubble and measures real time",

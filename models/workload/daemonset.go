@@ -33,94 +33,120 @@ func (c *controller) keys(group, version, resource, namespace string) []string {
 	return out
 }
 
+// fleet is a DaemonSet and its pods, at one look.
+type fleet struct {
+	*controller
+	ds     *appsv1.DaemonSet
+	on     map[string]*corev1.Pod // by node
+	hash   string                 // of the present template
+	status appsv1.DaemonSetStatus
+	stale  *corev1.Pod // the first pod of an earlier template
+	wait   time.Duration
+}
+
 // syncDaemonSet follows pkg/controller/daemon/daemon_controller.go and update.go: a pod for each node that matches the
 // template's node selector, bound to it. Taints are not looked at.
 func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error) {
 	path := actor.Path("apps", "v1", namespace, "daemonsets", name)
-	ds := read[appsv1.DaemonSet](c, path)
-	if ds == nil {
+	f := &fleet{controller: c, ds: read[appsv1.DaemonSet](c, path), on: map[string]*corev1.Pod{}}
+	if f.ds == nil {
 		return 0, nil
 	}
-	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+	selector, err := metav1.LabelSelectorAsSelector(f.ds.Spec.Selector)
 	if err != nil {
 		return 0, nil
 	}
-	ref := *metav1.NewControllerRef(ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
-	pods, wrote, err := claim(c, ds, ref, selector)
+	pods, wrote, err := claim(c, f.ds, f.ref(), selector)
 	if wrote || err != nil {
 		return 0, err
+	}
+	f.hash = hash(f.ds.Spec.Template)
+	f.status = appsv1.DaemonSetStatus{ObservedGeneration: f.ds.Generation, CollisionCount: f.ds.Status.CollisionCount, Conditions: f.ds.Status.Conditions}
+	for i := range pods {
+		f.on[pods[i].Spec.NodeName] = &pods[i]
 	}
 	all, err := actor.List[corev1.Node](c, actor.Path("", "v1", "", "nodes", ""))
 	if err != nil {
 		return 0, err
 	}
-	generation := hash(ds.Spec.Template)
-	on := map[string]*corev1.Pod{}
-	for i := range pods {
-		on[pods[i].Spec.NodeName] = &pods[i]
-	}
-	status := *ds.Status.DeepCopy()
-	status.ObservedGeneration = ds.Generation
-	status.DesiredNumberScheduled, status.CurrentNumberScheduled, status.UpdatedNumberScheduled = 0, 0, 0
-	status.NumberMisscheduled, status.NumberReady, status.NumberAvailable = 0, 0, 0
-	var wait time.Duration
-	var stale *corev1.Pod
-	for _, n := range all {
-		p := on[n.Name]
-		delete(on, n.Name)
-		if !fits(&ds.Spec.Template.Spec, &n) {
-			if p != nil && p.DeletionTimestamp == nil && ds.DeletionTimestamp == nil {
-				return 0, remove(c, p)
-			}
-			continue
-		}
-		status.DesiredNumberScheduled++
-		switch {
-		case ds.DeletionTimestamp != nil:
-		case p == nil:
-			p = podOf(namespace, &ds.Spec.Template, ref)
-			p.GenerateName, p.Spec.NodeName = name+"-", n.Name
-			p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = generation
-			p.Labels["pod-template-generation"] = strconv.FormatInt(ds.Generation, 10)
-			return 0, create(c, p)
-		case p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil:
-			return 0, remove(c, p)
-		case p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] != generation && p.DeletionTimestamp == nil && stale == nil:
-			stale = p
-		}
-		if p == nil {
-			continue
-		}
-		status.CurrentNumberScheduled++
-		if p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] == generation {
-			status.UpdatedNumberScheduled++
-		}
-		if ready(p) && p.DeletionTimestamp == nil {
-			status.NumberReady++
-			ok, left := available(c, p, ds.Spec.MinReadySeconds)
-			if ok {
-				status.NumberAvailable++
-			}
-			wait = soonest(wait, left)
+	for i := range all {
+		if wrote, err := f.node(&all[i]); wrote || err != nil {
+			return 0, err
 		}
 	}
 	for i := range pods { // whose node has gone
-		if p := &pods[i]; on[p.Spec.NodeName] != nil && p.DeletionTimestamp == nil && ds.DeletionTimestamp == nil {
+		if p := &pods[i]; f.on[p.Spec.NodeName] != nil && f.removable(p) {
 			return 0, remove(c, p)
 		}
 	}
-	status.NumberUnavailable = status.DesiredNumberScheduled - status.NumberAvailable
-	if u := ds.Spec.UpdateStrategy.RollingUpdate; u != nil && stale != nil {
-		spare, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(status.DesiredNumberScheduled), true)
-		if !ready(stale) || int(status.NumberUnavailable) < spare {
-			return 0, remove(c, stale)
+	f.status.NumberUnavailable = f.status.DesiredNumberScheduled - f.status.NumberAvailable
+	if wrote, err := f.roll(); wrote || err != nil {
+		return 0, err
+	}
+	if reflect.DeepEqual(f.status, f.ds.Status) {
+		return f.wait, nil
+	}
+	f.ds.Status = f.status
+	return f.wait, actor.Do(c, http.MethodPut, path+"/status", f.ds, nil)
+}
+
+func (f *fleet) ref() metav1.OwnerReference {
+	return *metav1.NewControllerRef(f.ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
+}
+
+func (f *fleet) removable(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && f.ds.DeletionTimestamp == nil }
+
+// node sees to the pod of one node, and counts it.
+func (f *fleet) node(n *corev1.Node) (bool, error) {
+	p := f.on[n.Name]
+	delete(f.on, n.Name)
+	if !fits(&f.ds.Spec.Template.Spec, n) {
+		if p != nil && f.removable(p) {
+			return true, remove(f.controller, p)
 		}
+		return false, nil
 	}
-	if reflect.DeepEqual(status, ds.Status) {
-		return wait, nil
+	f.status.DesiredNumberScheduled++
+	switch {
+	case p == nil && f.ds.DeletionTimestamp == nil:
+		p = podOf(f.ds.Namespace, &f.ds.Spec.Template, f.ref())
+		p.GenerateName, p.Spec.NodeName = f.ds.Name+"-", n.Name
+		p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = f.hash
+		p.Labels["pod-template-generation"] = strconv.FormatInt(f.ds.Generation, 10)
+		return true, create(f.controller, p)
+	case p == nil:
+		return false, nil
+	case p.Status.Phase == corev1.PodFailed && f.removable(p):
+		return true, remove(f.controller, p)
 	}
-	ds.Status = status
-	return wait, actor.Do(c, http.MethodPut, path+"/status", ds, nil)
+	f.status.CurrentNumberScheduled++
+	if p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] == f.hash {
+		f.status.UpdatedNumberScheduled++
+	} else if f.stale == nil && f.removable(p) {
+		f.stale = p
+	}
+	if ready(p) && p.DeletionTimestamp == nil {
+		f.status.NumberReady++
+		ok, left := available(f.controller, p, f.ds.Spec.MinReadySeconds)
+		if ok {
+			f.status.NumberAvailable++
+		}
+		f.wait = soonest(f.wait, left)
+	}
+	return false, nil
+}
+
+// roll replaces a pod of an earlier template, if enough others are available.
+func (f *fleet) roll() (bool, error) {
+	u := f.ds.Spec.UpdateStrategy.RollingUpdate
+	if u == nil || f.stale == nil {
+		return false, nil
+	}
+	spare, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(f.status.DesiredNumberScheduled), true)
+	if ready(f.stale) && int(f.status.NumberUnavailable) >= spare {
+		return false, nil
+	}
+	return true, remove(f.controller, f.stale)
 }
 
 // fits says whether a pod of the template may run on a node.
