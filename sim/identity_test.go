@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,11 +23,11 @@ func account(name string) *corev1.ServiceAccount {
 
 // granted is a Role of the namespace default and a binding that gives it to an account.
 func granted(name string, rules ...rbacv1.PolicyRule) []client.Object {
-	meta := metav1.ObjectMeta{Namespace: "default", Name: name}
+	m := metav1.ObjectMeta{Namespace: "default", Name: name}
 	return []client.Object{
-		&rbacv1.Role{ObjectMeta: meta, Rules: rules},
+		&rbacv1.Role{ObjectMeta: m, Rules: rules},
 		&rbacv1.RoleBinding{
-			ObjectMeta: meta,
+			ObjectMeta: m,
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: name}},
 		},
@@ -107,5 +108,48 @@ func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
 	}, sim.Runs(3), sim.Verify(1))
 	if report.Failure != nil {
 		t.Fatal(report.Failure.Verdict.Message)
+	}
+}
+
+// A program that acts for others takes on their accounts, as far as it may.
+func TestImpersonation(t *testing.T) {
+	var told []string
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		told = nil
+		w.Apply(account("tenant"), account("operator"), configMap("a"))
+		w.Apply(granted("tenant", readsMaps)...)
+		w.Apply(granted("operator", rbacv1.PolicyRule{
+			Verbs: []string{"impersonate"}, APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"tenant"},
+		})...)
+		w.Run("operator", func(ctx context.Context, cfg *rest.Config) error {
+			var mapper meta.RESTMapper // of the first, because discovery would be refused too
+			for _, name := range []string{"", "tenant", "operator"} {
+				as := rest.CopyConfig(cfg)
+				if name != "" {
+					as.Impersonate.UserName = "system:serviceaccount:default:" + name
+				}
+				c, err := client.New(as, client.Options{Mapper: mapper})
+				if err != nil {
+					return err
+				}
+				mapper = c.RESTMapper()
+				said := "found"
+				if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.ConfigMap{}); err != nil {
+					said = err.Error()
+				}
+				told = append(told, said)
+			}
+			<-ctx.Done()
+			return nil
+		}, sim.As("default/operator"))
+		w.Sleep(time.Minute)
+	}, sim.Runs(1)))
+	want := []string{
+		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot get resource "configmaps" in API group "" in the namespace "default"`,
+		"found",
+		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot impersonate-on:serviceaccount:get resource "configmaps" in API group "" in the namespace "default"`,
+	}
+	if strings.Join(told, "\n") != strings.Join(want, "\n") {
+		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
 	}
 }

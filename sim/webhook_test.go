@@ -174,6 +174,27 @@ func TestFailurePolicy(t *testing.T) {
 	}
 }
 
+// Of two processes that serve the same path, the Service says which is meant.
+func TestServicesLeadToProcesses(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		for _, name := range []string{"other", "keeper"} {
+			w.Start(name, func(mgr ctrl.Manager) error {
+				mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
+					func(context.Context, admission.Request) admission.Response {
+						return admission.Denied(name + " says no")
+					})})
+				return nil
+			}, sim.Serves("default/"+name))
+		}
+		w.Settle()
+		w.Apply(hooked(admissionregv1.Fail)...)
+		err := w.Client().Create(w.Context(), configMap("a"))
+		if want := `admission webhook "stamp.example.org" denied the request: keeper says no`; err == nil || err.Error() != want {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}, sim.Runs(3)))
+}
+
 // A webhook that does not answer is given up after its time-out.
 func TestWebhookTimeOut(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
