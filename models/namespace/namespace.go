@@ -50,6 +50,12 @@ func AnyOrder() Option {
 	return func(c *controller) { c.anyOrder = true }
 }
 
+// InOrder deletes these types first, in this order, each written as "resource.group" or, in the core group, as "resource". The
+// others follow as the run chooses. No real controller promises an order; this is for trying them one by one.
+func InOrder(types ...string) Option {
+	return func(c *controller) { c.order = types }
+}
+
 // Undiscovered makes discovery fail for the group versions that failing returns, at a time since the beginning of the run.
 // That is what a cluster sees while an aggregated API server is down: the types of those groups are not deleted, and no
 // namespace finishes.
@@ -69,6 +75,7 @@ func New(opts ...Option) actor.Actor {
 type controller struct {
 	cluster      actor.Cluster
 	anyOrder     bool
+	order        []string
 	undiscovered func(time.Duration) []schema.GroupVersion
 	work         map[string]*work
 	types        []actor.Resource // what is served, until that changes

@@ -145,6 +145,8 @@ func TestPodsGoFirst(t *testing.T) {
 	}{
 		{"by default", nil, []string{"pods", "configmaps", "secrets", "serviceaccounts", "namespaces"}},
 		{"unless any order will do", []namespace.Option{namespace.AnyOrder()}, []string{"configmaps", "pods", "secrets", "serviceaccounts", "namespaces"}},
+		{"those whose order is given before the others", []namespace.Option{namespace.AnyOrder(), namespace.InOrder("serviceaccounts", "secrets", "pods")},
+			[]string{"serviceaccounts", "secrets", "pods", "configmaps", "namespaces"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := world(t, namespace.New(tt.opts...))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,16 +91,26 @@ func (p *pass) step() {
 		p.report()
 		return
 	}
-	i := slices.IndexFunc(p.left, isPods)
-	if i < 0 || p.anyOrder {
-		i = 0
-		if len(p.left) > 1 {
-			i = p.cluster.Choose("next type deleted with namespace "+p.name, len(p.left))
-		}
-	}
+	i := p.turn()
 	r := p.left[i]
 	p.left = slices.Delete(p.left, i, i+1)
 	p.empty(r)
+}
+
+// turn is whose turn it is among the types that are left.
+func (p *pass) turn() int {
+	if i := slices.IndexFunc(p.left, isPods); i >= 0 && !p.anyOrder {
+		return i
+	}
+	for _, first := range p.order {
+		if i := slices.IndexFunc(p.left, func(r actor.Resource) bool { return strings.TrimSuffix(r.Name+"."+r.Group, ".") == first }); i >= 0 {
+			return i
+		}
+	}
+	if len(p.left) == 1 {
+		return 0
+	}
+	return p.cluster.Choose("next type deleted with namespace "+p.name, len(p.left))
 }
 
 func isPods(r actor.Resource) bool { return r.Group == "" && r.Name == "pods" }

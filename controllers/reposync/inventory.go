@@ -1,0 +1,145 @@
+// This file exists for the inventory of what a RepoSync manages, and for deleting that in the order of its dependencies.
+
+package reposync
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DependsOn is the annotation that says what an object needs: a comma-separated list of objects, written
+// "group/namespaces/namespace/kind/name" with an empty group for core, as kpt defines it.
+const DependsOn = "config.kubernetes.io/depends-on"
+
+var inventoryKind = schema.GroupVersionKind{Group: "kpt.dev", Version: "v1alpha1", Kind: "ResourceGroup"}
+
+// object names one object in an inventory.
+type object struct {
+	Group     string `json:"group"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// String is "Kind namespace/name".
+func (o object) String() string { return o.Kind + " " + o.Namespace + "/" + o.Name }
+
+func refTo(o client.Object, kind schema.GroupKind) object {
+	return object{kind.Group, kind.Kind, o.GetNamespace(), o.GetName()}
+}
+
+// needs are the objects that o says it depends on.
+func needs(o client.Object) (out []object) {
+	for _, ref := range strings.Split(o.GetAnnotations()[DependsOn], ",") {
+		parts := strings.Split(strings.TrimSpace(ref), "/")
+		if len(parts) == 5 && parts[1] == "namespaces" {
+			out = append(out, object{Group: parts[0], Kind: parts[3], Namespace: parts[2], Name: parts[4]})
+		}
+	}
+	return out
+}
+
+// managed is an object that is in an inventory and in the cluster.
+type managed struct {
+	object
+	*unstructured.Unstructured
+}
+
+// newInventory is an empty inventory of a RepoSync.
+func newInventory(sync types.NamespacedName) *unstructured.Unstructured {
+	inv := &unstructured.Unstructured{}
+	inv.SetGroupVersionKind(inventoryKind)
+	inv.SetNamespace(sync.Namespace)
+	inv.SetName(sync.Name)
+	return inv
+}
+
+// contents are the objects of an inventory.
+func contents(inv *unstructured.Unstructured) ([]object, error) {
+	var typed struct {
+		Spec struct {
+			Resources []object `json:"resources"`
+		} `json:"spec"`
+	}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(inv.Object, &typed)
+	return typed.Spec.Resources, err
+}
+
+// present are the objects of an inventory that exist.
+func present(ctx context.Context, c client.Client, inv *unstructured.Unstructured) (out []managed, err error) {
+	listed, err := contents(inv)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range listed {
+		mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+		if err != nil {
+			return nil, err
+		}
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(mapping.GroupVersionKind)
+		err = c.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, o) // not from the cache: it is unstructured
+		if apierrors.IsNotFound(err) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		out = append(out, managed{ref, o})
+	}
+	return out, nil
+}
+
+// dependents are those of all that need one object.
+func dependents(all []managed, on object) (out []managed) {
+	for _, m := range all {
+		for _, need := range needs(m) {
+			if need == on {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// destroy deletes what an inventory lists, dependents first, and then the inventory. It returns what is still there, in words;
+// nothing means that it is done. No inventory means that nothing is managed.
+func destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (waits string, err error) {
+	inv := newInventory(sync)
+	if err := c.Get(ctx, sync, inv); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	left, err := present(ctx, c, inv)
+	if err != nil {
+		return "", err
+	}
+	if len(left) == 0 {
+		return "", client.IgnoreNotFound(c.Delete(ctx, inv))
+	}
+	var names []string
+	for _, m := range left {
+		name := m.object.String()
+		if f := m.GetFinalizers(); len(f) > 0 {
+			name += fmt.Sprintf(" (kept by %s)", strings.Join(f, ", "))
+		}
+		names = append(names, name)
+		if m.GetDeletionTimestamp() != nil || len(dependents(left, m.object)) > 0 {
+			continue
+		}
+		err := c.Delete(ctx, m.Unstructured, client.PropagationPolicy(metav1.DeletePropagationBackground),
+			client.Preconditions{UID: ptr.To(m.GetUID())})
+		if client.IgnoreNotFound(err) != nil {
+			return "", fmt.Errorf("deleting %s: %w", m.object, err)
+		}
+	}
+	return strings.Join(names, ", "), nil
+}

@@ -1,0 +1,213 @@
+// This file exists for the reconciler-manager: what it makes for each RepoSync.
+
+package reposync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+)
+
+// Manager makes a reconciler for each RepoSync and takes it away again. It has rights to all that it does in every
+// namespace, and in V10 to all that reconcilers manage. Fill in the exported field and call SetupWithManager.
+type Manager struct {
+	// Variant is the stage of the story to play; the zero value is the full cure.
+	Variant Variant
+
+	policy policy
+	writer
+}
+
+// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster has many, are not cached.
+func ManagerOptions(o ctrl.Options) ctrl.Options {
+	o.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}
+	return o
+}
+
+// SetupWithManager registers the manager's controller.
+func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
+	var err error
+	if m.policy, err = m.Variant.policy(); err != nil {
+		return err
+	}
+	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	mine := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		if sync, ok := syncOf(o); ok {
+			return []reconcile.Request{{NamespacedName: sync}}
+		}
+		return nil
+	})
+	b := ctrl.NewControllerManagedBy(mgr).Named("reconciler-manager").For(&v1beta1.RepoSync{}).
+		Watches(&appsv1.Deployment{}, mine).
+		Watches(&corev1.ServiceAccount{}, mine).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
+	if m.policy.clusterWide {
+		return b.Watches(&rbacv1.ClusterRoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
+	}
+	return b.Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
+}
+
+// granted are the RepoSyncs whose reconcilers have their rights by a binding.
+func (m *Manager) granted(ctx context.Context, o client.Object) []reconcile.Request {
+	if o.GetName() != BindingName {
+		return nil
+	}
+	return m.inNamespace(ctx, o.GetNamespace(), func(*v1beta1.RepoSync) bool { return true })
+}
+
+// users are the RepoSyncs for which a Secret was copied, or is to be.
+func (m *Manager) users(ctx context.Context, o client.Object) []reconcile.Request {
+	if sync, ok := syncOf(o); ok {
+		return []reconcile.Request{{NamespacedName: sync}}
+	}
+	return m.inNamespace(ctx, o.GetNamespace(), func(s *v1beta1.RepoSync) bool { return secretOf(s) == o.GetName() })
+}
+
+func (m *Manager) inNamespace(ctx context.Context, namespace string, which func(*v1beta1.RepoSync) bool) (out []reconcile.Request) {
+	var all v1beta1.RepoSyncList
+	if err := m.client.List(ctx, &all, client.InNamespace(namespace)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "RepoSyncs cannot be listed")
+	}
+	for i := range all.Items {
+		if s := &all.Items[i]; which(s) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s)})
+		}
+	}
+	return out
+}
+
+func secretOf(s *v1beta1.RepoSync) string {
+	if s.Spec.Git == nil {
+		return ""
+	}
+	return s.Spec.Git.SecretRef.Name
+}
+
+// Reconcile brings the reconciler of a RepoSync about, or takes it away.
+func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	sync := &v1beta1.RepoSync{}
+	if err := m.client.Get(ctx, req.NamespacedName, sync); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err) // our finalizer has seen to it
+	}
+	if !sync.DeletionTimestamp.IsZero() {
+		if !controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerManagerFinalizer) {
+			return ctrl.Result{}, nil
+		}
+		return m.finalize(ctx, sync)
+	}
+	if controllerutil.AddFinalizer(sync, v1beta1.ReconcilerManagerFinalizer) {
+		if err := m.client.Update(ctx, sync); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	if err := m.upsert(ctx, sync); err != nil {
+		_ = m.say(ctx, sync, is(v1beta1.Stalled, "Failed", err.Error())) // the error is what counts
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, m.say(ctx, sync, not(v1beta1.Stalled),
+		metav1.Condition{Type: v1beta1.Reconciling, Status: metav1.ConditionFalse, Reason: "Reconciled"})
+}
+
+// upsert makes what a reconciler needs, and the reconciler last.
+func (m *Manager) upsert(ctx context.Context, sync *v1beta1.RepoSync) error {
+	key := client.ObjectKeyFromObject(sync)
+	if name := secretOf(sync); name != "" {
+		if err := m.copySecret(ctx, key, name); err != nil {
+			return fmt.Errorf("the Secret: %w", err)
+		}
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: in(key, "")}
+	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, account, func() error { return nil }); err != nil {
+		return fmt.Errorf("the ServiceAccount: %w", err)
+	}
+	b := m.policy.binding(sync.Namespace)
+	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, b.Object, func() error { return b.admit(subject(key), m.policy.holds) }); err != nil {
+		return fmt.Errorf("the RoleBinding: %w", err)
+	}
+	settings := &corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")}
+	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, settings, func() error {
+		if g := sync.Spec.Git; g != nil {
+			settings.Data = map[string]string{"GIT_SYNC_REPO": g.Repo, "GIT_SYNC_REV": g.Revision}
+		}
+		return nil
+	}); err != nil {
+		return fmt.Errorf("the ConfigMap: %w", err)
+	}
+	deployment := &appsv1.Deployment{ObjectMeta: in(key, "")}
+	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, deployment, func() error { run(deployment); return nil }); err != nil {
+		return fmt.Errorf("the Deployment: %w", err)
+	}
+	return nil
+}
+
+// run says what the Deployment of a reconciler runs.
+func run(d *appsv1.Deployment) {
+	labels := map[string]string{"configsync.gke.io/reconciler": d.Name}
+	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.ServiceAccountName = d.Name
+	if len(d.Spec.Template.Spec.Containers) == 0 {
+		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "reconciler", Image: "example.com/reconciler"}}
+	}
+}
+
+// copySecret copies a Secret into the system namespace.
+func (m *Manager) copySecret(ctx context.Context, sync types.NamespacedName, name string) error {
+	original := &corev1.Secret{}
+	if err := m.client.Get(ctx, types.NamespacedName{Namespace: sync.Namespace, Name: name}, original); err != nil {
+		return err
+	}
+	dup := &corev1.Secret{ObjectMeta: in(sync, "-"+name)}
+	_, err := controllerutil.CreateOrUpdate(ctx, m.client, dup, func() error {
+		dup.Type, dup.Data = original.Type, original.Data
+		return nil
+	})
+	return err
+}
+
+// subject is the ServiceAccount of a RepoSync's reconciler.
+func subject(sync types.NamespacedName) rbacv1.Subject {
+	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: Namespace, Name: ReconcilerName(sync)}
+}
+
+// binding gives reconcilers their rights: a RoleBinding or a ClusterRoleBinding.
+type binding struct {
+	client.Object
+	subjects *[]rbacv1.Subject
+	role     *rbacv1.RoleRef
+}
+
+// binding is the one that serves a namespace, empty as yet.
+func (p *policy) binding(namespace string) binding {
+	if p.clusterWide {
+		b := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: BindingName}}
+		return binding{b, &b.Subjects, &b.RoleRef}
+	}
+	b := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: BindingName}}
+	return binding{b, &b.Subjects, &b.RoleRef}
+}
+
+// admit adds a subject, and the finalizer of a variant that holds bindings.
+func (b binding) admit(s rbacv1.Subject, hold bool) error {
+	if !slices.Contains(*b.subjects, s) {
+		*b.subjects = append(*b.subjects, s)
+	}
+	*b.role = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: BindingName}
+	if hold && b.GetDeletionTimestamp().IsZero() {
+		controllerutil.AddFinalizer(b, v1beta1.ReconcilerManagerFinalizer)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+// This file exists for the reconciler, which there is one of for each RepoSync, with the rights of its ServiceAccount.
+
+package reposync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+)
+
+// How often the reconciler looks whether what it manages is still as declared, and whether what it deletes has gone.
+const (
+	syncPeriod    = time.Minute
+	destroyPeriod = 2 * time.Second
+)
+
+// Reconciler syncs one RepoSync. Fill in the exported fields and call SetupWithManager.
+type Reconciler struct {
+	// Sync is the RepoSync.
+	Sync types.NamespacedName
+	// Source returns what the repository declares, each object after those that it depends on. All of it must be in the
+	// namespace of the RepoSync.
+	Source func(context.Context, *v1beta1.RepoSync) ([]*unstructured.Unstructured, error)
+	// Variant is the stage of the story to play; the zero value is the full cure.
+	Variant Variant
+
+	policy policy
+	writer
+}
+
+// SetupWithManager registers the reconciler. The manager's cache should be restricted to the namespace of the RepoSync: there
+// are no rights for more.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	var err error
+	if r.policy, err = r.Variant.policy(); err != nil {
+		return err
+	}
+	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	return ctrl.NewControllerManagedBy(mgr).Named("reconciler").For(&v1beta1.RepoSync{}).Complete(r)
+}
+
+// Reconcile syncs, or cleans up.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	if req.NamespacedName != r.Sync {
+		return ctrl.Result{}, nil
+	}
+	// The cache may not know of a deletion whose work has been done: nothing of that may be undone.
+	sync := &v1beta1.RepoSync{}
+	if err := r.live.Get(ctx, req.NamespacedName, sync); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	switch {
+	case sync.DeletionTimestamp.IsZero():
+		return ctrl.Result{RequeueAfter: syncPeriod}, r.sync(ctx, sync)
+	case controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerFinalizer):
+		return r.finalize(ctx, sync)
+	}
+	return ctrl.Result{}, nil
+}
+
+func foreground(sync *v1beta1.RepoSync) bool {
+	return sync.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
+}
+
+// sync makes the cluster what the repository declares.
+func (r *Reconciler) sync(ctx context.Context, sync *v1beta1.RepoSync) error {
+	changed := false
+	if foreground(sync) {
+		changed = controllerutil.AddFinalizer(sync, v1beta1.ReconcilerFinalizer)
+	} else {
+		changed = controllerutil.RemoveFinalizer(sync, v1beta1.ReconcilerFinalizer)
+	}
+	if changed {
+		if err := r.client.Update(ctx, sync); err != nil {
+			return err
+		}
+	}
+	declared, err := r.Source(ctx, sync)
+	if err != nil {
+		return err
+	}
+	if err := r.record(ctx, declared); err != nil {
+		return fmt.Errorf("the inventory: %w", err)
+	}
+	var failures []string
+	for _, o := range declared {
+		if err := r.apply(ctx, o); err != nil {
+			failures = append(failures, err.Error())
+		}
+	}
+	if len(failures) > 0 {
+		message := strings.Join(failures, "; ")
+		if err := r.say(ctx, sync, is(v1beta1.Syncing, "Failed", message)); err != nil {
+			return err
+		}
+		return fmt.Errorf("syncing: %s", message)
+	}
+	return r.say(ctx, sync, metav1.Condition{Type: v1beta1.Syncing, Status: metav1.ConditionFalse, Reason: "Synced"})
+}
+
+// record writes down what is going to be managed, before it is.
+func (r *Reconciler) record(ctx context.Context, declared []*unstructured.Unstructured) error {
+	inv := newInventory(r.Sync)
+	err := r.client.Get(ctx, r.Sync, inv)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return err
+	}
+	listed, err := contents(inv)
+	if err != nil {
+		return err
+	}
+	was := len(listed)
+	for _, o := range declared {
+		if ref := refTo(o, o.GroupVersionKind().GroupKind()); !slices.Contains(listed, ref) {
+			listed = append(listed, ref)
+		}
+	}
+	if len(listed) == was {
+		return nil
+	}
+	spec, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&struct {
+		Resources []object `json:"resources"`
+	}{listed})
+	if err != nil {
+		return err
+	}
+	inv.Object["spec"] = spec
+	if missing {
+		return r.client.Create(ctx, inv)
+	}
+	return r.client.Update(ctx, inv)
+}
+
+// apply creates an object that is not there. Nobody else changes these objects, so there is nothing to correct.
+func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructured) error {
+	o := declared.DeepCopy()
+	err := r.client.Get(ctx, client.ObjectKeyFromObject(o), o)
+	if apierrors.IsNotFound(err) {
+		err = r.client.Create(ctx, declared.DeepCopy())
+	}
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// finalize deletes what is managed, if that is asked for, and takes the reconciler's finalizer off.
+func (r *Reconciler) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Result, error) {
+	if foreground(sync) {
+		if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Deleting managed resource objects")); err != nil {
+			return ctrl.Result{}, err
+		}
+		waits, err := r.clear(ctx)
+		if err != nil {
+			// It may be that this cannot be written either. The error is what counts.
+			_ = r.say(ctx, sync, is(v1beta1.ReconcilerFinalizerFailure, "DestroyFailure", err.Error()))
+			return ctrl.Result{}, err
+		}
+		if waits != "" {
+			return ctrl.Result{RequeueAfter: destroyPeriod}, r.say(ctx, sync, not(v1beta1.ReconcilerFinalizerFailure),
+				is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Waiting for "+waits))
+		}
+	}
+	if err := r.say(ctx, sync, not(v1beta1.ReconcilerFinalizing), not(v1beta1.ReconcilerFinalizerFailure)); err != nil {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{}, r.release(ctx, sync, v1beta1.ReconcilerFinalizer)
+}
+
+// clear deletes what is managed, unless the variant may leave that to the namespace controller.
+func (r *Reconciler) clear(ctx context.Context) (waits string, err error) {
+	if r.policy.skips {
+		needless, err := r.needless(ctx)
+		if err != nil || needless {
+			return "", err
+		}
+	}
+	return destroy(ctx, r.client, r.Sync)
+}
+
+// needless says that the namespace terminates and that nobody asked for an order.
+func (r *Reconciler) needless(ctx context.Context) (bool, error) {
+	if is, err := terminating(ctx, r.live, r.Sync.Namespace); err != nil || !is {
+		return false, err
+	}
+	inv := newInventory(r.Sync)
+	if err := r.client.Get(ctx, r.Sync, inv); err != nil {
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	}
+	all, err := present(ctx, r.client, inv)
+	return !slices.ContainsFunc(all, func(m managed) bool { return len(needs(m)) > 0 }), err
+}
+
+// terminating says whether a namespace is being deleted, as far as the reader knows.
+func terminating(ctx context.Context, c client.Reader, name string) (bool, error) {
+	n := &corev1.Namespace{}
+	if err := c.Get(ctx, types.NamespacedName{Name: name}, n); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return n.Status.Phase == corev1.NamespaceTerminating, nil
+}

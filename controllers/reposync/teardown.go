@@ -1,0 +1,147 @@
+// This file exists for the heart of the story: what the reconciler-manager does while a RepoSync is being deleted.
+
+package reposync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+)
+
+// How soon the manager looks again at a namespace that may begin to terminate, and at what it waits for itself.
+const (
+	namespacePeriod = 10 * time.Second
+	teardownPeriod  = 2 * time.Second
+)
+
+// release says whether the manager may take the reconciler's finalizer off; if not, when to ask again, and never if that
+// is zero.
+type release func(context.Context, *Manager, *v1beta1.RepoSync) (may bool, again time.Duration, err error)
+
+// never waits for the event with which the reconciler takes it off.
+func never(context.Context, *Manager, *v1beta1.RepoSync) (bool, time.Duration, error) {
+	return false, 0, nil
+}
+
+// always does not wait.
+func always(context.Context, *Manager, *v1beta1.RepoSync) (bool, time.Duration, error) {
+	return true, 0, nil
+}
+
+// whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up again when that changes.
+func whenTerminating(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
+	may, err := terminating(ctx, m.client, sync.Namespace)
+	return may, 0, err
+}
+
+// whenTerminatingLive asks the server, and comes back.
+func whenTerminatingLive(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
+	may, err := terminating(ctx, m.live, sync.Namespace)
+	return may, namespacePeriod, err
+}
+
+// lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it ends the reconciler, so that
+// there is one hand at work, and deletes what is managed in the reconciler's place. A RepoSync that has gone has left
+// nothing behind, whoever did it.
+func lastResort(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
+	key := client.ObjectKeyFromObject(sync)
+	name := ReconcilerName(key)
+	if left := time.Until(sync.DeletionTimestamp.Add(m.policy.patience)); left > 0 {
+		return false, left, m.say(ctx, sync, is(v1beta1.Stalled, "WaitingForReconciler", fmt.Sprintf(
+			"Waiting for %s to delete what it manages; if it has not by %v after the deletion, the reconciler-manager does",
+			name, m.policy.patience)))
+	}
+	if gone, err := m.undeploy(ctx, sync); err != nil || !gone {
+		return false, teardownPeriod, err
+	}
+	if err := m.live.Get(ctx, key, sync); err != nil { // somebody may have changed the propagation policy
+		return false, 0, client.IgnoreNotFound(err)
+	}
+	if !foreground(sync) {
+		return true, 0, nil
+	}
+	waits, err := destroy(ctx, m.client, key)
+	switch {
+	case err != nil:
+		_ = m.say(ctx, sync, is(v1beta1.Stalled, "ReconcilerReplaced", fmt.Sprintf("In the place of %s: %v", name, err)))
+		return false, 0, err
+	case waits != "":
+		return false, teardownPeriod, m.say(ctx, sync, is(v1beta1.Stalled, "ReconcilerReplaced",
+			fmt.Sprintf("In the place of %s, which has not finished, the reconciler-manager waits for %s", name, waits)))
+	}
+	return true, 0, nil
+}
+
+// finalize takes away what was made for a RepoSync and lets it go.
+func (m *Manager) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Result, error) {
+	if controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerFinalizer) {
+		may, again, err := m.policy.release(ctx, m, sync)
+		if err != nil || !may {
+			return ctrl.Result{RequeueAfter: again}, err
+		}
+		if err := m.release(ctx, sync, v1beta1.ReconcilerFinalizer); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	gone, err := m.undeploy(ctx, sync)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !gone && m.policy.holds {
+		return ctrl.Result{RequeueAfter: teardownPeriod}, nil
+	}
+	key := client.ObjectKeyFromObject(sync)
+	if err := m.revoke(ctx, sync); err != nil {
+		return ctrl.Result{}, err
+	}
+	for _, o := range []client.Object{
+		&corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")},
+		&corev1.Secret{ObjectMeta: in(key, "-"+secretOf(sync))},
+		&corev1.ServiceAccount{ObjectMeta: in(key, "")},
+	} {
+		if err := m.client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
+}
+
+// undeploy deletes the Deployment of a reconciler, and says whether it has gone.
+func (m *Manager) undeploy(ctx context.Context, sync *v1beta1.RepoSync) (gone bool, err error) {
+	d := &appsv1.Deployment{ObjectMeta: in(client.ObjectKeyFromObject(sync), "")}
+	if err := m.client.Delete(ctx, d); client.IgnoreNotFound(err) != nil {
+		return false, err
+	}
+	err = m.live.Get(ctx, client.ObjectKeyFromObject(d), d)
+	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+}
+
+// revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it serves nobody else.
+func (m *Manager) revoke(ctx context.Context, sync *v1beta1.RepoSync) error {
+	b := m.policy.binding(sync.Namespace)
+	if err := m.live.Get(ctx, client.ObjectKeyFromObject(b), b.Object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	mine := subject(client.ObjectKeyFromObject(sync))
+	*b.subjects = slices.DeleteFunc(*b.subjects, func(s rbacv1.Subject) bool { return s == mine })
+	if len(*b.subjects) > 0 {
+		return m.client.Update(ctx, b.Object)
+	}
+	if controllerutil.RemoveFinalizer(b, v1beta1.ReconcilerManagerFinalizer) {
+		if err := m.client.Update(ctx, b.Object); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+	}
+	return client.IgnoreNotFound(m.client.Delete(ctx, b.Object))
+}

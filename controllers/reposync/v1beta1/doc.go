@@ -1,0 +1,18 @@
+// Package v1beta1 holds the API type of the reposync operator: RepoSync, with the names that Config Sync gave its fields,
+// annotations, finalizers and conditions. Of the spec only the Git source is here. The package holds no logic.
+package v1beta1
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/scheme"
+)
+
+var (
+	// GroupVersion is the group and version of every kind in this package.
+	GroupVersion = schema.GroupVersion{Group: "configsync.gke.io", Version: "v1beta1"}
+
+	schemeBuilder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&RepoSync{}, &RepoSyncList{})
+
+	// AddToScheme makes the kinds of this package known to a scheme.
+	AddToScheme = schemeBuilder.AddToScheme
+)

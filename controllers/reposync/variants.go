@@ -1,0 +1,87 @@
+// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
+// from the operator as it was to the full cure.
+
+package reposync
+
+import (
+	"fmt"
+	"time"
+)
+
+// Variant names one stage of the story. The zero value is V10, the one to use.
+type Variant string
+
+// The variants, in the order of the story.
+const (
+	// V0 leaves the reconciler's finalizer to the reconciler.
+	V0 Variant = "V0"
+	// V1 has the manager take it off as soon as a RepoSync is being deleted.
+	V1 Variant = "V1"
+	// V2 takes it off when the namespace terminates, as far as the cache knows: pull request 1191, as merged.
+	V2 Variant = "V2"
+	// V2w reads the namespace live, and comes back.
+	V2w Variant = "V2w"
+	// V3 refuses to delete a namespace while a RepoSync is in it.
+	V3 Variant = "V3"
+	// V4 has the reconciler leave what it manages to the namespace controller, unless an order was asked for.
+	V4 Variant = "V4"
+	// V5 is V4, and a finalizer keeps the RoleBinding for as long as the reconciler needs it.
+	V5 Variant = "V5"
+	// V6n is V4, and a webhook keeps the RoleBinding for as long as the reconciler needs it.
+	V6n Variant = "V6n"
+	// V6g is V6n, and the webhook keeps whatever something else depends on.
+	V6g Variant = "V6g"
+	// V9 gives reconcilers their rights by a ClusterRoleBinding.
+	V9 Variant = "V9"
+	// V10 is the full cure: the webhook of V6g, and a manager that says what a deletion waits for and in the end does the
+	// reconciler's work itself.
+	V10 Variant = "V10"
+)
+
+// policy is the set of decisions in which the variants differ. The zero policy is V0.
+type policy struct {
+	// release decides, while a RepoSync is being deleted, whether the manager goes on in spite of the reconciler's finalizer.
+	release release
+	// patience is how long a deletion may take before the manager does it itself; it is for lastResort.
+	patience time.Duration
+	// skips has the reconciler destroy nothing in a terminating namespace if no managed object depends on another.
+	skips bool
+	// holds keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
+	holds bool
+	// clusterWide gives rights by a ClusterRoleBinding.
+	clusterWide bool
+	// refuses are the deletions that the webhook refuses.
+	refuses []refusal
+}
+
+// policies is the table of the story.
+func policies() map[Variant]policy {
+	v0 := policy{release: never}
+	v1, v2, v2w, v3, v4, v9 := v0, v0, v0, v0, v0, v0
+	v1.release = always
+	v2.release = whenTerminating
+	v2w.release = whenTerminatingLive
+	v3.refuses = []refusal{inhabited}
+	v4.skips = true
+	v5, v6n, v6g := v4, v4, v4
+	v5.holds = true
+	v6n.refuses = []refusal{bindingInUse}
+	v6g.refuses = []refusal{bindingInUse, inventoryInUse, dependedOn}
+	v9.clusterWide = true
+	v10 := policy{release: lastResort, patience: 30 * time.Second, refuses: v6g.refuses}
+
+	return map[Variant]policy{
+		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V9: v9, V10: v10, "": v10,
+	}
+}
+
+// Variants lists every variant in the order of the story.
+func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V9, V10} }
+
+func (v Variant) policy() (policy, error) {
+	p, ok := policies()[v]
+	if !ok {
+		return policy{}, fmt.Errorf("reposync: there is no variant %q; the variants are %v", string(v), Variants())
+	}
+	return p, nil
+}
