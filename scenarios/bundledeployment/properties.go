@@ -34,12 +34,12 @@ func (b *Books) unrest() time.Duration { return max(8*time.Minute, 16*b.Terminat
 
 // calm is where a deployment has settled: the place in its hands of the first timer that was longer than the clean-up,
 // after the last change from outside; -1 if there was none yet. A RequeueAfter that is asked for again whenever an event
-// comes is as long as from one attempt to the next.
+// comes is as long as from the end of one attempt to the next.
 func (b *Books) calm(a *account) int {
 	var before *hand // with the attempt before
 	idle := false    // a timer has come since that found nothing to do
 	for i, hand := range a.hands {
-		asked := hand.requeued && hand.attempts > 0 && before != nil && !idle && hand.at-before.at > b.Terminates
+		asked := hand.requeued && hand.attempts > 0 && before != nil && !idle && hand.at-before.done > b.Terminates
 		switch {
 		case hand.timer && hand.wait > b.Terminates || asked:
 			return i

@@ -112,19 +112,24 @@ func Deployment(name, image, namespace string, refused bool) *v1alpha1.BundleDep
 	if refused {
 		values += "refused: " + cause + "\n"
 	}
-	config, err := json.Marshal(map[string]string{"values": values})
-	if err != nil {
-		panic(err)
-	}
 	return &v1alpha1.BundleDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.BundleDeploymentSpec{
 			ProvisionerClassName: bundledeployment.ProvisionerID,
-			Config:               runtime.RawExtension{Raw: config},
+			Config:               config(values),
 			Template: &v1alpha1.BundleTemplate{Spec: v1alpha1.BundleSpec{
 				ProvisionerClassName: bundledeployment.ProvisionerID,
 				Source:               v1alpha1.BundleSource{Type: "image", Image: &v1alpha1.ImageSource{Ref: image}},
 			}},
 		},
 	}
+}
+
+// config gives a chart its values.
+func config(values string) runtime.RawExtension {
+	raw, err := json.Marshal(map[string]string{"values": values})
+	if err != nil {
+		panic(err)
+	}
+	return runtime.RawExtension{Raw: raw}
 }

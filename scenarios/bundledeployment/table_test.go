@@ -4,6 +4,7 @@
 package bundledeployment
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -57,6 +58,24 @@ func TestSettingsThatDoNotMatter(t *testing.T) {
 		t.Run("V4 does/"+name, func(t *testing.T) {
 			sim.Check(t, FailsWatched(settles, backoffGrows, actionable, quiet, noOverlap, bounded)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
 		})
+	}
+}
+
+// A healthy deployment waits for failing ones exactly when all workers do, and never longer than their waits take in turn.
+func TestWorkersThatWait(t *testing.T) {
+	for workers := 1; workers <= 3; workers++ {
+		for _, failing := range []int{0, 2, 4} {
+			s := Setting{Variant: bundledeployment.V2, Workers: workers}
+			staggered := workers == 2
+			t.Run(fmt.Sprintf("%d workers, %d failing", workers, failing), func(t *testing.T) {
+				if failing < workers {
+					sim.Check(t, Starved(failing, staggered, true)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+					return
+				}
+				caught(t, Starved(failing, staggered, true)(s), prompt)
+				sim.Check(t, Starved(failing, staggered, false)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+			})
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package bundledeployment
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -80,6 +81,22 @@ func FailsWatched(sentences ...string) Telling {
 	}
 }
 
+// FailsVarying is Fails with a refusal that names something else each time, as one does that holds a time or a uid.
+func FailsVarying(sentences ...string) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := Begin(w, t)
+			w.Inject(faults...)
+			s.asks(sentences...)
+			bd := Deployment(app, "app", "apps", true)
+			bd.Spec.Config = config("namespace: apps\nvaries: true\nrefused: " + cause + "\n")
+			s.Apply(bd)
+			s.Mark()
+			w.Sleep(s.longEnough())
+		}
+	}
+}
+
 // FailsToUpgrade installs a bundle, and then wants one with a second namespace and something that is refused.
 func FailsToUpgrade(sentences ...string) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
@@ -146,7 +163,7 @@ func Starved(failing int, staggered, slo bool) Telling {
 			}
 			within := promptly
 			if !slo {
-				workers := max(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
+				workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
 				within += 30 * time.Second * time.Duration((failing+workers)/workers)
 			}
 			w.Always(prompt, s.Prompt(app, within))

@@ -1,0 +1,98 @@
+// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of records, and repairs.
+
+package release
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+const manifest = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: a, labels: {of: chart}}
+---
+# nothing
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b, namespace: a}
+data: {k: v}
+`
+
+var owner = metav1.OwnerReference{APIVersion: "x.example/v1", Kind: "X", Name: "x", UID: "1"}
+
+func TestMarksReplaceLabelsAndNameTheOwner(t *testing.T) {
+	out, err := Marks{Labels: map[string]string{"of": "owner"}, Owner: owner}.Run(bytes.NewBufferString(manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Objects(out)
+	if err != nil || len(objects) != 2 {
+		t.Fatalf("%d objects: %v", len(objects), err)
+	}
+	for i, name := range []string{"a", "b"} {
+		o := objects[i]
+		if o.GetName() != name || o.GetLabels()["of"] != "owner" || len(o.GetOwnerReferences()) != 1 || o.GetOwnerReferences()[0].UID != "1" {
+			t.Errorf("object %d is %v", i+1, o)
+		}
+	}
+	if _, err := (Marks{}).Run(bytes.NewBufferString("{")); err == nil || !strings.Contains(err.Error(), "decoding the manifest") {
+		t.Errorf("a broken manifest: %v", err)
+	}
+}
+
+func TestRecordsHaveAnOwner(t *testing.T) {
+	secrets := OwnedSecrets(fake.NewClientset().CoreV1().Secrets("ns"), owner)
+	made, err := secrets.Create(context.Background(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := secrets.Update(context.Background(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*corev1.Secret{made, written} {
+		if len(s.OwnerReferences) != 1 || s.OwnerReferences[0].UID != "1" {
+			t.Errorf("the owners are %v", s.OwnerReferences)
+		}
+	}
+}
+
+func TestRepairsSetWhatTheManifestSetsAndNothingElse(t *testing.T) {
+	for _, c := range []struct {
+		kind           schema.GroupVersionKind
+		is, should     map[string]any
+		patch          string
+		strategicMerge bool
+	}{
+		{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, map[string]any{"k": "other", "own": "x"}, map[string]any{"k": "v"}, `{"data":{"k":"v"}}`, true},
+		{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, map[string]any{"k": "v", "own": "x"}, map[string]any{"k": "v"}, "", true},
+		{schema.GroupVersionKind{Group: "x.example", Version: "v1", Kind: "X"}, map[string]any{"own": "x"}, map[string]any{"k": "v"}, `{"data":{"k":"v"}}`, false},
+	} {
+		object := func(data map[string]any) *unstructured.Unstructured {
+			o := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "o"}, "data": data}}
+			o.SetGroupVersionKind(c.kind)
+			return o
+		}
+		info := &resource.Info{Object: object(c.should), Mapping: &meta.RESTMapping{GroupVersionKind: c.kind}}
+		patch, kind, err := difference(object(c.is), info)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(patch) != c.patch || patch != nil && (kind == types.StrategicMergePatchType) != c.strategicMerge {
+			t.Errorf("%s: the patch is %s %s, not %s", c.kind.Kind, kind, patch, c.patch)
+		}
+	}
+}
