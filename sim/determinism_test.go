@@ -70,14 +70,18 @@ func stamps(leaders int, priority bool) func(*World) {
 // everything is two replicas and a loner, knobs turned, under every fault that a world without an outside has. The loner
 // takes the SIGTERM: controller-runtime 0.25.2 has a data race where a leader's lease runs out just as the grace period of
 // its shutdown does (engageStopProcedure reads gracefulShutdownTimeout, OnStoppedLeading writes it), and -race finds it.
+//
+// The client that reads its own writes is left out: under -race, which shuffles wake-ups, its wait for the cache may end a
+// step sooner or later.
 func everything(w *World) {
+	plain := client.Options{Cache: &client.CacheOptions{}}
 	w.Start("loner", func(mgr ctrl.Manager) error {
 		return (&stamper{Client: mgr.GetClient(), queue: true}).SetupWithManager(mgr)
-	}, Vary())
+	}, Options(ctrl.Options{Client: plain}), Vary())
 	for i := range 2 {
 		w.Start(fmt.Sprintf("stamper-%d", i), func(mgr ctrl.Manager) error {
 			return (&stamper{Client: mgr.GetClient(), queue: true}).SetupWithManager(mgr)
-		}, Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper", LeaderElectionNamespace: "default"}), Vary())
+		}, Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper", LeaderElectionNamespace: "default", Client: plain}), Vary())
 	}
 	w.Inject(StaleCache(10*time.Second), MissedStates(10*time.Second), DroppedWatch(), Relist(), Expired(), StaleServer(time.Minute), StaleServer(2*time.Second),
 		Crash("stamper-0"), Restart("loner"), Pause("stamper-0", time.Minute), Pause("stamper-1", time.Minute), LeaderOverlap(),
