@@ -16,12 +16,15 @@
 // It is also defeated, whatever the namespace takes, by watches on the kinds of the bundle: what the clean-up deletes wakes
 // its owner. That needs no second deployment. An upgrade is made in a process that has installed the kinds before, so a
 // failing upgrade, undone, never comes to rest with any variant that undoes it, the filter of its own status events
-// included. Nothing else in the story keeps more records.
+// included; and each of its attempts leaves two records, for ever.
 //
 // # What upstream ships
 //
 // V3: nothing is undone, and ten records are kept. It settles, says why, bounds its records, keeps the old version, and
-// blocks no worker. It gives up two things: what a failed first install has made stays until somebody removes it, and an
-// operator that dies within an action leaves a record that is pending for ever, which no later attempt gets past. V4
-// removes the first without waiting for it, and takes a pending record of a process that is gone for a failed one.
+// blocks no worker. It gives up three things. What a failed first install has made stays until somebody removes it. An
+// operator that dies within an action leaves a record that is pending for ever, which no later attempt gets past. And where
+// a refusal says something else each time, a time or a uid, each attempt is news to the status and starts the next one.
+//
+// V4 keeps what V3 keeps. It removes the remains of a first install without waiting for them, takes a pending record of a
+// process that is gone for a failed one, and lets the record, not the work queue, say when the next attempt is due.
 package bundledeployment
