@@ -12,6 +12,7 @@ import (
 // threads are the public threads that the stories of each scenario folder come from.
 var threads = map[string]string{
 	"promotion": "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
+	"throttle":  "[zalando-incubator/kopf #351](https://github.com/zalando-incubator/kopf/pull/351)",
 }
 
 // Entry is one story of the catalogue.

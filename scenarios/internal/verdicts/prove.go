@@ -25,10 +25,11 @@ var (
 	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
 )
 
-// Enough is in how many runs a cell must hold when the page is written, and atLeast in how many for the page to stand.
+// Enough is in how many runs a cell must hold when the page is written, and atLeast in how many for the page to stand: fewer,
+// so that a cell can be looked at again in a minute.
 const (
 	Enough  = 2000
-	atLeast = 100
+	atLeast = 50
 )
 
 // few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
@@ -72,11 +73,11 @@ func one[V ~string](t *testing.T, table Table[V], column Column[V], v V, cells [
 	switch c := &cells[i]; {
 	case replaying():
 		sim.Explore(t, scenario)
-	case column.answer(v) == Silent:
+	case column.Answer(v) == Silent:
 	case *write:
 		observe(t, scenario, column.Broken, c)
 		writePage(t, cells)
-	case column.answer(v) == Falls:
+	case column.Answer(v) == Falls:
 		if err := retell(t, c, scenario, column.Scenario(table.Cure)); err != nil {
 			t.Error(err)
 		}
@@ -112,7 +113,11 @@ func observe(t *testing.T, scenario func(*sim.World), sentence string, c *cell) 
 		c.Status = open
 		t.Error(r.Err())
 	}
-	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s\n", c.Observed, c.Name, c.Runs, c.Steps, r.Elapsed.Seconds())
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Observed, c.Name, c.Runs, c.Steps, r.Elapsed.Seconds())
+	if f := r.Failure; f != nil {
+		fmt.Printf("; %q: %s", f.Property, f.Message)
+	}
+	fmt.Println()
 }
 
 func writePage(t *testing.T, cells []cell) {

@@ -28,8 +28,8 @@ type Column[V ~string] struct {
 	// Skipped are the variants of which the question makes no sense.
 	Skipped []V
 
-	// Dossier is what was expected of each variant, in the table's order, before anything ran: ✗ (falls), ✓ (holds) or –
-	// (the dossier says nothing of it), with blanks between. Because says, by variant, why the dossier was wrong or why
+	// Dossier is what was expected of each variant, in the table's order, before anything ran: ✗ (falls), ✓ (holds), ~
+	// (in part) or – (the dossier says nothing of it), with blanks between. Because says, by variant, why the dossier was wrong or why
 	// the cell is asked all the same; "" stands for all variants that are not named.
 	Dossier string
 	Because map[V]string
@@ -48,11 +48,12 @@ func (c Column[V]) Scenario(v V) func(*sim.World) {
 const (
 	Falls  = "✗"
 	Holds  = "✓"
+	Partly = "~" // never what is observed, so a reason must say what part
 	Silent = "–" // the dossier says nothing, or the cell is not asked
 )
 
-// answer is what the table says of a variant: the truth as the tests hold it.
-func (c Column[V]) answer(v V) string {
+// Answer is what the table says of a variant: the truth as the tests hold it.
+func (c Column[V]) Answer(v V) string {
 	switch {
 	case slices.Contains(c.Caught, v):
 		return Falls
@@ -108,7 +109,7 @@ func (t Table[V]) cells() (cells []cell, err error) {
 			return nil, fmt.Errorf("the dossier of %q has %d marks for %d variants", c.Name, len(marks), len(t.Variants))
 		}
 		for i, v := range t.Variants {
-			if !slices.Contains([]string{Falls, Holds, Silent}, marks[i]) {
+			if !slices.Contains([]string{Falls, Holds, Partly, Silent}, marks[i]) {
 				return nil, fmt.Errorf("the dossier of %q says %q of %s", c.Name, marks[i], v)
 			}
 			name := c.Name + ": " + string(v)
@@ -117,7 +118,7 @@ func (t Table[V]) cells() (cells []cell, err error) {
 			}
 			names[name] = true
 			status := c.status(v, marks[i])
-			cells = append(cells, cell{Name: name, Expected: marks[i], Observed: c.answer(v), Status: status, claim: status})
+			cells = append(cells, cell{Name: name, Expected: marks[i], Observed: c.Answer(v), Status: status, claim: status})
 		}
 	}
 	return cells, nil
@@ -125,7 +126,7 @@ func (t Table[V]) cells() (cells []cell, err error) {
 
 // status compares the dossier with the table. A difference without a reason is open.
 func (c Column[V]) status(v V, expected string) string {
-	if expected == c.answer(v) {
+	if expected == c.Answer(v) {
 		return agrees
 	}
 	because, said := c.Because[v]

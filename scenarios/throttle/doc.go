@@ -1,0 +1,10 @@
+// Package throttle tells the story of the 422 hot loop: what becomes of an object whose progress cannot be written down,
+// and of its neighbours, with each variant of the operator in controllers/throttle.
+//
+// [Begin] sets the scene: the kind, the operator and its handlers. [Books] reads the run's history and judges it; its
+// methods are the properties, one sentence each. What happens is in tellings.go. [Columns] asks it of every variant, and
+// VERDICTS.md says what came of it, with the story of every fall, which is kept under testdata/catalogue.
+//
+// What is refused is refused by the API server's own rules: names of annotations longer than 63 characters, more than
+// 256 KiB of annotations, a schema that the status does not keep to. Rejections by a webhook are not told yet.
+package throttle

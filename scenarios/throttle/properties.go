@@ -1,0 +1,261 @@
+// This file exists for the properties of the story, with their numbers.
+
+package throttle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// The numbers of the schedule 1, 1, 2, 3, 5, 8, … 610 s: how often in its first part, and how seldom after.
+const (
+	firstPart = 1596 * time.Second
+	mostCalls = 15
+	longest   = 610 * time.Second
+)
+
+// Bounded: a handler is called for one object no more often than the schedule allows, give or take the time that the
+// calls take.
+func (b *Books) Bounded(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for serial := range b.handlers {
+			if err := o.bounded(fmt.Sprint(serial)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *example) bounded(serial string) error {
+	calls := o.callsOf(serial)
+	for i, at := range calls {
+		since := at - calls[0]
+		switch {
+		case since < firstPart && i >= mostCalls:
+			return fmt.Errorf("the handler of %s was called %d times within %v", o.name, i+1, since)
+		case since >= firstPart && at-calls[i-1] < longest-second:
+			return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.name, at-calls[i-1], since)
+		}
+	}
+	return nil
+}
+
+func (o *example) callsOf(serial string) (at []history.Time) {
+	for _, c := range o.calls {
+		if c.serial == serial {
+			at = append(at, c.at)
+		}
+	}
+	return at
+}
+
+// schedule is the original's, in seconds.
+var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
+
+// Scheduled: the n-th call of a handler comes no sooner than the schedule has it, counted from the first, whatever time
+// the operator was down. It is what a schedule can promise that goes on after a restart.
+func (b *Books) Scheduled(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for serial := range b.handlers {
+			due := -second
+			calls := o.callsOf(fmt.Sprint(serial))
+			for i, at := range calls {
+				if since := at - calls[0]; since < due {
+					return fmt.Errorf("call %d of the handler of %s came %v after the first, and %v sooner than the schedule has it",
+						i+1, o.name, since, due-since)
+				}
+				due += schedule[min(i, len(schedule)-1)] * time.Second
+			}
+		}
+	}
+	return nil
+}
+
+// OncePerLife: one life of the operator calls the handlers of one object once, and the next life begins no sooner than
+// the kubelet lets it.
+func (b *Books) OncePerLife(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for i := 1; i < len(o.calls); i++ {
+			if c := o.calls[i]; c.life == o.calls[i-1].life {
+				return fmt.Errorf("life %d of the operator called the handlers of %s twice", c.life, o.name)
+			}
+		}
+	}
+	wait := 10 * time.Second
+	for i := 1; i < len(b.lives); i++ {
+		if pause := b.lives[i].began - b.lives[i-1].ended; pause < wait {
+			return fmt.Errorf("life %d of the operator began %v after the end of the last one", i+1, pause)
+		}
+		wait = min(2*wait, 5*time.Minute)
+	}
+	return nil
+}
+
+// Isolated: the handlers of an object whose name begins with "healthy" are called within 5 s, which is
+// two batch windows and slow calls, and the operator does not end.
+func (b *Books) Isolated(h *history.History) error {
+	b.take(h)
+	for i, l := range b.lives {
+		if l.ended != 0 {
+			return fmt.Errorf("life %d of the operator has ended, and with it the work on every object: %s", i+1, l.note)
+		}
+	}
+	for _, o := range b.order {
+		if strings.HasPrefix(o.name, "healthy") && len(o.calls) == 0 && !o.gone && h.Now() > o.born+soon {
+			return fmt.Errorf("the handlers of %s have not been called %v after it came", o.name, h.Now()-o.born)
+		}
+	}
+	return nil
+}
+
+// EffectOnce: a handler makes one child for each change of an object.
+func (b *Books) EffectOnce(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for _, c := range o.calls {
+			if n := o.children[c.change]; n > 1 {
+				return fmt.Errorf("the handler of %s has made %d children for generation %d", o.name, n, c.generation)
+			}
+		}
+	}
+	return nil
+}
+
+// Called: every handler of every object has made its child for the object's generation.
+func (b *Books) Called(h *history.History) error {
+	return b.each(h, func(o *example, c change, _ string) error {
+		if o.children[c] == 0 {
+			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o.name)
+		}
+		return nil
+	})
+}
+
+// Handled: and the status shows it.
+func (b *Books) Handled(h *history.History) error {
+	if err := b.Called(h); err != nil {
+		return err
+	}
+	return b.each(h, func(o *example, c change, handler string) error {
+		if o.latest.Status.Handlers[handler] == nil {
+			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o.name, c.generation)
+		}
+		return nil
+	})
+}
+
+// each goes through the objects that are to stay, and the handlers that are for them.
+func (b *Books) each(h *history.History, judge func(o *example, c change, handler string) error) error {
+	b.take(h)
+	for _, o := range b.order {
+		for i, id := range b.handlers {
+			if o.gone || o.latest.Metadata.DeletionTimestamp != nil || id == long && o.latest.Spec.Replicas == nil {
+				continue
+			}
+			if err := judge(o, change{o.latest.Metadata.Generation, fmt.Sprint(i)}, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// HandledSoon: an edit of the spec is handled within a minute.
+func (b *Books) HandledSoon(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		g := o.latest.Metadata.Generation
+		until, made := o.made[g]
+		if !made {
+			until = h.Now()
+		}
+		if late := until - o.asked[g]; g > 1 && late > time.Minute {
+			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g, o.name)
+		}
+	}
+	return nil
+}
+
+// NeverSilent: a second after a write was refused for good, the object or an Event about it says so.
+func (b *Books) NeverSilent(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for _, r := range o.refused {
+			if at := r.at + second; h.Now() >= at && !o.tells(r.message, at) {
+				return fmt.Errorf("at %s a write to %s was refused, and a second later nothing on or about the object says so: %s",
+					history.Clock(r.at), o.name, r.message)
+			}
+		}
+	}
+	return nil
+}
+
+// Actionable: for 95 % of the time from a second after the first refusal, the object or an Event about it says what is
+// refused and where. It judges when the telling is over.
+func (b *Books) Actionable(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		if !b.over || len(o.refused) == 0 {
+			continue
+		}
+		from, told := o.refused[0].at+second, time.Duration(0)
+		for at := from; at < h.Now(); at += second {
+			if o.tells(o.refused[0].message, at) {
+				told += second
+			}
+		}
+		if all := h.Now() - from; told < all*95/100 {
+			return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-told, all, o.name, o.refused[0].message)
+		}
+	}
+	return nil
+}
+
+// NoZombie: a life that does not listen any more, and does not ask to, ends within 5 s.
+func (b *Books) NoZombie(h *history.History) error {
+	b.take(h)
+	for i, l := range b.lives {
+		if l.ended == 0 && l.deaf != 0 && h.Now() > l.deaf+5*time.Second {
+			return fmt.Errorf("life %d of the operator has not watched since %s and goes on", i+1, history.Clock(l.deaf))
+		}
+	}
+	return nil
+}
+
+// delayed is the first delay of the schedule, give or take the time that the calls take.
+const delayed = time.Second + soon
+
+// StartsOver: the second row of refusals begins with the first delay of the schedule. A row ends with a change of the spec.
+func (b *Books) StartsOver(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for i := 1; i < len(o.calls); i++ {
+			if i+1 < len(o.calls) && o.calls[i-1].generation < o.calls[i].generation && o.calls[i].generation == o.calls[i+1].generation {
+				if d := o.calls[i+1].at - o.calls[i].at; d > delayed {
+					return fmt.Errorf("after a success, the second attempt at %s came %v after the first, not after the first delay", o.name, d)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// KeepsForeign: a finalizer that somebody else put on an object stays there.
+func (b *Books) KeepsForeign(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		if b.foreign && !o.gone && !strings.Contains(strings.Join(o.latest.Metadata.Finalizers, " "), foreignFinalizer) {
+			return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.name, o.latest.Metadata.Finalizers)
+		}
+	}
+	return nil
+}
+
+const foreignFinalizer = "example.com/held"

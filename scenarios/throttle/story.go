@@ -1,0 +1,135 @@
+// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+
+package throttle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Operator is the name of the process that runs the operator.
+const Operator = "operator"
+
+// Names of handlers. The annotation of the long one is not legal as it is; it is called for objects with replicas.
+const (
+	short = "provision"
+	long  = "provision_one_persistent_volume_claim_for_every_replica_of_the_database"
+)
+
+// Story is a world with the operator in it.
+type Story struct {
+	*sim.World
+	// Books read this run's history.
+	*Books
+}
+
+// Scene is what differs between tellings before anything happens.
+type Scene struct {
+	// Handlers by name, called in this order.
+	Handlers []string
+	// Echo has handlers write to the object that they are called for.
+	Echo bool
+	// Workers is the operator's cap; 0 for none.
+	Workers int
+}
+
+// Begin installs the kind and starts the operator; it applies nothing yet.
+func Begin(w *sim.World, v throttle.Variant, scene Scene) *Story {
+	w.Install(crd)
+	return start(w, v, scene)
+}
+
+func start(w *sim.World, v throttle.Variant, scene Scene) *Story {
+	s := &Story{World: w, Books: NewBooks(scene.Handlers...)}
+	w.Run(Operator, func(ctx context.Context, config *rest.Config) error {
+		o := &throttle.Operator{Variant: v, Workers: scene.Workers}
+		for i, id := range scene.Handlers {
+			h := throttle.Handler{ID: id, Do: provision(i, scene.Echo)}
+			if id == long {
+				h.When = replicated
+			}
+			o.Handlers = append(o.Handlers, h)
+		}
+		return o.Run(ctx, config)
+	})
+	return s
+}
+
+var crd = throttle.CRD()
+
+// provision is a handler that returns as much as the object's spec.output asks for.
+func provision(serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
+	do := throttle.Provision(serial, echo)
+	return func(ctx context.Context, t throttle.Task) (any, error) {
+		result, err := do(ctx, t)
+		if n, _, _ := unstructured.NestedInt64(t.Object.Object, "spec", "output"); n > 0 && err == nil {
+			result = strings.Repeat("x", int(n))
+		}
+		return result, err
+	}
+}
+
+func replicated(o *unstructured.Unstructured) bool {
+	_, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
+	return found
+}
+
+// tooMuch is more than all annotations of an object may come to.
+const tooMuch = 300_000
+
+// Example is an object of the operator's kind.
+func Example(name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"field": "value"}}}
+	o.SetAPIVersion("kopf.dev/v1")
+	o.SetKind("KopfExample")
+	o.SetNamespace(metav1.NamespaceDefault)
+	o.SetName(name)
+	return o
+}
+
+// Poisoned is an object for which the handler with the long name is called.
+func Poisoned(name string) *unstructured.Unstructured {
+	o := Example(name)
+	o.Object["spec"] = map[string]any{"replicas": int64(3)}
+	return o
+}
+
+// Verbose is an object whose handler returns more than can be written down.
+func Verbose(name string) *unstructured.Unstructured {
+	o := Example(name)
+	o.Object["spec"] = map[string]any{"output": int64(tooMuch)}
+	return o
+}
+
+// theEnd is an object that nobody looks at.
+func theEnd() client.Object {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "the-end"}}
+}
+
+// Edit changes the object as a user does: a merge patch, and nothing else is touched.
+func (s *Story) Edit(name string, change map[string]any) {
+	data, err := json.Marshal(change)
+	if err != nil {
+		panic(err)
+	}
+	if err := s.Client().Patch(s.Context(), Example(name), client.RawPatch(types.MergePatchType, data)); err != nil {
+		panic(fmt.Sprintf("editing %s: %v", name, err))
+	}
+}
+
+// Beat is another writer's heartbeat on the object.
+func (s *Story) Beat(name string, n int) {
+	s.Edit(name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/beat": fmt.Sprint(n)}}})
+}

@@ -1,0 +1,232 @@
+// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
+
+package throttle
+
+import (
+	"fmt"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// The sentences under which the properties are declared.
+const (
+	bounded      = "handlers are called no more often than the schedule allows"
+	scheduled    = "no call of a handler comes sooner than the schedule has it"
+	oncePerLife  = "one life calls the handlers of an object once"
+	isolated     = "a healthy object is handled within five seconds"
+	effectOnce   = "a handler makes one child for each change"
+	called       = "every object gets its child"
+	handled      = "every object is handled"
+	handledSoon  = "an edit is handled within a minute"
+	neverSilent  = "what is refused is said within a second"
+	actionable   = "the object says what is refused"
+	noZombie     = "an operator that no longer watches ends"
+	startsOver   = "after a success the delays begin anew"
+	keepsForeign = "a foreign finalizer stays"
+)
+
+// whole is longer than the schedule takes to come to its longest delay, and two of these.
+const whole = firstPart + 2*longest + time.Minute
+
+// dwell is how long a telling watches where the end of the schedule is not the question.
+const dwell = 5 * time.Minute
+
+type telling = func(v throttle.Variant, faults ...sim.Fault) func(*sim.World)
+
+// told is a telling: the operator starts, something is asked of it, and something happens.
+func told(scene Scene, ask, happen func(*Story)) telling {
+	return func(v throttle.Variant, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := Begin(w, v, scene)
+			w.Sleep(time.Second) // it watches before there is anything to see
+			w.Inject(faults...)
+			ask(s)
+			happen(s)
+			s.over = true
+			s.Apply(theEnd()) // properties that measure time judge by the time of the last event
+		}
+	}
+}
+
+// What tellings ask.
+func askBounded(s *Story)      { s.Always(bounded, s.Bounded) }
+func askScheduled(s *Story)    { s.Always(scheduled, s.Scheduled) }
+func askOncePerLife(s *Story)  { s.Always(oncePerLife, s.OncePerLife) }
+func askIsolated(s *Story)     { s.Always(isolated, s.Isolated) }
+func askEffectOnce(s *Story)   { s.Always(effectOnce, s.EffectOnce) }
+func askCalled(s *Story)       { s.Eventually(called, s.Called) }
+func askHandled(s *Story)      { s.Eventually(handled, s.Handled) }
+func askHandledSoon(s *Story)  { s.Always(handledSoon, s.HandledSoon) }
+func askNeverSilent(s *Story)  { s.Always(neverSilent, s.NeverSilent) }
+func askActionable(s *Story)   { s.Always(actionable, s.Actionable) }
+func askNoZombie(s *Story)     { s.Always(noZombie, s.NoZombie) }
+func askStartsOver(s *Story)   { s.Always(startsOver, s.StartsOver) }
+func askKeepsForeign(s *Story) { s.Always(keepsForeign, s.KeepsForeign) }
+
+// Scenes: with the handler whose name is too long before one that is legal, after it, and without it; with and without
+// handlers that write to the object.
+var (
+	asReported = Scene{Handlers: []string{long, short}, Echo: true}
+	silent     = Scene{Handlers: []string{long, short}}
+	afterOne   = Scene{Handlers: []string{short, long}, Echo: true}
+	tenWorkers = Scene{Handlers: []string{long, short}, Echo: true, Workers: 10}
+	legal      = Scene{Handlers: []string{short}, Echo: true}
+	quiet      = Scene{Handlers: []string{short}}
+)
+
+// onePoisoned is an object for which a handler with too long a name is called, and time.
+func onePoisoned(s *Story) {
+	s.Apply(Poisoned("poisoned"))
+	s.Sleep(whole)
+}
+
+// oneVerbose is an object whose handler returns too much, and time.
+func oneVerbose(s *Story) {
+	s.Apply(Verbose("verbose"))
+	s.Sleep(whole)
+}
+
+// briefly is an object whose handler returns too much, and time for the first delays.
+func briefly(s *Story) {
+	s.Apply(Verbose("verbose"))
+	s.Sleep(20 * time.Second)
+}
+
+// storm has another writer change a poisoned object four times a second.
+func storm(s *Story) {
+	s.Apply(Poisoned("poisoned"))
+	for i := range 80 {
+		s.Beat("poisoned", i)
+		s.Sleep(250 * time.Millisecond)
+	}
+}
+
+// neighbours come one by one, beside a poisoned object.
+func neighbours(s *Story) {
+	s.Apply(Poisoned("poisoned"))
+	comeAndGo(s)
+}
+
+// garbled has somebody write into the operator's own annotation.
+func garbled(s *Story) {
+	o := Example("garbled")
+	o.SetAnnotations(map[string]string{throttle.Domain + "/" + short: "{"})
+	s.Apply(o)
+	comeAndGo(s)
+}
+
+// crowd is fifty poisoned objects.
+func crowd(s *Story) {
+	for i := range 50 {
+		s.Apply(Poisoned(fmt.Sprintf("poisoned-%02d", i)))
+	}
+	s.Sleep(30 * time.Second)
+	comeAndGo(s)
+}
+
+// comeAndGo has healthy objects come, one after the other.
+func comeAndGo(s *Story) {
+	for i := range 3 {
+		s.Sleep(5 * time.Second)
+		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
+	}
+	s.Sleep(soon + time.Second)
+}
+
+// oneEdited is handled twice: as it came, and after an edit.
+func oneEdited(s *Story) {
+	s.Apply(Example("plain"))
+	s.Settle()
+	s.Edit("plain", map[string]any{"spec": map[string]any{"field": "other"}})
+	s.Settle()
+}
+
+// oneWatched has another writer at work on the object while it is handled.
+func oneWatched(s *Story) {
+	s.Apply(Example("plain"))
+	for i := range 20 {
+		s.Beat("plain", i)
+		s.Sleep(50 * time.Millisecond)
+	}
+	s.Sleep(dwell)
+}
+
+// refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches the object.
+func refusedAWhile(s *Story) {
+	strict := throttle.CRD()
+	status := strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+	status.Properties = map[string]apiextensionsv1.JSONSchemaProps{"handlers": {
+		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
+			Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: ptr.To[int64](5)},
+		},
+	}}
+	strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
+	s.Apply(strict)
+	s.Apply(Example("refused"))
+	s.Sleep(dwell)
+	s.Apply(throttle.CRD())
+	s.Settle()
+}
+
+// mended is poisoned until its spec is edited.
+func mended(s *Story) {
+	s.Apply(Poisoned("mended"))
+	s.Sleep(4 * time.Minute)
+	s.Edit("mended", map[string]any{"spec": map[string]any{"replicas": nil}})
+	s.Sleep(dwell)
+}
+
+// relapse is too verbose, mended, and too verbose again.
+func relapse(s *Story) {
+	s.Apply(Verbose("relapsed"))
+	s.Sleep(dwell)
+	for _, output := range []int{5, tooMuch} {
+		s.Edit("relapsed", map[string]any{"spec": map[string]any{"output": output}})
+		s.Sleep(dwell)
+	}
+}
+
+// listening begins under faults, so that the operator may fail to hear of anything.
+func listening(v throttle.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, legal)
+		w.Inject(faults...)
+		askNoZombie(s)
+		s.Apply(Example("plain"))
+		for i := range 5 {
+			s.Sleep(time.Minute)
+			s.Beat("plain", i)
+		}
+	}
+}
+
+// heldByAnother has another controller put its finalizer on the object at the moment when the operator does.
+func heldByAnother(s *Story) {
+	s.Apply(Example("held"))
+	s.Edit("held", map[string]any{"metadata": map[string]any{"finalizers": append(s.named("held").latest.Metadata.Finalizers, foreignFinalizer)}})
+	s.foreign = true
+	s.Sleep(dwell)
+}
+
+// everything is a long story with all that users may do, and every property that must hold of the full cure.
+func everything(s *Story) {
+	s.Apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose"))
+	s.Sleep(5 * time.Second)
+	s.Edit("plain", map[string]any{"spec": map[string]any{"field": "other"}})
+	s.Edit("verbose", map[string]any{"spec": map[string]any{"output": 5}})
+	s.Settle()
+	s.Remove(Example("plain"))
+	s.Apply(Example("another"))
+	s.Settle()
+}
+
+func askEverything(s *Story) {
+	askEffectOnce(s)
+	askNoZombie(s)
+	askHandled(s)
+}

@@ -1,0 +1,48 @@
+// This file is the suite: the table of the story with its catalogue, and the story with a thousand objects.
+
+package throttle
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/sim"
+)
+
+func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+
+// thousand has one poisoned object among a thousand, all of which are there when the operator starts; more come later.
+func thousand(v throttle.Variant) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Install(crd)
+		w.Apply(Poisoned("poisoned"))
+		for i := range 999 {
+			w.Apply(Example(fmt.Sprintf("plain-%03d", i)))
+		}
+		s := start(w, v, asReported)
+		w.Sleep(time.Minute)
+		askIsolated(s)
+		comeAndGo(s)
+		s.Apply(theEnd())
+	}
+}
+
+// One poisoned object of a thousand takes all of them down where the process ends for it, and none where it is throttled.
+func TestAThousandObjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	for _, v := range []throttle.Variant{throttle.V1, throttle.V2, throttle.V4} {
+		t.Run(string(v), func(t *testing.T) {
+			r := sim.Explore(t, thousand(v), sim.Runs(1), sim.For(0), sim.Verify(0), sim.Shrink(0))
+			f, falls := r.Failure, v == throttle.V1
+			if (f != nil) != falls || f != nil && f.Property != isolated {
+				t.Errorf("falls: %v, want %v: %+v", f != nil, falls, f)
+			}
+			t.Logf("%d steps in %v: %.0f steps a second", r.Steps, r.Elapsed, float64(r.Steps)/r.Elapsed.Seconds())
+		})
+	}
+}
