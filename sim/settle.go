@@ -31,7 +31,7 @@ type quietness struct {
 	lastEvent time.Duration  // when anything but idle chatter last happened
 	lastWrite int            // index of the last event that changed an object other than Leases and Events
 	healed    int            // index of the last event before faults were healed
-	heard     map[string]int // index of the last request of each process, leases apart
+	heard     map[string]int // index of the last request or reply of each process, leases apart
 }
 
 func (q *quietness) take(w *World) {
@@ -41,11 +41,11 @@ func (q *quietness) take(w *World) {
 		if e.Ref.Kind != "Lease" {
 			q.lastEvent = e.At
 		}
+		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" {
+			q.heard[e.Process] = q.seen // a request that never arrived has only a reply: refused at the socket, or lost
+		}
 		if e.Kind != history.Request {
 			continue
-		}
-		if e.Ref.Kind != "Lease" {
-			q.heard[e.Process] = q.seen
 		}
 		for _, c := range e.Changes {
 			if c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" {
