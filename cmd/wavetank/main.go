@@ -53,7 +53,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand(), exportCommand(),
-		explainCommand(), doctorCommand())
+		explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

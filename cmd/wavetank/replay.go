@@ -16,7 +16,7 @@ import (
 )
 
 func replayCommand() *cobra.Command {
-	verbose := false
+	verbose, exact := false, false
 	cmd := &cobra.Command{
 		Use:     "replay story.txtar …",
 		Short:   "Replay stories: exit code 1 if one still breaks",
@@ -27,9 +27,22 @@ func replayCommand() *cobra.Command {
 			if verbose {
 				extra = []string{"-sim.v"}
 			}
+			if exact {
+				dir, err := os.MkdirTemp("", "wavetank")
+				if err != nil {
+					return err
+				}
+				defer os.RemoveAll(dir)
+				path, err := overlay(dir)
+				if err != nil {
+					return err
+				}
+				extra = append(extra, "-overlay="+path)
+			}
 			return replayAll(cmd, args, extra)
 		},
 	}
+	cmd.Flags().BoolVar(&exact, "exact", false, "leave nothing to Go's runtime either: see wavetank overlay")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every event of the run")
 	return cmd
 }

@@ -29,6 +29,7 @@ type options struct {
 	match     string
 	report    string
 	keepGoing bool
+	exact     bool
 }
 
 func runCommand() *cobra.Command {
@@ -57,6 +58,7 @@ func runCommand() *cobra.Command {
 	f.StringVar(&o.match, "run", "", "only tests that match this regular expression, as go test -run takes it")
 	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results, kept up to date while the campaign runs")
 	f.BoolVar(&o.keepGoing, "keep-going", false, "go on after a failure and group what is found by cause")
+	f.BoolVar(&o.exact, "exact", false, "leave nothing to Go's runtime either: see wavetank overlay")
 	return cmd
 }
 
@@ -94,12 +96,20 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		return err
 	}
 	defer os.RemoveAll(tmp)
+	var extra []string
+	if o.exact {
+		path, err := overlay(filepath.Join(tmp, "overlay"))
+		if err != nil {
+			return err
+		}
+		extra = []string{"-overlay", path}
+	}
 	var failed []string
 	var results []*story.Result
 	for i, p := range packages {
 		binary := filepath.Join(tmp, fmt.Sprintf("%d.test", i))
 		fmt.Fprintf(errs, "building the tests of %s\n", p.Path)
-		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, p.Path)
+		build := exec.CommandContext(ctx, "go", append(append([]string{"test", "-c", "-o", binary}, extra...), p.Path)...)
 		build.Stderr = errs
 		if err := build.Run(); err != nil {
 			return fmt.Errorf("the tests of %s do not build: %w", p.Path, err)

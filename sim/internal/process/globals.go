@@ -1,6 +1,7 @@
 package process
 
 import (
+	"hash/maphash"
 	"math/rand"
 	"net/http"
 	"os"
@@ -68,4 +69,7 @@ func Seed(t *testing.T, seed uint64) {
 	rand.Seed(int64(seed)) //nolint:staticcheck // the only way to make other people's top-level calls repeat
 	utilrand.Seed(int64(seed))
 	cryptotest.SetGlobalRandom(t, seed)
+	for range seed % 64 {
+		maphash.MakeSeed() // where the runtime's own generator can be told (wavetank overlay), runs differ in their map orders, too
+	}
 }

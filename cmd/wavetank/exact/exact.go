@@ -1,0 +1,92 @@
+// Package exact makes an overlay of the Go runtime in which nothing inside a testing/synctest bubble is left to chance:
+// the order of map ranges, which of several ready cases a select takes, the order of timers of one instant, and
+// math/rand/v2 come from a generator that belongs to the bubble and begins alike in each; goroutines are not preempted
+// for having run too long. A process under the overlay also hashes as every other does.
+//
+// The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests alone: a program that is built
+// with it has no secrets.
+//
+// A version of Go that is not known, or whose runtime does not read as expected, is refused. What stays is what the
+// garbage collector and the operating system do to the order of goroutines that are runnable together.
+package exact
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// known are the versions of Go whose runtime was read for the edits below.
+var known = regexp.MustCompile(`^go1\.26(\.\d+)?$`)
+
+// edit replaces one piece of a source file, which must be there exactly once.
+type edit struct{ file, old, new string }
+
+var edits = []edit{
+	// A generator in each bubble: splitmix64 (Steele and others, OOPSLA 2014).
+	{"synctest.go", "\tactive  int // other sources of activity\n}\n", `	active  int // other sources of activity
+
+	dice uint64
+}
+
+//go:nosplit
+func (bubble *synctestBubble) rand() uint64 {
+	z := atomic.Xadd64(&bubble.dice, -0x61c8864680b583eb)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+`},
+	// Hash seeds and the starts of map ranges; math/rand/v2 and hash/maphash, which call this, too.
+	{"rand.go", "func rand() uint64 {\n", "func rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn bubble.rand()\n\t}\n"},
+	// The process's own generator, from which the keys of the hash functions come.
+	{"rand.go", "\tglobalRand.state.Init(*seed)\n", "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n\tglobalRand.state.Init(*seed)\n"},
+	// select.
+	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := cheaprandn(uint32(norder + 1))\n\t\tif gp.bubble != nil {\n\t\t\tj = uint32(gp.bubble.rand() % uint64(norder+1))\n\t\t}\n"},
+	// Timers of one instant.
+	{"time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = uint32(getg().bubble.rand())\n"},
+	// Time slices.
+	{"proc.go", "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n", "const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
+}
+
+// Overlay writes the overlay for a GOROOT and its version (as runtime.Version says it) into a directory, and returns the
+// path for go test -overlay. The error says which version, or which piece of the runtime, is not the expected one.
+func Overlay(goroot, version, dir string) (string, error) {
+	if !known.MatchString(version) {
+		return "", fmt.Errorf("exact mode knows the runtime of go1.26, not of %s; run without it", version)
+	}
+	sources := map[string]string{}
+	replace := map[string]string{}
+	for _, e := range edits {
+		original := filepath.Join(goroot, "src", "runtime", e.file)
+		if sources[original] == "" {
+			data, err := os.ReadFile(original)
+			if err != nil {
+				return "", fmt.Errorf("exact mode needs the sources of the runtime: %w", err)
+			}
+			sources[original] = string(data)
+			replace[original] = filepath.Join(dir, e.file)
+		}
+		if n := strings.Count(sources[original], e.old); n != 1 {
+			return "", fmt.Errorf("exact mode does not know this runtime: in %s %q stands %d times, not once; run without it", original, strings.TrimSpace(e.old), n)
+		}
+		sources[original] = strings.Replace(sources[original], e.old, e.new, 1)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", err
+	}
+	for original, source := range sources {
+		if err := os.WriteFile(replace[original], []byte(source), 0o666); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, data, 0o666)
+}

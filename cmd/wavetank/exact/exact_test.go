@@ -1,0 +1,80 @@
+package exact_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/exact"
+)
+
+func goroot(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// rolls runs the test that rolls all dice in several processes, and returns what differs between them.
+func rolls(t *testing.T, args ...string) map[string]int {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "dice.test")
+	build := exec.Command("go", append([]string{"test", "-c", "-o", binary}, append(args, "./testdata/dice")...)...)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seen := map[string]int{}
+	for range 20 {
+		cmd := exec.Command(binary, "-test.run=TestDice")
+		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		line, _, _ := strings.Cut(string(out), "\n")
+		seen[line]++
+	}
+	return seen
+}
+
+func TestOverlay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the runtime and the standard library anew")
+	}
+	overlay, err := exact.Overlay(goroot(t), runtime.Version(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen := rolls(t, "-overlay="+overlay); len(seen) != 1 {
+		t.Errorf("20 processes under the overlay rolled %d different ways: %v", len(seen), seen)
+	}
+	if seen := rolls(t); len(seen) < 15 {
+		t.Errorf("without the overlay 20 processes rolled only %d different ways, so the test shows nothing", len(seen))
+	}
+}
+
+func TestOverlayRefuses(t *testing.T) {
+	for _, version := range []string{"go1.25.3", "go1.27", "devel go1.28-abc", ""} {
+		if _, err := exact.Overlay(goroot(t), version, t.TempDir()); err == nil || !strings.Contains(err.Error(), "go1.26") {
+			t.Errorf("%q: %v; want a refusal that names what is known", version, err)
+		}
+	}
+	other := t.TempDir()
+	for _, f := range []string{"synctest.go", "rand.go", "select.go", "time.go", "proc.go"} {
+		path := filepath.Join(other, "src", "runtime", f)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("package runtime\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := exact.Overlay(other, "go1.26.8", t.TempDir()); err == nil || !strings.Contains(err.Error(), "does not know this runtime") {
+		t.Errorf("a runtime that reads otherwise: %v", err)
+	}
+}
