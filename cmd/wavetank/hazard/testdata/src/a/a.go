@@ -31,7 +31,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) error {
 	for _, o := range []*object{{"a"}, {"b"}} { // a slice has an order
 		_ = r.client.Update(ctx, o)
 	}
-	go r.helper(ctx) // want `a goroutine in a reconciler`
+	go r.helper(ctx)   // want `a goroutine in a reconciler`
 	_ = randv2.IntN(3) // want `rand.IntN of math/rand/v2 cannot be seeded`
 	_ = rand.Intn(3)
 	_ = randv2.New(randv2.NewPCG(1, 2)).IntN(3)
