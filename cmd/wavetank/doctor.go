@@ -74,6 +74,9 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
 	cc, _ := output(cmd, "go", "env", "CC")
 	_, missing := exec.LookPath(strings.Fields(cc + " ")[0:1][0])
+	if strings.Contains(strings.Join(patterns, " "), "...") {
+		out = append(out, finding{"hazards", true, "wavetank vet " + strings.Join(patterns, " ") + " looks for what no seed can decide"})
+	}
 	out = append(out, finding{"C compiler", cgo == "1" && missing == nil, "for go test -race: install gcc, or set CGO_ENABLED=1"})
 	return out
 }

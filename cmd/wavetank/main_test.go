@@ -113,6 +113,15 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestVet(t *testing.T) {
+	if code, out := do(t, t.Context(), "vet", shop); code != exitHeld || out != "" {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke || !strings.Contains(out, "a.go:23: Create inside a range over a map") {
+		t.Errorf("exit code %d, want %d:\n%s", code, exitBroke, out)
+	}
+}
+
 func TestDoctor(t *testing.T) {
 	code, out := do(t, t.Context(), "doctor", shop)
 	if code != exitHeld && code != exitUsage || !strings.Contains(out, "go1.") || !strings.Contains(out, "controller-runtime") {
