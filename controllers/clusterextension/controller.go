@@ -1,0 +1,156 @@
+// This file exists to wire the operator into a manager and to show one pass from beginning to end, the same for every
+// variant.
+
+package clusterextension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/controllers/internal/release"
+)
+
+// DefaultNamespace is where the release records are.
+const DefaultNamespace = "olmv1-system"
+
+// Owner is who the release records say owns them.
+const Owner = "operator-controller"
+
+// Reconciler installs ClusterExtensions. Fill in the exported fields and call SetupWithManager.
+type Reconciler struct {
+	// Client is the manager's: it reads from the cache and writes to the server.
+	Client client.Client
+	// Catalog is where bundles come from.
+	Catalog Catalog
+	// Variant is the stage of the story to play; the zero value is the full cure.
+	Variant Variant
+	// Workers is how many extensions are reconciled at once; 1 if zero.
+	Workers int
+	// Namespace of the release records; DefaultNamespace if empty.
+	Namespace string
+	// ChunkSize is how much of a release record fits into one Secret, in bytes; 1 MiB if zero.
+	ChunkSize int
+
+	policy  policy
+	helm    *release.Clients
+	watches *watches
+	// identity is this process, among all that ever were.
+	identity string
+}
+
+// ManagerOptions returns the options with what the operator needs of its manager: of all kinds but its own the cache
+// holds only what belongs to an extension.
+func ManagerOptions(o ctrl.Options) ctrl.Options {
+	everything := cache.ByObject{Label: labels.Everything()}
+	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1.ClusterExtension{}: everything, &v1.ClusterCatalog{}: everything}
+	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(labels.Set{v1.OwnerKindLabel: v1.ClusterExtensionKind})
+	return o
+}
+
+// SetupWithManager registers the operator. Call it once for each manager.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	var err error
+	if r.policy, err = r.Variant.policy(); err != nil {
+		return err
+	}
+	if r.Namespace == "" {
+		r.Namespace = DefaultNamespace
+	}
+	r.identity = string(uuid.NewUUID())
+	if r.helm, err = release.NewClients(release.Fenced(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
+		return err
+	}
+	c, err := ctrl.NewControllerManagedBy(mgr).
+		Named("controller-operator-cluster-extension-controller").
+		For(&v1.ClusterExtension{}).
+		Watches(&v1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(newContent())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: max(1, r.Workers)}).
+		Build(r)
+	r.watches = newWatches(mgr, c)
+	return err
+}
+
+// newContent lets pass changes of what a catalog has been resolved to.
+func newContent() predicate.Predicate {
+	ref := func(o client.Object) string {
+		if s := o.(*v1.ClusterCatalog).Status.ResolvedSource; s != nil && s.Image != nil {
+			return s.Image.Ref
+		}
+		return ""
+	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return ref(e.ObjectOld) != ref(e.ObjectNew) }}
+}
+
+// all are the extensions: any of them may want something of a catalog.
+func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.Request) {
+	var list v1.ClusterExtensionList
+	if err := r.Client.List(ctx, &list); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "listing the extensions for a catalog")
+		return nil
+	}
+	for i := range list.Items {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}})
+	}
+	return out
+}
+
+// Reconcile makes one pass and writes down what has changed: the status first, then the finalizers.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	read := &v1.ClusterExtension{}
+	if err := r.Client.Get(ctx, req.NamespacedName, read); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	p := &pass{Reconciler: r, read: read, ext: read.DeepCopy()}
+	result, err := p.run(ctx)
+	if e := p.writeStatus(ctx); e != nil {
+		return result, errors.Join(err, e)
+	}
+	if !equality.Semantic.DeepEqual(read.Finalizers, p.ext.Finalizers) {
+		patch := client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
+		only := read.DeepCopy()
+		only.Finalizers = p.ext.Finalizers
+		if e := r.Client.Patch(ctx, only, patch); client.IgnoreNotFound(e) != nil {
+			return result, errors.Join(err, fmt.Errorf("writing the finalizers: %w", e))
+		}
+	}
+	return result, err
+}
+
+// writeStatus writes the status if it has changed.
+func (p *pass) writeStatus(ctx context.Context) error {
+	if equality.Semantic.DeepEqual(p.read.Status, p.ext.Status) {
+		return nil
+	}
+	written := p.read.DeepCopy()
+	written.Status = p.ext.DeepCopy().Status
+	if err := p.Client.Status().Update(ctx, written); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	p.read = written
+	return nil
+}
+
+// owner is what everything that is made for an extension says of whose it is.
+func owner(ext *v1.ClusterExtension) metav1.OwnerReference {
+	return *metav1.NewControllerRef(ext, v1.GroupVersion.WithKind(v1.ClusterExtensionKind))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

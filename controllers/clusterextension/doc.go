@@ -1,0 +1,14 @@
+// Package clusterextension is an operator that installs packages from catalogs: a ClusterExtension names a package, a
+// bundle of it is chosen by the catalog's upgrade graph, and its chart is installed, upgraded or repaired with the Helm
+// SDK.
+//
+// It restates, in its own words, the controller of operator-framework/operator-controller and what was proposed around
+// its pull requests 1776 and 1987, which wanted releases to survive an interruption. One pass of the controller is the
+// same for every variant; what a variant adds or leaves out is a line in variants.go. The full cure, V6, is the zero
+// value of [Variant] and lives in cure.go; it is meant to be copied.
+//
+// It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
+//
+// What it does not do: impersonate the service account of an extension, ranges of versions, deprecation, and the preflight
+// check of CRD upgrades.
+package clusterextension
