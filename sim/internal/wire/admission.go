@@ -180,6 +180,14 @@ func (h *webhookCall) arrive() bool {
 		return h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
 	}
 	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
+	if at.Port.Frozen() { // what is sent to a program that stands still waits for it
+		c.Sched.Park(&sched.Action{
+			Order: at.Port.Name() + " webhook " + h.order(),
+			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
+			Do:    h.arrive,
+		})
+		return false
+	}
 	h.server = at.Port
 	ctx, cancel := context.WithCancel(at.Context)
 	h.cancel = cancel

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"iter"
+	"net/http"
 
 	"github.com/wavetank/wavetank/models/apiserver"
 )
@@ -58,7 +59,7 @@ func (c *Cluster) drop(s *step) {
 }
 
 // Write performs a request of somebody who is not a process of the world, at once but for webhooks, and records it under
-// that name. Within a [Cluster.Step] it waits for webhooks; elsewhere there is nobody who could.
+// that name. Within a [Cluster.Step] it waits for webhooks; elsewhere it goes on by itself when they have answered.
 func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := apiserver.ParseInfo(req.Method, req.URL)
 	call := &Call{Port: &Port{Process: who, cluster: c}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
@@ -71,8 +72,8 @@ func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 		return false
 	})
 	if call.Response == nil {
-		if s == nil {
-			panic("wire: " + who + " writes outside a step, where it cannot wait for webhooks")
+		if s == nil { // nobody waits for it: it takes effect when webhooks have let it pass
+			return &apiserver.Response{Code: http.StatusAccepted}
 		}
 		waiting = true
 		if !s.yield(struct{}{}) {
