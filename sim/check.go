@@ -286,8 +286,8 @@ func (c *campaign) double(i int, seed uint64, first *result) {
 		return
 	}
 	c.fail(&Failure{
-		Verdict: Verdict{Temper: "nondeterminism", Message: "two runs of one tape differ, so something in the code under test does not come " +
-			"from its inputs (a map range that writes, the wall clock, math/rand/v2, goroutines that race): " + what},
+		Verdict: Verdict{Temper: "nondeterminism", Message: fmt.Sprintf("two runs of one tape differ: %s; wavetank vet looks for such code, and "+
+			"exact mode (wavetank run --exact) takes chance out of it. %s", culprit(first.history, second.history, at), what)},
 		Run: i, Seed: seed, History: first.history,
 	}, first.tape, lengthOf(first), lengthOf(first))
 }

@@ -1,0 +1,53 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// This file guesses why two runs of one tape differ, from what they did around the first event that does.
+
+// culprit names the likely reason, as a clause.
+func culprit(a, b *history.History, at int) string {
+	if at >= len(a.Events) || at >= len(b.Events) {
+		return "something in the code under test does not come from its inputs"
+	}
+	x, y := &a.Events[at], &b.Events[at]
+	name := x.Reconcile
+	if name == "" || x.Actor() != y.Actor() && y.Reconcile != "" {
+		name = y.Reconcile
+	}
+	first, second := requests(a, x, name), requests(b, x, name)
+	switch {
+	case x.Actor() == y.Actor() && x.Reconcile == "" && y.Reconcile == "" && x.Kind == history.Request:
+		return fmt.Sprintf("likely goroutines of %s, outside any reconcile, that race with each other", x.Actor())
+	case name != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
+		return fmt.Sprintf("likely a map range that writes, or goroutines that race, in the reconcile %q: both runs make the same requests, in another order", name)
+	case x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb && string(x.Sent) != string(y.Sent):
+		return fmt.Sprintf("likely a random number (math/rand/v2, or a map range) in what %s sends: the same request, with another body", x.Actor())
+	case name != "" && len(first) > 0 && !slices.Equal(first, second):
+		return fmt.Sprintf("likely a map range, a select or math/rand/v2 in the reconcile %q: it makes other requests", name)
+	}
+	return "likely a map range, a select over several channels, math/rand/v2 or goroutines that race, in " + x.Actor()
+}
+
+// requests are what one reconcile of an actor asked for, in order.
+func requests(h *history.History, of *history.Event, name string) (out []string) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Request && e.Reconcile == name && e.Process == of.Process && e.Life == of.Life {
+			out = append(out, strings.Join([]string{e.Verb, e.Ref.String(), e.Sub, e.Host, e.Path, string(e.Sent)}, " "))
+		}
+	}
+	return out
+}
+
+// same says whether two lists hold the same, in whatever order.
+func same(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
