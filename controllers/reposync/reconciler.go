@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -162,8 +163,10 @@ func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructu
 // finalize deletes what is managed, if that is asked for, and takes the reconciler's finalizer off.
 func (r *Reconciler) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Result, error) {
 	if foreground(sync) {
-		if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Deleting managed resource objects")); err != nil {
-			return ctrl.Result{}, err
+		if apimeta.FindStatusCondition(sync.Status.Conditions, v1beta1.ReconcilerFinalizing) == nil {
+			if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Deleting managed resource objects")); err != nil {
+				return ctrl.Result{}, err
+			}
 		}
 		waits, err := r.clear(ctx)
 		if err != nil {

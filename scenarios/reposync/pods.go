@@ -1,0 +1,117 @@
+// This file exists for the cluster's own controllers, as far as the models do not have them: what stands between a Deployment
+// and the process that it runs, and a namespace controller that takes its time.
+
+package reposync
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/apiserver"
+)
+
+// pods runs a process for as long as the Deployment of its name exists and its node is up.
+type pods struct {
+	cluster actor.Cluster
+	mu      sync.Mutex // programs wait on their own goroutines
+	all     map[string]*pod
+}
+
+type pod struct {
+	deployed, off bool
+	up, down      chan struct{} // closed while it runs, and while it does not
+}
+
+func newPods() *pods { return &pods{all: map[string]*pod{}} }
+
+// Name implements actor.Actor.
+func (*pods) Name() string { return "reconciler-pods" }
+
+// Begin implements actor.Actor.
+func (p *pods) Begin(c actor.Cluster) { p.cluster = c }
+
+// Observe implements actor.Actor.
+func (p *pods) Observe(c apiserver.Change) {
+	if c.Resource == "deployments" && c.Namespace == reposync.Namespace && c.Type != "MODIFIED" {
+		deployed := c.Type == "ADDED"
+		p.cluster.After(0, "pod "+c.Name, func() { p.set(c.Name, func(pod *pod) { pod.deployed = deployed }) })
+	}
+}
+
+// power turns the node of a process off and on.
+func (p *pods) power(name string, on bool) {
+	p.set(name, func(pod *pod) { pod.off = !on })
+}
+
+// set changes a pod, and starts or ends its process by that.
+func (p *pods) set(name string, change func(*pod)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pod := p.of(name)
+	was := pod.deployed && !pod.off
+	change(pod)
+	switch is := pod.deployed && !pod.off; {
+	case is && !was:
+		pod.down = make(chan struct{})
+		close(pod.up)
+	case was && !is:
+		pod.up = make(chan struct{})
+		close(pod.down)
+	}
+}
+
+func (p *pods) of(name string) *pod {
+	if p.all[name] == nil {
+		p.all[name] = &pod{up: make(chan struct{})}
+	}
+	return p.all[name]
+}
+
+// run waits for the pod, and runs the program until the pod goes: then it ends at once, as by SIGKILL. Its next life waits.
+func (p *pods) run(ctx context.Context, name string, program func(context.Context) error) error {
+	p.mu.Lock()
+	up := p.of(name).up
+	p.mu.Unlock()
+	select {
+	case <-up:
+	case <-ctx.Done():
+		return nil
+	}
+	p.mu.Lock()
+	down := p.of(name).down
+	p.mu.Unlock()
+	ended := make(chan error, 1)
+	new(sync.WaitGroup).Go(func() { ended <- program(ctx) })
+	select {
+	case err := <-ended:
+		return err
+	case <-down:
+		return nil
+	}
+}
+
+// paced is the namespace controller where each step of a pass takes a while.
+type paced struct {
+	actor.Actor
+	pace time.Duration
+}
+
+// Begin implements actor.Actor.
+func (p paced) Begin(c actor.Cluster) { p.Actor.Begin(pacedCluster{c, p.pace}) }
+
+type pacedCluster struct {
+	actor.Cluster
+	pace time.Duration
+}
+
+// After implements actor.Cluster.
+func (c pacedCluster) After(d time.Duration, key string, step func()) {
+	if strings.HasPrefix(key, "pass ") {
+		d = max(d, c.pace)
+	}
+	c.Cluster.After(d, key, step)
+}

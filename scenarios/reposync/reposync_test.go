@@ -1,0 +1,98 @@
+// This file is the suite: the table of the story with its catalogue, and every order in which a namespace can be emptied.
+
+package reposync
+
+import (
+	"flag"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/sim"
+)
+
+func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+
+// stride leaves out orders: go test has no time for all 5040.
+var stride = flag.Int("orders.stride", 250, "try one in so many of the 5040 orders of types; 1 for all")
+
+// The types of what is in the namespace: the three that matter to each other first.
+var kindsInside = []string{
+	"rolebindings.rbac.authorization.k8s.io", "reposyncs.configsync.gke.io", "resourcegroups.kpt.dev", "secrets", "configmaps", "services", "serviceaccounts",
+}
+
+// orders calls f with every order of a list.
+func orders(list []string, f func([]string)) {
+	var place func(done, left []string)
+	place = func(done, left []string) {
+		if len(left) == 0 {
+			f(slices.Clone(done))
+		}
+		for i := range left {
+			place(append(slices.Clone(done), left[i]), slices.Delete(slices.Clone(left), i, i+1))
+		}
+	}
+	place(nil, list)
+}
+
+// stuck says whether the namespace does not finish in the undisturbed run, with the types deleted in an order.
+func stuck(t *testing.T, v reposync.Variant, order []string, pace time.Duration) bool {
+	t.Helper()
+	r := sim.Explore(t, told(Setting{Chain: 2, Order: order, Pace: pace}, askFinishes, deletesNamespace)(v),
+		sim.Runs(1), sim.For(0), sim.Verify(0), sim.Shrink(0), sim.Stories(t.TempDir()))
+	if f := r.Failure; f != nil && f.Property != finishes {
+		t.Fatalf("%v: %s", order, f.Text())
+	}
+	return r.Failure != nil
+}
+
+// The six orders of the types that matter to each other, for every variant, where the namespace controller is as fast as it
+// can be. The reconciler never is as fast.
+func TestOrdersOfThePairsThatMatter(t *testing.T) {
+	answers := Table().Column("namespace finishes")
+	for _, v := range reposync.Variants() {
+		orders(kindsInside[:3], func(order []string) {
+			if falls := answers.Answer(v) == verdicts.Falls; falls != stuck(t, v, order, 0) {
+				t.Errorf("%s is stuck after %v: want %v", v, order, falls)
+			}
+		})
+	}
+}
+
+// Where the namespace controller takes five seconds for each step, what was reported depends on one pair: the RoleBinding goes
+// before the RepoSync is deleted.
+func TestOrdersOfASlowNamespace(t *testing.T) {
+	orders(kindsInside[:3], func(order []string) {
+		want := slices.Index(order, kindsInside[0]) < slices.Index(order, kindsInside[1])
+		if got := stuck(t, reposync.V0, order, 5*time.Second); got != want {
+			t.Errorf("V0 is stuck after %v: %v, want %v", order, got, want)
+		}
+		if stuck(t, reposync.V10, order, 5*time.Second) {
+			t.Errorf("V10 is stuck after %v", order)
+		}
+	})
+}
+
+// Every order of all seven types, or some of them.
+func TestEveryOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
+	for _, v := range []reposync.Variant{reposync.V0, reposync.V2, reposync.V5, reposync.V10} {
+		all, tried, n := 0, 0, 0
+		orders(kindsInside, func(order []string) {
+			if all++; all%*stride == 0 {
+				tried++
+				if stuck(t, v, order, 0) {
+					n++
+				}
+			}
+		})
+		if falls := v == reposync.V0; falls != (n > 0) {
+			t.Errorf("%s is stuck in %d of %d orders", v, n, tried)
+		}
+		t.Logf("%s is stuck in %d of %d orders that were tried, of %d", v, n, tried, all)
+	}
+}

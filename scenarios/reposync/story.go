@@ -1,0 +1,312 @@
+// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+
+package reposync
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Names of the processes beside the reconcilers, which are called as their Deployments.
+const (
+	Manager = "reconciler-manager"
+	Webhook = "admission-webhook"
+)
+
+// hold is the finalizer of another controller.
+const hold = "example.com/hold"
+
+// Setting is how one world differs from another.
+type Setting struct {
+	// Syncs are the RepoSyncs; shop/repo-sync if there are none.
+	Syncs []types.NamespacedName
+	// Chain is how many of the managed objects depend on the next one: none, one, or two.
+	Chain int
+	// Held puts another controller's finalizer on the first managed object of shop/repo-sync.
+	Held bool
+	// Orphans leaves managed objects behind when a RepoSync is deleted.
+	Orphans bool
+	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace, on which the RepoSync says
+	// that it depends. Otherwise they have them by a ClusterRoleBinding.
+	Inside bool
+	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
+	Ignore bool
+	// Order is the one in which the namespace controller deletes types, the others after these; see namespace.InOrder.
+	Order []string
+	// Pace is how long the namespace controller takes for each of its steps; as good as no time if 0.
+	Pace time.Duration
+}
+
+// shop is the RepoSync that most tellings are about.
+var shop = types.NamespacedName{Namespace: "shop", Name: "repo-sync"}
+
+// Story is a world with the operator in it.
+type Story struct {
+	*sim.World
+	// Books read this run's history.
+	*Books
+	setting Setting
+	pods    *pods
+}
+
+// Begin starts the operator, and lets it sync everything once.
+func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
+	if len(s.Syncs) == 0 {
+		s.Syncs = []types.NamespacedName{shop}
+	}
+	story := &Story{World: w, Books: NewBooks(s), setting: s, pods: newPods()}
+	w.Without("no stuck finalizer") // the story has sentences of its own for that
+	if v != reposync.V10 {
+		w.Without("settles") // a reconciler without rights asks for ever
+	}
+	w.Install(crds)
+	w.Builtin(paced{namespace.New(namespace.AnyOrder(), namespace.InOrder(s.Order...)), s.Pace}, story.pods)
+	w.Apply(named(reposync.Namespace), reposync.ReconcilerRole())
+	story.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
+		return (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
+	})
+	story.pods.set(Manager, func(p *pod) { p.deployed = true })
+	for _, sync := range s.Syncs {
+		story.Reconciler(v, sync)
+	}
+	for _, sync := range s.Syncs {
+		story.Sync(sync)
+	}
+	story.guard(v)
+	w.Settle()
+	return story
+}
+
+// run adds a process that works while its pod is there.
+func (s *Story) run(name string, o ctrl.Options, setup func(ctrl.Manager) error, opts ...sim.ProcessOption) {
+	s.Run(name, func(ctx context.Context, cfg *rest.Config) error {
+		return s.pods.run(ctx, name, func(ctx context.Context) error {
+			mgr, err := sim.NewManager(cfg, o)
+			if err != nil {
+				return err
+			}
+			if err := setup(mgr); err != nil {
+				return err
+			}
+			return mgr.Start(ctx)
+		})
+	}, opts...)
+}
+
+// Reconciler adds the process of a RepoSync's reconciler.
+func (s *Story) Reconciler(v reposync.Variant, sync types.NamespacedName) {
+	name := reposync.ReconcilerName(sync)
+	o := ctrl.Options{Scheme: scheme, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
+	s.run(name, o, func(mgr ctrl.Manager) error {
+		return (&reposync.Reconciler{Sync: sync, Variant: v, Source: s.source}).SetupWithManager(mgr)
+	}, sim.As(reposync.Namespace+"/"+name))
+}
+
+// guard adds the webhook, if the variant has one.
+func (s *Story) guard(v reposync.Variant) {
+	policy := admissionregv1.Fail
+	if s.setting.Ignore {
+		policy = admissionregv1.Ignore
+	}
+	config, err := (&reposync.Guard{Variant: v}).Configuration(policy)
+	if err != nil {
+		panic(err)
+	}
+	if config == nil {
+		return
+	}
+	s.run(Webhook, ctrl.Options{Scheme: scheme}, (&reposync.Guard{Variant: v}).SetupWithManager)
+	s.pods.set(Webhook, func(p *pod) { p.deployed = true })
+	s.Settle() // it serves before it is asked
+	s.Apply(config)
+}
+
+// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
+var (
+	crds   = reposync.CRDs()
+	scheme = newScheme()
+)
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
+		}
+	}
+	return scheme
+}
+
+func named(namespace string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+}
+
+// Sync has a user create a RepoSync with all that it needs.
+func (s *Story) Sync(sync types.NamespacedName) {
+	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: sync.Namespace, Name: name} }
+	s.Apply(named(sync.Namespace), &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}})
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reposync.Namespace, Name: reposync.ReconcilerName(sync)}}
+	if s.setting.Inside {
+		s.Apply(&rbacv1.RoleBinding{ObjectMeta: meta("syncs-repo"), RoleRef: role, Subjects: subjects})
+	} else {
+		s.Apply(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: reposync.ReconcilerName(sync)}, RoleRef: role, Subjects: subjects})
+	}
+	s.Apply(s.repoSync(sync))
+}
+
+// repoSync is a RepoSync as a user's file has it.
+func (s *Story) repoSync(sync types.NamespacedName) *unstructured.Unstructured {
+	o := &v1beta1.RepoSync{
+		ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: sync.Name, Annotations: map[string]string{}},
+		Spec: v1beta1.RepoSyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
+			Repo: "https://git.example/" + sync.Namespace, Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
+		}},
+	}
+	if !s.setting.Orphans {
+		o.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Foreground
+	}
+	if s.setting.Inside {
+		o.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		panic(err)
+	}
+	delete(fields, "status")
+	file := &unstructured.Unstructured{Object: fields}
+	file.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("RepoSync"))
+	return file
+}
+
+// kinds are those of managed objects, each of which may depend on the next.
+var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
+
+// managed are the objects that a repository declares, dependents first.
+func managed(sync types.NamespacedName) (out []history.Ref) {
+	for i, name := range []string{"settings", "database", "runner"} {
+		if sync.Name != shop.Name {
+			name += "-" + sync.Name
+		}
+		out = append(out, history.Ref{Kind: kinds[i], Namespace: sync.Namespace, Name: name})
+	}
+	return out
+}
+
+// source declares a ConfigMap, a Service and a ServiceAccount.
+func (s *Story) source(_ context.Context, sync *v1beta1.RepoSync) (out []*unstructured.Unstructured, err error) {
+	refs := managed(client.ObjectKeyFromObject(sync))
+	for i := len(refs) - 1; i >= 0; i-- {
+		o := &unstructured.Unstructured{Object: map[string]any{}}
+		o.SetAPIVersion("v1")
+		o.SetKind(refs[i].Kind)
+		o.SetNamespace(refs[i].Namespace)
+		o.SetName(refs[i].Name)
+		if refs[i].Kind == "Service" {
+			o.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(5432)}}}
+		}
+		if i < s.setting.Chain {
+			next := refs[i+1]
+			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + next.Namespace + "/" + next.Kind + "/" + next.Name})
+		}
+		if s.setting.Held && i == 0 && sync.Name == shop.Name && sync.Namespace == shop.Namespace {
+			o.SetFinalizers([]string{hold})
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// Unhold has the other controller take its finalizer off.
+func (s *Story) Unhold() {
+	ref := managed(shop)[0]
+	o := &corev1.ConfigMap{}
+	err := s.Client().Get(s.Context(), types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, o)
+	if err == nil {
+		o.Finalizers = nil
+		err = s.Client().Update(s.Context(), o)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		panic(fmt.Sprintf("releasing %s: %v", ref, err))
+	}
+}
+
+// patience is how long a user who was refused waits for what is to go first, and period how often that user looks.
+const patience, period = time.Minute, 5 * time.Second
+
+// DeleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first deletes that, and tries again
+// for a while.
+func (s *Story) DeleteNamespace(name string) {
+	s.wants(name, s.History().Now())
+	if s.refused(name) {
+		for _, sync := range s.setting.Syncs {
+			if sync.Namespace == name {
+				s.DeleteSync(sync)
+			}
+		}
+		s.insist(name)
+	}
+}
+
+// insist tries again for a while to delete a namespace.
+func (s *Story) insist(name string) {
+	for waited := time.Duration(0); waited < patience && s.refused(name); waited += period {
+		s.Sleep(period)
+	}
+}
+
+// refused says that the namespace may not be deleted yet.
+func (s *Story) refused(name string) bool {
+	err := s.remove(named(name))
+	if err != nil && !strings.Contains(err.Error(), "delete that first") {
+		panic(fmt.Sprintf("deleting namespace %s: %v", name, err))
+	}
+	return err != nil
+}
+
+// DeleteSync has a user delete a RepoSync.
+func (s *Story) DeleteSync(sync types.NamespacedName) {
+	if err := s.remove(s.repoSync(sync)); err != nil {
+		panic(fmt.Sprintf("deleting RepoSync %s: %v", sync, err))
+	}
+}
+
+// remove deletes an object, again while the server or the webhook fails.
+func (s *Story) remove(o client.Object) error {
+	for {
+		err := client.IgnoreNotFound(s.Client().Delete(s.Context(), o))
+		if err == nil || !apierrors.IsInternalError(err) {
+			return err
+		}
+		s.Sleep(5 * time.Second)
+	}
+}
+
+// theEnd is an object that nobody looks at. Properties that measure time judge by the time of the last event.
+func (s *Story) theEnd() {
+	s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: theEnd}})
+}
+
+const theEnd = "the-end"

@@ -1,0 +1,211 @@
+// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
+
+package reposync
+
+import (
+	"fmt"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/sim"
+)
+
+type telling = func(v reposync.Variant, faults ...sim.Fault) func(*sim.World)
+
+// told is a telling: everything is synced, something is asked of the operator, and something happens.
+func told(setting Setting, ask, happen func(*Story)) telling {
+	return func(v reposync.Variant, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := Begin(w, v, setting)
+			w.Inject(faults...)
+			ask(s)
+			happen(s)
+			s.end()
+		}
+	}
+}
+
+// afterAnother is told after somebody has deleted another namespace with a RepoSync in it.
+func afterAnother(ask, happen func(*Story)) telling {
+	another := types.NamespacedName{Namespace: "first", Name: shop.Name}
+	return func(v reposync.Variant, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := Begin(w, v, Setting{Syncs: []types.NamespacedName{another, shop}})
+			s.DeleteNamespace(another.Namespace)
+			s.Settle()
+			w.Inject(faults...)
+			ask(s)
+			happen(s)
+			s.end()
+		}
+	}
+}
+
+// end lets everything run its course, and long enough for the properties that measure time.
+func (s *Story) end() {
+	s.Settle()
+	if _, wanted := s.wanted[shop.Namespace]; wanted {
+		s.insist(shop.Namespace)
+	}
+	s.Sleep(3 * time.Minute)
+	s.over = true
+	s.theEnd()
+}
+
+// What tellings ask.
+func askFinishes(s *Story)    { s.Always(finishes, s.Finishes) }
+func askGoes(s *Story)        { s.Always(goes, s.Goes) }
+func askHonoured(s *Story)    { s.Always(honoured, s.Judged(honoured)) }
+func askStrongOrder(s *Story) { s.Always(strongOrder, s.Judged(strongOrder)) }
+func askWeakOrder(s *Story)   { s.Always(weakOrder, s.Judged(weakOrder)) }
+func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
+func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
+func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
+func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
+func askTruth(s *Story)       { s.Always(truth, s.Truth) }
+func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
+func askInventory(s *Story)   { s.Always(inventoried, s.Judged(inventoried)) }
+func askSiblings(s *Story)    { s.Always(siblings, s.Siblings); askNoLeaks(s) }
+func askSynced(s *Story)      { s.Eventually(synced, s.Synced) }
+
+// askEverything is what the full cure must answer whatever happens.
+func askEverything(s *Story) {
+	for _, ask := range []func(*Story){
+		askHonoured, askStrongOrder, askWeakOrder, askOutlive, askNoLeaks, askOnceOff, askNoFight, askTruth, askInventory, askSynced,
+	} {
+		ask(s)
+	}
+	s.Eventually("what was to go has gone", s.Gone)
+}
+
+// deletesNamespace is the story of the thread.
+func deletesNamespace(s *Story) { s.DeleteNamespace(shop.Namespace) }
+
+func deletesSync(s *Story) { s.DeleteSync(shop) }
+
+// reconcilerDead lets the node of the reconciler fail first.
+func reconcilerDead(happen func(*Story)) func(*Story) {
+	return func(s *Story) {
+		s.pods.power(reposync.ReconcilerName(shop), false)
+		s.Sleep(time.Second)
+		happen(s)
+	}
+}
+
+// managerDown has the manager away for ten minutes while the namespace is deleted.
+func managerDown(s *Story) {
+	s.without(Manager, func() { s.DeleteNamespace(shop.Namespace) })
+}
+
+// webhookDown has the webhook away for ten minutes from when the namespace is deleted.
+func webhookDown(s *Story) {
+	s.DeleteNamespace(shop.Namespace)
+	s.without(Webhook, func() {})
+}
+
+// without has a program away for ten minutes.
+func (s *Story) without(name string, happen func()) {
+	s.pods.power(name, false)
+	s.away = true
+	happen()
+	s.Sleep(10 * time.Minute)
+	s.pods.power(name, true)
+	s.away = false
+}
+
+// missing is webhookDown where nothing needs the webhook: time counts.
+func missing(s *Story) {
+	s.DeleteNamespace(shop.Namespace)
+	s.pods.power(Webhook, false)
+	s.Sleep(10 * time.Minute)
+}
+
+var delays = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
+
+// bothDeleted has the namespace deleted while the RepoSync is.
+func bothDeleted(s *Story) {
+	s.DeleteSync(shop)
+	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
+	s.DeleteNamespace(shop.Namespace)
+	s.Sleep(20 * time.Second)
+	s.Unhold()
+}
+
+// revoked has somebody delete the binding by hand while the RepoSync is being deleted.
+func revoked(s *Story) {
+	s.DeleteSync(shop)
+	s.Sleep(5 * time.Second)
+	meta := metav1.ObjectMeta{Name: reposync.BindingName}
+	for _, o := range []client.Object{
+		&rbacv1.ClusterRoleBinding{ObjectMeta: meta}, &rbacv1.RoleBinding{ObjectMeta: *meta.DeepCopy()},
+	} {
+		if _, inside := o.(*rbacv1.RoleBinding); inside {
+			o.SetNamespace(shop.Namespace)
+		}
+		if err := s.remove(o); err != nil && !apierrors.IsForbidden(err) {
+			panic(fmt.Sprintf("deleting %s: %v", reposync.BindingName, err))
+		}
+	}
+	s.Sleep(5 * time.Second)
+	s.Unhold()
+}
+
+// held has another controller take three minutes for one of the managed objects.
+func held(happen func(*Story)) func(*Story) {
+	return func(s *Story) {
+		begin := s.History().Now()
+		happen(s)
+		s.blame, s.blocked[0] = managed(shop)[0].Name, begin
+		s.Sleep(3*time.Minute - (s.History().Now() - begin))
+		s.blocked[1] = s.History().Now()
+		s.Unhold()
+	}
+}
+
+// switched has a user change the propagation policy to and fro during the deletion.
+func switched(s *Story) {
+	s.DeleteSync(shop)
+	for _, policy := range []string{v1beta1.Orphan, v1beta1.Foreground} {
+		s.Sleep(sim.Draw(s.World, "until the policy is "+policy, delays))
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, v1beta1.DeletionPropagationPolicy, policy)
+		err := s.Client().Patch(s.Context(), s.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(patch)))
+		if client.IgnoreNotFound(err) != nil {
+			panic(fmt.Sprintf("changing the policy: %v", err))
+		}
+	}
+	s.Sleep(time.Second)
+	s.Unhold()
+}
+
+// other is a second RepoSync in the namespace.
+var other = types.NamespacedName{Namespace: shop.Namespace, Name: "other"}
+
+// again deletes the namespace, and makes everything once more as soon as it has gone.
+func again(s *Story) {
+	s.DeleteNamespace(shop.Namespace)
+	for waited := time.Duration(0); waited < 5*time.Minute; waited += period {
+		s.Sleep(period)
+		if apierrors.IsNotFound(s.Client().Get(s.Context(), types.NamespacedName{Name: shop.Namespace}, named(""))) {
+			delete(s.wanted, shop.Namespace)
+			s.Sync(shop)
+			return
+		}
+	}
+}
+
+// anything is one of all that may happen.
+func anything(s *Story) {
+	ways := []func(*Story){deletesNamespace, deletesSync, bothDeleted, reconcilerDead(deletesNamespace), reconcilerDead(deletesSync), again}
+	way := sim.Draw(s.World, "what happens", rapid.IntRange(0, len(ways)-1))
+	ways[way](s)
+	s.Sleep(sim.Draw(s.World, "until the other controller is done", delays))
+	s.Unhold()
+}
