@@ -22,12 +22,16 @@ import (
 // known are the versions of Go whose runtime was read for the edits below.
 var known = regexp.MustCompile(`^go1\.26(\.\d+)?$`)
 
-// edit replaces one piece of a source file, which must be there exactly once.
-type edit struct{ file, old, new string }
+// edit replaces one piece of a source file, which must be there exactly so many times.
+type edit struct {
+	file     string // below GOROOT/src
+	times    int
+	old, new string
+}
 
 var edits = []edit{
 	// A generator in each bubble: splitmix64 (Steele and others, OOPSLA 2014).
-	{"synctest.go", "\tactive  int // other sources of activity\n}\n", `	active  int // other sources of activity
+	{"runtime/synctest.go", 1, "\tactive  int // other sources of activity\n}\n", `	active  int // other sources of activity
 
 	dice uint64
 }
@@ -40,16 +44,19 @@ func (bubble *synctestBubble) rand() uint64 {
 	return z ^ z>>31
 }
 `},
-	// Hash seeds and the starts of map ranges; math/rand/v2 and hash/maphash, which call this, too.
-	{"rand.go", "func rand() uint64 {\n", "func rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn bubble.rand()\n\t}\n"},
+	// Hash seeds are all the same: how many maps a run makes depends on what pools still hold, and so on the collector.
+	{"internal/runtime/maps/map.go", 4, "m.seed = uintptr(rand())", "m.seed = 0x1c8864680b583eb"},
+	{"internal/sync/hashtriemap.go", 1, "ht.seed = uintptr(runtime_rand())", "ht.seed = 0x1c8864680b583eb"},
+	// The starts of map ranges; math/rand/v2 and hash/maphash, which call this, too.
+	{"runtime/rand.go", 1, "func rand() uint64 {\n", "func rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn bubble.rand()\n\t}\n"},
 	// The process's own generator, from which the keys of the hash functions come.
-	{"rand.go", "\tglobalRand.state.Init(*seed)\n", "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n\tglobalRand.state.Init(*seed)\n"},
+	{"runtime/rand.go", 1, "\tglobalRand.state.Init(*seed)\n", "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n\tglobalRand.state.Init(*seed)\n"},
 	// select.
-	{"select.go", "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := cheaprandn(uint32(norder + 1))\n\t\tif gp.bubble != nil {\n\t\t\tj = uint32(gp.bubble.rand() % uint64(norder+1))\n\t\t}\n"},
+	{"runtime/select.go", 1, "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := cheaprandn(uint32(norder + 1))\n\t\tif gp.bubble != nil {\n\t\t\tj = uint32(gp.bubble.rand() % uint64(norder+1))\n\t\t}\n"},
 	// Timers of one instant.
-	{"time.go", "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = uint32(getg().bubble.rand())\n"},
+	{"runtime/time.go", 1, "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = uint32(getg().bubble.rand())\n"},
 	// Time slices.
-	{"proc.go", "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n", "const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
+	{"runtime/proc.go", 1, "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n", "const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
 }
 
 // Overlay writes the overlay for a GOROOT and its version (as runtime.Version says it) into a directory, and returns the
@@ -61,19 +68,19 @@ func Overlay(goroot, version, dir string) (string, error) {
 	sources := map[string]string{}
 	replace := map[string]string{}
 	for _, e := range edits {
-		original := filepath.Join(goroot, "src", "runtime", e.file)
+		original := filepath.Join(goroot, "src", filepath.FromSlash(e.file))
 		if sources[original] == "" {
 			data, err := os.ReadFile(original)
 			if err != nil {
 				return "", fmt.Errorf("exact mode needs the sources of the runtime: %w", err)
 			}
 			sources[original] = string(data)
-			replace[original] = filepath.Join(dir, e.file)
+			replace[original] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
 		}
-		if n := strings.Count(sources[original], e.old); n != 1 {
-			return "", fmt.Errorf("exact mode does not know this runtime: in %s %q stands %d times, not once; run without it", original, strings.TrimSpace(e.old), n)
+		if n := strings.Count(sources[original], e.old); n != e.times {
+			return "", fmt.Errorf("exact mode does not know this runtime: in %s %q stands %d times, not %d; run without it", original, strings.TrimSpace(e.old), n, e.times)
 		}
-		sources[original] = strings.Replace(sources[original], e.old, e.new, 1)
+		sources[original] = strings.ReplaceAll(sources[original], e.old, e.new)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err

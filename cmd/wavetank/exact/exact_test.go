@@ -65,8 +65,8 @@ func TestOverlayRefuses(t *testing.T) {
 		}
 	}
 	other := t.TempDir()
-	for _, f := range []string{"synctest.go", "rand.go", "select.go", "time.go", "proc.go"} {
-		path := filepath.Join(other, "src", "runtime", f)
+	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go"} {
+		path := filepath.Join(other, "src", f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
