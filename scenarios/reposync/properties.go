@@ -28,6 +28,7 @@ const (
 	actionable  = "the RepoSync says what its deletion waits for"
 	inventoried = "the inventory is there while anything in it is"
 	synced      = "what is declared is there"
+	whole       = "a reconciler has rights that nobody takes away"
 	siblings    = "a RepoSync that stays keeps its rights"
 )
 
@@ -159,6 +160,25 @@ func (b *Books) Siblings(h *history.History) error {
 	for _, s := range b.syncs {
 		if s.had && s.deleting == 0 && s.gone == 0 && !b.hasRights(s) {
 			return fmt.Errorf("the reconciler of RepoSync %s has lost its rights", s)
+		}
+	}
+	return nil
+}
+
+// Whole: the reconciler of a RepoSync that nobody deletes has its rights, and by a binding that nobody deletes.
+func (b *Books) Whole(h *history.History) error {
+	b.take(h)
+	for _, s := range b.syncs {
+		if s.deleting != 0 || s.gone != 0 {
+			continue
+		}
+		if !b.hasRights(s) {
+			return fmt.Errorf("the reconciler of RepoSync %s has no rights", s)
+		}
+		for ref, o := range b.live {
+			if ref.Name == reposync.BindingName && o.deleting() {
+				return fmt.Errorf("%s, by which the reconciler of RepoSync %s has its rights, is being deleted", ref, s)
+			}
 		}
 	}
 	return nil

@@ -74,6 +74,7 @@ func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
 func askInventory(s *Story)   { s.Always(inventoried, s.Judged(inventoried)) }
 func askSiblings(s *Story)    { s.Always(siblings, s.Siblings); askNoLeaks(s) }
+func askWhole(s *Story)       { s.Eventually(whole, s.Whole) }
 func askSynced(s *Story)      { s.Eventually(synced, s.Synced) }
 
 // askEverything is what the full cure must answer whatever happens.
@@ -139,21 +140,23 @@ func bothDeleted(s *Story) {
 	s.Unhold()
 }
 
-// revoked has somebody delete the binding by hand while the RepoSync is being deleted.
+// revoked has somebody delete the binding by hand.
 func revoked(s *Story) {
-	s.DeleteSync(shop)
-	s.Sleep(5 * time.Second)
 	meta := metav1.ObjectMeta{Name: reposync.BindingName}
-	for _, o := range []client.Object{
-		&rbacv1.ClusterRoleBinding{ObjectMeta: meta}, &rbacv1.RoleBinding{ObjectMeta: *meta.DeepCopy()},
-	} {
-		if _, inside := o.(*rbacv1.RoleBinding); inside {
-			o.SetNamespace(shop.Namespace)
-		}
+	inside := &rbacv1.RoleBinding{ObjectMeta: meta}
+	inside.Namespace = shop.Namespace
+	for _, o := range []client.Object{inside, &rbacv1.ClusterRoleBinding{ObjectMeta: meta}} {
 		if err := s.remove(o); err != nil && !apierrors.IsForbidden(err) {
 			panic(fmt.Sprintf("deleting %s: %v", reposync.BindingName, err))
 		}
 	}
+}
+
+// revokedMeanwhile has that happen while the RepoSync is being deleted.
+func revokedMeanwhile(s *Story) {
+	s.DeleteSync(shop)
+	s.Sleep(5 * time.Second)
+	revoked(s)
 	s.Sleep(5 * time.Second)
 	s.Unhold()
 }
