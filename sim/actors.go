@@ -33,6 +33,9 @@ func (w *World) builtin(a actor.Actor) {
 		w.builtins = append(w.builtins, nil)
 	}
 	w.builtins[at] = b
+	if s, ok := a.(actor.Server); ok {
+		s.Serve(w.wire.Server())
+	}
 	a.Begin(b)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/kubelet"
+	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
@@ -54,6 +56,23 @@ func (s *stamper) Observe(ch apiserver.Change) {
 			panic(err)
 		}
 	})
+}
+
+func TestSecondDeletionOfANamespace(t *testing.T) {
+	for _, refuse := range []bool{false, true} {
+		sim.Check(t, func(w *sim.World) {
+			if refuse {
+				w.Builtin(namespace.New(namespace.RefuseSecondDelete()))
+			}
+			shop := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+			w.Apply(shop)
+			w.Remove(shop)
+			if err := w.Client().Delete(w.Context(), shop); apierrors.IsConflict(err) != refuse || err != nil && !refuse {
+				panic(fmt.Sprintf("refused %v, and the second deletion is answered with %v", refuse, err))
+			}
+			w.Settle()
+		}, sim.Runs(2))
+	}
 }
 
 func TestBuiltinControllers(t *testing.T) {

@@ -36,6 +36,9 @@ type Actor interface {
 	Observe(apiserver.Change)
 }
 
+// Server is an actor that has a say in how the API server answers. Serve is called before Begin.
+type Server interface{ Serve(*apiserver.Server) }
+
 // Cluster is the world as an actor sees it.
 type Cluster interface {
 	// Now is virtual time since the beginning of the run; Clock is the same as the cluster's clocks show it.

@@ -100,6 +100,9 @@ func (c *call) finalizeNamespace() (*Response, error) {
 	return c.objectResponse(http.StatusOK, stored), nil
 }
 
+// RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there already.
+func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
+
 // deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
 // Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
 func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {

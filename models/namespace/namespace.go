@@ -56,6 +56,12 @@ func InOrder(types ...string) Option {
 	return func(c *controller) { c.order = types }
 }
 
+// RefuseSecondDelete has the API server answer the DELETE of a namespace that terminates already with 409 Conflict, as old
+// servers did; present ones answer 200 and change nothing.
+func RefuseSecondDelete() Option {
+	return func(c *controller) { c.refuse = true }
+}
+
 // Undiscovered makes discovery fail for the group versions that failing returns, at a time since the beginning of the run.
 // That is what a cluster sees while an aggregated API server is down: the types of those groups are not deleted, and no
 // namespace finishes.
@@ -76,6 +82,7 @@ type controller struct {
 	cluster      actor.Cluster
 	anyOrder     bool
 	order        []string
+	refuse       bool
 	undiscovered func(time.Duration) []schema.GroupVersion
 	work         map[string]*work
 	types        []actor.Resource // what is served, until that changes
@@ -92,6 +99,9 @@ type work struct {
 
 // Name implements [actor.Actor].
 func (*controller) Name() string { return "namespace-controller" }
+
+// Serve implements [actor.Server].
+func (c *controller) Serve(s *apiserver.Server) { s.RefuseDeleteOfTerminating(c.refuse) }
 
 // Begin implements [actor.Actor].
 func (c *controller) Begin(cluster actor.Cluster) {
