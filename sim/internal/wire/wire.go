@@ -104,7 +104,7 @@ func (c *Cluster) Remote(host string, server *apiserver.Server) error {
 
 // taken complains if a host name is used already.
 func (c *Cluster) taken(host string) error {
-	if c.outside[host] != nil || c.remotes[host] != nil || host == APIHost {
+	if _, ok := c.outside[host]; ok || c.remotes[host] != nil || host == APIHost {
 		return fmt.Errorf("host %q was declared twice", host)
 	}
 	return nil
