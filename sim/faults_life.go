@@ -59,18 +59,19 @@ func (f *restart) stop(w *World, c *wire.Call, when string) wire.Ruling {
 func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 	f := newFault(fmt.Sprintf("Pause(%s, %v)", process, d), scopes)
 	f.scope.process = process
-	return &pause{f, d, nil, 0, nil}
+	return &pause{fault: f, max: d}
 }
 
 type pause struct {
 	fault
 	max   time.Duration
 	life  *process.Life // that is frozen; nil for none
+	whose string        // what the orders of its actions begin with
 	until time.Duration
 	wake  *sched.Action
 }
 
-func (f *pause) fresh() Fault   { return &pause{f.fault, f.max, nil, 0, nil} }
+func (f *pause) fresh() Fault   { return &pause{fault: f.fault, max: f.max} }
 func (f *pause) String() string { return f.name }
 
 func (f *pause) arrive(w *World, c *wire.Call) wire.Ruling {
@@ -93,7 +94,7 @@ func (f *pause) freeze(w *World, c *wire.Call, when string) bool {
 	}
 	d := f.max / time.Duration(windowLevels[v])
 	f.mark(w, c, fmt.Sprintf("for %v, %s", d, when))
-	f.life, f.until = l, w.sched.Now()+d
+	f.life, f.whose, f.until = l, l.Name()+" ", w.sched.Now()+d
 	l.Port.Freeze()
 	f.wake = &sched.Action{
 		Order: "wake " + l.Name(),
@@ -124,7 +125,7 @@ func (f *pause) heal(w *World) { f.thaw(w) }
 
 // holds is until when the fault lets nothing happen of an action.
 func (f *pause) holds(a *sched.Action) time.Duration {
-	if f.life == nil || !strings.HasPrefix(a.Order, f.life.Name()+" ") {
+	if f.life == nil || !strings.HasPrefix(a.Order, f.whose) {
 		return 0
 	}
 	return f.until
@@ -132,10 +133,8 @@ func (f *pause) holds(a *sched.Action) time.Duration {
 
 // held is the scheduler's question whether an action's process is frozen.
 func (w *World) held(a *sched.Action) (until time.Duration) {
-	for _, f := range w.faults {
-		if f, ok := f.(*pause); ok {
-			until = max(until, f.holds(a))
-		}
+	for _, f := range w.pauses {
+		until = max(until, f.holds(a))
 	}
 	return until
 }

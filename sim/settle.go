@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/process"
 )
 
 // The first phase of a stretch, under faults, ends when the world is calm or after this much of it.
@@ -124,7 +125,8 @@ func (w *World) anyFault() bool {
 // converge is the second phase. It reports whether the world settled: it need not when that property is off.
 func (w *World) converge() bool {
 	begun := w.sched.Now()
-	limit := begun + 3*longestBackOff
+	w.procs.LongestWait()
+	limit := begun + 3*max(longestBackOff, w.longestWait())
 	for {
 		w.sched.Quiesce()
 		w.endings()
@@ -133,7 +135,7 @@ func (w *World) converge() bool {
 		if ok {
 			return true
 		}
-		limit = max(limit, begun+3*w.longestWait())
+		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.longestStep()))
 		if again <= w.sched.Now() {
 			again = limit
 		}
@@ -149,17 +151,7 @@ func (w *World) converge() bool {
 
 // calm says whether nothing is under way: every action that is left is idle chatter or a timer.
 func (w *World) calm() bool {
-	for _, a := range w.sched.Pending() {
-		if !a.Idle {
-			return false
-		}
-	}
-	for _, c := range w.procs.Controllers() {
-		if len(c.Busy()) > 0 {
-			return false
-		}
-	}
-	return true
+	return w.sched.Idle() && !slices.ContainsFunc(w.procs.Controllers(), process.Controller.IsBusy)
 }
 
 // timersBefore are the delayed hand-outs that are due by then.
@@ -178,10 +170,14 @@ func (w *World) timersBefore(until time.Duration) []string {
 func (w *World) longestWait() time.Duration {
 	var longest time.Duration
 	for _, c := range w.procs.Controllers() {
-		for _, t := range c.Timers() {
-			longest = max(longest, t.Delay)
-		}
+		c.EachTimer(func(t process.Timer) bool { longest = max(longest, t.Delay); return true })
 	}
+	return longest
+}
+
+// longestStep is the longest that a built-in controller puts a step off.
+func (w *World) longestStep() time.Duration {
+	var longest time.Duration
 	for _, b := range w.builtins {
 		for _, s := range b.steps {
 			longest = max(longest, s.action.Own)
@@ -196,10 +192,10 @@ func (w *World) settled() (ok bool, again time.Duration) {
 		return false, 0
 	}
 	for _, c := range w.procs.Controllers() {
-		for _, t := range c.Timers() {
-			if t.Fired <= max(w.quiet.lastWrite, w.quiet.healed) {
-				return false, 0
-			}
+		fired := true
+		c.EachTimer(func(t process.Timer) bool { fired = t.Fired > max(w.quiet.lastWrite, w.quiet.healed); return fired })
+		if !fired {
+			return false, 0
 		}
 	}
 	again = w.quiet.lastEvent + hush

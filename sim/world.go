@@ -45,6 +45,7 @@ type World struct {
 	compares   bool        // with the undisturbed run
 	looked     int         // the step at which caches were looked at last
 	faults     []Fault
+	pauses     []*pause // those of them
 	healed     bool // faults are off: the second phase of a stretch
 	judging    bool
 	judged     *property // the property that is being judged
@@ -286,7 +287,8 @@ func (w *World) Inject(faults ...Fault) {
 		c.count.Fault = f.String()
 		c.eager = w.choices.Choose("fault "+f.String(), 3)
 		w.faults = append(w.faults, f)
-		if _, ok := f.(*pause); ok {
+		if f, ok := f.(*pause); ok {
+			w.pauses = append(w.pauses, f)
 			w.sched.Held = w.held
 		}
 	}

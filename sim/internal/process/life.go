@@ -32,6 +32,7 @@ type World struct {
 	OnExit func(l *Life, err error) (restart bool)
 
 	processes []*Process
+	longest   atomic.Int64 // see LongestWait
 	lives     []*Life
 }
 

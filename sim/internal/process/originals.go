@@ -59,6 +59,9 @@ func (o *originals) keep(obj runtime.Object, group, kind string) {
 	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
+	if o.known == nil {
+		return // its life is over
+	}
 	if old, ok := o.known[key]; ok {
 		if old.object == obj {
 			return // it was transformed before
@@ -78,6 +81,13 @@ func (i *informer) inspect() {
 			delete(i.known, key)
 		}
 	}
+}
+
+// forget lets go of everything: nobody will read this cache any more.
+func (o *originals) forget() {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	o.known = nil
 }
 
 // compare tells the history if an object has changed since it came. It tells it once: the change becomes the original.
@@ -144,14 +154,15 @@ func inPlace(before, after runtime.Object) string {
 // Inspect looks at all caches of living processes for objects that were changed in place.
 func (w *World) Inspect() {
 	for _, l := range w.lives {
-		if l.Port.Dead() {
-			continue
-		}
 		l.mu.Lock()
 		informers := l.informers
 		l.mu.Unlock()
 		for _, i := range informers {
-			i.inspect()
+			if l.Port.Dead() {
+				i.forget()
+			} else {
+				i.inspect()
+			}
 		}
 	}
 }

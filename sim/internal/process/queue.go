@@ -39,6 +39,9 @@ type queue struct {
 	mu   sync.Mutex
 	adds []add // plain adds of this stretch, not yet passed on
 	keys map[request]*key
+	// live are the keys of which something may be pending or under way: those touched since somebody last looked through
+	// them, and those of which something was then.
+	live map[request]*key
 }
 
 type add struct {
@@ -54,8 +57,10 @@ type key struct {
 	runs   int
 	name   string        // of the running reconcile; "" when idle
 	ended  time.Duration // when its last reconcile did
-	// fired is the index of the last hand-out that each sort of timer caused.
+	// fired is the index of the last hand-out that each sort of timer caused, or that came at its time in its stead; owed is
+	// that time. An event, or a resync that comes more often than the timer is long, takes the timer away before it goes off.
 	fired map[string]int
+	owed  map[string]time.Duration
 }
 
 type cause struct {
@@ -74,7 +79,7 @@ type timer struct {
 type priorityQueue struct{ *queue }
 
 func (l *Life) observe(controller string, inner workQueue) workQueue {
-	q := &queue{workQueue: inner, life: l, controller: controller, keys: map[request]*key{}}
+	q := &queue{workQueue: inner, life: l, controller: controller, keys: map[request]*key{}, live: map[request]*key{}}
 	l.mu.Lock()
 	l.queues = append(l.queues, q)
 	l.mu.Unlock()
@@ -88,10 +93,23 @@ func (l *Life) observe(controller string, inner workQueue) workQueue {
 func (q *queue) key(item request) *key {
 	k := q.keys[item]
 	if k == nil {
-		k = &key{fired: map[string]int{}}
+		k = &key{fired: map[string]int{}, owed: map[string]time.Duration{}}
 		q.keys[item] = k
 	}
+	q.live[item] = k
 	return k
+}
+
+// each calls f for every key of which something is pending or under way, in no order, until f returns false. The mutex
+// must be held.
+func (q *queue) each(f func(request, *key) bool) {
+	for item, k := range q.live {
+		if k.name == "" && k.timer == nil && len(k.causes) == 0 {
+			delete(q.live, item)
+		} else if !f(item, k) {
+			return
+		}
+	}
 }
 
 // Add implements workqueue.TypedInterface: an event handler wants the key reconciled.
@@ -162,8 +180,12 @@ func (q *queue) delayed(item request, what string, d time.Duration) {
 	defer q.mu.Unlock()
 	k := q.key(item)
 	due := q.life.world.Sched.Now() + d
+	q.life.world.waits(d)
 	if k.timer == nil || due < k.timer.due {
 		k.timer = &timer{what, d, due}
+		if _, ok := k.owed[what]; !ok {
+			k.owed[what] = due
+		}
 	}
 }
 
@@ -266,11 +288,14 @@ func (q *queue) begin(item request, g given) {
 		Step: w.Sched.Steps(), At: now, Kind: history.Handout, Process: q.life.Process.Name, Life: q.life.N,
 		Reconcile: k.name, Cause: g.why, Wait: g.wait, Ready: g.ready, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
 	})
-	if what, ok := strings.CutPrefix(g.why, "timer("); ok {
-		q.mu.Lock()
-		k.fired[strings.TrimSuffix(what, ")")] = at
-		q.mu.Unlock()
+	q.mu.Lock()
+	for what, due := range k.owed {
+		if due <= now {
+			k.fired[what] = at
+			delete(k.owed, what)
+		}
 	}
+	q.mu.Unlock()
 	w.Sched.SetCurrent("reconcile " + k.name)
 	if w.OnHandout != nil {
 		w.OnHandout(q.life, q.controller, item)

@@ -42,25 +42,56 @@ type Timer struct {
 	What  string // "backoff" or "RequeueAfter"
 	Delay time.Duration
 	Due   time.Duration
-	Fired int // index of the key's last hand-out that a timer of this sort caused, -1 for none
+	Fired int // index of the key's last hand-out that a timer of this sort caused, or that came at its time; -1 for none
 }
 
 // Timers are the controller's pending delayed hand-outs, ordered by key.
 func (c Controller) Timers() []Timer {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
 	var out []Timer
-	for item, k := range c.q.keys {
-		if k.timer != nil {
-			fired, ok := k.fired[k.timer.what]
-			if !ok {
-				fired = -1
-			}
-			out = append(out, Timer{item, k.timer.what, k.timer.delay, k.timer.due, fired})
-		}
-	}
+	c.EachTimer(func(t Timer) bool { out = append(out, t); return true })
 	sort.Slice(out, func(i, j int) bool { return out[i].Item.String() < out[j].Item.String() })
 	return out
+}
+
+// EachTimer calls f for each pending delayed hand-out, in no order, until f returns false.
+func (c Controller) EachTimer(f func(Timer) bool) {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	c.q.each(func(item request, k *key) bool {
+		if k.timer == nil {
+			return true
+		}
+		fired, ok := k.fired[k.timer.what]
+		if !ok {
+			fired = -1
+		}
+		return f(Timer{item, k.timer.what, k.timer.delay, k.timer.due, fired})
+	})
+}
+
+// waits remembers the longest delay of a hand-out. Any goroutine of the world may call it.
+func (w *World) waits(d time.Duration) {
+	for {
+		was := w.longest.Load()
+		if int64(d) <= was || w.longest.CompareAndSwap(was, int64(d)) {
+			return
+		}
+	}
+}
+
+// LongestWait is the longest delay of the hand-outs that were put off since it was asked last.
+func (w *World) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
+
+// IsBusy says whether there is anything that [Controller.Busy] would name.
+func (c Controller) IsBusy() bool {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	busy := len(c.q.adds) > 0
+	c.q.each(func(_ request, k *key) bool {
+		busy = busy || k.name != "" || len(k.causes) > 0 && c.q.hooked.working.Load()
+		return !busy
+	})
+	return busy
 }
 
 // Busy are the names of the reconciles that have begun and not ended, and of keys that are waiting for a worker. The
@@ -69,13 +100,14 @@ func (c Controller) Busy() []string {
 	c.q.mu.Lock()
 	defer c.q.mu.Unlock()
 	var out []string
-	for item, k := range c.q.keys {
+	c.q.each(func(item request, k *key) bool {
 		if k.name != "" {
 			out = append(out, "reconcile "+k.name)
 		} else if len(k.causes) > 0 && c.q.hooked.working.Load() {
 			out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, item))
 		}
-	}
+		return true
+	})
 	for _, a := range c.q.adds {
 		out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, a.item))
 	}

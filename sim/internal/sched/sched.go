@@ -333,6 +333,16 @@ func (s *Scheduler) Pending() []*Action {
 	return out
 }
 
+// Idle says whether all that is pending is idle.
+func (s *Scheduler) Idle() bool {
+	for _, a := range s.pending {
+		if !a.Idle && !a.Happened() {
+			return false
+		}
+	}
+	return true
+}
+
 // Hurry takes injected delays away: pending actions become due as soon as their own delay lets them. Idle ones keep theirs.
 func (s *Scheduler) Hurry() {
 	for _, a := range s.pending {
