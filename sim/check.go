@@ -44,8 +44,8 @@ func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *settings) { s.shrink = d } }
 
-// Strategy sets how tapes are made: portfolio (the default, which takes turns), random, swarm, pct, delay, starve, sweep, pairs,
-// exhaustive, evolve or rapid.
+// Strategy sets how tapes are made: portfolio (the default, which takes turns), random, swarm, pct, delay, starve, storm, sweep,
+// pairs, exhaustive, evolve or rapid.
 func Strategy(name string) ExploreOption { return func(s *settings) { s.strategy = name } }
 
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.

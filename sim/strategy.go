@@ -11,7 +11,7 @@ import (
 )
 
 // strategies are the ways to make tapes, as -sim.strategy takes them.
-var strategies = []string{"portfolio", "random", "pct", "delay", "swarm", "starve", "sweep", "pairs", "exhaustive", "evolve", "rapid"}
+var strategies = []string{"portfolio", "random", "pct", "delay", "swarm", "starve", "storm", "sweep", "pairs", "exhaustive", "evolve", "rapid"}
 
 // StrategyCount says how many runs of a campaign a strategy made, and how many of them broke a property.
 type StrategyCount struct {
@@ -45,7 +45,7 @@ func newSearch(c *campaign) *search {
 // prepare makes the two runs that the planned strategies start from: the dull one, and the one with every fault armed.
 // It returns the first that breaks a property by itself.
 func (s *search) prepare() *result {
-	if s.armed != nil || s.name == "random" || s.name == "starve" || s.name == "swarm" {
+	if s.armed != nil || s.name == "random" || s.name == "starve" || s.name == "swarm" || s.name == "storm" {
 		return nil
 	}
 	dull := s.plan(choice.Play(nil))
@@ -98,6 +98,8 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 		res = s.run(choice.NewSwarm(seed))
 	case "starve":
 		res = s.run(choice.NewStarve(seed))
+	case "storm":
+		res = s.run(choice.NewStorm(seed))
 	case "pct":
 		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.steps))
 	case "delay":

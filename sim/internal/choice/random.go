@@ -21,6 +21,20 @@ func (o *Random) Choose(p Point) int {
 	return o.r.IntN(p.N)
 }
 
+// Storm is a random walk in which every declared fault is on, and rare: for long runs that are to have something of all.
+type Storm struct{ walk *Random }
+
+// NewStorm returns the oracle.
+func NewStorm(seed uint64) Storm { return Storm{NewRandom(seed)} }
+
+// Choose implements [Oracle].
+func (o Storm) Choose(p Point) int {
+	if sortOf(p.Label) == arming {
+		return 1
+	}
+	return o.walk.Choose(p)
+}
+
 // Func makes an oracle of a function, as rapid's draws and tests need it.
 type Func func(Point) int
 
