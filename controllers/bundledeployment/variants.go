@@ -62,6 +62,7 @@ func policies() map[Variant]policy {
 	v4 := v3
 	v4.onlySpecChanges = true
 	v4.cured = true
+	v4.workers = v2.workers // nothing waits for a clean-up, but requests may be slow
 
 	return map[Variant]policy{V0: v0, V0StatusFilter: v0StatusFilter, V1: v1, V2: v2, V3: v3, V4: v4, "": v4}
 }

@@ -47,6 +47,7 @@ type account struct {
 	records map[string]string      // status of each release record, by name
 	most    int                    // records at one time
 	holds   map[string]history.Ref // by uid: objects that carry the deployment's name
+	held    map[string]history.Ref // those that ever did
 	old     map[string]bool        // by uid: those of them that were there when something changed from outside
 	lost    []history.Ref          // those of the old ones that are gone
 }
@@ -54,8 +55,8 @@ type account struct {
 // hand is one hand-out of a deployment.
 type hand struct {
 	at, done history.Time
-	timer    bool // back-off or RequeueAfter
-	requeued bool // the latter
+	ready    history.Time // when a free worker would have had it
+	timer    bool         // back-off or RequeueAfter
 	wait     time.Duration
 	attempts int
 	writes   int // of the status
@@ -98,7 +99,8 @@ func (a *account) anew(at history.Time) {
 func (b *Books) of(name string) *account {
 	a := b.accounts[name]
 	if a == nil {
-		a = &account{name: name, begun: b.Since, leaving: map[string]history.Ref{}, records: map[string]string{}, holds: map[string]history.Ref{}}
+		a = &account{name: name, begun: b.Since, leaving: map[string]history.Ref{}, records: map[string]string{}, holds: map[string]history.Ref{},
+			held: map[string]history.Ref{}}
 		b.accounts[name] = a
 		b.order = append(b.order, name)
 	}
@@ -118,7 +120,7 @@ func (b *Books) read(h *history.History) {
 		case name == "":
 		case e.Kind == history.Handout:
 			a := b.of(name)
-			a.last = &hand{at: e.At, timer: strings.HasPrefix(e.Cause, "timer("), requeued: e.Cause == "timer(RequeueAfter)", wait: e.Wait}
+			a.last = &hand{at: e.At, ready: e.Ready, timer: strings.HasPrefix(e.Cause, "timer("), wait: e.Wait}
 			a.hands = append(a.hands, a.last)
 		case e.Kind == history.Done:
 			a := b.of(name)
@@ -164,7 +166,7 @@ func (b *Books) change(e *history.Event, by string, c *history.Change) {
 	var o metav1.PartialObjectMetadata
 	mustDecode(c, &o)
 	if name := o.Labels[v1alpha1.OwnerNameLabel]; name != "" {
-		b.of(name).holds[c.UID] = c.Ref
+		b.of(name).holds[c.UID], b.of(name).held[c.UID] = c.Ref, c.Ref
 	}
 	if by != "" && e.Verb == "delete" {
 		b.of(by).leaving[c.UID] = c.Ref

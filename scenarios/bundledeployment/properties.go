@@ -13,63 +13,70 @@ import (
 const (
 	// periods are how many in a row must be as they should.
 	periods = 5
-	// mostUnrest is how many attempts a deployment may make without a sleep that is longer than its clean-up: the eighteenth
-	// that doubles from 5 ms is longer than any clean-up that is tried here, and before that even the faulty variants make
-	// at most three attempts to a sleep.
-	mostUnrest = 60
 	// mostRecords is how many release records may be kept.
 	mostRecords = 10
-	// busy is what an attempt may take, above the clean-up, while requests are slow.
-	busy = 20 * time.Second
-	// promptly is how soon a healthy deployment must be attempted while workers are free. The dossier asks for a second; here the
-	// requests of one failing attempt alone may take longer.
-	promptly = 15 * time.Second
-	// longestSleep is the cap of the work queue's default rate limiter.
-	longestSleep = 1000 * time.Second
+	// firstSleep and longestSleep are those of the work queue's default rate limiter; in between they double.
+	firstSleep, longestSleep = 5 * time.Millisecond, 1000 * time.Second
 )
 
-// unrest is how long a deployment may go without such a sleep: whoever waits for a clean-up before each attempt needs the
-// time of sixteen.
-func (b *Books) unrest() time.Duration { return max(8*time.Minute, 16*b.Terminates) }
+// sleep is how long a deployment sleeps after so many failures.
+func sleep(failures int) time.Duration {
+	d := firstSleep
+	for ; failures > 1 && d < longestSleep; failures-- {
+		d *= 2
+	}
+	return min(d, longestSleep)
+}
 
-// calm is where a deployment has settled: the place in its hands of the first timer that was longer than the clean-up,
-// after the last change from outside; -1 if there was none yet. A RequeueAfter that is asked for again whenever an event
-// comes is as long as from the end of one attempt to the next.
+// enough is after how many failures the sleep is longer than the clean-up takes.
+func (b *Books) enough() int {
+	n := 1
+	for sleep(n) <= b.Terminates {
+		n++
+	}
+	return n
+}
+
+// calm is where a deployment has settled, as its place among the hands: the first attempt since the last change from outside
+// that a timer began, after so many failures that the sleep before it had to be longer than the clean-up, and was. -1 if
+// there was none yet. That is the dossier's definition for whoever keeps time, the work queue or the operator itself.
 func (b *Books) calm(a *account) int {
+	failures := 0
 	var before *hand // with the attempt before
-	idle := false    // a timer has come since that found nothing to do
 	for i, hand := range a.hands {
-		asked := hand.requeued && hand.attempts > 0 && before != nil && !idle && hand.at-before.done > b.Terminates
-		switch {
-		case hand.timer && hand.wait > b.Terminates || asked:
-			return i
-		case hand.attempts > 0:
-			before, idle = hand, false
-		case hand.timer:
-			idle = true
+		if hand.attempts == 0 {
+			continue
 		}
+		if hand.timer && sleep(failures) > b.Terminates && hand.at-before.done > b.Terminates {
+			return i
+		}
+		failures, before = failures+hand.attempts, hand
 	}
 	return -1
 }
 
-// restless says that a deployment does not come to rest.
-func (b *Books) restless(h *history.History, a *account) error {
-	n := 0
-	for _, hand := range a.hands {
-		n += hand.attempts
-	}
-	if n > mostUnrest || len(a.hands) > 0 && n > 2 && h.Now()-a.begun > b.unrest() {
-		return fmt.Errorf("%s: %d attempts in %v since the last change from outside, and never a sleep longer than the clean-up takes, %v",
-			a.name, n, (h.Now() - a.begun).Round(time.Second), b.Terminates)
+// restless says that a deployment does not come to rest: it has had the failures after which it should sleep longer than the
+// clean-up takes, and five more attempts, none of them after such a sleep.
+func (b *Books) restless(a *account) error {
+	if n := a.tried(len(a.hands)); n >= b.enough()+periods {
+		return fmt.Errorf("%s: %d attempts since the last change from outside, the latest at %s, and never a sleep longer than the clean-up takes, %v, which was due after %d",
+			a.name, n, history.Clock(a.last.at), b.Terminates, b.enough())
 	}
 	return nil
+}
+
+// tried is how many attempts were made in the first so many hands.
+func (a *account) tried(hands int) (n int) {
+	for _, hand := range a.hands[:hands] {
+		n += hand.attempts
+	}
+	return n
 }
 
 // period is the time from one timer to the next.
 type period struct {
 	from, to *hand
 	attempts int
-	writes   int
 }
 
 // settledPeriods are the complete periods since the deployment has settled.
@@ -84,9 +91,6 @@ func settledPeriods(a *account, calm int) (out []period) {
 			now = &period{from: hand}
 		}
 		now.attempts += hand.attempts
-		if hand != a.hands[calm] { // the first one may still have to correct what the restless ones wrote
-			now.writes += hand.writes
-		}
 	}
 	return out
 }
@@ -97,7 +101,7 @@ func (b *Books) judge(h *history.History, name string, holds func(*account, int)
 	a := b.of(name)
 	calm := b.calm(a)
 	if calm < 0 {
-		return b.restless(h, a)
+		return b.restless(a)
 	}
 	return holds(a, calm)
 }
@@ -117,11 +121,13 @@ func (b *Books) Settles(name string) func(*history.History) error {
 	}
 }
 
-// BackoffGrows (S0-L2): each attempt counts one failure, so the time from one to the next doubles, up to the longest
-// sleep, and never shrinks.
+// BackoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of the next one passes at
+// least the sleep after so many failures, and the sleep itself is not more than twice what passed the time before. What an
+// attempt takes, as long as requests are or a clean-up, lies between the two measures, so neither needs a margin.
 func (b *Books) BackoffGrows(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		return b.judge(h, name, func(a *account, calm int) error {
+			failures := a.tried(calm)
 			var was *hand
 			var gap time.Duration
 			for _, hand := range a.hands[calm:] {
@@ -129,28 +135,27 @@ func (b *Books) BackoffGrows(name string) func(*history.History) error {
 					continue
 				}
 				if was != nil {
-					now := hand.at - was.at
-					if gap > 0 && (now < min(gap, longestSleep)-busy || now > 2*gap+busy) {
-						return fmt.Errorf("%s: the attempt at %s came %v after the one before, and that %v after its own; one failure doubles it", name,
-							history.Clock(hand.at), now, gap)
+					now, slept := hand.at-was.at, hand.at-was.done
+					if now < sleep(failures) || gap > 0 && slept > 2*gap {
+						return fmt.Errorf("%s: the attempt at %s came %v after the one before, %d failures, and that %v after its own; one failure doubles it, from %v to %v",
+							name, history.Clock(hand.at), now, failures, gap, firstSleep, longestSleep)
 					}
 					gap = now
 				}
-				was = hand
+				failures, was = failures+hand.attempts, hand
 			}
 			return nil
 		})
 	}
 }
 
-// Actionable (S0-A1): for 95 % of the time since it has settled, over five periods or a long while, the status names the
-// cause.
+// Actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the status names the cause.
 func (b *Books) Actionable(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		a := b.of(name)
-		from, enough := b.begun(h, a)
-		if !enough {
+		from, long := b.judged(a)
+		if !long {
 			return nil
 		}
 		if told := a.told(from, h.Now()); told < (h.Now()-from)*95/100 {
@@ -160,15 +165,21 @@ func (b *Books) Actionable(name string) func(*history.History) error {
 	}
 }
 
-// begun is from when on a deployment is judged, and whether enough has happened since. One that does not come to rest
-// is judged from when it should have.
-func (b *Books) begun(h *history.History, a *account) (from history.Time, enough bool) {
+// judged is from when on a deployment is judged, and whether that is long ago. One that does not come to rest is judged
+// from when it should have, once it has made as many attempts as there are periods.
+func (b *Books) judged(a *account) (from history.Time, long bool) {
 	if calm := b.calm(a); calm >= 0 {
-		from = a.hands[calm].at
-		return from, len(settledPeriods(a, calm)) >= periods || h.Now() > from+b.unrest()
+		return a.hands[calm].at, len(settledPeriods(a, calm)) >= periods
 	}
-	from = a.begun + b.unrest()
-	return from, a.begun > 0 && len(a.hands) > 2 && h.Now() > from+b.unrest()
+	if b.restless(a) == nil {
+		return 0, false
+	}
+	for i, hand := range a.hands {
+		if a.tried(i+1) >= b.enough() {
+			return hand.at, true
+		}
+	}
+	return 0, false
 }
 
 // told is for how long the status named the cause.
@@ -185,7 +196,8 @@ func (a *account) told(from, to history.Time) (d time.Duration) {
 	return d
 }
 
-// Quiet (S0-A2): once it has settled, the status is not written any more.
+// Quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it settles may still
+// write: the one before it met what was left of its own clean-up, and the status says that until there is better news.
 func (b *Books) Quiet(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		return b.judge(h, name, func(a *account, calm int) error {

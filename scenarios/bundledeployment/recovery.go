@@ -23,17 +23,18 @@ func (b *Books) Recovers(name string, within time.Duration) func(*history.Histor
 	}
 }
 
-// NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named the cause.
+// NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named the cause. Periods are
+// sleeps that are longer than a clean-up takes, so that nothing but the operator is in its own way.
 func (b *Books) NoWedge(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		a := b.of(name)
 		timers := 0
-		for i, hand := range a.hands {
+		for _, hand := range a.hands {
 			if hand.ends.installed() || hand.ends.names() {
 				return nil
 			}
-			if calm := b.calm(a); calm >= 0 && i >= calm && hand.timer && hand.done > 0 {
+			if hand.timer && hand.wait > b.Terminates && hand.done > 0 {
 				timers++
 			}
 		}
@@ -46,31 +47,37 @@ func (b *Books) NoWedge(name string) func(*history.History) error {
 	}
 }
 
-// Prompt (S0-F1): a deployment whose bundle is unpacked is attempted within a second, whatever becomes of the others.
+// Prompt (S0-F1): whenever there is something to do for a deployment, a worker begins with it soon, whatever becomes of the
+// others. The way of an event to the operator is not part of that.
 func (b *Books) Prompt(name string, within time.Duration) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
-		a := b.of(name)
-		if a.ready > 0 && a.attempts == 0 && h.Now() > a.ready+within {
-			return fmt.Errorf("%s has been ready for %v, and nobody has tried to install it", name, h.Now()-a.ready)
+		for _, hand := range b.of(name).hands {
+			if late := hand.at - hand.ready; late > within {
+				return fmt.Errorf("%s was due at %s, and it was %v until a worker had time for it", name, history.Clock(hand.ready), late)
+			}
 		}
 		return nil
 	}
 }
 
-// OneOwner (S0-T1): of two deployments that want one object, one is told so, and the object does not change hands.
+// OneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them is installed, and the
+// status of each says that it is, or that the object is the other's. One that cannot be installed anyway may name that cause instead.
 func (b *Books) OneOwner(name, other string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		one, two := b.of(name), b.of(other)
 		both := map[string]history.Ref{}
-		for uid, ref := range one.holds {
-			if _, shared := two.holds[uid]; shared {
+		for uid, ref := range one.held {
+			if _, shared := two.held[uid]; shared {
 				both[uid] = ref
 			}
 		}
 		if len(both) > 0 {
 			return fmt.Errorf("%s has belonged to %s and to %s", first(both), one.name, two.name)
+		}
+		if one.says().installed() && two.says().installed() {
+			return fmt.Errorf("%s and %s both say that they are installed", one.name, two.name)
 		}
 		for _, a := range []*account{one, two} {
 			if s := a.says(); s.installed() || s.names() || strings.Contains(s.message, "cannot be imported into the current release") {

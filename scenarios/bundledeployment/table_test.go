@@ -69,11 +69,11 @@ func TestWorkersThatWait(t *testing.T) {
 			staggered := workers == 2
 			t.Run(fmt.Sprintf("%d workers, %d failing", workers, failing), func(t *testing.T) {
 				if failing < workers {
-					sim.Check(t, Starved(failing, staggered, true)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+					sim.Check(t, Starved(failing, staggered, 0)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
 					return
 				}
-				caught(t, Starved(failing, staggered, true)(s), prompt)
-				sim.Check(t, Starved(failing, staggered, false)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
+				caught(t, Starved(failing, staggered, labour)(s), prompt)
+				sim.Check(t, Starved(failing, staggered, labour+cleanUpWait)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
 			})
 		}
 	}

@@ -37,9 +37,8 @@ const app = "app"
 // briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever more records.
 const briefly = 12 * time.Second
 
-// longEnough is how long a failing deployment is watched: sleeps double from 5 ms, and where namespaces take 7 s to go, five
-// that are longer are over by then.
-func (s *Story) longEnough() time.Duration { return max(1000*time.Second, 40*s.Terminates) }
+// longEnough is how long a failing deployment is watched: until its sleeps are as long as they get, and for five of those.
+const longEnough = 7 * longestSleep
 
 // asks declares the properties of a failing deployment, by their sentences.
 func (s *Story) asks(sentences ...string) {
@@ -60,7 +59,7 @@ func Fails(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			s.Mark()
-			w.Sleep(s.longEnough())
+			w.Sleep(longEnough)
 		}
 	}
 }
@@ -76,7 +75,7 @@ func FailsWatched(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			s.Mark()
-			w.Sleep(s.longEnough())
+			w.Sleep(longEnough)
 		}
 	}
 }
@@ -92,7 +91,7 @@ func FailsVarying(sentences ...string) Telling {
 			bd.Spec.Config = config("namespace: apps\nvaries: true\nrefused: " + cause + "\n")
 			s.Apply(bd)
 			s.Mark()
-			w.Sleep(s.longEnough())
+			w.Sleep(longEnough)
 		}
 	}
 }
@@ -147,9 +146,18 @@ func waits(v bundledeployment.Variant) time.Duration {
 	return 0
 }
 
-// Starved lets some deployments fail, and asks how long a healthy one has to wait.
-// Namespaces take 28 s to go, so that whoever waits for them is seen to wait.
-func Starved(failing int, staggered, slo bool) Telling {
+const (
+	// promptly is how soon a worker must begin with a healthy deployment while there are more workers than failing ones.
+	promptly = time.Second
+	// labour is what the requests of one hand-out of a failing deployment may take: 4.2 s was the most that was seen while
+	// requests were slow. Where there are as many failing ones as workers, a healthy one may wait for that much of each in turn.
+	labour = 5 * time.Second
+)
+
+// Starved lets some deployments fail, and asks how long a healthy one has to wait: no longer than a second, and for what
+// each may hold a worker, as many times as it takes all workers to begin with everything. Namespaces take 28 s to go, so
+// that whoever waits for them is seen to wait.
+func Starved(failing int, staggered bool, each time.Duration) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			t.Terminates = max(t.Terminates, 28*time.Second)
@@ -161,12 +169,9 @@ func Starved(failing int, staggered, slo bool) Telling {
 					w.Sleep(3 * time.Second)
 				}
 			}
-			within := promptly
-			if !slo {
-				workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
-				within += 30 * time.Second * time.Duration((failing+workers)/workers)
-			}
-			w.Always(prompt, s.Prompt(app, within))
+			workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
+			turns := (failing + workers) / workers // (failing+1)/workers, rounded up
+			w.Always(prompt, s.Prompt(app, promptly+time.Duration(turns)*each))
 			w.Sleep(900 * time.Millisecond)
 			s.Apply(Deployment(app, "app", "apps", false))
 			w.Sleep(2 * time.Minute)
@@ -203,5 +208,21 @@ func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
 		w.Settle()
 		s.Remove(Namespace("apps-more"))
 		w.Settle()
+	}
+}
+
+// InterruptedFailing kills the operator somewhere on its way through a bundle that is refused at first, when it is to be
+// installed and when it is to be upgraded: through the attempts, and the uninstalls and rollbacks that undo them.
+func InterruptedFailing(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, t)
+		w.Inject(faults...)
+		w.Eventually(installed, s.Installed(app))
+		for _, image := range []string{"app", "wide"} {
+			s.Apply(Deployment(app, image, "apps", true))
+			w.Sleep(1500 * time.Millisecond)
+			s.Apply(Deployment(app, image, "apps", false))
+			w.Settle()
+		}
 	}
 }
