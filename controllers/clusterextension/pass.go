@@ -89,7 +89,7 @@ func (p *pass) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.records = &release.Chunked{Secrets: release.OwnedSecrets(secrets, owner(p.ext)), Owner: Owner, Size: p.ChunkSize}
+	p.records = &release.Chunked{Secrets: secrets, Owner: Owner, For: owner(p.ext), Size: p.ChunkSize}
 	if p.policy.fenced {
 		p.records.Careful, p.records.Holder = true, p.identity
 	}

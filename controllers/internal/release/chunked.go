@@ -53,6 +53,8 @@ type Chunked struct {
 	Secrets corev1client.SecretInterface
 	// Owner is the value of the label owner, instead of Helm's.
 	Owner string
+	// For is the object that owns the indices, with which the records go. Chunks are owned by their index.
+	For metav1.OwnerReference
 	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may have; 10 if zero.
 	Size, Most int
 	// Careful writes the chunks of a record before the index that names them and removes what no index names any more
@@ -99,7 +101,6 @@ func (c *Chunked) Update(key string, rls *release.Release) error {
 	if err != nil {
 		return err
 	}
-	index.OwnerReferences = old.OwnerReferences
 	index.Labels["createdAt"] = old.Labels["createdAt"]
 	index.Labels["modifiedAt"] = strconv.FormatInt(time.Now().Unix(), 10)
 	if err := c.mine(old); err != nil {
@@ -283,17 +284,19 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 		annotations = map[string]string{}
 	}
 	index := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key, Annotations: annotations, Labels: map[string]string{
-			ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
-			"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version)}},
+		ObjectMeta: metav1.ObjectMeta{Name: key, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{c.For},
+			Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
+				"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version)}},
 		Type: IndexType, Immutable: ptr.To(false), Data: map[string][]byte{chunkField: pieces[0], extraField: list},
 	}
 	return index, chunks, nil
 }
 
-// write makes chunk Secrets, owned by their index if it is there. One that is there already has the same content.
+// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One that is there already has
+// the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
 	for i, chunk := range chunks {
+		chunk.OwnerReferences = []metav1.OwnerReference{c.For}
 		if index != nil {
 			chunk.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID,
 				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(false)}}

@@ -1,0 +1,33 @@
+// This file exists to measure how fast installs go: Helm's actions are the heaviest guests that there are.
+
+package clusterextension
+
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/sim"
+)
+
+func BenchmarkSettledInstall(b *testing.B) {
+	var r sim.Report
+	// A bubble needs a *testing.T, which a benchmark does not have.
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+		if r.Runs > 0 {
+			return // -test.count is honoured once more in here
+		}
+		b.ResetTimer()
+		r = sim.Explore(t, func(w *sim.World) {
+			s := deployed(w, Setting{Variant: clusterextension.V6})
+			w.Eventually(installed, s.Installed)
+			w.Settle()
+		}, sim.Runs(b.N), sim.For(0), sim.Verify(0))
+		b.StopTimer()
+	}}})
+	if !ok || r.Failure != nil {
+		b.Fatalf("the scenario does not hold: %+v", r.Failure)
+	}
+	s := r.Elapsed.Seconds()
+	b.ReportMetric(float64(r.Runs)/s, "runs/s")
+	b.ReportMetric(float64(r.Steps)/s, "steps/s")
+}

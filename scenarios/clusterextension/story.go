@@ -1,0 +1,186 @@
+// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+
+package clusterextension
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/clusterextension"
+	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/models/migration"
+	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// Operator is the name of the process that runs the operator, and Second that of another replica.
+const (
+	Operator = "operator-controller"
+	Second   = "operator-controller-2"
+)
+
+// app is the extension that all tellings are about, and apps the namespace that it is installed into.
+const app, apps = "shop", "apps"
+
+// Setting is how one world differs from another.
+type Setting struct {
+	// Variant of the operator.
+	Variant clusterextension.Variant
+	// Edges are the versions from which version 3 may be reached.
+	Edges []string
+	// ChunkSize is how many bytes of a record fit into a Secret; 0 for the real 1 MiB, into which all of it fits.
+	ChunkSize int
+	// Replicas of the operator, with leader election, if more than one.
+	Replicas int
+	// Workers, if not one.
+	Workers int
+	// Terminates is how long an empty namespace takes to go; 5 s at the least, as in a real cluster.
+	Terminates time.Duration
+	// Classic takes the work queue that controller-runtime had before the priority queue.
+	Classic bool
+	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
+	ReadYourWrites bool
+}
+
+// Story is a world with the operator in it.
+type Story struct {
+	*sim.World
+	// Books read this run's history.
+	*Books
+	// Setting of this world.
+	Setting Setting
+	// Data is what lies outside.
+	Data *migration.Datasets
+
+	catalog  *catalog
+	contents int
+}
+
+// Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is wanted yet.
+func Begin(w *sim.World, s Setting) *Story {
+	w.Install(crds)
+	ledger := func(e history.Effect) {
+		e.Event = len(w.History().Events)
+		w.History().Record(e)
+	}
+	story := &Story{World: w, Setting: s, catalog: &catalog{}, Data: migration.New(history.WithLedger(w.Context(), ledger))}
+	story.Books = newBooks(story.catalog)
+	w.Builtin(story.Data)
+	if s.Terminates > 0 {
+		w.Builtin(slowly{namespace.New(), s.Terminates})
+	}
+	w.Apply(Namespace(clusterextension.DefaultNamespace), Namespace(apps))
+	story.Replica(Operator)
+	if s.Replicas > 1 {
+		story.Replica(Second)
+	}
+	w.Apply(clusterCatalog())
+	story.Offers(one)
+	return story
+}
+
+// Replica starts the operator under a name.
+func (s *Story) Replica(name string) {
+	s.Start(name, func(mgr ctrl.Manager) error {
+		r := &clusterextension.Reconciler{Client: mgr.GetClient(), Catalog: s.catalog, Variant: s.Setting.Variant,
+			Workers: s.Setting.Workers, ChunkSize: s.Setting.ChunkSize}
+		return r.SetupWithManager(mgr)
+	}, sim.Options(s.Setting.options()))
+}
+
+func (s Setting) options() ctrl.Options {
+	o := clusterextension.ManagerOptions(ctrl.Options{Scheme: scheme})
+	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
+	if s.Replicas > 1 {
+		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "9c4404e7.operatorframework.io", clusterextension.DefaultNamespace
+		o.LeaderElectionReleaseOnCancel = true
+	}
+	if s.ReadYourWrites {
+		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
+			cache := *options.Cache
+			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			options.Cache = &cache
+			return client.New(config, options)
+		}
+	}
+	return o
+}
+
+// Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension hears of it.
+func (s *Story) Offers(version string) {
+	from := map[string][]string{two: {one}, refused: {one}, three: s.Setting.Edges}[version]
+	s.catalog.offer(version, from...)
+	s.resolved()
+}
+
+// Withdraws takes a version out of the catalog.
+func (s *Story) Withdraws(version string) {
+	s.catalog.withdraw(version)
+	s.resolved()
+}
+
+// resolved says that the catalog has new content.
+func (s *Story) resolved() {
+	s.contents++
+	s.known()
+	ref := fmt.Sprintf(`{"status":{"resolvedSource":{"type":"Image","image":{"ref":"registry.example/catalog@sha256:%064d"}}}}`, s.contents)
+	if err := s.Client().Status().Patch(s.Context(), clusterCatalog(), client.RawPatch(types.MergePatchType, []byte(ref))); err != nil {
+		panic(fmt.Sprintf("resolving the catalog: %v", err))
+	}
+}
+
+// Wants applies the extension; a version other than "" is pinned, and a policy other than "" is set.
+func (s *Story) Wants(version, policy string) {
+	ext := extension()
+	ext.Spec.Source.Catalog.Version, ext.Spec.Source.Catalog.UpgradeConstraintPolicy = version, policy
+	current := &v1.ClusterExtension{}
+	if err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(ext), current); err == nil {
+		ext.Finalizers = current.Finalizers // the user edits what is there
+	}
+	s.override = s.override || policy == v1.PolicySelfCertified
+	s.Apply(ext)
+}
+
+// extension wants the package, whatever its version.
+func extension() *v1.ClusterExtension {
+	return &v1.ClusterExtension{
+		ObjectMeta: metav1.ObjectMeta{Name: app},
+		Spec: v1.ClusterExtensionSpec{
+			Namespace:      apps,
+			ServiceAccount: v1.ServiceAccountReference{Name: "installer"},
+			Source:         v1.SourceConfig{SourceType: v1.SourceTypeCatalog, Catalog: &v1.CatalogFilter{PackageName: packageName}},
+		},
+	}
+}
+
+// Namespace is an empty namespace.
+func Namespace(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// What all runs share, made once: as in an operator's main, and because it takes longer than a run.
+var (
+	crds   = clusterextension.CRDs()
+	scheme = newScheme()
+)
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
+		}
+	}
+	return scheme
+}
