@@ -27,8 +27,8 @@ type Guard struct {
 	Variant Variant
 
 	policy policy
-	client client.Client // reads nothing from a cache: see live
-	live   client.Reader
+	client client.Client // for objects without a Go type, which are not cached
+	live   client.Reader // for the others
 }
 
 // refusal says why an object must not be deleted now; "" if it may.

@@ -105,11 +105,11 @@ func (m *Manager) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Re
 	if err := m.revoke(ctx, sync); err != nil {
 		return ctrl.Result{}, err
 	}
-	for _, o := range []client.Object{
-		&corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")},
-		&corev1.Secret{ObjectMeta: in(key, "-"+secretOf(sync))},
-		&corev1.ServiceAccount{ObjectMeta: in(key, "")},
-	} {
+	made := []client.Object{&corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")}}
+	if name := secretOf(sync); name != "" {
+		made = append(made, &corev1.Secret{ObjectMeta: in(key, "-"+name)})
+	}
+	for _, o := range append(made, &corev1.ServiceAccount{ObjectMeta: in(key, "")}) {
 		if err := m.client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
 			return ctrl.Result{}, err
 		}

@@ -5,6 +5,7 @@ package reposync
 import (
 	"flag"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,25 @@ func TestOrdersOfASlowNamespace(t *testing.T) {
 			t.Errorf("V10 is stuck after %v", order)
 		}
 	})
+}
+
+// Where the RoleBinding goes long before the RepoSync is deleted, the manager wants to make it anew, is told that the namespace
+// terminates, and says so on the RepoSync.
+func TestABindingIsNotMadeAnewInATerminatingNamespace(t *testing.T) {
+	refused, said := false, false
+	r := sim.Explore(t, told(Setting{Order: kindsInside[:2], Pace: 5 * time.Second}, func(*Story) {}, func(s *Story) {
+		s.DeleteNamespace(shop.Namespace)
+		s.Sleep(12 * time.Second)
+		for _, e := range s.History().Events {
+			terminating := strings.Contains(string(e.Received), "NamespaceTerminating")
+			refused = refused || e.Process == Manager && e.Verb == "create" && e.Ref.Kind == "RoleBinding" && terminating
+		}
+		s.take(s.History())
+		said = strings.Contains(s.syncs[0].says[len(s.syncs[0].says)-1].text, "because it is being terminated")
+	})(reposync.V0), sim.Runs(1), sim.For(0), sim.Verify(0))
+	if r.Failure != nil || !refused || !said {
+		t.Errorf("refused: %v, said so: %v, %v", refused, said, r.Err())
+	}
 }
 
 // Every order of all seven types, or some of them.
