@@ -242,12 +242,8 @@ func (s *Story) source(_ context.Context, sync *v1beta1.RepoSync) (out []*unstru
 // Unhold has the other controller take its finalizer off.
 func (s *Story) Unhold() {
 	ref := managed(shop)[0]
-	o := &corev1.ConfigMap{}
-	err := s.Client().Get(s.Context(), types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, o)
-	if err == nil {
-		o.Finalizers = nil
-		err = s.Client().Update(s.Context(), o)
-	}
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name}}
+	err := s.Client().Patch(s.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	if client.IgnoreNotFound(err) != nil {
 		panic(fmt.Sprintf("releasing %s: %v", ref, err))
 	}

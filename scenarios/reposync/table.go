@@ -77,7 +77,7 @@ func liveness() []column {
 		},
 		{
 			Name: "namespace finishes, manager away", Tell: told(Setting{}, askFinishes, managerDown), Broken: finishes,
-			Skipped: variants("V0 V3 V4"),
+			Skipped: except("V1 V2w V5 V6g V10"),
 			Dossier: "– – – – – – ✗ – – – –", Because: because{
 				"": beyond, reposync.V5: "only for as long as it is away; gone for good, its finalizer on the RepoSync stays with every variant",
 			},
@@ -99,7 +99,7 @@ func liveness() []column {
 		},
 		{
 			Name: "namespace finishes, RepoSync deleted before", Tell: told(Setting{Held: true}, askFinishes, bothDeleted), Broken: finishes,
-			Caught: variants("V0"), Skipped: except("V0 V2 V2w V4 V5 V6g V9 V10"),
+			Caught: variants("V0"), Skipped: except("V0 V2 V5 V9 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
@@ -130,12 +130,12 @@ func order() []column {
 		},
 		{
 			Name: "order among all, RepoSync deleted", Tell: told(Setting{Chain: 2}, askStrongOrder, deletesSync), Faults: lateNews, Broken: strongOrder,
-			Skipped: except("V0 V1 V2w V4 V6g V9 V10"),
+			Skipped: except("V0 V1 V6g V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "order among ours, namespace deleted", Tell: told(Setting{Chain: 2}, askWeakOrder, deletesNamespace), Faults: lateNews, Broken: weakOrder,
-			Skipped: except("V0 V1 V2w V4 V5 V9 V10"),
+			Skipped: except("V0 V2w V5 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 	}
@@ -162,17 +162,17 @@ func rights() []column {
 		},
 		{
 			Name: "finalizer off once", Tell: told(Setting{Held: true}, askOnceOff, switched), Faults: lateNews, Broken: onceOff,
-			Skipped: except("V0 V1 V2 V2w V4 V10"),
+			Skipped: except("V0 V1 V2 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "finalizer off once, orphaned at first", Tell: told(Setting{Orphans: true}, askOnceOff, switched), Faults: lateNews, Broken: onceOff,
-			Skipped: except("V0 V2 V10"),
+			Skipped: except("V0 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "nothing in vain", Tell: told(Setting{Chain: 1}, askNoFight, deletesNamespace), Faults: lateNews, Broken: noFight,
-			Skipped: except("V0 V2w V5 V6g V9 V10"),
+			Skipped: except("V0 V2w V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 	}
@@ -211,12 +211,12 @@ func others() []column {
 	return []column{
 		{
 			Name: "siblings", Tell: told(Setting{Syncs: []types.NamespacedName{shop, other}}, askSiblings, deletesSync), Faults: lateNews, Broken: siblings,
-			Skipped: except("V0 V2w V5 V6g V9 V10"),
+			Skipped: except("V0 V5 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "a namesake", Tell: told(Setting{}, askSynced, again), Faults: lateNews, Broken: synced,
-			Skipped: except("V2w V5 V6g V9 V10"),
+			Skipped: except("V2w V9 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
