@@ -28,8 +28,9 @@ type Books struct {
 	wanted map[string]history.Time
 	// disturbed is when a fault, a user or a start or end of a program last changed the course of things.
 	disturbed history.Time
-	// away is set while a program is away that nobody can do without.
+	// away is set while a program is away that nobody can do without, dead holds those that have crashed and wait for the kubelet.
 	away bool
+	dead map[string]bool
 	// broken says, by property, what broke it, for those that are judged event by event.
 	broken map[string]error
 	// over is set when the telling has come to its end.
@@ -76,7 +77,8 @@ type saying struct {
 
 // NewBooks returns empty books of a run in this setting.
 func NewBooks(s Setting) *Books {
-	return &Books{setting: s, live: map[history.Ref]object{}, wanted: map[string]history.Time{}, broken: map[string]error{}, handouts: map[string]int{}}
+	return &Books{setting: s, live: map[history.Ref]object{}, wanted: map[string]history.Time{}, broken: map[string]error{}, handouts: map[string]int{},
+		dead: map[string]bool{}}
 }
 
 func (b *Books) wants(namespace string, at history.Time) {
@@ -114,6 +116,12 @@ func (b *Books) take(h *history.History) {
 }
 
 func (b *Books) disturbs(e *history.Event) {
+	switch e.Kind {
+	case history.Crash:
+		b.dead[e.Process] = true
+	case history.Start:
+		delete(b.dead, e.Process)
+	}
 	switch e.Kind {
 	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
 		b.disturbed = e.At
@@ -289,7 +297,7 @@ func mustDecode(data []byte, into any) {
 
 // late says whether something that began at a time has lasted for longer than bound, since nothing disturbed it.
 func (b *Books) late(h *history.History, since history.Time, bound time.Duration) bool {
-	if b.away {
+	if b.away || len(b.dead) > 0 {
 		b.disturbed = h.Now()
 	}
 	return h.Now() > max(since, b.disturbed)+bound

@@ -84,7 +84,7 @@ func liveness() []column {
 		},
 		{
 			Name: "namespace finishes, manager dies", Tell: told(Setting{}, askFinishes, deletesNamespace), Faults: dyingManager, Broken: finishes,
-			Skipped: except("V1 V2w V5 V10"),
+			Skipped: except("V2w V5 V10"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
