@@ -94,7 +94,9 @@ func (f *fleet) ref() metav1.OwnerReference {
 	return *metav1.NewControllerRef(f.ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
 }
 
-func (f *fleet) removable(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && f.ds.DeletionTimestamp == nil }
+func (f *fleet) removable(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && f.ds.DeletionTimestamp == nil
+}
 
 // node sees to the pod of one node, and counts it.
 func (f *fleet) node(n *corev1.Node) (bool, error) {

@@ -1,23 +1,31 @@
 package workload
 
 import (
+	"maps"
 	"net/http"
-	"reflect"
+	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// revisionAnnotation numbers the templates that a Deployment has had.
-const revisionAnnotation = "deployment.kubernetes.io/revision"
+// What a Deployment writes on its ReplicaSets: which template they are, which they were before, and how many pods it wanted
+// and allowed when it scaled them last (deployment_util.go).
+const (
+	revisionAnnotation = "deployment.kubernetes.io/revision"
+	historyAnnotation  = "deployment.kubernetes.io/revision-history"
+	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas"
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"
+)
 
 // rollout is a Deployment and its ReplicaSets, at one look.
 type rollout struct {
@@ -28,38 +36,64 @@ type rollout struct {
 	before []appsv1.ReplicaSet
 }
 
-// syncDeployment follows pkg/controller/deployment: sync.go, rolling.go, recreate.go, progress.go.
+// syncDeployment follows pkg/controller/deployment: sync.go, rolling.go, recreate.go, progress.go. While it is paused, and
+// when it has been scaled, its ReplicaSets are scaled in proportion and nothing is rolled out.
 func syncDeployment(c *controller, namespace, name string) (time.Duration, error) {
 	r := rollout{controller: c, path: actor.Path("apps", "v1", namespace, "deployments", name)}
 	if r.d = read[appsv1.Deployment](c, r.path); r.d == nil {
 		return 0, nil
 	}
-	all, err := actor.List[appsv1.ReplicaSet](c, actor.Path("apps", "v1", namespace, "replicasets", ""))
-	if err != nil {
+	if wrote, err := r.find(); wrote || err != nil {
 		return 0, err
 	}
-	for _, rs := range all {
-		if ref := metav1.GetControllerOf(&rs); ref == nil || ref.UID != r.d.UID {
-			continue
+	var acts []func() (bool, error)
+	rolls := false
+	switch {
+	case r.d.DeletionTimestamp != nil:
+	case r.d.Spec.Paused:
+		acts = []func() (bool, error){r.pause, r.number, r.spread, r.clean}
+	case r.scaled():
+		acts = []func() (bool, error){r.pause, r.number, r.spread}
+	case r.recreates():
+		rolls, acts = true, []func() (bool, error){r.pause, r.number, r.replace, r.cleanUp}
+	default:
+		rolls, acts = true, []func() (bool, error){r.pause, r.number, r.makeNew, r.grow, r.shrink, r.cleanUp}
+	}
+	for _, act := range acts {
+		if wrote, err := act(); wrote || err != nil {
+			return 0, err
 		}
+	}
+	return r.tell(rolls)
+}
+
+func (r *rollout) recreates() bool {
+	return r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
+}
+
+// find looks up the ReplicaSets, oldest first. Where one should be adopted or let go, it does that and says so.
+func (r *rollout) find() (wrote bool, err error) {
+	selector, err := metav1.LabelSelectorAsSelector(r.d.Spec.Selector)
+	if err != nil {
+		return false, nil // the API server refuses those
+	}
+	all, wrote, err := claimed[appsv1.ReplicaSet](r.controller, r.d, r.ref(), selector, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""))
+	if wrote || err != nil {
+		return wrote, err
+	}
+	slices.SortStableFunc(all, func(a, b appsv1.ReplicaSet) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	for _, rs := range all {
 		if r.now == nil && sameTemplate(&rs.Spec.Template, &r.d.Spec.Template) {
 			r.now = rs.DeepCopy()
 		} else {
 			r.before = append(r.before, rs)
 		}
 	}
-	sort.SliceStable(r.before, func(i, j int) bool { return revision(&r.before[i]) < revision(&r.before[j]) })
-	if r.d.DeletionTimestamp == nil {
-		for _, act := range []func() (bool, error){r.makeNew, r.number, r.scale, r.clean} {
-			if r.d.Spec.Paused && r.now == nil {
-				break
-			}
-			if wrote, err := act(); wrote || err != nil {
-				return 0, err
-			}
-		}
-	}
-	return r.tell()
+	return false, nil
+}
+
+func (r *rollout) ref() metav1.OwnerReference {
+	return *metav1.NewControllerRef(r.d, appsv1.SchemeGroupVersion.WithKind("Deployment"))
 }
 
 // sameTemplate compares templates but for the hash that tells ReplicaSets apart.
@@ -67,7 +101,7 @@ func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	a, b = a.DeepCopy(), b.DeepCopy()
 	delete(a.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
 	delete(b.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
-	return reflect.DeepEqual(a, b)
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 func revision(rs *appsv1.ReplicaSet) int {
@@ -83,19 +117,94 @@ func (r *rollout) latest() int {
 	return n
 }
 
-// makeNew makes the ReplicaSet of the present template; with strategy Recreate only once the old pods have gone.
-func (r *rollout) makeNew() (bool, error) {
-	if r.d.Spec.Paused {
+// pause says in the status that the Deployment was paused, or resumed (sync.go, checkPausedConditions).
+func (r *rollout) pause() (bool, error) {
+	if !r.hasDeadline() {
 		return false, nil
 	}
-	if r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		if wrote, err := r.scaleAllOld(); wrote || err != nil {
-			return wrote, err
-		}
-		if left, err := r.oldPods(); left || err != nil {
-			return false, err
+	last := progressing(&r.d.Status)
+	paused := last != nil && last.Reason == "DeploymentPaused"
+	switch {
+	case last != nil && last.Reason == "ProgressDeadlineExceeded", paused == r.d.Spec.Paused:
+		return false, nil
+	case paused:
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentResumed", "Deployment is resumed")
+	default:
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentPaused", "Deployment is paused")
+	}
+	return true, r.record()
+}
+
+// record writes the status, and with it annotations.
+func (r *rollout) record() error { return actor.Do(r, http.MethodPut, r.path+"/status", r.d, nil) }
+
+// annotate gives a ReplicaSet the Deployment's annotations and a revision (deployment_util.go, SetNewReplicaSetAnnotations).
+func (r *rollout) annotate(rs *appsv1.ReplicaSet, number int) {
+	if rs.Annotations == nil {
+		rs.Annotations = map[string]string{}
+	}
+	own := []string{revisionAnnotation, historyAnnotation, desiredAnnotation, maxAnnotation, corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo}
+	for k, v := range r.d.Annotations {
+		if !slices.Contains(own, k) {
+			rs.Annotations[k] = v
 		}
 	}
+	if was, known := rs.Annotations[revisionAnnotation]; revision(rs) < number {
+		rs.Annotations[revisionAnnotation] = strconv.Itoa(number)
+		if known {
+			rs.Annotations[historyAnnotation] = strings.TrimPrefix(rs.Annotations[historyAnnotation]+","+was, ",")
+		}
+	}
+}
+
+// measure notes on a ReplicaSet how many pods are wanted and allowed.
+func (r *rollout) measure(rs *appsv1.ReplicaSet) {
+	if rs.Annotations == nil {
+		rs.Annotations = map[string]string{}
+	}
+	surge, _ := r.fence()
+	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(*r.d.Spec.Replicas))
+	rs.Annotations[maxAnnotation] = strconv.Itoa(int(*r.d.Spec.Replicas + surge))
+}
+
+// number gives the present ReplicaSet the highest revision, and the Deployment the same (sync.go, getNewReplicaSet).
+func (r *rollout) number() (bool, error) {
+	if r.now == nil {
+		return false, nil
+	}
+	rs := r.now.DeepCopy()
+	r.annotate(rs, r.latest()+1)
+	rs.Spec.MinReadySeconds = r.d.Spec.MinReadySeconds
+	if !maps.Equal(rs.Annotations, r.now.Annotations) || rs.Spec.MinReadySeconds != r.now.Spec.MinReadySeconds {
+		return true, r.put(rs)
+	}
+	return r.remember(rs, progressing(&r.d.Status) == nil, "FoundNewReplicaSet", "Found new replica set "+strconv.Quote(rs.Name))
+}
+
+// remember writes the revision on the Deployment, and a condition if it is to.
+func (r *rollout) remember(rs *appsv1.ReplicaSet, tell bool, reason, message string) (bool, error) {
+	n := rs.Annotations[revisionAnnotation]
+	tell = tell && r.hasDeadline()
+	if r.d.Annotations[revisionAnnotation] == n && !tell {
+		return false, nil
+	}
+	if r.d.Annotations == nil {
+		r.d.Annotations = map[string]string{}
+	}
+	r.d.Annotations[revisionAnnotation] = n
+	if tell {
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionTrue, reason, message)
+	}
+	return true, r.record()
+}
+
+func (r *rollout) put(rs *appsv1.ReplicaSet) error {
+	rs.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"}
+	return actor.Do(r, http.MethodPut, actor.Path("apps", "v1", rs.Namespace, "replicasets", rs.Name), rs, nil)
+}
+
+// makeNew makes the ReplicaSet of the present template, and in the same step records that.
+func (r *rollout) makeNew() (bool, error) {
 	if r.now != nil {
 		return false, nil
 	}
@@ -103,44 +212,26 @@ func (r *rollout) makeNew() (bool, error) {
 	id := hash(template)
 	label := func(m map[string]string) map[string]string {
 		out := map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: id}
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 		return out
 	}
 	template.Labels = label(template.Labels)
 	selector := r.d.Spec.Selector.DeepCopy()
 	selector.MatchLabels = label(selector.MatchLabels)
-	annotations := map[string]string{revisionAnnotation: strconv.Itoa(r.latest() + 1)}
-	for k, v := range r.d.Annotations {
-		if k != revisionAnnotation && k != corev1.LastAppliedConfigAnnotation {
-			annotations[k] = v
-		}
-	}
 	replicas := r.room()
 	rs := &appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: r.d.Namespace, Name: r.d.Name + "-" + id, Labels: template.Labels, Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r.d, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
-		},
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.d.Namespace, Name: r.d.Name + "-" + id, Labels: template.Labels,
+			OwnerReferences: []metav1.OwnerReference{r.ref()}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: *template, MinReadySeconds: r.d.Spec.MinReadySeconds},
 	}
-	return true, actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs, nil)
-}
-
-// oldPods says whether a pod of an earlier template is still there (recreate.go, oldPodsRunning).
-func (r *rollout) oldPods() (bool, error) {
-	pods, err := actor.List[corev1.Pod](r, podsPath(r.d.Namespace, ""))
-	for i := range pods {
-		over := pods[i].Status.Phase == corev1.PodSucceeded || pods[i].Status.Phase == corev1.PodFailed
-		for j := range r.before {
-			if metav1.IsControlledBy(&pods[i], &r.before[j]) && !over {
-				return true, nil
-			}
-		}
+	r.annotate(rs, r.latest()+1)
+	r.measure(rs)
+	if err := actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs, nil); err != nil {
+		return false, err
 	}
-	return false, err
+	_, err := r.remember(rs, true, "NewReplicaSetCreated", "Created new replica set "+strconv.Quote(rs.Name))
+	return true, err
 }
 
 // deploymentsOfPods makes Deployments look when a pod has gone: one with strategy Recreate may wait for it.
@@ -151,127 +242,23 @@ func deploymentsOfPods(c *controller, ch apiserver.Change) []string {
 	return c.keys("apps", "v1", "deployments", ch.Namespace)
 }
 
-// number gives the present ReplicaSet the highest revision, and the Deployment the same.
-func (r *rollout) number() (bool, error) {
-	if r.now == nil {
+// cleanUp is clean for a rollout that is complete.
+func (r *rollout) cleanUp() (bool, error) {
+	if !r.complete(&r.d.Status) {
 		return false, nil
 	}
-	n := revision(r.now)
-	if n <= r.latest() {
-		n = r.latest() + 1
-	}
-	set := map[string]any{"metadata": map[string]any{"annotations": map[string]string{revisionAnnotation: strconv.Itoa(n)}}}
-	if n != revision(r.now) {
-		return true, actor.Do(r, http.MethodPatch, actor.Path("apps", "v1", r.now.Namespace, "replicasets", r.now.Name), set, nil)
-	}
-	if r.d.Annotations[revisionAnnotation] != strconv.Itoa(n) {
-		return true, actor.Do(r, http.MethodPatch, r.path, set, nil)
-	}
-	return false, nil
-}
-
-// room is how many pods the present ReplicaSet may have now (deployment_util.go, NewRSNewReplicas).
-func (r *rollout) room() int32 {
-	want := *r.d.Spec.Replicas
-	if r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		return want
-	}
-	have := int32(0)
-	if r.now != nil {
-		have = *r.now.Spec.Replicas
-	}
-	surge, _ := r.fence()
-	return max(have, min(want, have+want+surge-r.total()))
-}
-
-// total is how many pods all ReplicaSets ask for.
-func (r *rollout) total() int32 {
-	n := int32(0)
-	if r.now != nil {
-		n = *r.now.Spec.Replicas
-	}
-	for i := range r.before {
-		n += *r.before[i].Spec.Replicas
-	}
-	return n
-}
-
-// fence is maxSurge and maxUnavailable in pods (deployment_util.go, ResolveFenceposts).
-func (r *rollout) fence() (surge, unavailable int32) {
-	u := r.d.Spec.Strategy.RollingUpdate
-	if u == nil {
-		return 0, 0
-	}
-	want := int(*r.d.Spec.Replicas)
-	s, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxSurge, want, true)
-	a, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, want, false)
-	if s == 0 && a == 0 {
-		a = 1
-	}
-	return int32(s), int32(min(a, want))
-}
-
-// scale moves one ReplicaSet a bit nearer to what is wanted.
-func (r *rollout) scale() (bool, error) {
-	if r.now == nil {
-		return false, nil
-	}
-	want := *r.d.Spec.Replicas
-	if have := *r.now.Spec.Replicas; have > want {
-		return r.resize(r.now, want)
-	} else if have < want {
-		if to := r.room(); to > have {
-			return r.resize(r.now, to)
-		}
-	}
-	if r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || r.d.Spec.Paused {
-		return false, nil
-	}
-	_, unavailable := r.fence()
-	spare := r.total() - (want - unavailable) - (*r.now.Spec.Replicas - r.now.Status.AvailableReplicas)
-	if spare <= 0 {
-		return false, nil
-	}
-	for i := range r.before { // those that do not work go first
-		rs := &r.before[i]
-		if sick := *rs.Spec.Replicas - rs.Status.AvailableReplicas; sick > 0 {
-			return r.resize(rs, *rs.Spec.Replicas-min(sick, spare))
-		}
-	}
-	up := r.now.Status.AvailableReplicas
-	for i := range r.before {
-		up += r.before[i].Status.AvailableReplicas
-	}
-	for i := range r.before {
-		rs := &r.before[i]
-		if n := min(*rs.Spec.Replicas, up-(want-unavailable)); n > 0 {
-			return r.resize(rs, *rs.Spec.Replicas-n)
-		}
-	}
-	return false, nil
-}
-
-func (r *rollout) scaleAllOld() (bool, error) {
-	for i := range r.before {
-		if *r.before[i].Spec.Replicas > 0 {
-			return r.resize(&r.before[i], 0)
-		}
-	}
-	return false, nil
-}
-
-func (r *rollout) resize(rs *appsv1.ReplicaSet, to int32) (bool, error) {
-	patch := map[string]any{"spec": map[string]any{"replicas": to}}
-	return true, actor.Do(r, http.MethodPatch, actor.Path("apps", "v1", rs.Namespace, "replicasets", rs.Name), patch, nil)
+	return r.clean()
 }
 
 // clean deletes the oldest ReplicaSets without pods that are more than the history keeps.
 func (r *rollout) clean() (bool, error) {
-	if r.d.Spec.RevisionHistoryLimit == nil || len(r.before) <= int(*r.d.Spec.RevisionHistoryLimit) {
+	if r.d.Spec.RevisionHistoryLimit == nil {
 		return false, nil
 	}
-	for _, rs := range r.before[:len(r.before)-int(*r.d.Spec.RevisionHistoryLimit)] {
-		if rs.Status.Replicas == 0 && *rs.Spec.Replicas == 0 && rs.Generation <= rs.Status.ObservedGeneration && rs.DeletionTimestamp == nil {
+	old := slices.DeleteFunc(slices.Clone(r.before), func(rs appsv1.ReplicaSet) bool { return rs.DeletionTimestamp != nil })
+	sort.SliceStable(old, func(i, j int) bool { return revision(&old[i]) < revision(&old[j]) })
+	for _, rs := range old[:max(len(old)-int(*r.d.Spec.RevisionHistoryLimit), 0)] {
+		if rs.Status.Replicas == 0 && *rs.Spec.Replicas == 0 && rs.Generation <= rs.Status.ObservedGeneration {
 			return true, gone(actor.Do(r, http.MethodDelete, actor.Path("apps", "v1", rs.Namespace, "replicasets", rs.Name), nil, nil))
 		}
 	}

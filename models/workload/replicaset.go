@@ -31,9 +31,12 @@ func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error
 		return 0, err
 	}
 	var alive []corev1.Pod
+	leaving := int32(0)
 	for _, p := range pods {
 		if active(&p) {
 			alive = append(alive, p)
+		} else if p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			leaving++
 		}
 	}
 	var failed error
@@ -50,6 +53,7 @@ func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error
 		}
 	}
 	status, wait := replicaSetStatus(c, rs, alive, failed)
+	status.TerminatingReplicas = &leaving
 	if reflect.DeepEqual(rs.Status, status) {
 		return wait, failed
 	}

@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ func (c *controller) Observe(ch apiserver.Change) {
 				c.look(ch.Namespace + "/" + owner)
 			}
 		}
-		if ch.Type == "ADDED" && ch.Kind == "Pod" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) {
+		if ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) && relabelled(ch) {
 			c.lookAtAll(ch.Namespace) // somebody may want to adopt it
 		}
 	}
@@ -105,6 +106,12 @@ func (c *controller) Observe(ch apiserver.Change) {
 			c.look(key)
 		}
 	}
+}
+
+// relabelled says whether an object is new or has other labels than before.
+func relabelled(ch apiserver.Change) bool {
+	var now, before metav1.PartialObjectMetadata
+	return ch.Type == "ADDED" || actor.Decode(ch.Object, &now) && actor.Decode(ch.Previous, &before) && !maps.Equal(now.Labels, before.Labels)
 }
 
 // lookAtAll looks at every object in a namespace.
@@ -180,27 +187,42 @@ func read[T any](c *controller, path string) *T {
 // podsPath is the path of the pods of a namespace, or of one.
 func podsPath(namespace, name string) string { return actor.Path("", "v1", namespace, "pods", name) }
 
-// claim returns the pods that belong to an owner. Where one should be adopted or let go, it does that and says so.
+// claim returns the pods that belong to an owner, as claimed does.
 func claim(c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector) (pods []corev1.Pod, wrote bool, err error) {
-	all, err := actor.List[corev1.Pod](c, podsPath(owner.GetNamespace(), ""))
+	return claimed[corev1.Pod](c, owner, ref, selector, podsPath(owner.GetNamespace(), ""))
+}
+
+// claimed returns what of a collection belongs to an owner. Where something should be adopted or let go, it does that and
+// says so (controller_ref_manager.go, ClaimObject).
+func claimed[T any, P interface {
+	*T
+	metav1.Object
+}](c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, collection string) (out []T, wrote bool, err error) {
+	all, err := actor.List[T](c, collection)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, p := range all {
-		has, matches := metav1.GetControllerOf(&p), selector.Matches(labels.Set(p.Labels))
+	for i := range all {
+		o := P(&all[i])
+		has, matches, leaves := metav1.GetControllerOf(o), selector.Matches(labels.Set(o.GetLabels())), owner.GetDeletionTimestamp() != nil
+		var refs []metav1.OwnerReference
 		switch {
-		case has != nil && has.UID != owner.GetUID() || has == nil && (!matches || owner.GetDeletionTimestamp() != nil || p.DeletionTimestamp != nil):
+		case has != nil && has.UID != owner.GetUID() || has == nil && (!matches || leaves || o.GetDeletionTimestamp() != nil):
+			continue
 		case has != nil && matches:
-			pods = append(pods, p)
-		case has != nil && p.DeletionTimestamp == nil: // its labels do not match any more
-			patch := map[string]any{"metadata": map[string]any{"uid": p.UID, "ownerReferences": without(p.OwnerReferences, owner)}}
-			return nil, true, actor.Do(c, http.MethodPatch, podsPath(p.Namespace, p.Name), patch, nil)
-		case has == nil:
-			patch := map[string]any{"metadata": map[string]any{"uid": p.UID, "ownerReferences": append(p.OwnerReferences, ref)}}
-			return nil, true, actor.Do(c, http.MethodPatch, podsPath(p.Namespace, p.Name), patch, nil)
+			out = append(out, all[i])
+			continue
+		case has != nil && leaves:
+			continue
+		case has != nil: // its labels do not match any more
+			refs = without(o.GetOwnerReferences(), owner)
+		default:
+			refs = append(o.GetOwnerReferences(), ref)
 		}
+		patch := map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "ownerReferences": refs}}
+		return nil, true, gone(actor.Do(c, http.MethodPatch, collection+"/"+o.GetName(), patch, nil))
 	}
-	return pods, false, nil
+	return out, false, nil
 }
 
 func without(refs []metav1.OwnerReference, owner metav1.Object) []metav1.OwnerReference {
