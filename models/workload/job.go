@@ -3,7 +3,6 @@ package workload
 import (
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"sort"
 	"strconv"
@@ -26,7 +25,8 @@ type work struct {
 	path              string
 	active            []corev1.Pod
 	succeeded, failed []corev1.Pod
-	leaving           []corev1.Pod // deleted because the Job is over
+	leaving           []corev1.Pod // deleted after the Job was over
+	terminating       int32        // pods that were deleted and have not ended
 	wait              time.Duration
 }
 
@@ -48,6 +48,9 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	}
 	sort.SliceStable(pods, func(i, j int) bool { return pods[i].CreationTimestamp.Before(&pods[j].CreationTimestamp) })
 	for _, p := range pods {
+		if p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			w.terminating++
+		}
 		switch {
 		case p.Status.Phase == corev1.PodSucceeded:
 			w.succeeded = append(w.succeeded, p)
@@ -59,7 +62,7 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 			w.active = append(w.active, p)
 		}
 	}
-	for _, act := range []func() (bool, error){w.start, w.count, w.end, w.shrink, w.grow, w.expire} {
+	for _, act := range []func() (bool, error){w.start, w.count, w.fail, w.shrink, w.complete, w.pause, w.grow, w.expire} {
 		if wrote, err := act(); wrote || err != nil {
 			return 0, err
 		}
@@ -73,12 +76,22 @@ func (w *work) ref() metav1.OwnerReference {
 
 // over is the type of the condition with which the Job has ended, "" if it has not.
 func (w *work) over() batchv1.JobConditionType {
-	for _, c := range w.job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return c.Type
+	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
+		if w.is(kind) != nil {
+			return kind
 		}
 	}
 	return ""
+}
+
+// is returns the condition of a type if it is true, else nil.
+func (w *work) is(kind batchv1.JobConditionType) *batchv1.JobCondition {
+	for i, c := range w.job.Status.Conditions {
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return &w.job.Status.Conditions[i]
+		}
+	}
+	return nil
 }
 
 func (w *work) suspended() bool { return w.job.Spec.Suspend != nil && *w.job.Spec.Suspend }
@@ -109,7 +122,7 @@ func (w *work) start() (bool, error) {
 func (w *work) count() (bool, error) {
 	s := w.job.Status.DeepCopy()
 	s.Active, s.Ready = int32(len(w.active)), new(int32)
-	s.Terminating = new(int32)
+	s.Terminating = &w.terminating
 	if s.UncountedTerminatedPods == nil {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 	}
@@ -158,39 +171,12 @@ func free(c *controller, p *corev1.Pod) error {
 func freeOrphans(c *controller, namespace, name string) error {
 	all, err := actor.List[corev1.Pod](c, podsPath(namespace, ""))
 	for i := range all {
-		if ref := metav1.GetControllerOf(&all[i]); ref != nil && ref.Kind == "Job" && ref.Name == name && tracked(&all[i]) {
+		ref, label := metav1.GetControllerOf(&all[i]), all[i].Labels[batchv1.JobNameLabel]
+		if (ref != nil && ref.Kind == "Job" && ref.Name == name || ref == nil && label == name) && tracked(&all[i]) {
 			return free(c, &all[i])
 		}
 	}
 	return err
-}
-
-// end finds out whether the Job has come to an end.
-func (w *work) end() (bool, error) {
-	if w.over() != "" {
-		return false, nil
-	}
-	s := w.job.Status.DeepCopy()
-	spec := &w.job.Spec
-	deadline := spec.ActiveDeadlineSeconds
-	if deadline != nil && s.StartTime != nil {
-		left := s.StartTime.Add(time.Duration(*deadline) * time.Second).Sub(w.Clock())
-		if left <= 0 {
-			w.condition(s, batchv1.JobFailed, "DeadlineExceeded", "Job was active longer than specified deadline")
-			return w.write(s)
-		}
-		w.wait = soonest(w.wait, left)
-	}
-	switch {
-	case spec.BackoffLimit != nil && s.Failed > *spec.BackoffLimit:
-		w.condition(s, batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-	case spec.Completions != nil && s.Succeeded >= *spec.Completions, spec.Completions == nil && s.Succeeded > 0 && len(w.active) == 0:
-		now := metav1.NewTime(w.Clock())
-		s.CompletionTime = &now
-		w.condition(s, batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods")
-		w.condition(s, batchv1.JobComplete, "CompletionsReached", "Reached expected number of succeeded pods")
-	}
-	return w.write(s)
 }
 
 // shrink deletes pods that are not needed: all when the Job is over or suspended, else those beyond its parallelism.
@@ -199,14 +185,21 @@ func (w *work) shrink() (bool, error) {
 	if len(w.active) <= keep {
 		return false, nil
 	}
-	return true, remove(w.controller, dispensable(w.active))
+	one := dispensable(w.active)
+	if tracked(one) && w.is(batchv1.JobFailureTarget) == nil { // it is not to be counted as a failure
+		return true, free(w.controller, one)
+	}
+	return true, remove(w.controller, one)
 }
 
 // wanted is how many pods should be active.
 func (w *work) wanted() int {
 	spec := &w.job.Spec
-	if w.over() != "" || w.suspended() || w.job.DeletionTimestamp != nil {
+	if w.over() != "" || w.is(batchv1.JobFailureTarget) != nil || w.suspended() {
 		return 0
+	}
+	if w.job.DeletionTimestamp != nil {
+		return len(w.active)
 	}
 	n := int(*spec.Parallelism)
 	if spec.Completions != nil {
@@ -274,40 +267,6 @@ func endedAt(p *corev1.Pod) time.Time {
 		}
 	}
 	return at
-}
-
-// expire deletes a Job whose time to live after its end has passed (pkg/controller/ttlafterfinished).
-func (w *work) expire() (bool, error) {
-	if w.over() == "" || w.job.Spec.TTLSecondsAfterFinished == nil || w.job.DeletionTimestamp != nil {
-		return false, nil
-	}
-	var ended time.Time
-	for _, c := range w.job.Status.Conditions {
-		if c.Type == w.over() {
-			ended = c.LastTransitionTime.Time
-		}
-	}
-	left := ended.Add(time.Duration(*w.job.Spec.TTLSecondsAfterFinished) * time.Second).Sub(w.Clock())
-	if left > 0 {
-		w.wait = soonest(w.wait, left)
-		return false, nil
-	}
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.job.UID}, PropagationPolicy: new(metav1.DeletePropagationForeground)}
-	return true, gone(actor.Do(w, http.MethodDelete, w.path, options, nil))
-}
-
-func (w *work) condition(s *batchv1.JobStatus, kind batchv1.JobConditionType, reason, message string) {
-	now := metav1.NewTime(w.Clock())
-	s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now,
-		Reason: reason, Message: message})
-}
-
-func (w *work) write(s *batchv1.JobStatus) (bool, error) {
-	if reflect.DeepEqual(*s, w.job.Status) {
-		return false, nil
-	}
-	w.job.Status = *s
-	return true, actor.Do(w, http.MethodPut, w.path+"/status", w.job, nil)
 }
 
 func (w *work) doneIndexes() map[int]bool {

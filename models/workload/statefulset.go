@@ -1,17 +1,19 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,7 +29,9 @@ type series struct {
 	// current and update are the names of the revisions that pods are made from and moved to.
 	current, update string
 	old             *corev1.PodTemplateSpec // the template of current
+	history         []appsv1.ControllerRevision
 	wait            time.Duration
+	waits           bool // for a pod, in order: nothing else is done meanwhile
 }
 
 // syncStatefulSet follows pkg/controller/statefulset/stateful_set_control.go: one pod after the other, in order, unless
@@ -50,59 +54,92 @@ func syncStatefulSet(c *controller, namespace, name string) (time.Duration, erro
 			s.pods[n] = &pods[i]
 		}
 	}
+	revisions := actor.Path("apps", "v1", namespace, "controllerrevisions", "")
+	if s.history, wrote, err = claimed[appsv1.ControllerRevision](c, s.set, s.ref(), selector, revisions); wrote || err != nil {
+		return 0, err
+	}
 	if s.set.DeletionTimestamp == nil {
-		for _, act := range []func() (bool, error){s.revisions, s.up, s.down, s.roll} {
-			if wrote, err := act(); wrote || err != nil {
-				return 0, err
+		if wrote, err := s.revisions(revisions); wrote || err != nil {
+			return 0, err
+		}
+		for _, act := range []func() (bool, error){s.up, s.keep, s.down, s.roll} {
+			if s.waits {
+				break
+			}
+			if wrote, err := act(); err != nil {
+				return 0, errors.Join(err, s.tell())
+			} else if wrote {
+				return 0, nil
 			}
 		}
 	}
-	return s.wait, s.tell()
+	if err := s.tell(); err != nil || c.wrote {
+		return s.wait, err
+	}
+	return s.wait, s.forget(revisions)
 }
 
 func (s *series) ref() metav1.OwnerReference {
 	return *metav1.NewControllerRef(s.set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
 }
 
-// revisions makes sure that the present template is kept as a ControllerRevision.
-func (s *series) revisions() (bool, error) {
+// revisions makes sure that the present template is kept as the newest ControllerRevision.
+func (s *series) revisions(collection string) (bool, error) {
 	s.update = s.set.Name + "-" + hash(s.set.Spec.Template)
-	s.current, s.old = s.set.Status.CurrentRevision, &s.set.Spec.Template
-	if s.current == "" {
-		s.current = s.update
-	}
+	s.current, s.old = cmp.Or(s.set.Status.CurrentRevision, s.update), &s.set.Spec.Template
 	data, err := json.Marshal(s.set.Spec.Template)
 	if err != nil {
 		return false, err
 	}
-	collection := actor.Path("apps", "v1", s.set.Namespace, "controllerrevisions", "")
-	if read[appsv1.ControllerRevision](s.controller, collection+"/"+s.update) == nil {
-		all, err := actor.List[appsv1.ControllerRevision](s, collection)
-		if err != nil {
-			return false, err
+	var present *appsv1.ControllerRevision
+	newest := int64(0)
+	for i, r := range s.history {
+		newest = max(newest, r.Revision)
+		if r.Name == s.update {
+			present = &s.history[i]
 		}
-		number := int64(1)
-		for _, r := range all {
-			if metav1.IsControlledBy(&r, s.set) {
-				number = max(number, r.Revision+1)
-			}
-		}
-		return true, actor.Do(s, http.MethodPost, collection, &appsv1.ControllerRevision{
-			TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.set.Namespace, Name: s.update, Labels: s.set.Spec.Template.Labels,
-				OwnerReferences: []metav1.OwnerReference{s.ref()}},
-			Data: runtime.RawExtension{Raw: data}, Revision: number,
-		}, nil)
-	}
-	if s.current != s.update {
-		if r := read[appsv1.ControllerRevision](s.controller, collection+"/"+s.current); r != nil {
+		if r.Name == s.current && s.current != s.update {
 			s.old = &corev1.PodTemplateSpec{}
 			if err := json.Unmarshal(r.Data.Raw, s.old); err != nil {
 				return false, err
 			}
 		}
 	}
+	switch {
+	case present == nil:
+		return true, actor.Do(s, http.MethodPost, collection, &appsv1.ControllerRevision{
+			TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.set.Namespace, Name: s.update, Labels: s.set.Spec.Template.Labels,
+				OwnerReferences: []metav1.OwnerReference{s.ref()}},
+			Data: runtime.RawExtension{Raw: data}, Revision: newest + 1,
+		}, nil)
+	case present.Revision < newest: // back to an earlier template
+		return true, actor.Do(s, http.MethodPatch, collection+"/"+present.Name, map[string]any{"revision": newest + 1}, nil)
+	}
 	return false, nil
+}
+
+// forget deletes the oldest revisions that no pod has and that are more than the history keeps (truncateHistory).
+func (s *series) forget(collection string) error {
+	if s.update == "" || s.set.Spec.RevisionHistoryLimit == nil {
+		return nil
+	}
+	old := slices.DeleteFunc(s.history, func(r appsv1.ControllerRevision) bool {
+		if r.Name == s.current || r.Name == s.update {
+			return true
+		}
+		for _, p := range s.pods {
+			if p.Labels[appsv1.StatefulSetRevisionLabel] == r.Name {
+				return true
+			}
+		}
+		return false
+	})
+	slices.SortStableFunc(old, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
+	if len(old) <= int(*s.set.Spec.RevisionHistoryLimit) {
+		return nil
+	}
+	return gone(actor.Do(s, http.MethodDelete, collection+"/"+old[0].Name, nil, nil))
 }
 
 func (s *series) first() int {
@@ -139,61 +176,36 @@ func (s *series) up() (bool, error) {
 			return true, remove(s.controller, p)
 		}
 		if !s.parallel() && !s.well(p) {
+			s.waits = true
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// make creates a pod, its claims first.
-func (s *series) make(n int) (bool, error) {
-	partition := 0
-	if u := s.set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
-		partition = int(*u.Partition)
-	}
-	template, rev := &s.set.Spec.Template, s.update
-	if n < partition {
-		template, rev = s.old, s.current
-	}
-	p := podOf(s.set.Namespace, template, s.ref())
-	p.Name = fmt.Sprintf("%s-%d", s.set.Name, n)
-	p.Labels[appsv1.StatefulSetPodNameLabel], p.Labels[appsv1.StatefulSetRevisionLabel] = p.Name, rev
-	p.Labels[appsv1.PodIndexLabel] = strconv.Itoa(n)
-	p.Spec.Hostname, p.Spec.Subdomain = p.Name, s.set.Spec.ServiceName
-	for _, t := range s.set.Spec.VolumeClaimTemplates {
-		c := t.DeepCopy()
-		c.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
-		c.Namespace, c.Name = s.set.Namespace, t.Name+"-"+p.Name
-		c.Labels = s.set.Spec.Selector.MatchLabels
-		c.Status = corev1.PersistentVolumeClaimStatus{}
-		claims := actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", "")
-		if read[corev1.PersistentVolumeClaim](s.controller, claims+"/"+c.Name) == nil {
-			err := actor.Do(s, http.MethodPost, claims, c, nil)
-			if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-				err = nil
-			}
-			return true, err
-		}
-		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: t.Name, VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name}}})
-	}
-	return true, create(s.controller, p)
-}
-
-// down removes the pod with the highest ordinal beyond the last, one at a time.
+// down removes the pod with the highest ordinal beyond the last, one at a time. In order, it waits until that one is well,
+// unless it is the first that is not.
 func (s *series) down() (bool, error) {
-	highest := -1
-	for n, p := range s.pods {
-		if n >= s.end() || n < s.first() {
-			if p.DeletionTimestamp != nil && !s.parallel() {
-				return false, nil
-			}
-			if p.DeletionTimestamp == nil {
-				highest = max(highest, n)
-			}
+	highest, sick := -1, -1
+	for _, n := range slices.Sorted(maps.Keys(s.pods)) {
+		p := s.pods[n]
+		if n >= s.first() && n < s.end() {
+			continue
+		}
+		if p.DeletionTimestamp != nil {
+			s.waits = s.waits || !s.parallel()
+			continue
+		}
+		highest = n
+		if sick < 0 && !s.well(p) {
+			sick = n
 		}
 	}
-	if highest < 0 {
+	if highest < 0 || s.waits {
+		return false, nil
+	}
+	if !s.parallel() && sick != highest && !s.well(s.pods[highest]) {
+		s.waits = true
 		return false, nil
 	}
 	return true, remove(s.controller, s.pods[highest])
