@@ -5,7 +5,7 @@ package conformance
 const noOwnership = "Field ownership (managedFields) is not recorded before the first apply to an object. On the real server a write that changes nothing but " +
 	"ownership is a write, and raises the version."
 
-const noPodDoors = "Binding, eviction, tokens, logs, exec and their like belong to scheduler, kubelet and token issuer, which are not modelled here."
+const noPodDoors = "Eviction, tokens, logs, exec and their like belong to kubelet and token issuer, which are not modelled here."
 
 var rowsSubresources = append(append(append(area("status",
 	row("changes status only", oneWidget, "MERGE widget/a/status {status: {phase: New}, spec: {color: blue}}", "GET widget/a"),
@@ -104,10 +104,6 @@ var rowsSubresources = append(append(append(area("status",
 	row("deletion with a policy", "POST ns {metadata: {name: $ns-a}}", "DELETE ns/$ns-a {propagationPolicy: Foreground}", "GET ns/$ns-a"),
 	row("deletion with a precondition", "POST ns {metadata: {name: $ns-a}}", "DELETE ns/$ns-a {preconditions: {uid: 00000000-0000-0000-0000-000000000009}}"),
 )...), area("pod doors",
-	row("binding", "POST pod {metadata: {name: a}, spec: "+podSpec+"}",
-		"POST pod/a/binding {apiVersion: v1, kind: Binding, metadata: {name: a}, target: {kind: Node, name: n1}}", "GET pod/a").refused(noPodDoors),
-	row("binding twice is a conflict", boundPod,
-		"POST pod/a/binding {apiVersion: v1, kind: Binding, metadata: {name: a}, target: {kind: Node, name: n2}}").refused(noPodDoors),
 	row("eviction", boundPod, "POST pod/a/eviction {apiVersion: policy/v1, kind: Eviction, metadata: {name: a}}", "GET pod/a").refused(noPodDoors),
 	row("eviction of nothing is NotFound", "POST pod/a/eviction {apiVersion: policy/v1, kind: Eviction, metadata: {name: a}}").refused(noPodDoors),
 	row("a token for a service account", "POST sa {metadata: {name: a}}", "GET sa/a/token").refused(noPodDoors),

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -13,6 +14,9 @@ import (
 // bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition PodScheduled in one write
 // (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and assignPod).
 func (c *call) bindPod() (*Response, error) {
+	if err := c.createOptions(); err != nil {
+		return nil, err
+	}
 	if err := c.readBody(); err != nil {
 		return nil, err
 	}
@@ -23,8 +27,11 @@ func (c *call) bindPod() (*Response, error) {
 	if b.Name != "" && b.Name != c.info.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
-	if b.Target.Kind != "" && b.Target.Kind != "Node" || b.Target.Name == "" {
-		return nil, notModelled("a binding to %q %q: bind to a Node by its name", b.Target.Kind, b.Target.Name)
+	switch { // these answer 500, for nobody makes a status of them
+	case b.Target.Kind != "" && b.Target.Kind != "Node":
+		return nil, fmt.Errorf(`target.kind: Unsupported value: %q: supported values: "Node", "<empty>"`, b.Target.Kind)
+	case b.Target.Name == "":
+		return nil, errors.New("target.name: Required value")
 	}
 	old, exists := c.lookup(c.info.Name)
 	if !exists {
@@ -32,6 +39,10 @@ func (c *call) bindPod() (*Response, error) {
 	}
 	if err := c.checkUID(b.UID, old); b.UID != "" && err != nil {
 		return nil, err
+	}
+	if v := b.ResourceVersion; v != "" && v != old.meta.ResourceVersion {
+		return nil, preconditionConflict(c.kind.groupResource(), c.info.Name, c.etcdKey(c.info.Name),
+			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.meta.ResourceVersion))
 	}
 	pod := old.typed.(*corev1.Pod)
 	refuse := func(why string) error {
@@ -48,6 +59,9 @@ func (c *call) bindPod() (*Response, error) {
 	draft := old.draft()
 	bound := draft.typed.(*corev1.Pod)
 	bound.Spec.NodeName = b.Target.Name
+	for k, v := range b.Annotations {
+		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, k, v)
+	}
 	kept := []corev1.PodCondition{}
 	for _, cond := range bound.Status.Conditions {
 		if cond.Type != corev1.PodScheduled {
@@ -55,7 +69,7 @@ func (c *call) bindPod() (*Response, error) {
 		}
 	}
 	bound.Status.Conditions = append(kept, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
-		LastTransitionTime: metav1.NewTime(c.s.now()), ObservedGeneration: bound.Generation})
+		LastTransitionTime: metav1.NewTime(c.s.now())})
 	c.own(draft, old, "binding")
 	if _, err := c.commit(draft, old); err != nil {
 		return nil, err

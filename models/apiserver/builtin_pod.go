@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -191,12 +192,12 @@ var podStrategy = builtin{
 	unconditional: true, status: true, generation: true, returnsDeleted: true,
 	unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
 	defaults:   on(defaultPod),
-	prepareCreate: func(_ *call, o runtime.Object) {
+	prepareCreate: func(c *call, o runtime.Object) {
 		p := o.(*corev1.Pod)
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
 		if len(p.Spec.SchedulingGates) > 0 {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-				Reason: corev1.PodReasonSchedulingGated, Message: "Scheduling is blocked due to non-empty scheduling gates"}}
+				LastTransitionTime: metav1.NewTime(c.s.now()), Reason: corev1.PodReasonSchedulingGated, Message: "Scheduling is blocked due to non-empty scheduling gates"}}
 		}
 		if p.Spec.PriorityClassName == "" {
 			defaultTo(&p.Spec.Priority, 0)
