@@ -62,7 +62,7 @@ hold: ## The full cure under every fault, RUNS times (10000).
 
 .PHONY: soak
 soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 6 GB).
-	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./scenarios/soak -soak.full
+	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./scenarios/soak -soak.full -sim.hang=10m
 
 .PHONY: hold-random
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.

@@ -36,7 +36,7 @@ func TestSoak(t *testing.T) {
 		hours = append(hours, hourly{len(h.Events), heap()})
 		if *full {
 			fmt.Printf("hour %2d: %s of virtual time, %7d events, heap %4d MB, %.0f s of CPU time\n", hour, history.Clock(h.Now()), len(h.Events),
-				heap()>>20, (used() - cpu).Seconds())
+				hours[len(hours)-1].heap>>20, (used() - cpu).Seconds())
 		}
 		if hour == size.Hours {
 			hashes = append(hashes, h.Hash())
