@@ -13,6 +13,7 @@ import (
 var threads = map[string]string{
 	"promotion": "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
 	"throttle":  "[zalando-incubator/kopf #351](https://github.com/zalando-incubator/kopf/pull/351)",
+	"reposync":  "[GoogleContainerTools/kpt-config-sync #1191](https://github.com/GoogleContainerTools/kpt-config-sync/pull/1191)",
 }
 
 // Entry is one story of the catalogue.
