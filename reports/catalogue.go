@@ -11,9 +11,10 @@ import (
 
 // threads are the public threads that the stories of each scenario folder come from.
 var threads = map[string]string{
-	"promotion": "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
-	"throttle":  "[zalando-incubator/kopf #351](https://github.com/zalando-incubator/kopf/pull/351)",
-	"reposync":  "[GoogleContainerTools/kpt-config-sync #1191](https://github.com/GoogleContainerTools/kpt-config-sync/pull/1191)",
+	"bundledeployment": "[operator-framework/rukpak #596](https://github.com/operator-framework/rukpak/pull/596)",
+	"promotion":        "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
+	"reposync":         "[GoogleContainerTools/kpt-config-sync #1191](https://github.com/GoogleContainerTools/kpt-config-sync/pull/1191)",
+	"throttle":         "[zalando-incubator/kopf #351](https://github.com/zalando-incubator/kopf/pull/351)",
 }
 
 // Entry is one story of the catalogue.

@@ -195,6 +195,12 @@ func Shared(firstFails bool) Telling {
 	}
 }
 
+// interrupt lets the operator do what it has to, in the course of which it may die, and then find its peace.
+func interrupt(w *sim.World) {
+	w.Sleep(20 * time.Second)
+	w.Settle()
+}
+
 // Interrupted kills the operator somewhere on its way through install, upgrade and repair of a bundle to which nothing is
 // wrong.
 func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
@@ -203,11 +209,11 @@ func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
 		w.Inject(faults...)
 		w.Eventually(installed, s.Installed(app))
 		s.Apply(Deployment(app, "app", "apps", false))
-		w.Settle()
+		interrupt(w)
 		s.Apply(Deployment(app, "wide", "apps", false))
-		w.Settle()
+		interrupt(w)
 		s.Remove(Namespace("apps-more"))
-		w.Settle()
+		interrupt(w)
 	}
 }
 
@@ -222,7 +228,7 @@ func InterruptedFailing(t Setting, faults ...sim.Fault) func(*sim.World) {
 			s.Apply(Deployment(app, image, "apps", true))
 			w.Sleep(1500 * time.Millisecond)
 			s.Apply(Deployment(app, image, "apps", false))
-			w.Settle()
+			interrupt(w)
 		}
 	}
 }
