@@ -50,6 +50,13 @@ type add struct {
 	cause cause
 }
 
+func (a *add) priority() int {
+	if a.opts.Priority == nil {
+		return 0
+	}
+	return *a.opts.Priority
+}
+
 // key is what the observer knows of one key.
 type key struct {
 	causes []cause // immediate adds that the real queue has been given since it last gave the key out
@@ -210,13 +217,20 @@ func (l *limiter) When(item request) time.Duration {
 	return d
 }
 
-// flush passes the held adds on, in canonical order. It reports whether there were any.
+// flush passes the held adds on, in canonical order. It reports whether there were any. Those of a higher priority go first:
+// the runtime may interrupt a long flush, and a worker that takes a key meanwhile must take the one that it would take at
+// its end.
 func (q *queue) flush() bool {
 	q.mu.Lock()
 	adds := q.adds
 	q.adds = nil
 	q.mu.Unlock()
-	sort.SliceStable(adds, func(i, j int) bool { return adds[i].item.String() < adds[j].item.String() })
+	sort.SliceStable(adds, func(i, j int) bool {
+		if a, b := adds[i].priority(), adds[j].priority(); a != b {
+			return a > b
+		}
+		return adds[i].item.String() < adds[j].item.String()
+	})
 	for _, a := range adds {
 		q.mu.Lock()
 		k := q.key(a.item)
