@@ -25,6 +25,11 @@
 // operator that dies within an action leaves a record that is pending for ever, which no later attempt gets past. And where
 // a refusal says something else each time, a time or a uid, each attempt is news to the status and starts the next one.
 //
+// A mended deployment is installed soon with all variants but the two that do not wait for what they undo: its first
+// attempt meets what is being removed, and then it waits for the back-off of all failures before. A crash within the clean-up
+// wedges for good whoever undoes; that window is 8 ms long without the wait, and as long as the wait with it.
+//
 // V4 keeps what V3 keeps. It removes the remains of a first install without waiting for them, takes a pending record of a
-// process that is gone for a failed one, and lets the record, not the work queue, say when the next attempt is due.
+// process that is gone for a failed one, and lets the record, not the work queue, say when the next attempt is due. It has
+// four workers, because one failing attempt alone may take seconds while requests are slow.
 package bundledeployment

@@ -1,36 +1,21 @@
-// This file exists to put the table to the test, cell by cell, and what is asked beside it: other queues, other clients,
-// more workers, slower namespaces.
+// This file is the suite: the table of the story with its catalogue, and what is asked beside it: other queues, other
+// clients, more workers, slower namespaces.
 
 package bundledeployment
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 )
 
-// A caught cell must fall in few runs; of the others, one run each must hold here, and more in make verdicts.
-func TestTable(t *testing.T) {
-	for _, column := range Table().Columns {
-		for _, row := range Rows() {
-			if slices.Contains(column.Skipped, row) {
-				continue
-			}
-			t.Run(column.Name+"/"+string(row), func(t *testing.T) {
-				if !slices.Contains(column.Caught, row) {
-					sim.Check(t, column.Scenario(row), sim.Runs(1), sim.For(0), sim.Verify(0))
-					return
-				}
-				caught(t, column.Scenario(row), column.Broken)
-			})
-		}
-	}
-}
+func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
 
+// caught says that a scenario must fall, under this sentence.
 func caught(t *testing.T, scenario func(*sim.World), sentence string) {
 	t.Helper()
 	r := sim.Explore(t, scenario, sim.Runs(300), sim.For(2*time.Minute), sim.Verify(0), sim.Shrink(0), sim.Stories(t.TempDir()))
