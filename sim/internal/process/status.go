@@ -191,7 +191,7 @@ func (w *World) Deaf() string {
 			}
 		}
 		for _, s := range w.Wire.Streams() {
-			if s.Port == l.Port {
+			if s.Port == l.Port && s.Call.Cluster == "" { // an operator's own caches of other clusters are not among the informers
 				need[schema.GroupKind{Group: s.Call.Info.Group, Kind: s.Kind}]--
 			}
 		}
