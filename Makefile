@@ -88,6 +88,7 @@ reprove: ## Every kept story once more, and every cell that holds 100 times.
 
 .PHONY: catalogue
 catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
+	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(TOLD) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestVerdicts beside it tells them"; exit 1;; esac; done
 	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
 	go test -count=1 ./reports -update
 

@@ -53,3 +53,15 @@ func TestAnEntryNamesItsPattern(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+func TestAnEntrySaysWhatTheSearchTook(t *testing.T) {
+	for seed, want := range map[string][2]string{
+		"sweep, run 3 of base seed 7": {"sweep, base seed 7", "4"},
+		"a fuzzer's bytes":            {"a fuzzer's bytes", "–"},
+	} {
+		how, runs := Entry{Story: &story.Story{Seed: seed}}.FoundBy()
+		if how != want[0] || runs != want[1] {
+			t.Errorf("%q was found by %q in %s runs", seed, how, runs)
+		}
+	}
+}
