@@ -1,6 +1,5 @@
-// This file exists to watch applications of any kind without knowing their Go types. An informer for a kind is created
-// when the first pipeline asks for that kind; what it sees is turned into events for the pipelines that use the object,
-// and reaches the controller's queue through a channel.
+// This file exists to watch applications of any kind in any cluster without knowing their Go types. What is seen of them
+// is turned into events for the pipelines that use them, and reaches the controller's queue through a channel.
 
 package promotion
 
@@ -13,6 +12,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -23,32 +24,61 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// appIndex finds the pipelines that have an application among their targets.
-const appIndex = ".spec.targets"
+// The indices find the pipelines that have an application among their targets, and those with a target in a cluster.
+const (
+	appIndex     = ".spec.targets"
+	clusterIndex = ".spec.clusters"
+)
 
-// apps watches the applications of the local cluster.
+// place is what one cache is for: a kind of application in a cluster. No cluster is the operator's own.
+type place struct {
+	cluster types.NamespacedName
+	gvk     schema.GroupVersionKind
+}
+
+// outlook is where the applications of one place are read.
+type outlook struct {
+	cached cache.Cache
+	live   client.Reader
+	// watched says whether the handler has been added.
+	watched bool
+
+	// kubeconfig is how another cluster is reached, end ends its cache. Unset for the operator's own.
+	kubeconfig []byte
+	end        context.CancelFunc
+}
+
+// apps watches the applications: those of the operator's own cluster through the manager's cache, and those of every other
+// place through a cache of its own, which is made when the first pipeline asks for it.
 type apps struct {
 	cache  cache.Cache
+	live   client.Reader
+	dial   func(kubeconfig []byte) (*rest.Config, error)
 	events chan event.GenericEvent
 	// life ends with the manager. Informer handlers outlive the pass that registered them, so a pass's context
 	// would not do.
 	life context.Context
 	end  context.CancelFunc
+	all  sync.WaitGroup // the caches of other clusters, and those who look after them
 
-	mu      sync.Mutex
-	watched map[schema.GroupVersionKind]bool
+	mu       sync.Mutex // never held over a call to anything else
+	outlooks map[place]*outlook
 }
 
-// newApps prepares the index and ties the handlers' life to the manager's.
-func newApps(mgr ctrl.Manager) (*apps, error) {
+// newApps prepares the indices and ties the handlers' life to the manager's.
+func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, error) {
 	a := &apps{
-		cache:   mgr.GetCache(),
-		events:  make(chan event.GenericEvent),
-		watched: map[schema.GroupVersionKind]bool{},
+		cache: mgr.GetCache(), live: mgr.GetAPIReader(), dial: dial,
+		events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
 	}
 	a.life, a.end = context.WithCancel(context.Background())
-	if err := mgr.GetCache().IndexField(a.life, &v1alpha1.Pipeline{}, appIndex, indexTargets); err != nil {
-		return nil, fmt.Errorf("indexing pipelines by their targets: %w", err)
+	for index, keys := range map[string]func(*v1alpha1.Pipeline) []string{appIndex: indexTargets, clusterIndex: indexClusters} {
+		err := a.cache.IndexField(a.life, &v1alpha1.Pipeline{}, index, func(obj client.Object) []string {
+			return keys(obj.(*v1alpha1.Pipeline))
+		})
+		if err != nil {
+			return nil, fmt.Errorf("indexing pipelines by %s: %w", index, err)
+		}
 	}
 	return a, mgr.Add(a)
 }
@@ -57,48 +87,50 @@ func newApps(mgr ctrl.Manager) (*apps, error) {
 func (a *apps) Start(ctx context.Context) error {
 	<-ctx.Done()
 	a.end()
+	a.all.Wait()
 	return nil
 }
 
-// watch makes sure that a kind is watched and says whether its informer has caught up with the server.
-func (a *apps) watch(ctx context.Context, gvk schema.GroupVersionKind) (bool, error) {
+// outlook is the one on a place, nil if there is none.
+func (a *apps) outlook(at place) *outlook {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if at.cluster.Name == "" && a.outlooks[at] == nil {
+		a.outlooks[at] = &outlook{cached: a.cache, live: a.live}
+	}
+	return a.outlooks[at]
+}
+
+// watch makes sure that the applications of a place are watched, and says whether the cache has caught up with the server.
+func (a *apps) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(gvk)
-	informer, err := a.cache.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
+	obj.SetGroupVersionKind(at.gvk)
+	informer, err := o.cached.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
 	if err != nil {
 		return false, err
 	}
-	if a.claim(gvk) {
-		_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    a.wake,
-			UpdateFunc: func(_, obj any) { a.wake(obj) },
-			DeleteFunc: a.wake,
+	if !a.setWatched(o, true) {
+		wake := func(obj any) { a.wake(at, obj) }
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: wake, UpdateFunc: func(_, obj any) { wake(obj) }, DeleteFunc: wake,
 		})
 		if err != nil {
-			a.disclaim(gvk)
-			return false, err
+			a.setWatched(o, false)
 		}
 	}
-	return informer.HasSynced(), nil
+	return informer.HasSynced(), err
 }
 
-// claim reports whether the caller is the first to ask for a kind. The lock is never held over a call to anything else.
-func (a *apps) claim(gvk schema.GroupVersionKind) bool {
+// setWatched returns what it was before.
+func (a *apps) setWatched(o *outlook, watched bool) (before bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	first := !a.watched[gvk]
-	a.watched[gvk] = true
-	return first
+	before, o.watched = o.watched, watched
+	return before
 }
 
-func (a *apps) disclaim(gvk schema.GroupVersionKind) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.watched, gvk)
-}
-
-// wake sends an event for every pipeline that has the object among its targets, in the order of their names.
-func (a *apps) wake(obj any) {
+// wake sends an event for every pipeline that has the object among its targets.
+func (a *apps) wake(at place, obj any) {
 	if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
@@ -106,45 +138,63 @@ func (a *apps) wake(obj any) {
 	if !ok {
 		return
 	}
-	var pipelines v1alpha1.PipelineList
-	key := indexKey(app.GetObjectKind().GroupVersionKind(), app.GetNamespace(), app.GetName())
-	if err := a.cache.List(a.life, &pipelines, client.MatchingFields{appIndex: key}); err != nil {
-		log.FromContext(a.life).Error(err, "looking up the pipelines of an application", "application", key)
+	pipelines, err := a.pipelines(a.life, client.MatchingFields{appIndex: at.key(app.GetNamespace(), app.GetName())})
+	if err != nil {
+		log.FromContext(a.life).Error(err, "looking up the pipelines of an application")
 		return
 	}
-	slices.SortFunc(pipelines.Items, func(x, y v1alpha1.Pipeline) int {
-		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
-	})
-	for i := range pipelines.Items {
+	for i := range pipelines {
 		select {
-		case a.events <- event.GenericEvent{Object: &pipelines.Items[i]}:
+		case a.events <- event.GenericEvent{Object: &pipelines[i]}:
 		case <-a.life.Done():
 			return
 		}
 	}
 }
 
-// indexTargets lists the applications that a pipeline looks at.
-func indexTargets(obj client.Object) []string {
-	pipeline, ok := obj.(*v1alpha1.Pipeline)
-	if !ok {
-		return nil
+// pipelines lists the pipelines that the cache has, in the order of their names.
+func (a *apps) pipelines(ctx context.Context, which ...client.ListOption) ([]v1alpha1.Pipeline, error) {
+	var list v1alpha1.PipelineList
+	if err := a.cache.List(ctx, &list, which...); err != nil {
+		return nil, err
 	}
+	slices.SortFunc(list.Items, func(x, y v1alpha1.Pipeline) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+	})
+	return list.Items, nil
+}
+
+// places lists where the applications of a pipeline are, target by target.
+func places(pipeline *v1alpha1.Pipeline, visit func(at place, target v1alpha1.Target)) {
 	gv, err := schema.ParseGroupVersion(pipeline.Spec.AppRef.APIVersion)
 	if err != nil {
-		return nil // such a pipeline has no targets that could be read
+		return // such a pipeline has no targets that could be read
 	}
-	var keys []string
 	for _, env := range pipeline.Spec.Environments {
 		for _, target := range env.Targets {
-			if target.ClusterRef == nil {
-				keys = append(keys, indexKey(gv.WithKind(pipeline.Spec.AppRef.Kind), target.Namespace, pipeline.Spec.AppRef.Name))
-			}
+			visit(place{clusterOf(pipeline, target), gv.WithKind(pipeline.Spec.AppRef.Kind)}, target)
 		}
 	}
+}
+
+// indexTargets lists the applications that a pipeline looks at.
+func indexTargets(pipeline *v1alpha1.Pipeline) (keys []string) {
+	places(pipeline, func(at place, target v1alpha1.Target) {
+		keys = append(keys, at.key(target.Namespace, pipeline.Spec.AppRef.Name))
+	})
 	return keys
 }
 
-func indexKey(gvk schema.GroupVersionKind, namespace, name string) string {
-	return gvk.GroupVersion().String() + "/" + gvk.Kind + " " + namespace + "/" + name
+// indexClusters lists the clusters that a pipeline has targets in, but for the operator's own.
+func indexClusters(pipeline *v1alpha1.Pipeline) (keys []string) {
+	places(pipeline, func(at place, _ v1alpha1.Target) {
+		if key := at.cluster.String(); at.cluster.Name != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	})
+	return keys
+}
+
+func (at place) key(namespace, name string) string {
+	return fmt.Sprintf("%s %s/%s %s/%s", at.cluster, at.gvk.GroupVersion(), at.gvk.Kind, namespace, name)
 }

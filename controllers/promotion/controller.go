@@ -8,7 +8,10 @@ import (
 	"errors"
 	"net/http"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,6 +31,8 @@ type Reconciler struct {
 	HTTP *http.Client
 	// Forge is the base URL of the forge's API; if empty it is the host of a pipeline's repository URL.
 	Forge string
+	// Dial makes of a kubeconfig how to reach another cluster; clientcmd.RESTConfigFromKubeConfig if nil.
+	Dial func(kubeconfig []byte) (*rest.Config, error)
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
 	// Workers is how many pipelines are reconciled at once; one if zero.
@@ -44,13 +49,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.policy, err = r.Variant.policy(); err != nil {
 		return err
 	}
-	if r.apps, err = newApps(mgr); err != nil {
-		return err
-	}
-	r.live = mgr.GetAPIReader()
 	if r.HTTP == nil {
 		r.HTTP = http.DefaultClient
 	}
+	if r.Dial == nil {
+		r.Dial = clientcmd.RESTConfigFromKubeConfig
+	}
+	if r.apps, err = newApps(mgr, r.Dial); err != nil {
+		return err
+	}
+	r.live = mgr.GetAPIReader()
 
 	var pipelineEvents []predicate.Predicate
 	if r.policy.onlySpecChanges {
@@ -58,10 +66,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Pipeline{}, builder.WithPredicates(pipelineEvents...)).
+		Watches(newGitopsCluster(), handler.EnqueueRequestsFromMapFunc(r.apps.pipelinesIn)).
 		WatchesRawSource(source.Channel(r.apps.events, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers})
 	if r.policy.guarded {
-		b = b.Owns(&v1alpha1.Promotion{})
+		b = b.Owns(&v1alpha1.Promotion{}).
+			Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.apps.pipelinesBehind))
 	}
 	return b.Complete(r)
 }
@@ -133,7 +143,7 @@ func (p *pass) promote(ctx context.Context, d decision) error {
 			return err
 		}
 	}
-	pr, err := p.openPullRequest(ctx, p.order(d))
+	pr, err := p.carryOut(ctx, p.order(d))
 	if p.r.policy.record {
 		p.record(ctx, d, pr, err)
 	} else if err != nil {

@@ -13,8 +13,8 @@ import (
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 
-// CRDs returns the kinds that the operator works with: Pipeline, Promotion, and the Kustomization that stands for any
-// application. Every call returns fresh copies, in the order of their names.
+// CRDs returns the kinds that the operator works with: Pipeline, Promotion, GitopsCluster, and the Kustomization that
+// stands for any application. Every call returns fresh copies, in the order of their names.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	files, err := crdFiles.ReadDir("crds")
 	if err != nil {

@@ -52,7 +52,7 @@ func TestCRDsAreEstablishable(t *testing.T) {
 	}
 	want := map[string]string{
 		"Pipeline": "pipelines.weave.works/v1alpha1", "Promotion": "pipelines.weave.works/v1alpha1",
-		"Kustomization": "kustomize.toolkit.fluxcd.io/v1",
+		"Kustomization": "kustomize.toolkit.fluxcd.io/v1", "GitopsCluster": "gitops.weave.works/v1alpha1",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)

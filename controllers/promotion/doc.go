@@ -9,8 +9,8 @@
 //
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //
-// What it does not do: remote clusters (a target with a clusterRef counts as unreadable), the notification strategy,
-// approval of manual promotions (it only records that one waits), credentials. Where the original would panic, on a
-// pipeline without environments or with a policy only on an environment, this one does not; an environment that nobody
-// gave a policy is left alone, where the original recorded it as promoted.
+// What it does not do: approval of manual promotions (it only records that one waits), credentials of a forge, Cluster
+// API's own kubeconfigs. The variants of the thread keep the original's panic on a policy that only an environment has.
+// On a pipeline without environments, where the original would panic, too, this one does not; and an environment that
+// nobody gave a policy is left alone, where the original recorded it as promoted.
 package promotion

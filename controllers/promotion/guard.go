@@ -114,12 +114,12 @@ func (p *pass) drive(ctx context.Context, d decision) (time.Duration, error) {
 
 	if guard.Status.Attempts > 0 {
 		// An attempt was claimed before. Nobody but the forge knows what became of it.
-		found, err := p.findPullRequest(ctx, o)
+		found, pr, err := p.find(ctx, o)
 		if err != nil {
 			return 0, fmt.Errorf("asking for the outcome of an earlier attempt: %w", err)
 		}
-		if found != nil {
-			return 0, p.confirm(ctx, guard, found)
+		if found {
+			return 0, p.confirm(ctx, guard, pr)
 		}
 		if wait := untilNextAttempt(guard); wait > 0 {
 			return wait, nil
@@ -141,7 +141,7 @@ func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) 
 	if err != nil {
 		return 0, fmt.Errorf("claiming an attempt: %w", err)
 	}
-	pr, failure := p.openPullRequest(ctx, o)
+	pr, failure := p.carryOut(ctx, o)
 	if failure == nil {
 		return 0, p.confirm(ctx, guard, pr)
 	}

@@ -27,7 +27,7 @@ type pass struct {
 	dry bool
 	// live passes read everything from the server.
 	live bool
-	// reader reads pipelines and guards, appReader applications: from the cache or live.
+	// reader reads what has Go types, appReader what has none: from the cache or live.
 	reader, appReader client.Reader
 
 	// pipeline is what this pass makes of it, written the same as it was before the changes not yet written.
@@ -97,10 +97,6 @@ func (p *pass) observe(ctx context.Context) (bool, error) {
 func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
 	ref := p.pipeline.Spec.AppRef
 	status.ClusterAppRef = v1alpha1.ClusterAppReference{LocalAppReference: ref, ClusterRef: target.ClusterRef}
-	if c := target.ClusterRef; c != nil {
-		status.Error = fmt.Sprintf("cluster %s is not known to this operator", c.Name)
-		return status, false, nil
-	}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
 		status.Error = err.Error()
@@ -111,15 +107,24 @@ func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v
 
 	// The watch is wanted in any case, because it wakes this controller; what it has seen so far matters only to
 	// those that read from it.
-	synced, err := p.r.apps.watch(ctx, app.GroupVersionKind())
+	at := place{clusterOf(p.pipeline, target), app.GroupVersionKind()}
+	from, trouble, err := p.lookAt(ctx, at)
+	if err != nil || trouble != "" {
+		status.Error = trouble
+		return status, false, err
+	}
+	synced, err := p.r.apps.watch(ctx, at, from)
 	if err != nil {
 		return status, false, err
 	}
-	if !synced && !p.live {
+	var reader client.Reader = from.cached
+	if p.live {
+		reader = from.live
+	} else if !synced {
 		status.Error = fmt.Sprintf("the cache of %s is not synced yet", ref.Kind)
 		return status, false, nil
 	}
-	missing, err := notFound(p.appReader.Get(ctx, types.NamespacedName{Namespace: target.Namespace, Name: ref.Name}, app))
+	missing, err := notFound(reader.Get(ctx, types.NamespacedName{Namespace: target.Namespace, Name: ref.Name}, app))
 	if err != nil {
 		return status, false, err
 	}
@@ -134,12 +139,7 @@ func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v
 // describe fills in what an application says of itself, in the manner of Flux: a Ready condition and the last applied
 // revision. Ready without a revision is not usable, and is said to be so.
 func describe(status *v1alpha1.TargetStatus, app *unstructured.Unstructured) {
-	conditions, _, _ := unstructured.NestedSlice(app.Object, "status", "conditions")
-	for _, c := range conditions {
-		if c, ok := c.(map[string]any); ok && c["type"] == v1alpha1.ReadyCondition {
-			status.Ready = c["status"] == string(metav1.ConditionTrue)
-		}
-	}
+	status.Ready = isReady(app)
 	status.Revision, _, _ = unstructured.NestedString(app.Object, "status", "lastAppliedRevision")
 	if status.Ready && status.Revision == "" {
 		status.Ready = false

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,8 +32,8 @@ type order struct {
 	Revision    string `json:"revision"`
 	Episode     int64  `json:"episode,omitempty"`
 
-	// repository is the part of the URL that is not in the body.
-	repository *v1alpha1.PullRequestStrategy
+	// strategy is the means; its repository is the part of the URL that is not in the body.
+	strategy v1alpha1.Strategy
 }
 
 // pullReply is what the forge says of a pull request.
@@ -47,7 +46,11 @@ type pullReply struct {
 // takes over the pull request of an older one.
 func (p *pass) order(d decision) order {
 	pl := p.pipeline
-	repository := pl.Spec.PolicyFor(d.env).Strategy.PullRequest
+	strategy := pl.Spec.PolicyFor(d.env).Strategy
+	if !p.r.policy.guarded {
+		// The original asks the environment whether to promote and the pipeline how, and panics if that does not say.
+		strategy = (*pl.Spec.Promotion).Strategy
+	}
 	o := order{
 		Branch:      fmt.Sprintf("promote-%s-%s-%s", pl.Namespace, pl.Name, d.env.Name),
 		Title:       fmt.Sprintf("Promote %s/%s in %s to %s", pl.Namespace, pl.Name, d.env.Name, d.revision),
@@ -56,25 +59,22 @@ func (p *pass) order(d decision) order {
 		PipelineUID: string(pl.UID),
 		Environment: d.env.Name,
 		Revision:    d.revision,
-		repository:  repository,
+		strategy:    strategy,
 	}
-	if repository != nil {
+	if repository := strategy.PullRequest; repository != nil {
 		o.Base = repository.BaseBranch
 	}
 	return o
 }
 
-// openPullRequest orders a promotion. An error says that no answer confirmed it, not that nothing happened.
+// openPullRequest orders a promotion by a pull request.
 func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
-	if o.repository == nil {
-		return nil, errors.New("only the pull-request strategy is supported")
-	}
 	body, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
 	var reply pullReply
-	if err := p.r.callForge(ctx, http.MethodPost, o.repository, "", body, &reply); err != nil {
+	if err := p.r.callForge(ctx, http.MethodPost, o.strategy.PullRequest, "", body, &reply); err != nil {
 		return nil, err
 	}
 	return &v1alpha1.PullRequest{URL: reply.URL, State: reply.State}, nil
@@ -82,12 +82,9 @@ func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequ
 
 // findPullRequest looks for the pull request that an order with this key has led to, and returns nil if there is none.
 func (p *pass) findPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
-	if o.repository == nil {
-		return nil, nil
-	}
 	var replies []pullReply
 	query := "?key=" + url.QueryEscape(o.IdempotencyKey)
-	if err := p.r.callForge(ctx, http.MethodGet, o.repository, query, nil, &replies); err != nil {
+	if err := p.r.callForge(ctx, http.MethodGet, o.strategy.PullRequest, query, nil, &replies); err != nil {
 		return nil, err
 	}
 	if len(replies) == 0 {
