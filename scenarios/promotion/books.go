@@ -18,6 +18,9 @@ type Books struct {
 	// Lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time of a pass.
 	Lag time.Duration
 
+	// clusters are the names under which the pipelines know other clusters, by host.
+	clusters map[string]string
+
 	git       *forge.Forge
 	events    int // read so far
 	apps      map[string][]reported
@@ -47,7 +50,7 @@ type version struct {
 // NewBooks opens the books of a run. Make new ones for each run.
 func NewBooks(git *forge.Forge) *Books {
 	return &Books{
-		Lag: 40 * time.Second, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
+		Lag: 40 * time.Second, clusters: map[string]string{}, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
 		conduct: conduct{passes: map[string]*pass{}},
 	}
 }
@@ -88,7 +91,7 @@ func (b *Books) readApp(e *history.Event, c *history.Change) {
 			}
 		}
 	}
-	key := appKey(c.Ref.Namespace, c.Ref.Name)
+	key := appKey(b.clusters[c.Ref.Cluster], c.Ref.Namespace, c.Ref.Name)
 	b.apps[key] = append(b.apps[key], now)
 }
 
@@ -108,7 +111,8 @@ func mustDecode(c *history.Change, into any) {
 	}
 }
 
-func appKey(namespace, name string) string { return namespace + "/" + name }
+// appKey names an application; the operator's own cluster has no name.
+func appKey(cluster, namespace, name string) string { return cluster + " " + namespace + "/" + name }
 
 // entry is one ledger entry with what it is about.
 type entry struct {
@@ -175,7 +179,11 @@ func (b *Books) explain(e history.Effect) (entry, bool) {
 func (b *Books) targets(p *version, env int) [][]reported {
 	var out [][]reported
 	for _, target := range p.Spec.Environments[env].Targets {
-		out = append(out, b.apps[appKey(target.Namespace, p.Spec.AppRef.Name)])
+		cluster := ""
+		if target.ClusterRef != nil {
+			cluster = target.ClusterRef.Name
+		}
+		out = append(out, b.apps[appKey(cluster, target.Namespace, p.Spec.AppRef.Name)])
 	}
 	return out
 }

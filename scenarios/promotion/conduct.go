@@ -57,7 +57,7 @@ func (b *Books) watch(e *history.Event) {
 			c.inVain = append(c.inVain, fmt.Sprintf("%s: %s", key, e.Outcome))
 		}
 		delete(c.passes, key)
-	case e.Kind == history.Fault, e.Kind == history.Reply && e.Note != "", e.Code == 429, e.Code >= 500:
+	case e.Kind == history.Fault, e.Kind == history.Reply && e.Note != "", e.Code == 403, e.Code == 422, e.Code == 429, e.Code >= 500:
 		now.excused = true
 	case e.Kind == history.Reply:
 		now.open--

@@ -30,6 +30,8 @@ func TestDemo(t *testing.T) {
 			Variant: string(fall.variant), When: fall.when, Scenario: c.Scenario(fall.variant), Caught: c.Broken, Runs: 1000, Cured: c.Scenario(v8),
 		})
 	}
-	claims = append(claims, demo.Claim{Variant: "V8", When: "every fault may strike", Scenario: Everything(v8, EveryFault()...), Runs: 1000})
+	claims = append(claims,
+		demo.Claim{Variant: "V8", When: "every fault may strike", Scenario: Corners(v8, EveryFault()...), Runs: 1000},
+		demo.Claim{Variant: "V8", When: "every fault may strike, in a long rollout", Scenario: Everything(v8, EveryFault()...), Runs: 100})
 	demo.Show(t, "promotion", claims...)
 }

@@ -27,7 +27,10 @@ func TestPromotion(t *testing.T) {
 	RunSpecs(t, "Promotion")
 }
 
-func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+func TestVerdicts(t *testing.T) {
+	verdicts.Test(t, Table())
+	t.Run("lesson", lesson)
+}
 
 // TestKeptStoryReplays pastes a story's replay command into a shell.
 func TestKeptStoryReplays(t *testing.T) {
@@ -69,12 +72,31 @@ var _ = Describe("A promotion", func() {
 		It("happens once and gets everywhere, whatever strikes", func() {
 			simginkgo.Check(Everything(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
 		})
+		It("happens once in every corner, whatever strikes", func() {
+			simginkgo.Check(Corners(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
+		})
+		It("happens once in another cluster, whatever strikes", func() {
+			// The operator's own caches of other clusters are none that the harness sees: it would take the world for settled
+			// while such a cache waits to open its watch again. So only the watches of Pipelines end.
+			simginkgo.Check(Faraway(promotion.V8, EveryFault(sim.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
+		})
+		It("happens once to each of many pipelines while the operator dies and comes back", func() {
+			simginkgo.Check(Fleet(fleet())(promotion.V8, sim.Crash(Operator), sim.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
+		})
 		It("happens once and gets everywhere in a crowd", func() {
 			simginkgo.Check(Crowd(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.RacingRequeue(),
 				sim.SlowEffect(10*time.Minute), sim.DoubledEffect()), briefly(sim.For(3*time.Second))...)
 		})
 	})
 })
+
+// fleet is 500 pipelines for make hold, and as many as do not take long for everybody else.
+func fleet() int {
+	if briefly(sim.Runs(0)) == nil {
+		return 500
+	}
+	return 30
+}
 
 // search looks for longer than it should take: what is there is usually found in a few runs.
 func search(more ...sim.ExploreOption) []sim.ExploreOption {

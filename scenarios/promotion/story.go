@@ -37,12 +37,21 @@ type Story struct {
 	Git *forge.Forge
 	// Environments in the order of promotion. Each has one target, in the namespace of its name.
 	Environments []string
+
+	tune func(*ctrl.Options)
+	// away are the clients of the clusters that the other environments' applications are in, by namespace.
+	away map[string]client.Client
 }
 
 // Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected from here on.
 func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
+	return BeginWith(w, v, func(*ctrl.Options) {}, environments...)
+}
+
+// BeginWith is Begin for an operator whose main sets more options.
+func BeginWith(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *Story {
 	git := forge.New()
-	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments}
+	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments, tune: tune, away: map[string]client.Client{}}
 	w.Install(crds)
 	w.External(gitHost, git)
 	s.Replica(Operator, v, 1)
@@ -51,10 +60,12 @@ func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
 
 // Replica starts the operator once more, under another name: one that was not stopped in time, or a second leader.
 func (s *Story) Replica(name string, v promotion.Variant, workers int) {
+	options := v.ManagerOptions(ctrl.Options{Scheme: scheme})
+	s.tune(&options)
 	s.Start(name, func(mgr ctrl.Manager) error {
-		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: v, Workers: workers}
+		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Dial: dial(mgr), Variant: v, Workers: workers}
 		return r.SetupWithManager(mgr)
-	}, sim.Options(v.ManagerOptions(ctrl.Options{Scheme: scheme})))
+	}, sim.Options(options))
 }
 
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
@@ -103,7 +114,11 @@ func (s *Story) report(env, revision string, ready bool) {
 	if err != nil {
 		panic(err)
 	}
-	if err := s.Client().Status().Patch(s.Context(), App(env), client.RawPatch(types.MergePatchType, patch)); err != nil {
+	c := s.away[env]
+	if c == nil {
+		c = s.Client()
+	}
+	if err := c.Status().Patch(s.Context(), App(env), client.RawPatch(types.MergePatchType, patch)); err != nil {
 		panic(fmt.Sprintf("reporting that %s runs %s: %v", env, revision, err))
 	}
 }

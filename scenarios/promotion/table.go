@@ -3,6 +3,7 @@
 package promotion
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,12 +13,16 @@ import (
 )
 
 // Columns is the table, a question in each; see [verdicts.Column].
-func Columns() []column { return slices.Concat(once(), arrival(), manners()) }
+func Columns() []column {
+	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), oddly())
+}
 
 // Reasons that stand for several cells.
 const (
 	beyond   = "its table has no such question, which stands among its properties or came out of the runs"
 	livelock = "not asked: it goes in circles even where nothing strikes"
+	early    = "it sets no timers: it has promoted without waiting for the missing target"
+	wakes    = "its list of wakers is about the record and the filter; the others are asked all the same"
 )
 
 // once are the questions whether too much happens.
@@ -122,6 +127,114 @@ func manners() []column {
 	}
 }
 
+// wakers are what may hand the pipeline out between a promotion and the moment at which the cache knows of it.
+func wakers() []column {
+	return []column{
+		{
+			Name: "an edit wakes it", Tell: Edited, Faults: lag, Broken: AttemptedOnce,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
+			Dossier: "✗ ✗ ✗ ✗ ✗ – – – – – –", Because: because{"": wakes},
+		},
+		{
+			Name: "a cluster's event wakes it", Tell: ClusterEvent, Faults: lag, Broken: AttemptedOnce,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
+			Dossier: "✗ ✗ ✗ ✗ ✗ – – – – – –", Because: because{"": wakes},
+		},
+		{
+			Name: "a leftover timer wakes it, classic queue", Tell: Leftover(false), Faults: lag, Broken: AttemptedOnce,
+			Caught:  variants("V0", "V1a", "V3"),
+			Dossier: "✗ ✗ – – ✗ – – – – – –", Because: because{"": wakes, "V1": early, "V2": early},
+		},
+		{
+			Name: "a leftover timer wakes it, priority queue", Tell: Leftover(true), Faults: lag, Broken: AttemptedOnce,
+			Caught:  variants("V0", "V1a"),
+			Dossier: "✗ ✗ – – ✗ – – – – – –",
+			Because: because{"": wakes, "V1": early, "V2": early, "V3": "the priority queue has one entry for each key: the event of the target uses the timer up, so none is left"},
+		},
+		{
+			Name: "the last patch fails", Tell: OneEffect, Faults: failingPatch, Broken: TakesEffectOnce,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
+			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+		},
+		{
+			Name: "two leaders", Tell: Overlap, Faults: twoLeaders, Broken: TakesEffectOnce,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
+			Skipped: variants("V6t"),
+			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ – – – –", Because: because{"": wakes},
+		},
+	}
+}
+
+// elsewhere are the questions about other clusters, and about a CI that is told by Events.
+func elsewhere() []column {
+	return []column{
+		{
+			Name: "a late cluster is seen", Tell: Remote, Faults: lag, Broken: statusIsTrue,
+			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Because: because{"V2": "the GitopsCluster's event, the error of a missing Secret, and the first event of the cache that comes into sync all wake it"},
+		},
+		{
+			Name: "a cluster moves", Tell: Moves, Broken: statusIsTrue,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "– – – – – – – – – – –",
+			Because: because{"": "its extra scenarios name the rotation without a verdict; the original reads the Secret once"},
+		},
+		{
+			Name: "a CI is told once in spite of a crash", Tell: Notified, Faults: crash, Broken: ToldOnce,
+			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
+			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+		},
+		{
+			Name: "a CI is told in spite of a crash", Tell: NotifiedAtAll, Faults: crash, Broken: Told,
+			Caught: variants("V6", "V7"), Skipped: variants("V6t"),
+			Dossier: "– – – – – – – ✗ ✗ ✗ ✓",
+			Because: because{"": "without an intent there is none to lose; asked all the same", "V6t": livelock},
+		},
+	}
+}
+
+// oddly are the corners. They are asked of the thread's last word and of the cures that write before they act.
+func oddly() []column {
+	others := variants("V0", "V1a", "V1", "V2", "V4", "V5", "V6t")
+	columns := []column{
+		{
+			Name: "comes back once", Tell: ReturnsOnce, Faults: lag, Broken: oncePerStay,
+			Caught: variants("V3"), Skipped: others,
+			Dossier: "– – – – – – – – – – ✓", Because: because{"": beyond},
+		},
+		{
+			Name: "made again, it is promoted", Tell: Reborn, Faults: slowly(time.Minute), Broken: Everywhere,
+			Caught: variants("V3", "V7"), Skipped: others,
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+	}
+	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
+		columns = append(columns, column{
+			Name: fmt.Sprintf("promoting takes %v", d), Tell: corners[0].tell, Faults: slowly(d), Broken: oncePerStay, Skipped: others,
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		})
+	}
+	falls := []string{"ready some time after the revision", "dev flaps", "ready without a revision", "dev moves on and back", "an environment is added", reborn.name, late}
+	for _, c := range corners[1:] {
+		col := column{
+			Name: c.name, Tell: c.tell, Faults: slowly(time.Minute), Broken: oncePerStay, Skipped: others,
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		}
+		switch {
+		case c.name == ownPolicy.name:
+			col.Broken, col.Caught, col.Skipped = "no panic", slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 }), variants("V6t")
+			col.Dossier, col.Because = "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ –", because{"": beyond, "V6t": livelock}
+		case slices.Contains(falls, c.name):
+			col.Caught = variants("V3")
+		}
+		if c.name == late {
+			col.Caught = variants("V3", "V7")
+		}
+		columns = append(columns, col)
+	}
+	return columns
+}
+
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
 func Table() verdicts.Table[promotion.Variant] {
 	return verdicts.Table[promotion.Variant]{Variants: promotion.Variants(), Cure: promotion.V8, Columns: Columns()}
@@ -146,13 +259,31 @@ func lostPatch() []sim.Fault {
 	return []sim.Fault{sim.LostReply(sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch"))}
 }
 
+// failingPatch answers the operator's writes to the pipeline with all that can go wrong with a patch.
+func failingPatch() []sim.Fault {
+	scopes := []sim.Scope{sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch")}
+	return []sim.Fault{sim.ServerError(scopes...), sim.Rejected("the status cannot be written now", scopes...)}
+}
+
+func twoLeaders() []sim.Fault {
+	return append(lag(), sim.LeaderOverlap(), sim.Pause(Operator, 30*time.Second))
+}
+
+// slowly lets the outside take its time to answer.
+func slowly(d time.Duration) func() []sim.Fault {
+	return func() []sim.Fault { return append(lag(), sim.SlowEffect(d)) }
+}
+
 func failingForge() []sim.Fault { return []sim.Fault{sim.FailedEffect()} }
 
-// EveryFault is all that the harness knows to do to an operator and to the outside.
-func EveryFault() []sim.Fault {
+// EveryFault is all that the harness knows to do to an operator and to the outside. Watches end only as the scopes allow.
+func EveryFault(watches ...sim.Scope) []sim.Fault {
 	return []sim.Fault{
 		sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(),
-		sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.Unreachable(time.Minute),
+		sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.Unreachable(time.Minute, watches...),
 		sim.SlowEffect(10 * time.Minute), sim.FailedEffect(), sim.DoubledEffect(),
+		sim.MissedStates(30*time.Second, watches...), sim.DroppedWatch(watches...), sim.Relist(watches...), sim.Expired(watches...),
+		sim.StaleServer(10 * time.Second), sim.Pause(Operator, 10*time.Second), sim.Restart(Operator),
+		sim.Rejected("this cannot be written now", sim.In(Operator)), sim.Forbidden(time.Minute, sim.In(Operator)),
 	}
 }

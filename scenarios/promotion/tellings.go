@@ -23,6 +23,8 @@ const (
 	noLivelock      = "nothing is tried in vain again and again"
 	recordedSoon    = "an order is recorded as soon as it is given"
 	actionable      = "the status says what is being waited for"
+	ToldOnce        = "a CI is told at most once of each revision"
+	Told            = "a CI is told of each revision"
 )
 
 // dwell is how long a telling watches where it must not ask the world to settle, because one of its variants never does.
@@ -102,19 +104,32 @@ func Returns(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
 		w.Inject(faults...)
-		w.Always(oncePerStay, s.OncePerStay)
 		w.Eventually(Everywhere, s.Promoted)
-		s.Open()
-		s.Runs("dev", "v1")
-		w.Settle()
-		s.Deliver()
-		for _, revision := range []string{"v2", "v1", "v2"} {
-			s.Runs("dev", revision)
-			w.Settle()
-			s.Deliver()
-		}
-		w.Settle()
+		s.returns()
 	}
+}
+
+// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only once.
+func ReturnsOnce(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, v, "dev", "staging")
+		w.Inject(faults...)
+		w.Always(oncePerStay, s.OncePerStay)
+		s.returns()
+	}
+}
+
+func (s *Story) returns() {
+	s.Open()
+	s.Runs("dev", "v1")
+	s.Settle()
+	s.Deliver()
+	for _, revision := range []string{"v2", "v1", "v2"} {
+		s.Runs("dev", revision)
+		s.Settle()
+		s.Deliver()
+	}
+	s.Settle()
 }
 
 // Late lets one target appear after the pipeline, and no pipeline event tells of it.

@@ -1,0 +1,214 @@
+// This file exists to tell what the story teaches, in figures that the harness itself has counted: LESSON.md.
+
+package promotion
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+const lessonPage = "LESSON.md"
+
+// tally counts the runs in which the operator died, by how often the promotion then took effect: never, once, more often.
+type tally struct{ never, once, more int }
+
+// points is more than a promotion has points to die at.
+const points = 30
+
+// count lets the operator die at every point of one promotion, once in each run, and looks what came of it.
+func count(t *testing.T, open func(*sim.World) *Story, effects func(*history.History) int) tally {
+	var n tally
+	died := false
+	r := sim.Explore(t, func(w *sim.World) {
+		s := open(w)
+		s.Runs("dev", "v2")
+		w.Sleep(dwell)
+		w.Settle()
+		h := w.History()
+		died = slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Crash })
+		if !died {
+			return
+		}
+		switch k := effects(h); k {
+		case 0:
+			n.never++
+		case 1:
+			n.once++
+		default:
+			n.more++
+		}
+	}, sim.Strategy("sweep"), sim.Runs(points), sim.For(0), sim.Verify(0)) // a sweep tries every fault at every point before anything else
+	if r.Err() != nil || died {
+		t.Fatalf("not every point was tried: %v", r.Err())
+	}
+	return n
+}
+
+// byPullRequest and byEvent are the two means of promotion; the second has a receiver that acts on everything it gets.
+func byPullRequest(v promotion.Variant) (func(*sim.World) *Story, func(*history.History) int) {
+	return func(w *sim.World) *Story {
+			s := quietly(w, v, "dev", "staging")
+			w.Inject(crash()...)
+			return s
+		}, func(h *history.History) int {
+			return len(h.Effects(forge.Effect))
+		}
+}
+
+func byEvent(v promotion.Variant) (func(*sim.World) *Story, func(*history.History) int) {
+	return func(w *sim.World) *Story { return notifying(w, v, crash()...) },
+		func(h *history.History) int { return len(told(h)) }
+}
+
+// lessons are what is shown, with what each variant relies on.
+var lessons = []struct {
+	variant promotion.Variant
+	relies  string
+	cell    string // of the table, whose story shows how it fails
+}{
+	{promotion.V3, "promotes, then writes down that it did", "crash window"},
+	{promotion.V6, "writes down that it will, then promotes", "arrives in spite of a crash"},
+	{promotion.V7, "creates a guard, then promotes", "arrives in spite of a crash"},
+	{promotion.V8, "orders under a key, asks what became of it, repeats", ""},
+}
+
+// lesson writes the page, or holds it against what the runs say now.
+func lesson(t *testing.T) {
+	if flag.Lookup("sim.replay").Value.String() != "" {
+		t.Skip("a story is being replayed")
+	}
+	page := renderLesson(t)
+	if flag.Lookup("verdicts.write").Value.String() == "true" {
+		if err := os.WriteFile(lessonPage, []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(lessonPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(page, string(got)); d != "" {
+		t.Errorf("%s is stale; run make verdicts STORY=promotion (-runs +page)\n%s", lessonPage, d)
+	}
+}
+
+func renderLesson(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(`# At most once or at least once
+
+This page is written by ` + "`make verdicts STORY=promotion`" + `; do not edit it. ` + "`go test ./scenarios/promotion`" + ` counts again and fails when
+it is stale.
+
+A promotion leaves the cluster: no transaction spans the forge and the API server. Between "it is done" and "it is written
+down" the operator can die, whichever of the two comes first. Here it dies once in each run, before or after each of its
+writes, one run for every such point, from a new revision in dev until the world is at rest again. So often the promotion
+took effect, and so often a CI that starts a job for each Event was told of it:
+
+| variant | order of things | runs with a crash | never | once | more than once | told: never | once | more than once |
+|---|---|---|---|---|---|---|---|---|
+`)
+	for _, l := range lessons {
+		pulls := count(t, first(byPullRequest(l.variant)), second(byPullRequest(l.variant)))
+		events := count(t, first(byEvent(l.variant)), second(byEvent(l.variant)))
+		fmt.Fprintf(&b, "| %s | %s | %d and %d | %d | %d | %d | %d | %d | %d |\n", l.variant, l.relies, pulls.never+pulls.once+pulls.more,
+			events.never+events.once+events.more, pulls.never, pulls.once, pulls.more, events.never, events.once, events.more)
+	}
+	b.WriteString(`
+V3 never forgets and sometimes repeats: at least once. V6 and V7 never repeat and sometimes forget: at most once. Moving the
+record from one side of the effect to the other, or into an object of its own, moves the gap and does not close it; the
+points at which each of them fails are few, and they are there. V8 does not choose. It makes the effect itself safe to
+repeat, by a key that the receiver knows (the forge's idempotency key, the name of the Event), records only what was
+confirmed, and insists until it is. That is a demand on the receiver, not a cleverer operator: without one that can tell a
+repetition, "exactly once" is not to be had across a crash.
+`)
+	for _, l := range lessons {
+		if l.cell != "" {
+			b.WriteString(shown(t, l.variant, l.cell))
+		}
+	}
+	b.WriteString(foretold())
+	return b.String()
+}
+
+// predictions are what the dossier derived from reading the code, without having seen it happen.
+var predictions = []struct {
+	says    string
+	column  string
+	variant promotion.Variant
+	falls   bool
+}{
+	{"an edit of the spec during a promotion repeats it", "an edit wakes it", promotion.V3, true},
+	{"so does an event of an application, through the channel", "app burst", promotion.V3, true},
+	{"so does an event of a GitopsCluster", "a cluster's event wakes it", promotion.V3, true},
+	{"so does a leftover timer, in the classic queue", "a leftover timer wakes it, classic queue", promotion.V3, true},
+	{"so does a leftover timer, in the priority queue", "a leftover timer wakes it, priority queue", promotion.V3, true},
+	{"so does a last patch that fails", "the last patch fails", promotion.V3, true},
+	{"so does a crash between promoting and recording", "crash window", promotion.V3, true},
+	{"so do an old leader and a new one", "two leaders", promotion.V3, true},
+	{"reading one's own writes helps against neither of the last two", "two leaders", promotion.V5, true},
+	{"without a requeue a target that appears late is not seen", "a late target is seen", promotion.V2, true},
+	{"without a requeue a cluster that is not in sync at first is not seen", "a late cluster is seen", promotion.V2, true},
+	{"a conflict with its own earlier write delays an intent, and no more", "arrives everywhere", promotion.V6, false},
+	{"a time in the status makes that conflict return for ever", "no livelock", promotion.V6t, true},
+	{"a guard without episodes blocks the return to a revision", "comes back", promotion.V7, true},
+	{"a policy that only the environment has makes the original panic", "a policy only on the environment", promotion.V0, true},
+}
+
+// foretold holds the predictions against the table, which the tests hold against the runs.
+func foretold() string {
+	var b strings.Builder
+	b.WriteString("\n## What was foretold\n\nPredictions from reading the code, before anything ran, and what the cells of [VERDICTS.md](VERDICTS.md) say of them:\n\n" +
+		"| prediction | cell | |\n|---|---|---|\n")
+	for _, p := range predictions {
+		verdict := "confirmed"
+		if slices.Contains(Table().Column(p.column).Caught, p.variant) != p.falls {
+			verdict = "refuted"
+		}
+		fmt.Fprintf(&b, "| %s | %s: %s | %s |\n", p.says, p.column, p.variant, verdict)
+	}
+	return b.String()
+}
+
+func first[A, B any](a A, _ B) A  { return a }
+func second[A, B any](_ A, b B) B { return b }
+
+// shown is the end of the story that is kept of a variant's fall, from the new revision on.
+func shown(t *testing.T, v promotion.Variant, column string) string {
+	t.Helper()
+	paths, err := story.List("testdata/catalogue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := "TestVerdicts/" + strings.ReplaceAll(column, " ", "_") + "/" + string(v)
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Test != test {
+			continue
+		}
+		lines := s.History
+		for i, line := range lines {
+			if strings.Contains(line, "user") {
+				lines = s.History[i:]
+			}
+		}
+		return fmt.Sprintf("\n## %s\n\nThe shortest run in which %s fails, from the last thing that happened to it on ([%s](%s)):\n\n```\n%s\n```\n\n%s.\n",
+			v, v, s.Name(), path, strings.Join(lines, "\n"), strings.ToUpper(s.Message[:1])+s.Message[1:])
+	}
+	t.Fatalf("no story of %s is kept", test)
+	return ""
+}
