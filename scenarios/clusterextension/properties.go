@@ -29,6 +29,7 @@ const (
 	unmasked     = "a failure is reported although it was interrupted"
 	installTruth = "the status never names what is not wholly there"
 	nothingLeft  = "nothing is left of a deleted extension"
+	finished     = "what was begun is deployed in the end"
 	installed    = "the extension is installed in the end"
 )
 
@@ -179,6 +180,15 @@ func (b *Books) Installed(h *history.History) error {
 		return nil
 	}
 	return fmt.Errorf("%s", b.status)
+}
+
+// Finished holds when no version is begun and not deployed.
+func (b *Books) Finished(h *history.History) error {
+	b.read(h)
+	if b.begun != "" {
+		return fmt.Errorf("version %s was begun and is not deployed; the status says %s", b.begun, b.status)
+	}
+	return nil
 }
 
 // NoOrphans (S1-S6): objects of a version other than the deployed one, or too few or too many of that, are left over.

@@ -23,6 +23,8 @@ func (s *Story) asks(sentences ...string) {
 		switch sentence {
 		case installed:
 			s.Eventually(sentence, s.Installed)
+		case finished:
+			s.Eventually(sentence, s.Finished)
 		case noOrphans:
 			s.Eventually(sentence, s.NoOrphans)
 		case together:

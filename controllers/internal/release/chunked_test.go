@@ -1,0 +1,197 @@
+// This file exists to hold the sharded records to their word: what is torn is refused, and the careful driver tears nothing.
+
+package release
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no limit.
+type mortal struct {
+	corev1client.SecretInterface
+	left int
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m *mortal) lives() bool {
+	m.left--
+	return m.left != -1
+}
+
+// Create implements corev1client.SecretInterface.
+func (m *mortal) Create(ctx context.Context, s *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {
+	if !m.lives() {
+		m.left = 0
+		return nil, errDead
+	}
+	return m.SecretInterface.Create(ctx, s, o)
+}
+
+// Update implements corev1client.SecretInterface.
+func (m *mortal) Update(ctx context.Context, s *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
+	if !m.lives() {
+		m.left = 0
+		return nil, errDead
+	}
+	return m.SecretInterface.Update(ctx, s, o)
+}
+
+// Delete implements corev1client.SecretInterface.
+func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	if !m.lives() {
+		m.left = 0
+		return errDead
+	}
+	return m.SecretInterface.Delete(ctx, name, o)
+}
+
+// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete everything.
+func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
+	if !m.lives() {
+		m.left = 0
+		return errDead
+	}
+	list, err := m.List(ctx, l)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if err := m.SecretInterface.Delete(ctx, list.Items[i].Name, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newChunked is a driver over a fake cluster, and how many writes it has left.
+func newChunked(careful bool) (c *Chunked, left *int) {
+	m := &mortal{fake.NewClientset().CoreV1().Secrets("ns"), -2}
+	return &Chunked{Secrets: m, Owner: "test", Size: 100, Careful: careful}, &m.left
+}
+
+func record(version int, status helmrelease.Status) *helmrelease.Release {
+	r := &helmrelease.Release{Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
+		Chart:  &chart.Chart{Metadata: &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}},
+		Labels: map[string]string{"bundle": "registry.example/r@sha256:1"}}
+	r.Info = &helmrelease.Info{Status: status, Description: "as it was made"}
+	return r
+}
+
+func TestRecordsComeBackAsTheyWere(t *testing.T) {
+	for _, careful := range []bool{false, true} {
+		c, _ := newChunked(careful)
+		s := storage.Init(c)
+		for v, status := range []helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade} {
+			if err := s.Create(record(v+1, status)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, err := s.Last("r")
+		if err != nil || last.Version != 3 || last.Labels["bundle"] != "registry.example/r@sha256:1" {
+			t.Fatalf("last is %+v: %v", last, err)
+		}
+		if d, err := s.Deployed("r"); err != nil || d.Version != 2 {
+			t.Errorf("deployed is %+v: %v", d, err)
+		}
+		if err := s.Create(last); !errors.Is(err, driver.ErrReleaseExists) {
+			t.Errorf("a record was made twice: %v", err)
+		}
+		last.SetStatus(helmrelease.StatusDeployed, "complete")
+		if err := s.Update(last); err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.Get("r", 3)
+		if d := cmp.Diff(last.Info.Description, again.Info.Description); err != nil || d != "" {
+			t.Errorf("it came back otherwise: %v\n%s", err, d)
+		}
+		if _, err := s.Delete("r", 3); err != nil {
+			t.Fatal(err)
+		}
+		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}.String()})
+		if err != nil || len(list.Items) > 0 {
+			t.Errorf("%d Secrets are left of a deleted record: %v", len(list.Items), err)
+		}
+	}
+}
+
+// Whatever number of writes a process has made when it dies, a careful driver has the old record or the new one.
+func TestTornRecords(t *testing.T) {
+	for _, careful := range []bool{false, true} {
+		torn := 0
+		for limit := range 12 {
+			c, left := newChunked(careful)
+			s := storage.Init(c)
+			old := record(1, helmrelease.StatusPendingUpgrade)
+			if err := s.Create(old); err != nil {
+				t.Fatal(err)
+			}
+			*left = limit
+			made := record(1, helmrelease.StatusDeployed)
+			made.Manifest = "kind: Secret"
+			_ = s.Update(made)
+			_ = s.Create(record(2, helmrelease.StatusPendingUpgrade))
+			*left = -2
+			all, err := s.History("r")
+			switch {
+			case err != nil:
+				torn++
+			case all[0].Info.Status == helmrelease.StatusPendingUpgrade && all[0].Manifest == old.Manifest:
+			case all[0].Info.Status == helmrelease.StatusDeployed && all[0].Manifest == made.Manifest:
+			default:
+				t.Errorf("after %d writes it is neither the old nor the new one: %+v", limit, all[0])
+			}
+		}
+		if (torn > 0) == careful {
+			t.Errorf("careful: %v, torn: %d", careful, torn)
+		}
+	}
+}
+
+func TestOnlyTheHolderWrites(t *testing.T) {
+	mine, _ := newChunked(true)
+	mine.Holder = "a"
+	s := storage.Init(mine)
+	r := record(1, helmrelease.StatusPendingUpgrade)
+	now := time.Now()
+	r.Labels[HolderKey], r.Labels[UntilKey] = "a", now.Add(time.Minute).UTC().Format(time.RFC3339Nano)
+	if err := s.Create(r); err != nil {
+		t.Fatal(err)
+	}
+	other := *mine
+	other.Holder = "b"
+	index, err := other.Index("sh.helm.release.v1.r.v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := storage.Init(&other).Update(r); !errors.Is(err, ErrNotMine) {
+		t.Errorf("another one wrote it: %v", err)
+	}
+	if wait, err := other.Hold(index, now.Add(time.Hour), time.Second, nil); err != nil || wait <= 0 {
+		t.Errorf("another one took it while its holder may write: %v, %v", wait, err)
+	}
+	if wait, err := other.Hold(index, now.Add(time.Hour), -2*time.Minute, map[string]string{"n": "1"}); err != nil || wait != 0 {
+		t.Errorf("nobody may write any more, and it could not be taken: %v, %v", wait, err)
+	}
+	if err := s.Update(r); !errors.Is(err, ErrNotMine) {
+		t.Errorf("who has lost it wrote it: %v", err)
+	}
+	if err := storage.Init(&other).Update(r); err != nil {
+		t.Error(err)
+	}
+}
