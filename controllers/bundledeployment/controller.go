@@ -56,6 +56,7 @@ type Reconciler struct {
 	KeepRemains bool
 
 	policy  policy
+	reads   client.Reader // of deployments
 	helm    *release.Clients
 	watches *watches
 }
@@ -74,6 +75,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	var err error
 	if r.policy, err = r.Variant.policy(); err != nil {
 		return err
+	}
+	r.reads = r.Client
+	if r.policy.cured {
+		r.reads = mgr.GetAPIReader() // see cure.go
 	}
 	if r.Workers == 0 {
 		r.Workers = r.policy.workers
@@ -113,7 +118,7 @@ func deploymentOf(_ context.Context, bundle client.Object) []reconcile.Request {
 // Reconcile makes one pass and writes down what has changed: the status first, then the rest.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	read := &v1alpha1.BundleDeployment{}
-	if err := r.Client.Get(ctx, req.NamespacedName, read); err != nil {
+	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !read.DeletionTimestamp.IsZero() {

@@ -14,6 +14,10 @@
 //
 // A failed attempt is not an error to the work queue, which would count failures of its own: it ends in a status that
 // names the cause, and in a RequeueAfter.
+//
+// Deployments are read from the server, not from the cache. As the events of the operator's own status writes are dropped,
+// a pass that finds in an old status what it was about to write would write nothing, and nobody would tell it that the
+// newest one says something else.
 
 package bundledeployment
 
