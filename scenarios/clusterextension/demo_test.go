@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 		claim("never backwards", "V1", "it rolls back what was interrupted", forwards, 20),
 		claim("edges, 3 from 1 only", "V2", "it forgets what was interrupted", validEdges, 20),
 		claim("torn records", "V5", "it dies between two shards", installed, 20),
-		claim("two leaders", "V5", "another one leads meanwhile", fenced, 60),
+		claim("two leaders", "V4", "another one leads meanwhile", fenced, 60),
 		claim("torn records", "V6", "it dies anywhere, shards included", "", 30),
 	)
 }

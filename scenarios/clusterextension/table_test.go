@@ -127,3 +127,17 @@ func TestFullCureUnderFaults(t *testing.T) {
 		sim.LostReply(sim.OnVerb("update")), sim.ServerError(sim.OnVerb("patch"))}
 	sim.Check(t, Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, faults...), sim.Runs(20), sim.For(time.Minute), sim.Verify(1))
 }
+
+// Namespaces that take their time to go are in nobody's way for ever.
+func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
+	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {
+		s := Setting{Variant: clusterextension.V6, Terminates: terminates * time.Second}
+		sim.Check(t, Emptied(finished, finishFirst, installed)(s, crash()...), sim.Runs(8), sim.For(0), sim.Verify(0))
+	}
+}
+
+// What another variant has torn or left pending, the full cure mends.
+func TestFullCureTakesOver(t *testing.T) {
+	s := sharded(Setting{Variant: clusterextension.V0})
+	sim.Check(t, TakesOver(installed, finishFirst, together)(s, crash()...), sim.Runs(60), sim.For(0), sim.Verify(0))
+}

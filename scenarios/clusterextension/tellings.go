@@ -164,3 +164,36 @@ func Deleted(t Setting, faults ...sim.Fault) func(*sim.World) {
 		w.Settle()
 	}
 }
+
+// Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes it again.
+func Emptied(sentences ...string) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := deployed(w, t)
+			w.Inject(faults...)
+			s.asks(sentences...)
+			s.Offers(two)
+			w.Sleep(20 * time.Millisecond)
+			s.Remove(Namespace(apps))
+			w.Sleep(t.Terminates + time.Minute)
+			s.Apply(Namespace(apps))
+			w.Settle()
+		}
+	}
+}
+
+// TakesOver lets version 2 be interrupted in the hands of one operator, and the full cure take its place.
+func TakesOver(sentences ...string) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := deployed(w, t)
+			w.Inject(faults...)
+			s.asks(sentences...)
+			s.Offers(two)
+			w.Sleep(meanwhile)
+			s.Setting.Variant = ""
+			s.Stop(Operator)
+			w.Settle()
+		}
+	}
+}
