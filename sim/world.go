@@ -46,7 +46,7 @@ type World struct {
 	looked     int         // the step at which caches were looked at last
 	faults     []Fault
 	pauses     []*pause // those of them
-	healed     bool // faults are off: the second phase of a stretch
+	healed     bool     // faults are off: the second phase of a stretch
 	judging    bool
 	judged     *property // the property that is being judged
 	quiet      *quietness
