@@ -112,7 +112,8 @@ func FailsToUpgrade(sentences ...string) Telling {
 	}
 }
 
-// Recovered removes the cause after a while, in the environment or from the deployment.
+// Recovered removes the cause after a while, in the environment or from the deployment. The dossier allows a second for a
+// mended deployment, besides what has to be waited for; here the hand-out that is under way and the next one have theirs.
 func Recovered(bySpec bool) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -122,7 +123,7 @@ func Recovered(bySpec bool) Telling {
 			w.Sleep(sim.Draw(w, "until the cause is removed", delays))
 			within := longestSleep + s.Terminates + time.Second
 			if bySpec {
-				within = s.Terminates + time.Second + waits(t.Variant)
+				within = s.Terminates + time.Second + 2*labour + waits(t.Variant)
 				s.Apply(Deployment(app, "app", "apps", false))
 			} else {
 				s.Apply(Namespace(cause))
