@@ -256,6 +256,12 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 			case err == nil || apierrors.IsNotFound(err):
 				return // the watch says so too
 			}
+			k.mu.Lock()
+			stale = o.alarm != alarm
+			k.mu.Unlock()
+			if stale { // somebody else comes back meanwhile, and must not be made to wait longer by a failure of this one
+				return
+			}
 			d = k.fail(o)
 		}
 	})
