@@ -82,9 +82,12 @@ verdicts: ## What each story claims, searched at length (an hour; STORY=name for
 	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.write -verdicts.commit=$$c); done
 	go test -count=1 ./reports -update
 
+PROVE ?= 100
 .PHONY: reprove
-reprove: ## Every kept story once more, and every cell that holds 100 times.
-	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.runs=100); done
+reprove: ## Every kept story once more, and every cell that holds PROVE (100) times; two rooms at a time.
+	@$(MAKE) --no-print-directory -j2 $(TOLD:%/=reprove-%)
+reprove-%:
+	cd $* && $(VERDICTS) -verdicts.runs=$(PROVE)
 
 .PHONY: catalogue
 catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
