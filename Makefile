@@ -85,8 +85,11 @@ verdicts: ## What each story claims, searched at length (an hour; STORY=name for
 PROVE ?= 100
 .PHONY: reprove
 reprove: ## Every kept story once more, and every cell that holds PROVE (100) times; two rooms at a time.
-	@$(MAKE) --no-print-directory -j2 $(TOLD:%/=reprove-%)
-reprove-%:
+	@$(MAKE) --no-print-directory -j2 $(PROVEN)
+
+PROVEN = $(TOLD:%/=reprove-%)
+.PHONY: $(PROVEN)
+$(PROVEN): reprove-%:
 	cd $* && $(VERDICTS) -verdicts.runs=$(PROVE)
 
 .PHONY: catalogue
