@@ -58,7 +58,7 @@ type Reconciler struct {
 	policy  policy
 	reads   client.Reader // of deployments
 	helm    *release.Clients
-	watches *watches
+	watches *release.Watches
 }
 
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but its own the cache
@@ -102,7 +102,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.Bundle{}, handler.EnqueueRequestsFromMapFunc(deploymentOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Build(r)
-	r.watches = newWatches(mgr, c)
+	r.watches = release.NewWatches(mgr, c, &v1alpha1.BundleDeployment{})
 	return err
 }
 

@@ -101,7 +101,7 @@ func (p *pass) watch(ctx context.Context, of *helmrelease.Release) error {
 	if err != nil {
 		return err
 	}
-	return p.watches.begin(ctx, objects)
+	return p.watches.Begin(ctx, objects)
 }
 
 // unpacking writes down how far the Bundle has come. Its own events tell when there is more.

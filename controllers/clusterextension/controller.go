@@ -51,7 +51,7 @@ type Reconciler struct {
 
 	policy  policy
 	helm    *release.Clients
-	watches *watches
+	watches *release.Watches
 	// identity is this process, among all that ever were.
 	identity string
 }
@@ -84,7 +84,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&v1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(newContent())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(1, r.Workers)}).
 		Build(r)
-	r.watches = newWatches(mgr, c)
+	r.watches = release.NewWatches(mgr, c, &v1.ClusterExtension{})
 	return err
 }
 

@@ -168,7 +168,7 @@ func (p *pass) watch(ctx context.Context, of *helmrelease.Release) error {
 	if err != nil {
 		return err
 	}
-	return p.watches.begin(ctx, objects)
+	return p.watches.Begin(ctx, objects)
 }
 
 // setInstalled writes down what is installed.

@@ -4,10 +4,10 @@ package reposync
 
 import (
 	"embed"
-	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
+
+	"github.com/wavetank/wavetank/controllers/internal/crds"
 )
 
 //go:embed crds/*.yaml
@@ -16,21 +16,5 @@ var crdFiles embed.FS
 // CRDs returns the kinds that the operator works with: RepoSync, and ResourceGroup, its inventory. Every call
 // returns fresh copies, in the order of their names.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
-	files, err := crdFiles.ReadDir("crds")
-	if err != nil {
-		panic(fmt.Sprintf("reposync: the embedded folder crds cannot be listed: %v", err))
-	}
-	var out []*apiextensionsv1.CustomResourceDefinition
-	for _, file := range files {
-		data, err := crdFiles.ReadFile("crds/" + file.Name())
-		if err != nil {
-			panic(fmt.Sprintf("reposync: embedded %s cannot be read: %v", file.Name(), err))
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.UnmarshalStrict(data, crd); err != nil {
-			panic(fmt.Sprintf("reposync: embedded %s is not a CustomResourceDefinition: %v", file.Name(), err))
-		}
-		out = append(out, crd)
-	}
-	return out
+	return crds.Read("reposync", crdFiles)
 }

@@ -1,6 +1,6 @@
-// This file exists for the watches that begin while the operator runs: on every kind of object that it has installed.
+// This file exists for the watches that begin while an operator runs: on every kind of object that it has installed.
 
-package bundledeployment
+package release
 
 import (
 	"context"
@@ -17,25 +17,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 )
 
-// watches are one for each kind.
-type watches struct {
+// Watches are one for each kind. Events of an installed object go to its owner.
+type Watches struct {
 	mgr        ctrl.Manager
 	controller controller.Controller
+	owner      client.Object
 
 	mu    sync.Mutex
 	begun map[schema.GroupVersionKind]bool
 }
 
-func newWatches(mgr ctrl.Manager, c controller.Controller) *watches {
-	return &watches{mgr: mgr, controller: c, begun: map[schema.GroupVersionKind]bool{}}
+// NewWatches are none yet; owner is an empty object of the kind that installs.
+func NewWatches(mgr ctrl.Manager, c controller.Controller, owner client.Object) *Watches {
+	return &Watches{mgr: mgr, controller: c, owner: owner, begun: map[schema.GroupVersionKind]bool{}}
 }
 
-// begin watches the kinds of a release's objects, as far as they are not watched yet.
-func (w *watches) begin(_ context.Context, objects []*unstructured.Unstructured) error {
+// Begin watches the kinds of a release's objects, as far as they are not watched yet.
+func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, o := range objects {
@@ -46,7 +46,7 @@ func (w *watches) begin(_ context.Context, objects []*unstructured.Unstructured)
 		of := &unstructured.Unstructured{}
 		of.SetGroupVersionKind(kind)
 		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of,
-			handler.EnqueueRequestForOwner(w.mgr.GetScheme(), w.mgr.GetRESTMapper(), &v1alpha1.BundleDeployment{}, handler.OnlyControllerOwner()),
+			handler.EnqueueRequestForOwner(w.mgr.GetScheme(), w.mgr.GetRESTMapper(), w.owner, handler.OnlyControllerOwner()),
 			dependents()))
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", kind.Kind, err)
