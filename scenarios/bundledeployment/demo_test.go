@@ -10,17 +10,14 @@ import (
 
 func TestDemo(t *testing.T) {
 	table := Table()
-	claim := func(column string, row Row, when, caught string, runs int) demo.Claim {
-		return demo.Claim{Variant: string(row), When: when, Scenario: table.Column(column).Scenario(row), Caught: caught, Runs: runs}
-	}
 	demo.Show(t, "bundledeployment",
-		claim("no overlap after an install", "V0", "a bundle is refused, and undone", noOverlap, 10),
-		claim("it settles", "V0", "it is refused again and again", settles, 10),
-		claim("it settles", "V1", "namespaces go within its 30 s", "", 3),
-		claim("one fails beside a healthy one", "V1", "a healthy deployment comes", prompt, 20),
-		claim("records are bounded", "V2", "an upgrade fails", bounded, 10),
-		claim("dies anywhere", "V3", "it dies in the middle of an action", installed, 200),
-		claim("dies anywhere", "V4", "it dies anywhere", "", 30),
-		claim("it settles beside watched kinds", "V4", "what it undoes wakes it", "", 3),
+		demo.Of(table, "no overlap after an install", "V0", "a bundle is refused, and undone", 10),
+		demo.Of(table, "it settles", "V0", "it is refused again and again", 10),
+		demo.Of(table, "it settles", "V1", "namespaces go within its 30 s", 3),
+		demo.Of(table, "one fails beside a healthy one", "V1", "a healthy deployment comes", 20),
+		demo.Of(table, "records are bounded", "V2", "an upgrade fails", 10),
+		demo.Of(table, "dies anywhere", "V3", "it dies in the middle of an action", 200),
+		demo.Of(table, "dies anywhere", "V4", "it dies anywhere", 30),
+		demo.Of(table, "it settles beside watched kinds", "V4", "what it undoes wakes it", 3),
 	)
 }
