@@ -67,9 +67,13 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
 	for i := range 12 {
-		log = append(log, Answer{Point{Label: "crash", Nth: i, N: 2}, 0}, Answer{Point{Label: "lag", Nth: i, N: 8}, 0}, Answer{Point{Label: "request", Nth: i, N: 6}, 0})
+		log = append(log, Answer{Point{Label: "crash", Nth: i, N: 2}, 0}, Answer{Point{Label: "lag", Nth: i, N: 8}, 0}, Answer{Point{Label: "request", Nth: i, N: 6}, 0},
+			Answer{Point{Label: "step actor key", Nth: i, N: 6}, 0})
 	}
 	s := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	if len(s.faults) != 24 || len(s.orders) != 24 {
+		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))
+	}
 	tried := map[string]bool{}
 	for k := range s.Singles() {
 		tape, pair := s.At(k)
@@ -78,7 +82,7 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 		}
 		tried[tape.key()] = true
 	}
-	if want := 12 * (1 + 7 + 5); len(tried) != want {
+	if want := 12 * (1 + 7 + 5 + 5); len(tried) != want {
 		t.Errorf("%d singles, want %d", len(tried), want)
 	}
 	other := NewSweep(1, Tape{{"fault a #1", 2}}, log)

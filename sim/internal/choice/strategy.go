@@ -12,7 +12,7 @@ import (
 type sort int
 
 const (
-	schedule sort = iota // which due action is next, how long a leg takes
+	schedule sort = iota // which due action is next, how long a leg or a step of a built-in controller takes
 	arming               // whether a declared fault is on in this run
 	strike               // whether, and how, a fault strikes here
 	value                // drawn values, names, dice
@@ -21,7 +21,7 @@ const (
 func sortOf(label string) sort {
 	word, _, _ := strings.Cut(label, " ")
 	switch word {
-	case "next", "request", "reply":
+	case "next", "request", "reply", "step":
 		return schedule
 	case "fault":
 		return arming
