@@ -8,11 +8,18 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -51,24 +58,98 @@ func (g *gatherer) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	return reconcile.Result{}, nil
 }
 
+// gathered says that what is in prod is at home.
+func gathered(h *history.History) error {
+	for _, name := range []string{"a", "b"} {
+		if _, ok := h.Find(history.Ref{Cluster: "prod.example", Kind: "ConfigMap", Namespace: "default", Name: name}); !ok {
+			continue
+		}
+		if _, ok := h.Object("", "ConfigMap", "default", name); !ok {
+			return fmt.Errorf("%s is not at home; there are %d", name, len(h.Objects("", "ConfigMap")))
+		}
+	}
+	return nil
+}
+
 func TestAnotherCluster(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
 		w.Inject(sim.StaleCache(time.Minute), sim.Crash("gatherer"), sim.LostReply(), sim.ServerError(), sim.Conflict())
-		w.Eventually("what is in prod is at home, too", func(h *history.History) error {
-			for _, name := range []string{"a", "b"} {
-				if _, ok := h.Find(history.Ref{Cluster: "prod.example", Kind: "ConfigMap", Namespace: "default", Name: name}); !ok {
-					return fmt.Errorf("%s is not in prod", name)
-				}
-				if _, ok := h.Object("", "ConfigMap", "default", name); !ok {
-					return fmt.Errorf("%s is not at home; there are %d", name, len(h.Objects("", "ConfigMap")))
-				}
-			}
-			return nil
-		})
+		w.Eventually("what is in prod is at home, too", gathered)
 		prod.Apply(configMap("a", "k", "v"))
 		prod.Apply(configMap("b", "k", "v"))
 		w.Settle()
 	}, sim.Runs(40), sim.Verify(2))
+}
+
+// A world in which an informer of another cluster is waiting to try again has not settled. The harness did not make
+// that informer and sees only its requests.
+func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		prod := w.Cluster("prod.example")
+		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
+		w.Inject(sim.Expired(), sim.DroppedWatch(), sim.Unreachable(5*time.Minute))
+		w.Eventually("what is in prod is at home, too", gathered)
+		w.Settle()
+		prod.Apply(configMap("a", "k", "v"))
+		w.Sleep(time.Second)
+		prod.Apply(configMap("b", "k", "v"))
+		w.Settle()
+	}, sim.Runs(150), sim.Verify(10), sim.For(0))
+}
+
+// One that is refused for ever does not keep the world from settling: it has tried in vain since anything changed.
+func TestAnInformerThatIsRefusedForEver(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		w.Cluster("prod.example")
+		w.Start("watcher", func(mgr ctrl.Manager) error {
+			away, err := dynamic.NewForConfig(&rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1})
+			if err != nil {
+				return err
+			}
+			absent := schema.GroupVersionResource{Group: "shop.example", Version: "v1", Resource: "baskets"}
+			informer := dynamicinformer.NewDynamicSharedInformerFactory(away, 0).ForResource(absent).Informer()
+			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+				informer.Run(ctx.Done())
+				return nil
+			}))
+		})
+		w.Settle()
+	}, sim.Runs(5), sim.Verify(1))
+}
+
+// A program that has informers and no manager settles: a watch that is opened anew every few minutes is no work.
+func TestAProgramWithInformersOfItsOwn(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		seen := map[string]bool{}
+		w.Run("watcher", func(ctx context.Context, cfg *rest.Config) error {
+			clients, err := kubernetes.NewForConfig(cfg)
+			if err != nil {
+				return err
+			}
+			factory := informers.NewSharedInformerFactory(clients, 0)
+			_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+				seen[obj.(*corev1.ConfigMap).Name] = true
+			}})
+			if err != nil {
+				return err
+			}
+			factory.Start(ctx.Done())
+			<-ctx.Done()
+			factory.Shutdown()
+			return nil
+		})
+		w.Inject(sim.DroppedWatch(), sim.Expired())
+		w.Eventually("the program has seen both", func(*history.History) error {
+			if !seen["a"] || !seen["b"] {
+				return fmt.Errorf("it saw %v", seen)
+			}
+			return nil
+		})
+		w.Apply(configMap("a"))
+		w.Sleep(time.Second)
+		w.Apply(configMap("b"))
+		w.Settle()
+	}, sim.Runs(20), sim.Verify(5))
 }

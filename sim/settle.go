@@ -32,7 +32,7 @@ type quietness struct {
 	lastEvent time.Duration  // when anything but idle chatter last happened
 	lastWrite int            // index of the last event that changed an object other than Leases and Events
 	healed    int            // index of the last event before faults were healed
-	heard     map[string]int // index of the last request or reply of each process, leases apart
+	heard     map[string]int // index of the last request or reply of each process, leases and watches apart
 }
 
 func (q *quietness) take(w *World) {
@@ -42,7 +42,7 @@ func (q *quietness) take(w *World) {
 		if e.Ref.Kind != "Lease" {
 			q.lastEvent = e.At
 		}
-		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" {
+		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
 			q.heard[e.Process] = q.seen // a request that never arrived has only a reply: refused at the socket, or lost
 		}
 		if e.Kind != history.Request {
@@ -59,8 +59,10 @@ func (q *quietness) take(w *World) {
 // Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
 // faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due, and every
 // delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since faults were healed and
-// since the last write that changed an object other than Leases and Events. A world that has not settled after three times the longest wait,
-// or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
+// since the last write that changed an object other than Leases and Events; and every list or watch that failed, or that the
+// server ended, has been tried again since then (or nobody did so for a minute, longer than a reflector waits). A world
+// that has not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending.
+// Faults are on again afterwards.
 func (w *World) Settle() {
 	w.alive()
 	w.storm()
@@ -198,9 +200,14 @@ func (w *World) settled() (ok bool, again time.Duration) {
 			return false, 0
 		}
 	}
-	again = w.quiet.lastEvent + hush
 	if !w.retried() {
 		return false, 0
+	}
+	again = w.quiet.lastEvent + hush
+	for _, s := range w.wire.Silences() {
+		if s.Tried <= max(w.quiet.lastWrite, w.quiet.healed) {
+			again = max(again, s.Until())
+		}
 	}
 	for _, p := range w.procs.Processes() {
 		if l := p.Life(); l == nil || l.Managed() {

@@ -42,9 +42,7 @@ func (c *Cluster) open(call *Call) *Stream {
 			Delay: func() time.Duration { return d },
 			Do: func() bool {
 				c.Sched.SetCurrent("time-out of the " + s.Kind + " watch")
-				s.body.end(io.EOF)
-				c.close(s)
-				return true
+				return c.hangUp(s)
 			},
 		}
 		c.Sched.Park(s.timeout)
@@ -134,8 +132,14 @@ func (c *Cluster) end(s *Stream, fate Fate) bool {
 		c.History.Add(c.delivery(s, f, f.Data))
 		s.body.write(f.Data)
 	}
+	return c.hangUp(s)
+}
+
+// hangUp ends a stream from the server's side.
+func (c *Cluster) hangUp(s *Stream) bool {
 	s.body.end(io.EOF)
 	c.close(s)
+	c.silent(s.Call, 0)
 	return true
 }
 

@@ -68,8 +68,10 @@ type Cluster struct {
 	remotes map[string]*apiserver.Server // other clusters, by host
 	outside map[string]http.Handler
 	streams []*Stream
-	calls   []*Call // in flight, in canonical order
-	ending  atomic.Bool
+	// silences are as [Cluster.Silences] found them last, and those since.
+	silences []*Silence
+	calls    []*Call // in flight, in canonical order
+	ending   atomic.Bool
 
 	// Serving are the lives that serve a webhook at a path, in a fixed order; service is nil for one that is called by URL.
 	Serving   func(service *apiserver.WebhookService, path string) []Endpoint
@@ -287,6 +289,7 @@ func (c *Cluster) answer(call *Call, r Ruling) bool {
 		if o.err == nil && call.Response.Watch != nil && call.http.Context().Err() == nil {
 			o.stream = c.open(call)
 		}
+		c.heard(call, o.err == nil && call.Response.Code < http.StatusBadRequest)
 		c.forget(call)
 		if r.Seen != nil {
 			r.Seen()
