@@ -17,7 +17,7 @@ func TestDemo(t *testing.T) {
 		demo.Of(table, "one fails beside a healthy one", "V1", "a healthy deployment comes", 20),
 		demo.Of(table, "records are bounded", "V2", "an upgrade fails", 10),
 		demo.Of(table, "dies anywhere", "V3", "it dies in the middle of an action", 200),
-		demo.Of(table, "dies anywhere", "V4", "it dies anywhere", 30),
+		demo.Of(table, "dies anywhere", "V4", "it dies anywhere", 1000),
 		demo.Of(table, "it settles beside watched kinds", "V4", "what it undoes wakes it", 3),
 	)
 }

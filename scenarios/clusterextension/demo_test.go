@@ -23,6 +23,6 @@ func TestDemo(t *testing.T) {
 		claim("edges, 3 from 1 only", "V2", "it forgets what was interrupted", 20),
 		claim("torn records", "V5", "it dies between two shards", 20),
 		claim("two leaders", "V4", "another one leads meanwhile", 60),
-		claim("torn records", "V6", "it dies anywhere, shards included", 30),
+		claim("torn records", "V6", "it dies anywhere, shards included", 1000),
 	)
 }

@@ -65,6 +65,7 @@ func Show(t *testing.T, story string, claims ...Claim) {
 	}
 	if !replaying {
 		s.table()
+		defer s.out.alone(t)()
 		s.out.write(t, story, s.rows)
 		fmt.Printf("pages:   %s\n", s.out.fromRoot(s.out.index(t)))
 	}

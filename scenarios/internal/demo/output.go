@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/wavetank/wavetank/reports"
@@ -93,7 +95,25 @@ func (o output) fromRoot(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// write replaces the rows of a story in the results. The packages of several stories run one after the other.
+// alone waits until no other story's package writes what the stories share; the caller says when it is done.
+func (o output) alone(t *testing.T) (done func()) {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(o.results), ".demo.lock")
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	var lock *os.File
+	if err == nil {
+		lock, err = os.Create(path)
+	}
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() { lock.Close() }
+}
+
+// write replaces the rows of a story in the results.
 func (o output) write(t *testing.T, story string, rows []Row) {
 	t.Helper()
 	var all []Row
@@ -105,6 +125,7 @@ func (o output) write(t *testing.T, story string, rows []Row) {
 		t.Fatalf("%s: %v", o.results, err)
 	}
 	all = append(slices.DeleteFunc(all, func(r Row) bool { return r.Story == story }), rows...)
+	slices.SortStableFunc(all, func(a, b Row) int { return strings.Compare(a.Story, b.Story) })
 	data, err = json.MarshalIndent(all, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(o.results), 0o777)

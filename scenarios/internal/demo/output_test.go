@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A story replaces its own rows, and leaves those of others alone.
+// A story replaces its own rows and leaves those of others alone, whichever ends first.
 func TestResultsAreKeptByStory(t *testing.T) {
 	o := output{root: t.TempDir()}
 	o.results = filepath.Join(o.root, "reports", "out", "demo.json")
@@ -30,7 +30,7 @@ func TestResultsAreKeptByStory(t *testing.T) {
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Row{row("b", "V1"), row("a", "V8")}, got); diff != "" {
+	if diff := cmp.Diff([]Row{row("a", "V8"), row("b", "V1")}, got); diff != "" {
 		t.Error(diff)
 	}
 	var fields []map[string]any
