@@ -17,10 +17,7 @@ const (
 	write = "create update patch delete deletecollection"
 )
 
-// policy is a set of roles by name. A rule is written as verbs, API groups and resources, each a list separated by blanks,
-// with core for the group without a name; or, for paths, as verbs and paths.
-type policy map[string][][]string
-
+// cluster are the default roles by name, read once for all servers: nobody may write to these rules.
 var cluster = policy{
 	"cluster-admin":             {{"*", "*", "*"}, {"*", "*"}},
 	"system:discovery":          {{"get", "/livez /readyz /healthz /version /version/ /openapi /openapi/* /api /api/* /apis /apis/*"}},
@@ -62,7 +59,11 @@ var cluster = policy{
 		{"create", "authorization.k8s.io", "localsubjectaccessreviews"},
 		{read + " " + write, "rbac.authorization.k8s.io", "roles rolebindings"},
 	},
-}
+}.read()
+
+// policy is a set of roles by name. A rule is written as verbs, API groups and resources, each a list separated by blanks,
+// with core for the group without a name; or, for paths, as verbs and paths.
+type policy map[string][][]string
 
 // wider says which role has everything that a role has.
 var wider = map[string]string{"admin": "edit", "edit": "view"}
@@ -81,30 +82,31 @@ func (b *defaultBinding) ref() rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: b.role}
 }
 
-func (p policy) rules(role string) []rbacv1.PolicyRule {
-	var out []rbacv1.PolicyRule
-	for _, line := range p[role] {
-		rule := rbacv1.PolicyRule{Verbs: strings.Fields(line[0])}
-		if len(line) == 2 {
-			rule.NonResourceURLs = strings.Fields(line[1])
-		} else {
-			rule.APIGroups, rule.Resources = strings.Fields(line[1]), strings.Fields(line[2])
-			if i := slices.Index(rule.APIGroups, "core"); i >= 0 {
-				rule.APIGroups[i] = ""
+func (p policy) read() map[string][]rbacv1.PolicyRule {
+	roles := map[string][]rbacv1.PolicyRule{}
+	for name, lines := range p {
+		for _, line := range lines {
+			rule := rbacv1.PolicyRule{Verbs: strings.Fields(line[0])}
+			if len(line) == 2 {
+				rule.NonResourceURLs = strings.Fields(line[1])
+			} else {
+				rule.APIGroups, rule.Resources = strings.Fields(line[1]), strings.Fields(line[2])
+				if i := slices.Index(rule.APIGroups, "core"); i >= 0 {
+					rule.APIGroups[i] = ""
+				}
 			}
+			roles[name] = append(roles[name], rule)
 		}
-		out = append(out, rule)
+		roles[name] = slices.Clip(roles[name])
 	}
-	return out
+	return roles
 }
 
 // defaultRules are the rules of a default role, with what stored roles aggregate to it; nil when there is no such role.
 func (a *Authorizer) defaultRules(role string) []rbacv1.PolicyRule {
-	rules := cluster.rules(role)
+	rules := cluster[role]
 	for ; role != ""; role = wider[role] {
-		if w := wider[role]; w != "" {
-			rules = append(rules, cluster.rules(w)...)
-		}
+		rules = append(rules, cluster[wider[role]]...)
 		if role != "admin" && role != "edit" && role != "view" {
 			break
 		}

@@ -70,7 +70,7 @@ func (a *Authorizer) grantRules(who subject, info apiserver.Info, name string, r
 		return nil
 	}
 	err := a.covers(who, info.Namespace, rules)
-	if err == nil && gathers && a.covers(who, info.Namespace, cluster.rules("cluster-admin")) != nil {
+	if err == nil && gathers && a.covers(who, info.Namespace, cluster["cluster-admin"]) != nil {
 		err = errors.New("must have cluster-admin privileges to use the aggregationRule")
 	}
 	return refusal(info, name, err)

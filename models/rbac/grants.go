@@ -57,7 +57,7 @@ func (a *Authorizer) grantOf(to, binding string, ref rbacv1.RoleRef, namespace s
 // rules are everything that a subject may do in a namespace.
 func (a *Authorizer) rules(who subject, namespace string) (rules []rbacv1.PolicyRule, errs []error) {
 	if privileged(who.groups) {
-		return cluster.rules("cluster-admin"), nil
+		return cluster["cluster-admin"], nil
 	}
 	for g := range a.grants(who, namespace) {
 		rules = append(rules, g.rules...)
