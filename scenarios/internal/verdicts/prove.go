@@ -54,65 +54,89 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	if !replaying() && !*write && !*more {
 		t.Run("page", func(t *testing.T) { fresh(t, cells) })
 	}
-	i := 0
-	for _, column := range table.Columns {
+	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
+	for i, column := range table.Columns {
 		t.Run(column.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
-				t.Run(string(v), func(t *testing.T) { one(t, table, column, v, cells, i+j) })
+				t.Run(string(v), func(t *testing.T) { p.one(t, column, v, &cells[i*len(table.Variants)+j]) })
 			}
 		})
-		i += len(table.Variants)
 	}
+}
+
+type prover[V ~string] struct {
+	table  Table[V]
+	cells  []cell
+	shared map[performance[V]]sim.Report // campaigns that speak for several cells
+}
+
+// performance is a scene with one variant in it.
+type performance[V ~string] struct {
+	scene   *Scene[V]
+	variant V
 }
 
 // replaying says whether somebody wants to see one story: then the test must be found and do nothing else.
 func replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one is the test of a cell.
-func one[V ~string](t *testing.T, table Table[V], column Column[V], v V, cells []cell, i int) {
-	scenario := column.Scenario(v)
-	switch c := &cells[i]; {
+func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
+	answer := column.Answer(v)
+	switch {
+	case replaying() && answer == Holds:
+		sim.Explore(t, p.table.campaign(column, v))
 	case replaying():
-		sim.Explore(t, scenario)
-	case column.Answer(v) == Silent:
-	case *more && !c.wanting():
+		sim.Explore(t, column.Scenario(v))
+	case answer == Silent, *more && !c.wanting():
+	case *write && answer == Falls:
+		if err := forget(t.Name()); err != nil {
+			t.Fatal(err)
+		}
+		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
+		writePage(t, p.cells)
 	case *write, *more:
-		observe(t, scenario, column.Broken, c)
-		writePage(t, cells)
-	case column.Answer(v) == Falls:
-		if err := retell(t, c, scenario, column.Scenario(table.Cure)); err != nil {
+		c.observe(t, p.hold(t, column, v, Enough), "")
+		writePage(t, p.cells)
+	case answer == Falls:
+		if err := retell(t, c, column.Scenario(v), column.Scenario(p.table.Cure)); err != nil {
 			t.Error(err)
 		}
 	default:
-		if err := sim.Explore(t, scenario, sim.Runs(cmp.Or(*runs, few)), sim.For(*limit)).Err(); err != nil {
+		r := p.hold(t, column, v, few)
+		if err := r.Err(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
+// hold tries a cell that holds, unless another one of its scene has been tried.
+func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Report {
+	key := performance[V]{column.Scene, v}
+	r, told := p.shared[key]
+	if !told {
+		r = sim.Explore(t, p.table.campaign(column, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
+	}
+	if key.scene != nil {
+		p.shared[key] = r
+	}
+	return r
+}
+
 // wanting says whether a cell that holds has not been seen to for long enough. Cells that fall have their stories.
 func (c cell) wanting() bool { return c.Observed == Holds && c.Runs < cmp.Or(*runs, Enough) }
 
-// observe searches a cell at length and writes down what came of it.
-func observe(t *testing.T, scenario func(*sim.World), sentence string, c *cell) {
+// observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
+func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 	t.Helper()
-	opts := []sim.ExploreOption{sim.Runs(cmp.Or(*runs, Enough)), sim.For(*limit)}
-	if c.Observed == Falls {
-		opts = []sim.ExploreOption{sim.Runs(0), sim.For(search), sim.Stories(catalogue)}
-		if err := forget(t.Name()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := sim.Explore(t, scenario, opts...)
 	c.Runs, c.Steps, c.Story, c.Commit, c.Status = r.Runs, r.Steps, "", *commit, c.claim
 	switch f := r.Failure; {
-	case c.Observed == Falls && f == nil:
+	case sentence != "" && f == nil:
 		c.Status = open
 		t.Errorf("nothing was found in %d runs", r.Runs)
-	case c.Observed == Falls && f.Property != sentence:
+	case sentence != "" && f.Property != sentence:
 		c.Status = open
 		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, sentence)
-	case c.Observed == Falls:
+	case sentence != "":
 		c.Steps, c.Story = f.Story.After.Steps, filepath.Base(f.File)
 	case r.Err() != nil:
 		c.Status = open

@@ -22,6 +22,9 @@ type Column[V ~string] struct {
 	// Tell is the scenario, under Faults (nil for none). Every run asks for fresh faults.
 	Tell   func(v V, faults ...sim.Fault) func(*sim.World)
 	Faults func() []sim.Fault
+	// Scene takes the place of Tell in columns that differ in nothing but what they ask: a variant is then asked in one
+	// run all that it answers, and the cells that hold share their runs.
+	Scene *Scene[V]
 	// Caught are the variants that must fail; Broken is the sentence under which they do. The others must hold.
 	Caught []V
 	Broken string
@@ -35,11 +38,21 @@ type Column[V ~string] struct {
 	Because map[V]string
 }
 
+// Scene is what happens, waiting for the sentences that are asked of it. Its columns have the same Faults.
+type Scene[V ~string] struct {
+	Tell func(v V, sentences []string, faults ...sim.Fault) func(*sim.World)
+}
+
 // Scenario is the column's question to one variant.
-func (c Column[V]) Scenario(v V) func(*sim.World) {
+func (c Column[V]) Scenario(v V) func(*sim.World) { return c.scenario(v, c.Broken) }
+
+func (c Column[V]) scenario(v V, sentences ...string) func(*sim.World) {
 	var faults []sim.Fault
 	if c.Faults != nil {
 		faults = c.Faults()
+	}
+	if c.Scene != nil {
+		return c.Scene.Tell(v, sentences, faults...)
 	}
 	return c.Tell(v, faults...)
 }
@@ -78,6 +91,18 @@ func (t Table[V]) Column(name string) Column[V] {
 		panic(fmt.Sprintf("verdicts: there is no column %q", name))
 	}
 	return t.Columns[i]
+}
+
+// campaign is what a cell that holds is tried with: every question of its scene that the variant answers.
+func (t Table[V]) campaign(c Column[V], v V) func(*sim.World) {
+	sentences := []string{c.Broken}
+	for _, other := range t.Columns {
+		if c.Scene != nil && other.Scene == c.Scene && other.Name != c.Name && other.Answer(v) == Holds {
+			sentences = append(sentences, other.Broken)
+		}
+	}
+	slices.Sort(sentences)
+	return c.scenario(v, sentences...)
 }
 
 // cell is one line of the page.

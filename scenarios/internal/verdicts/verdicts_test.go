@@ -4,6 +4,7 @@ package verdicts
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,9 +80,11 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 		if c.Status != open {
 			t.Errorf("%s has not been observed and is %q", c.Name, c.Status)
 		}
-		*runs = 3
-		observe(t, table.Columns[0].Scenario(table.Variants[i]), "it is good", c)
-		*runs = 0
+		scenario, sentence := table.Columns[0].Scenario(table.Variants[i]), ""
+		if c.Observed == Falls {
+			sentence = "it is good"
+		}
+		c.observe(t, sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue)), sentence)
 	}
 	bad, good := cells[0], cells[2]
 	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
@@ -114,5 +117,35 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 	seen[bad.Name] = cell{Name: bad.Name, Observed: Holds, Runs: 2000}
 	if got := merge(again, seen); got[0].Status != open {
 		t.Errorf("a cell that was seen to hold and must fall is %q", got[0].Status)
+	}
+}
+
+// Columns of one scene share the runs of a variant that answers them; where it falls, it is asked that question alone.
+func TestAVariantIsAskedInOneRunAllThatItAnswers(t *testing.T) {
+	var asked []string
+	scene := &Scene[toy]{Tell: func(v toy, sentences []string, _ ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			asked = append(asked, string(v)+": "+strings.Join(sentences, ", "))
+			w.Sleep(time.Second)
+		}
+	}}
+	table := Table[toy]{Variants: []toy{"bad", "good"}, Cure: "good", Columns: []Column[toy]{
+		{Name: "a", Scene: scene, Broken: "A", Caught: []toy{"bad"}},
+		{Name: "alone", Tell: tell, Broken: "it is good"},
+		{Name: "b", Scene: scene, Broken: "B"},
+		{Name: "c", Scene: scene, Broken: "C"},
+	}}
+	p := prover[toy]{table: table, shared: map[performance[toy]]sim.Report{}}
+	for _, c := range table.Columns {
+		for _, v := range table.Variants {
+			if c.Answer(v) == Holds {
+				if r := p.hold(t, c, v, 1); v == "good" && r.Err() != nil {
+					t.Error(r.Err())
+				}
+			}
+		}
+	}
+	if d := cmp.Diff([]string{"good: A, B, C", "bad: B, C"}, slices.Compact(asked)); d != "" {
+		t.Error(d)
 	}
 }
