@@ -4,9 +4,18 @@
 // Nothing in here makes a pod run: that is package kubelet. Together they let an operator wait for a Deployment to be
 // available, see a Job fail, or find that a StatefulSet's pod is stuck.
 //
-// Each controller is an actor under the name that it has upstream. A controller looks at one object in one step, does at
-// most one write, and looks again when that, or anything that belongs to the object, has changed. What fails is tried
+// Each controller is an actor under the name that it has upstream. A controller looks at one object in one step, does one
+// write at most, and looks again when that, or anything that belongs to the object, has changed. What fails is tried
 // again after 5 ms, doubling up to 1000 s (util/workqueue, DefaultTypedControllerRateLimiter).
+//
+// Some steps make several writes. Nothing comes between them, unless webhooks have to be asked about one; and if one fails,
+// the next step goes on from there:
+//
+//   - A Deployment gets a new ReplicaSet, and then that revision in its annotation and its status.
+//   - A Deployment whose spec.replicas changes while a rollout is under way scales all ReplicaSets that have pods.
+//   - A Job counts its ended pods in its status, and then takes the finalizer off each of them.
+//   - A claim gets a volume, and then its name in spec.volumeName. Its status is a step of its own.
+//   - A ReplicaSet or StatefulSet that was refused a pod, or a claim for it, brings its status up to date all the same.
 //
 // # What is different
 //
@@ -57,7 +66,7 @@ type controller struct {
 	name string
 	kind string // of the objects that it looks after
 	owns string // the kind whose changes make it look at their owner
-	// sync does at most one write for an object. It is asked again after a write, when anything has changed, and after again
+	// sync does one step for an object. It is asked again after a write, when anything has changed, and after again
 	// if that is positive.
 	sync func(c *controller, namespace, name string) (again time.Duration, err error)
 	// concerns says which other objects a change makes it look at.
