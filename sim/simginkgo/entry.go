@@ -27,6 +27,8 @@ type Entry struct {
 	Reconciles int              `json:"reconciles"`
 	Faults     []sim.FaultCount `json:"faults,omitempty"`
 	Sometimes  []sim.Probe      `json:"sometimes,omitempty"`
+	// Warnings name the declared faults that never struck.
+	Warnings []string `json:"warnings,omitempty"`
 
 	Temper   string `json:"temper,omitempty"`
 	Property string `json:"property,omitempty"`
@@ -46,7 +48,7 @@ type Entry struct {
 func entryOf(r *sim.Report) Entry {
 	e := Entry{
 		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
-		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings,
+		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings, Warnings: r.Warnings(),
 	}
 	if f := r.Failure; f != nil {
 		e.Verdict, e.Temper, e.Property, e.Site, e.Message, e.Story = "caught", f.Temper, f.Property, f.Site, f.Message, f.File
@@ -82,6 +84,9 @@ func (e Entry) String() string {
 	}
 	for _, p := range e.Sometimes {
 		fmt.Fprintf(&b, "\nsometimes %q: in %d runs", p.Sentence, p.Reached)
+	}
+	for _, s := range e.Warnings {
+		fmt.Fprintf(&b, "\nwarning: %s", s)
 	}
 	if e.Replay != "" {
 		fmt.Fprintf(&b, "\nreplay: %s", e.Replay)

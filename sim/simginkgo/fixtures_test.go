@@ -102,6 +102,9 @@ var _ = Describe("A marker", func() {
 	It("holds", Label("good"), func() {
 		simginkgo.Check(world(false, nothing), sim.Runs(5))
 	})
+	It("declares a fault that never strikes", func() {
+		simginkgo.Check(world(false, func(w *sim.World) { w.Inject(sim.LostReply(sim.OfKind("Pig"))) }), sim.Runs(20), sim.For(0))
+	})
 	It("doesn't hold (on purpose)", func() {
 		simginkgo.Check(world(false, neverMarked), stories) // line: doesn't hold (on purpose)
 	})

@@ -91,7 +91,11 @@ func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r sim.Report,
 		})
 	})
 	if failed == "" {
-		ginkgo.AddReportEntry("wavetank", entryOf(&r), ginkgo.ReportEntryVisibilityFailureOrVerbose)
+		e, seen := entryOf(&r), ginkgo.ReportEntryVisibilityFailureOrVerbose
+		if len(e.Warnings) > 0 {
+			seen = ginkgo.ReportEntryVisibilityAlways
+		}
+		ginkgo.AddReportEntry("wavetank", e, seen)
 	}
 	return r, failed
 }
