@@ -123,6 +123,15 @@ func (w *World) later(v *Verdict) {
 	runtime.Goexit()
 }
 
+// between ends the run when the world is asked to go on, by a call in words, in the middle of a step.
+func (w *World) between(call string) {
+	w.alive()
+	if w.sched.Granting() {
+		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in controller; the world goes on only "+
+			"when that step is over, so call it in the scenario, or let a process do it", call)
+	}
+}
+
 // mine ends the run when the world is used where it cannot be: on another goroutine than the scenario's, or inside a
 // property.
 func (w *World) mine() {
@@ -146,14 +155,16 @@ func (w *World) raise() {
 func (stopRun) GinkgoRecoverShouldIgnoreThisPanic() {}
 
 // onScenario says whether the caller is on the goroutine that the scenario was called on, which is also the scheduling
-// goroutine: the only one that may end the run by a panic. It is asked at every use of the world, so it looks at the
+// goroutine: the only one that may end the run by a panic. The steps of built-in controllers have stacks of their own, on
+// which the scheduling goroutine waits. It is asked at every use of the world, so it looks at the
 // bottom of the stack first.
 func onScenario() bool {
 	var pcs [256]uintptr
 	for skip := 2; ; skip += len(pcs) {
 		n := runtime.Callers(skip, pcs[:])
 		for i := n - 1; i >= 0; i-- {
-			if f := runtime.FuncForPC(pcs[i] - 1); f != nil && strings.HasSuffix(f.Name(), "/sim.(*result).live") {
+			f := runtime.FuncForPC(pcs[i] - 1)
+			if f != nil && (strings.HasSuffix(f.Name(), "/sim.(*result).live") || strings.HasSuffix(f.Name(), "/wire.(*step).perform")) {
 				return true
 			}
 		}

@@ -3,6 +3,8 @@ package sim
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 
@@ -32,7 +34,8 @@ func baseScheme() *runtime.Scheme {
 	return s
 }
 
-// Apply creates the objects, or replaces everything but their status.
+// Apply creates the objects, or replaces everything but their status. What the server itself keeps in their metadata does
+// not count (resourceVersion and uid for two), so an object may come from [World.Client].
 func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
 
 func (w *World) apply(user *userClient, objs []client.Object) {
@@ -132,7 +135,12 @@ func (u *userClient) apply(ctx context.Context, obj client.Object) error {
 	}
 	want := &unstructured.Unstructured{Object: content}
 	want.SetGroupVersionKind(gvk)
-	unstructured.RemoveNestedField(want.Object, "metadata", "creationTimestamp")
+	if want.GetName() == "" {
+		return errors.New("it has no name; w.Apply needs one to find the object again, and w.Client().Create takes a generateName")
+	}
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		unstructured.RemoveNestedField(want.Object, "metadata", field)
+	}
 	id := gvk.GroupKind().String() + " " + client.ObjectKeyFromObject(obj).String()
 	if !u.applied[id] { // most likely it is not there yet
 		u.applied[id] = true
@@ -140,12 +148,14 @@ func (u *userClient) apply(ctx context.Context, obj client.Object) error {
 			return err
 		}
 	}
-	for try := 0; ; try++ {
-		err := u.replace(ctx, want.DeepCopy())
-		if try == 20 || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+	for range 20 {
+		err = u.replace(ctx, want.DeepCopy())
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
+	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so; w.Client().Patch changes fields whatever the "+
+		"version of the object is, and w.Settle lets the others finish first: %w", err)
 }
 
 // replace creates the object, or gives the one that exists the content of want. What the cluster itself keeps there

@@ -6,6 +6,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,14 +14,19 @@ import (
 	"testing"
 	"time"
 
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
 )
@@ -80,6 +86,16 @@ func startWith(w *sim.World, do func()) {
 	w.Settle()
 }
 
+// calling sets a program up that sends one request to the outside.
+func calling(url string) func(ctrl.Manager) error {
+	return func(mgr ctrl.Manager) error {
+		return mgr.Add(manager.RunnableFunc(func(context.Context) error {
+			_, err := sim.HTTPClient(mgr).Get(url) //nolint:noctx // it ends with the process
+			return err
+		}))
+	}
+}
+
 // processes are misuses about programs.
 var processes = []misuse{
 	in("two processes of one name", func(w *sim.World) {
@@ -92,6 +108,12 @@ var processes = []misuse{
 	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
 		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer"]`),
 	in("no program", func(w *sim.World) { w.Run("op", nil) }, `w.Run("op") was given no function`),
+	in("a program with options of a manager", func(w *sim.World) {
+		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Options(ctrl.Options{LeaderElection: true}))
+	}, `w.Run("op") makes no manager, so of sim.Options it takes the Scheme alone`, "give sim.NewManager the rest"),
+	in("a program with knobs of a manager", func(w *sim.World) {
+		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Vary())
+	}, `w.Run("op") makes no manager`, "no sim.Vary"),
 	in("a setup function that errors", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
 		w.Settle()
@@ -140,6 +162,42 @@ var scenes = []misuse{
 		cm.Namespace = "nowhere"
 		w.Apply(cm)
 	}, "w.Apply of ConfigMap nowhere/a", `namespaces "nowhere" not found`),
+	in("an object without a name", func(w *sim.World) {
+		cm := configMap("")
+		cm.GenerateName = "a-"
+		w.Apply(cm)
+	}, "w.Apply of ConfigMap default/: it has no name", "w.Client().Create takes a generateName"),
+	in("an object that is always in conflict", func(w *sim.World) {
+		url := "https://policy.example/validate"
+		config := hooked(admissionregv1.Fail)[1].(*admissionregv1.ValidatingWebhookConfiguration)
+		config.Webhooks[0].ClientConfig = admissionregv1.WebhookClientConfig{URL: &url}
+		config.Webhooks[0].Rules[0].Operations = []admissionregv1.OperationType{"UPDATE"}
+		w.External("policy.example", &webhook.Admission{Handler: admission.HandlerFunc(
+			func(context.Context, admission.Request) admission.Response {
+				return admission.Errored(http.StatusConflict, errors.New("taken"))
+			})})
+		w.Apply(config, configMap("a"))
+		w.Apply(configMap("a", "k", "v"))
+	}, "w.Apply of ConfigMap default/a: 20 times in a row somebody else was first", "w.Client().Patch", "taken"),
+	in("a handler of the outside that applies", func(w *sim.World) {
+		w.External("git.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(configMap("b")) }))
+		w.Start("op", calling("http://git.example/"))
+		w.Settle()
+	}, "w.Apply, w.Remove or w.Client() was called in the middle of a step, by a handler given to w.External", "call it in the scenario"),
+	in("a handler of the outside that settles", func(w *sim.World) {
+		w.External("git.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Settle() }))
+		w.Start("op", calling("http://git.example/"))
+		w.Settle()
+	}, "w.Settle was called in the middle of a step"),
+	in("a built-in controller that sleeps", func(w *sim.World) {
+		w.Apply(hooked(admissionregv1.Ignore)...)
+		w.Builtin(&stepping{func(actor.Cluster) { w.Sleep(time.Second) }})
+		w.Settle()
+	}, "w.Sleep was called in the middle of a step"),
+	in("a built-in controller that starts", func(w *sim.World) {
+		w.Builtin(&stepping{func(actor.Cluster) { w.Start("op", idle) }})
+		w.Settle()
+	}, "w.Start or w.Run was called in the middle of a step"),
 	in("definitions that are not there", func(w *sim.World) { w.Install("no/such/dir") }, `w.Install("no/such/dir")`, "no such file or directory"),
 	in("definitions of another kind", func(w *sim.World) { w.Install(42) }, "w.Install was given a int; give it a directory, a file, or"),
 	in("one host twice", func(w *sim.World) {

@@ -64,7 +64,7 @@ func (q *quietness) take(w *World) {
 // that has not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending.
 // Faults are on again afterwards.
 func (w *World) Settle() {
-	w.alive()
+	w.between("w.Settle")
 	w.storm()
 	w.heal()
 	settled := w.converge()
@@ -261,7 +261,7 @@ func (w *World) endings() {
 
 // drive runs the world until a request of the user's has been answered.
 func (w *World) drive(replied func() bool) {
-	w.mine()
+	w.between("w.Apply, w.Remove or w.Client()")
 	for !replied() {
 		w.sched.Quiesce()
 		w.endings()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sort"
 	"strings"
 	"time"
@@ -200,17 +201,8 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 	if setup == nil {
 		w.misuse("w.Start(%q) was given no setup function", name)
 	}
-	if o.manager.Scheme != nil {
-		w.user.know(o.manager.Scheme)
-		for _, c := range w.clusters {
-			c.user.know(o.manager.Scheme)
-		}
-	}
 	o.turn(w, name)
 	w.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {
-		if l, err := process.LifeOf(cfg); err == nil {
-			l.ListThenWatch = o.listThenWatch
-		}
 		mgr, err := process.NewManager(cfg, o.manager)
 		if err != nil {
 			return &setupError{err}
@@ -224,22 +216,34 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 
 // Run adds a process that is any program: main is called afresh for each life and must return when ctx is done. It
 // reaches the cluster through cfg; one that makes managers itself uses [NewManager], to which it gives its ctrl.Options.
+// Of those given here by [Options] only the Scheme counts, for [World.Client] and [World.Apply]; others are refused.
 func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config) error, opts ...ProcessOption) {
 	if main == nil {
 		w.misuse("w.Run(%q) was given no function", name)
 	}
-	w.begin(name, processOptionsOf(opts), main)
+	o := processOptionsOf(opts)
+	rest := o.manager
+	if rest.Scheme = nil; o.vary || !reflect.ValueOf(rest).IsZero() {
+		w.misuse("w.Run(%q) makes no manager, so of sim.Options it takes the Scheme alone, and no sim.Vary; give sim.NewManager the rest inside the program", name)
+	}
+	w.begin(name, o, main)
 }
 
 func (w *World) begin(name string, o processOptions, main process.Main) {
-	w.alive()
+	w.between("w.Start or w.Run")
 	if name == "" || name == userName {
 		w.misuse("a process cannot be called %q", name)
 	}
 	if w.procs.Find(name) != nil {
 		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
 	}
-	w.procs.Start(name, main, process.Settings{Account: w.account(name, o), Services: o.services})
+	if s := o.manager.Scheme; s != nil {
+		w.user.know(s)
+		for _, c := range w.clusters {
+			c.user.know(s)
+		}
+	}
+	w.procs.Start(name, main, process.Settings{Account: w.account(name, o), Services: o.services, ListThenWatch: o.listThenWatch})
 	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }
 
@@ -296,7 +300,7 @@ func (w *World) Inject(faults ...Fault) {
 
 // Sleep lets virtual time pass, under faults.
 func (w *World) Sleep(d time.Duration) {
-	w.alive()
+	w.between("w.Sleep")
 	if d < 0 {
 		w.misuse("w.Sleep(%v): time does not go back", d)
 	}

@@ -18,7 +18,7 @@ import (
 //     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	if l.ListThenWatch {
+	if l.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
 	}
 	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)

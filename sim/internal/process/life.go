@@ -68,6 +68,8 @@ type Settings struct {
 	Account string
 	// Services are the Services that lead to it, as "namespace/name"; any may when there are none.
 	Services []string
+	// ListThenWatch makes the informers of its managers list first and watch then.
+	ListThenWatch bool
 }
 
 // Start adds a process and begins its first life.
@@ -125,8 +127,6 @@ type Life struct {
 	ending atomic.Bool   // hands nothing out any more
 	asked  bool          // asked to stop gracefully
 	grace  *sched.Action // the SIGKILL that follows if it does not
-	// ListThenWatch makes informers list first and watch then. Set it before the life makes a manager.
-	ListThenWatch bool
 
 	mu        sync.Mutex
 	queues    []*queue

@@ -76,6 +76,8 @@ type Scheduler struct {
 	pending []*Action
 	seq     uint64
 	quiet   bool
+	// granting is set while an action is being performed.
+	granting bool
 
 	// Quiet, when set, is called on the scheduling goroutine each time the bubble has gone quiet and the notes of the
 	// stretch have been taken; it reports whether it made goroutines runnable again.
@@ -109,6 +111,9 @@ func (s *Scheduler) SetFair(on bool) {
 	s.fair = on
 	s.Choices.Mute(on)
 }
+
+// Granting reports whether an action is being performed.
+func (s *Scheduler) Granting() bool { return s.granting }
 
 // Park hands an action to the scheduler. Any goroutine may call it.
 func (s *Scheduler) Park(a *Action) {
@@ -273,7 +278,10 @@ func (s *Scheduler) grant(due []*Action) {
 	a := due[i]
 	atomic.StoreUint32(&a.state, done)
 	s.steps++
-	if a.Do() {
+	s.granting = true
+	woke := a.Do()
+	s.granting = false
+	if woke || !s.quiet {
 		s.Quiesce()
 	} else {
 		s.admit()

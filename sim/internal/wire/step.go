@@ -28,18 +28,25 @@ func (c *Cluster) Step(f, ended func()) {
 	}
 	s := &step{}
 	s.next, s.stop = iter.Pull(func(yield func(struct{}) bool) {
-		defer func() {
-			if r := recover(); r != nil && r != errEnding {
-				panic(r)
-			}
-		}()
 		s.yield = yield
-		f()
-		c.drop(s)
-		ended()
+		if s.perform(f) {
+			c.drop(s)
+			ended()
+		}
 	})
 	c.admission.steps = append(c.admission.steps, s)
 	c.run(s)
+}
+
+// perform runs the step on a stack of its own, which is not the scenario's, and reports whether it came to its end.
+func (s *step) perform(f func()) (ended bool) {
+	defer func() {
+		if r := recover(); r != nil && r != errEnding {
+			panic(r)
+		}
+	}()
+	f()
+	return true
 }
 
 func (c *Cluster) run(s *step) {
