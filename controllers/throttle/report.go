@@ -4,6 +4,7 @@ package throttle
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,12 +28,14 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 	if reason == "" {
 		reason = "Failed"
 	}
-	if k.status(ctx, body, nil, metav1.ConditionFalse, reason, err.Error()) == nil {
+	refused := k.status(ctx, body, nil, metav1.ConditionFalse, reason, err.Error())
+	if refused == nil {
 		return
 	}
+	message := fmt.Sprintf("%v; the status cannot say so: %v", err, refused)
 	stamp := time.Now().UTC().Format(time.RFC3339)
 	event := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason, "message": err.Error(),
+		"apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": reason, "message": message,
 		"metadata":       map[string]any{"generateName": body.GetName() + "."},
 		"firstTimestamp": stamp, "lastTimestamp": stamp, "count": int64(1),
 		"source": map[string]any{"component": "throttle"},

@@ -24,6 +24,8 @@ type Books struct {
 	over bool
 	// foreign is set when another controller has put its finalizer on.
 	foreign bool
+	// allowed is since when nothing is refused any more; 0 while the telling has not come to that.
+	allowed history.Time
 }
 
 // example is one object.
@@ -118,9 +120,10 @@ func (b *Books) take(h *history.History) {
 			b.hears(e)
 		case e.Kind == history.Request && e.Verb == "create" && e.Ref.Kind == "ConfigMap":
 			b.called(e)
-		case e.Kind == history.Request && e.Ref.Kind == "KopfExample" && e.Verb == "patch" && permanent(e.Code):
-			if o := b.named(e.Ref.Name); o != nil {
-				o.refused = append(o.refused, refusal{e.At, messageOf(e.Received)})
+		case e.Kind == history.Request && e.Ref.Kind == "KopfExample" && e.Verb == "patch" && e.Code >= 400:
+			message := messageOf(e.Received)
+			if o := b.named(e.Ref.Name); o != nil && (permanent(e.Code) || strings.Contains(message, unansweredWebhook)) {
+				o.refused = append(o.refused, refusal{e.At, message})
 			}
 		}
 	}
@@ -130,6 +133,9 @@ func (b *Books) take(h *history.History) {
 func permanent(code int) bool {
 	return code == 400 || code == 403 || code == 413 || code == 422
 }
+
+// unansweredWebhook is in the message of a refusal that lasts as long as nobody answers at a webhook.
+const unansweredWebhook = "failed calling webhook"
 
 func messageOf(status []byte) string {
 	var s struct{ Message string }

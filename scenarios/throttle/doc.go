@@ -6,5 +6,6 @@
 // VERDICTS.md says what came of it, with the story of every fall, which is kept under testdata/catalogue.
 //
 // What is refused is refused by the API server's own rules: names of annotations longer than 63 characters, more than
-// 256 KiB of annotations, a schema that the status does not keep to. Rejections by a webhook are not told yet.
+// 256 KiB of annotations, more than 3 MiB in a request, a schema that has come to forbid what the object or its status
+// says; or by a webhook that denies it, or that nobody answers at. See rejections.go.
 package throttle

@@ -115,6 +115,19 @@ func (b *Books) Isolated(h *history.History) error {
 	return nil
 }
 
+// Newest: when handlers are called, the spec that they are called for is the newest, or was 5 s ago.
+func (b *Books) Newest(h *history.History) error {
+	b.take(h)
+	for _, o := range b.order {
+		for _, c := range o.calls {
+			if next, replaced := o.asked[c.generation+1]; replaced && c.at > next+soon {
+				return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o.name, c.generation, c.at-next)
+			}
+		}
+	}
+	return nil
+}
+
 // EffectOnce: a handler makes one child for each change of an object.
 func (b *Books) EffectOnce(h *history.History) error {
 	b.take(h)
@@ -167,8 +180,39 @@ func (b *Books) each(h *history.History, judge func(o *example, c change, handle
 	return nil
 }
 
-// HandledSoon: an edit of the spec is handled within a minute.
-func (b *Books) HandledSoon(h *history.History) error {
+// Recovered: once nothing is refused any more, every object is handled within the delay that the schedule has come to, or
+// the kubelet's back-off if the operator ends, though nobody touches it.
+func (b *Books) Recovered(h *history.History) error {
+	return b.each(h, func(o *example, c change, handler string) error {
+		if b.allowed == 0 || len(o.refused) == 0 || o.latest.Status.Handlers[handler] != nil {
+			return nil
+		}
+		due := delayAfter(b.allowed - o.refused[0].at)
+		if len(b.lives) > 1 {
+			due = 5 * time.Minute
+		}
+		if late := h.Now() - b.allowed; late > due+soon {
+			return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.name)
+		}
+		return nil
+	})
+}
+
+// delayAfter is the delay that the schedule has come to some time after the first failure.
+func delayAfter(since time.Duration) time.Duration {
+	for _, d := range schedule {
+		if since -= d * time.Second; since < 0 {
+			return d * time.Second
+		}
+	}
+	return longest
+}
+
+// HandledSoon: an edit of the spec is handled within a minute. HandledAtAll: within five, and what calls take.
+func (b *Books) HandledSoon(h *history.History) error  { return b.handledWithin(h, time.Minute) }
+func (b *Books) HandledAtAll(h *history.History) error { return b.handledWithin(h, 5*time.Minute+soon) }
+
+func (b *Books) handledWithin(h *history.History, patience time.Duration) error {
 	b.take(h)
 	for _, o := range b.order {
 		g := o.latest.Metadata.Generation
@@ -176,7 +220,7 @@ func (b *Books) HandledSoon(h *history.History) error {
 		if !made {
 			until = h.Now()
 		}
-		if late := until - o.asked[g]; g > 1 && late > time.Minute {
+		if late := until - o.asked[g]; g > 1 && late > patience {
 			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g, o.name)
 		}
 	}
@@ -198,20 +242,23 @@ func (b *Books) NeverSilent(h *history.History) error {
 }
 
 // Actionable: for 95 % of the time from a second after the first refusal, the object or an Event about it says what is
-// refused and where. It judges when the telling is over.
+// refused and where, as long as it is refused. It judges when the telling is over.
 func (b *Books) Actionable(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		if !b.over || len(o.refused) == 0 {
 			continue
 		}
-		from, told := o.refused[0].at+second, time.Duration(0)
-		for at := from; at < h.Now(); at += second {
+		from, to, told := o.refused[0].at+second, h.Now(), time.Duration(0)
+		if b.allowed > 0 {
+			to = b.allowed
+		}
+		for at := from; at < to; at += second {
 			if o.tells(o.refused[0].message, at) {
 				told += second
 			}
 		}
-		if all := h.Now() - from; told < all*95/100 {
+		if all := to - from; told < all*95/100 {
 			return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-told, all, o.name, o.refused[0].message)
 		}
 	}

@@ -33,6 +33,8 @@ type Story struct {
 	*sim.World
 	// Books read this run's history.
 	*Books
+	// policy is the webhook of the tellings that have one.
+	policy *policy
 }
 
 // Scene is what differs between tellings before anything happens.
@@ -43,16 +45,17 @@ type Scene struct {
 	Echo bool
 	// Workers is the operator's cap; 0 for none.
 	Workers int
+	// Before is what happens before the operator starts; nil for nothing.
+	Before func(*Story)
 }
 
-// Begin installs the kind and starts the operator; it applies nothing yet.
+// Begin installs the kind and starts the operator; it applies nothing but what the scene says.
 func Begin(w *sim.World, v throttle.Variant, scene Scene) *Story {
 	w.Install(crd)
-	return start(w, v, scene)
-}
-
-func start(w *sim.World, v throttle.Variant, scene Scene) *Story {
 	s := &Story{World: w, Books: NewBooks(scene.Handlers...)}
+	if scene.Before != nil {
+		scene.Before(s)
+	}
 	w.Run(Operator, func(ctx context.Context, config *rest.Config) error {
 		o := &throttle.Operator{Variant: v, Workers: scene.Workers}
 		for i, id := range scene.Handlers {
@@ -113,9 +116,9 @@ func Verbose(name string) *unstructured.Unstructured {
 	return o
 }
 
-// theEnd is an object that nobody looks at.
-func theEnd() client.Object {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "the-end"}}
+// note is an object that nobody looks at: properties that measure time judge by the time of the last event.
+func note(name string) client.Object {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 }
 
 // Edit changes the object as a user does: a merge patch, and nothing else is touched.

@@ -18,7 +18,7 @@ func Table() verdicts.Table[throttle.Variant] {
 
 // Columns is the table, a question in each; see [verdicts.Column].
 func Columns() []column {
-	return slices.Concat(repetition(), neighbourhood(), openness(), arrival(), effects())
+	return slices.Concat(repetition(), neighbourhood(), openness(), arrival(), effects(), rejections(), rejectionsAfter())
 }
 
 type (
@@ -56,6 +56,11 @@ func repetition() []column {
 			Because: because{"": "an extra scenario of its; V0b is V0a as soon as somebody else writes, and in 20 s V1 dies twice"},
 		},
 		{
+			Name: "the newest counts in a storm of edits", Tell: told(silent, askNewest, edits), Broken: newest,
+			Dossier: "– – – – – – – –",
+			Because: because{"": "an extra scenario of its, by which every variant keeps: what was not looked at is forgotten when something newer comes"},
+		},
+		{
 			Name: "on schedule in spite of restarts", Tell: told(legal, askScheduled, oneVerbose), Faults: crash, Broken: scheduled,
 			Skipped: variants("V0a", "V0b", "V0c", "V1", "V3"),
 			Caught:  variants("V2", "V1+V2"),
@@ -90,6 +95,17 @@ func neighbourhood() []column {
 			Caught:  variants("V1", "V1+V2"),
 			Dossier: "– – – ✗ – ✗ – –",
 			Because: because{"": "what swallows errors swallows these too"},
+		},
+		{
+			Name: "isolation, a finalizer for what is being deleted", Tell: told(quiet, askIsolated, deletedAtOnce), Faults: lag, Broken: isolated,
+			Caught:  variants("V1"),
+			Dossier: "– – – – – – – –",
+			Because: because{"": "an extra scenario of its: 422 for an operator that has not heard of the deletion, 409 for the one that names what it has read"},
+		},
+		{
+			Name: "isolation, an object vanishes", Tell: told(quiet, askIsolated, vanished), Faults: lag, Broken: isolated,
+			Dossier: "– – – – – – – –",
+			Because: because{"": "a property of its, without a cell: 404 for a patch is a success"},
 		},
 		{
 			Name: "isolation, 50 poisoned and 10 workers", Tell: told(tenWorkers, askIsolated, crowd), Broken: isolated,
@@ -149,6 +165,13 @@ func arrival() []column {
 			Dossier: "– – – – – – – –",
 			Because: because{"": "an extra scenario of its; who only waits keeps the user waiting too, for as long as the back-off has grown to", "V0a": "not asked: it goes round and round, and so comes by in time", "V0c": "not asked: it goes round and round, and so comes by in time"},
 		},
+		{
+			Name: "an edit after ten minutes", Tell: told(asReported, askHandledAtAll, mendedLate), Broken: handledAtAll,
+			Skipped: variants("V0a", "V0c"),
+			Caught:  variants("V2", "V1+V2"),
+			Dossier: "– – – – – – – –",
+			Because: because{"": "an extra scenario of its: a crash loop waits for five minutes at most, a throttle for ten", "V0a": "not asked: it goes round and round, and so comes by in time", "V0c": "not asked: it goes round and round, and so comes by in time"},
+		},
 	}
 }
 
@@ -174,6 +197,12 @@ func effects() []column {
 			Because: because{"": "a property of its, without a cell: what was read may be older than what the operator itself has written"},
 		},
 		{
+			Name: "effect once, somebody else writes first", Tell: told(quiet, askEffectOnce, oneEdited), Faults: conflict, Broken: effectOnce,
+			Skipped: variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Dossier: "– – – – – – – –",
+			Because: because{"": "a property of its, without a cell; only who names what it has read can be answered 409, and the full cure does that before the effect"},
+		},
+		{
 			Name: "a foreign finalizer", Tell: told(quiet, askKeepsForeign, heldByAnother), Faults: lag, Broken: keepsForeign,
 			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
 			Dossier: "– – – – – – – –",
@@ -188,6 +217,8 @@ func effects() []column {
 }
 
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+
+func conflict() []sim.Fault { return []sim.Fault{sim.Conflict()} }
 
 func lag() []sim.Fault { return []sim.Fault{sim.StaleCache(30 * time.Second)} }
 

@@ -23,6 +23,9 @@ const (
 	called       = "every object gets its child"
 	handled      = "every object is handled"
 	handledSoon  = "an edit is handled within a minute"
+	handledAtAll = "an edit is handled within five minutes"
+	newest       = "no handler is called for a spec that has long been replaced"
+	recovered    = "what is allowed again is handled without an event"
 	neverSilent  = "what is refused is said within a second"
 	actionable   = "the object says what is refused"
 	noZombie     = "an operator that no longer watches ends"
@@ -48,7 +51,7 @@ func told(scene Scene, ask, happen func(*Story)) telling {
 			ask(s)
 			happen(s)
 			s.over = true
-			s.Apply(theEnd()) // properties that measure time judge by the time of the last event
+			s.Apply(note("the-end"))
 		}
 	}
 }
@@ -62,6 +65,9 @@ func askEffectOnce(s *Story)   { s.Always(effectOnce, s.EffectOnce) }
 func askCalled(s *Story)       { s.Eventually(called, s.Called) }
 func askHandled(s *Story)      { s.Eventually(handled, s.Handled) }
 func askHandledSoon(s *Story)  { s.Always(handledSoon, s.HandledSoon) }
+func askHandledAtAll(s *Story) { s.Always(handledAtAll, s.HandledAtAll) }
+func askNewest(s *Story)       { s.Always(newest, s.Newest) }
+func askRecovered(s *Story)    { s.Always(recovered, s.Recovered) }
 func askNeverSilent(s *Story)  { s.Always(neverSilent, s.NeverSilent) }
 func askActionable(s *Story)   { s.Always(actionable, s.Actionable) }
 func askNoZombie(s *Story)     { s.Always(noZombie, s.NoZombie) }
@@ -104,6 +110,30 @@ func storm(s *Story) {
 		s.Beat("poisoned", i)
 		s.Sleep(250 * time.Millisecond)
 	}
+}
+
+// edits are a storm in which every event is another spec.
+func edits(s *Story) {
+	s.Apply(Poisoned("poisoned"))
+	for i := range 80 {
+		s.Edit("poisoned", map[string]any{"spec": map[string]any{"field": fmt.Sprint(i)}})
+		s.Sleep(250 * time.Millisecond)
+	}
+}
+
+// deletedAtOnce is held by somebody else's finalizer when it is deleted, vanished by nobody's.
+func deletedAtOnce(s *Story) {
+	o := Example("deleted")
+	o.SetFinalizers([]string{foreignFinalizer})
+	s.Apply(o)
+	s.Remove(o)
+	s.Sleep(dwell)
+}
+
+func vanished(s *Story) {
+	s.Apply(Example("vanished"))
+	s.Remove(Example("vanished"))
+	s.Sleep(dwell)
 }
 
 // neighbours come one by one, beside a poisoned object.
@@ -173,10 +203,17 @@ func refusedAWhile(s *Story) {
 	s.Settle()
 }
 
-// mended is poisoned until its spec is edited.
-func mended(s *Story) {
+// mended is poisoned until its spec is edited, after some minutes; mendedLate when every back-off has grown long.
+func mended(s *Story) { s.mend(4 * time.Minute) }
+
+func mendedLate(s *Story) {
+	s.mend(620 * time.Second)
+	s.Sleep(2 * soon)
+}
+
+func (s *Story) mend(after time.Duration) {
 	s.Apply(Poisoned("mended"))
-	s.Sleep(4 * time.Minute)
+	s.Sleep(after)
 	s.Edit("mended", map[string]any{"spec": map[string]any{"replicas": nil}})
 	s.Sleep(dwell)
 }

@@ -17,16 +17,18 @@ func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
 // thousand has one poisoned object among a thousand, all of which are there when the operator starts; more come later.
 func thousand(v throttle.Variant) func(*sim.World) {
 	return func(w *sim.World) {
-		w.Install(crd)
-		w.Apply(Poisoned("poisoned"))
-		for i := range 999 {
-			w.Apply(Example(fmt.Sprintf("plain-%03d", i)))
+		scene := asReported
+		scene.Before = func(s *Story) {
+			s.Apply(Poisoned("poisoned"))
+			for i := range 999 {
+				s.Apply(Example(fmt.Sprintf("plain-%03d", i)))
+			}
 		}
-		s := start(w, v, asReported)
+		s := Begin(w, v, scene)
 		w.Sleep(time.Minute)
 		askIsolated(s)
 		comeAndGo(s)
-		s.Apply(theEnd())
+		s.Apply(note("the-end"))
 	}
 }
 

@@ -1,0 +1,166 @@
+// This file exists for the other ways in which an API server refuses what the operator writes: a webhook of the cluster's
+// owner, a schema that has grown, a limit on the size of requests.
+
+package throttle
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/wavetank/wavetank/controllers/throttle"
+)
+
+// policy is a validating webhook that has not heard of the operator: objects are not to get annotations of other domains,
+// and their status is not to be written at all.
+type policy struct {
+	away   bool // nobody answers
+	lifted bool // everything may pass
+}
+
+// police puts a policy in force for changes of the objects, or of subresources too.
+func (s *Story) police(resources ...string) {
+	const host = "policy.example"
+	p := &policy{}
+	s.policy = p
+	hook := &webhook.Admission{Handler: admission.HandlerFunc(p.judge)}
+	s.External(host, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if p.away {
+			http.Error(rw, "no endpoints", http.StatusServiceUnavailable)
+			return
+		}
+		hook.ServeHTTP(rw, r)
+	}))
+	s.Apply(&admissionregv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "policy"},
+		Webhooks: []admissionregv1.ValidatingWebhook{{
+			Name: "annotations.policy.example", ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
+			Rules: []admissionregv1.RuleWithOperations{{
+				Operations: []admissionregv1.OperationType{admissionregv1.Update},
+				Rule: admissionregv1.Rule{
+					APIGroups: []string{throttle.Examples.Group}, APIVersions: []string{throttle.Examples.Version}, Resources: resources,
+				},
+			}},
+			FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	})
+}
+
+func (p *policy) judge(_ context.Context, req admission.Request) admission.Response {
+	o := &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON(req.Object.Raw); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
+	}
+	switch {
+	case p.lifted:
+	case req.SubResource != "":
+		return admission.Denied("the status belongs to somebody else")
+	default:
+		for key := range o.GetAnnotations() {
+			if strings.HasPrefix(key, throttle.Domain+"/") {
+				return admission.Denied("metadata.annotations: " + throttle.Domain + " is not a domain of ours")
+			}
+		}
+	}
+	return admission.Allowed("")
+}
+
+// restored is an object that has the operator's finalizer already, so that the first thing to be written is progress.
+func restored(name string) *unstructured.Unstructured {
+	o := Example(name)
+	o.SetFinalizers([]string{throttle.Finalizer})
+	return o
+}
+
+// Scenes in which something is refused from the start: by a webhook, by one that closes the status too, by one at which
+// nobody answers, and by a schema that has grown since the object was made.
+var (
+	denying       = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) { s.police("kopfexamples") }}
+	denyingQuiet  = Scene{Handlers: []string{short}, Before: denying.Before}
+	denyingAll    = Scene{Handlers: []string{short}, Before: func(s *Story) { s.police("kopfexamples", "kopfexamples/status") }}
+	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered}
+	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
+	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown}
+	outgrownQuiet = Scene{Handlers: []string{short}, Before: grown}
+)
+
+// unanswered is an object beside a webhook at which nobody answers.
+func unanswered(s *Story) {
+	s.Apply(restored("unanswered"))
+	s.police("kopfexamples")
+	s.policy.away = true
+}
+
+// grown is an object without an owner, whom the kind has come to require. A rule at the top is about the whole object, so
+// that no change passes, not even one of the status.
+func grown(s *Story) {
+	strict := throttle.CRD()
+	schema := strict.Spec.Versions[0].Schema.OpenAPIV3Schema
+	spec := schema.Properties["spec"]
+	spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"owner": {Type: "string"}}
+	schema.Properties["spec"] = spec
+	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "has(self.spec.owner)", Message: "spec.owner must be given"}}
+	s.Apply(restored("outgrown"))
+	s.Apply(strict)
+}
+
+// denied is an object on which nothing is let be written down, and time; deniedBriefly has it for the first delays only.
+func denied(s *Story) {
+	s.Apply(Example("denied"))
+	s.Sleep(whole)
+}
+
+func deniedBriefly(s *Story) {
+	s.Apply(Example("denied"))
+	aWhile(s)
+}
+
+// aWhile is time for the first delays.
+func aWhile(s *Story) { s.Sleep(20 * time.Second) }
+
+// deniedAWhile has the webhook let everything pass after a minute. Nobody touches the object.
+func deniedAWhile(s *Story) {
+	s.Apply(Example("denied"))
+	s.Sleep(time.Minute)
+	s.policy.lifted = true
+	s.recover()
+}
+
+// answered has the webhook answer after ten minutes, and let everything pass.
+func answered(s *Story) {
+	s.Sleep(10 * time.Minute)
+	s.policy.away, s.policy.lifted = false, true
+	s.recover()
+}
+
+// relaxed has the kind no longer require what it had come to.
+func relaxed(s *Story) {
+	s.Sleep(2 * time.Minute)
+	s.Apply(throttle.CRD())
+	s.recover()
+}
+
+// recover notes that from now on nothing is refused, and lets as much time pass as the longest delay before it allows.
+func (s *Story) recover() {
+	s.Apply(note("nothing-is-refused"))
+	s.allowed = s.History().Now()
+	s.Sleep(delayAfter(10*time.Minute) + time.Minute)
+}
+
+// bulky is an object whose handler returns more than one request may carry, and time.
+func bulky(s *Story) {
+	o := Example("bulky")
+	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
+	s.Apply(o)
+	aWhile(s)
+}
