@@ -1,0 +1,121 @@
+// Package crdtest holds the CRDs of an operator and its Go types together: whatever a type can say, the schema must keep and
+// accept, and a deep copy must share nothing with its original. Only tests import it.
+package crdtest
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/randfill"
+)
+
+// Filler returns a filler that fills every field, so that a field missing from a schema or from a deep copy cannot hide. What
+// must have a certain form is filled by funcs, as randfill takes them; those for metadata and conditions are there.
+func Filler(seed int64, funcs ...any) *randfill.Filler {
+	return randfill.NewWithSeed(seed).NilChance(0).NumElements(1, 3).Funcs(
+		func(t *metav1.Time, c randfill.Continue) { *t = metav1.Unix(int64(c.Uint32()), 0) },
+		func(s *metav1.ConditionStatus, c randfill.Continue) { *s = metav1.ConditionTrue },
+		func(c *metav1.Condition, r randfill.Continue) {
+			r.FillNoCustom(c)
+			c.ObservedGeneration, c.Reason = 1, "Reason"
+		},
+		func(m *metav1.ObjectMeta, c randfill.Continue) {
+			*m = metav1.ObjectMeta{Name: "x", Labels: map[string]string{"a": "b"}, Finalizers: []string{"f"}}
+		},
+		func(m *metav1.TypeMeta, c randfill.Continue) {},
+	).Funcs(funcs...)
+}
+
+// Schema is the schema of a kind's first version, checked for being structural.
+type Schema struct {
+	name       string
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+}
+
+// Of returns the schema of the kind.
+func Of(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kind string) *Schema {
+	t.Helper()
+	for _, crd := range crds {
+		if crd.Spec.Names.Kind != kind {
+			continue
+		}
+		internal := &apiextensions.JSONSchemaProps{}
+		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil)
+		must(t, err)
+		structural, err := schema.NewStructural(internal)
+		must(t, err)
+		if errs := schema.ValidateStructural(nil, structural); len(errs) > 0 {
+			t.Errorf("the schema of %s is not structural: %v", crd.Name, errs.ToAggregate())
+		}
+		validator, _, err := validation.NewSchemaValidator(internal)
+		must(t, err)
+		return &Schema{crd.Name, structural, validator}
+	}
+	t.Fatalf("there is no CRD for %s", kind)
+	return nil
+}
+
+// Takes checks that the schema keeps and accepts all that an object says.
+func (s *Schema) Takes(t testing.TB, obj any) {
+	t.Helper()
+	sent, kept := AsMap(t, obj), AsMap(t, obj)
+	pruning.Prune(kept, s.structural, true)
+	if diff := cmp.Diff(sent, kept); diff != "" {
+		t.Errorf("the schema of %s drops fields (-sent +kept):\n%s", s.name, diff)
+	}
+	if errs := validation.ValidateCustomResource(nil, kept, s.validator); len(errs) > 0 {
+		t.Errorf("the schema of %s refuses what the type says: %v", s.name, errs.ToAggregate())
+	}
+}
+
+// TakesAny checks that the schema of each kind keeps and accepts whatever its type can say.
+func TakesAny(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kinds map[string]runtime.Object, funcs ...any) {
+	t.Helper()
+	for kind, obj := range kinds {
+		s := Of(t, crds, kind)
+		for seed := range int64(20) {
+			Filler(seed, funcs...).Fill(obj)
+			s.Takes(t, obj)
+		}
+	}
+}
+
+// SharesNothing checks that a deep copy is equal to its original, and that scribbling over the copy, through all that the two
+// may share, leaves the original as it was.
+func SharesNothing[T runtime.Object](t testing.TB, original T, scribble func(T)) {
+	t.Helper()
+	before, copied := AsMap(t, original), original.DeepCopyObject().(T)
+	if diff := cmp.Diff(before, AsMap(t, copied)); diff != "" {
+		t.Errorf("a copy of %T differs (-original +copy):\n%s", original, diff)
+	}
+	scribble(copied)
+	if diff := cmp.Diff(before, AsMap(t, original)); diff != "" {
+		t.Errorf("writing to a copy of %T changed the original (-before +after):\n%s", original, diff)
+	}
+}
+
+// AsMap is an object as a client sends it.
+func AsMap(t testing.TB, obj any) map[string]any {
+	t.Helper()
+	data, err := json.Marshal(obj)
+	must(t, err)
+	out := map[string]any{}
+	must(t, json.Unmarshal(data, &out))
+	return out
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
