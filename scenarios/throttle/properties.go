@@ -227,14 +227,18 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 	return nil
 }
 
-// NeverSilent: a second after a write was refused for good, the object or an Event about it says so.
-func (b *Books) NeverSilent(h *history.History) error {
+// NeverSilent: a second after a write was refused for good, the object or an Event about it says so. NotSilentForLong: three
+// seconds after, which is what it takes to be refused again, slowly, and to say so elsewhere.
+func (b *Books) NeverSilent(h *history.History) error      { return b.silentFor(h, second) }
+func (b *Books) NotSilentForLong(h *history.History) error { return b.silentFor(h, 3*second) }
+
+func (b *Books) silentFor(h *history.History, patience time.Duration) error {
 	b.take(h)
 	for _, o := range b.order {
 		for _, r := range o.refused {
-			if at := r.at + second; h.Now() >= at && !o.tells(r.message, at) {
-				return fmt.Errorf("at %s a write to %s was refused, and a second later nothing on or about the object says so: %s",
-					history.Clock(r.at), o.name, r.message)
+			if at := r.at + patience; h.Now() >= at && !o.tells(r.message, at) {
+				return fmt.Errorf("at %s a write to %s was refused, and %v later nothing on or about the object says so: %s",
+					history.Clock(r.at), o.name, patience, r.message)
 			}
 		}
 	}

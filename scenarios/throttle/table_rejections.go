@@ -48,7 +48,7 @@ func rejectionsAfter() []column {
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "never silent, status denied too", Tell: told(denyingAll, askNeverSilent, deniedBriefly), Broken: neverSilent,
+			Name: "never silent, status denied too", Tell: told(denyingAll, askNotForLong, deniedBriefly), Broken: notForLong,
 			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},

@@ -27,6 +27,7 @@ const (
 	newest       = "no handler is called for a spec that has long been replaced"
 	recovered    = "what is allowed again is handled without an event"
 	neverSilent  = "what is refused is said within a second"
+	notForLong   = "what is refused is said within three seconds"
 	actionable   = "the object says what is refused"
 	noZombie     = "an operator that no longer watches ends"
 	startsOver   = "after a success the delays begin anew"
@@ -69,6 +70,7 @@ func askHandledAtAll(s *Story) { s.Always(handledAtAll, s.HandledAtAll) }
 func askNewest(s *Story)       { s.Always(newest, s.Newest) }
 func askRecovered(s *Story)    { s.Always(recovered, s.Recovered) }
 func askNeverSilent(s *Story)  { s.Always(neverSilent, s.NeverSilent) }
+func askNotForLong(s *Story)   { s.Always(notForLong, s.NotSilentForLong) }
 func askActionable(s *Story)   { s.Always(actionable, s.Actionable) }
 func askNoZombie(s *Story)     { s.Always(noZombie, s.NoZombie) }
 func askStartsOver(s *Story)   { s.Always(startsOver, s.StartsOver) }
