@@ -208,8 +208,10 @@ func delayAfter(since time.Duration) time.Duration {
 	return longest
 }
 
-// HandledSoon: an edit of the spec is handled within a minute. HandledAtAll: within five, and what calls take.
-func (b *Books) HandledSoon(h *history.History) error  { return b.handledWithin(h, time.Minute) }
+// HandledSoon: an edit of the spec is handled within a minute.
+func (b *Books) HandledSoon(h *history.History) error { return b.handledWithin(h, time.Minute) }
+
+// HandledAtAll: within five minutes, and what calls take.
 func (b *Books) HandledAtAll(h *history.History) error { return b.handledWithin(h, 5*time.Minute+soon) }
 
 func (b *Books) handledWithin(h *history.History, patience time.Duration) error {
@@ -227,9 +229,10 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 	return nil
 }
 
-// NeverSilent: a second after a write was refused for good, the object or an Event about it says so. NotSilentForLong: three
-// seconds after, which is what it takes to be refused again, slowly, and to say so elsewhere.
-func (b *Books) NeverSilent(h *history.History) error      { return b.silentFor(h, second) }
+// NeverSilent: a second after a write was refused for good, the object or an Event about it says so.
+func (b *Books) NeverSilent(h *history.History) error { return b.silentFor(h, second) }
+
+// NotSilentForLong: three seconds after, which is what it takes to be refused again, slowly, and to say so elsewhere.
 func (b *Books) NotSilentForLong(h *history.History) error { return b.silentFor(h, 3*second) }
 
 func (b *Books) silentFor(h *history.History, patience time.Duration) error {
