@@ -133,13 +133,14 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 		w.sched.Drop(old.action)
 	}
 	s := &step{}
+	name := b.actor.Name() + " " + key
 	s.action = &sched.Action{
-		Order: b.actor.Name() + " " + key,
+		Order: name,
 		What:  func() string { return key + " by the " + b.actor.Name() },
 		Own:   d,
 		Idle:  idle,
 		Delay: func() time.Duration {
-			wait := d + latencies[w.choices.Rarely("step "+b.actor.Name()+" "+key, len(latencies), 3)]
+			wait := d + latencies[w.choices.Pace("step "+name, name, len(latencies), 3)]
 			for _, f := range w.faults {
 				if f, ok := f.(actorDelayer); ok {
 					wait += f.actorDelay(w, b.actor.Name(), key)
@@ -150,7 +151,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 		Do: func() bool {
 			delete(b.steps, key)
 			b.fired[key] = len(w.history.Events)
-			w.sched.SetCurrent(b.actor.Name() + " " + key)
+			w.sched.SetCurrent(name)
 			b.run(do)
 			return false
 		},

@@ -23,7 +23,7 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 	if c.Idle() {
 		return latencies[0]
 	}
-	d := latencies[r.w.choices.Rarely(leg+" "+c.Port.Process+" "+c.String(), len(latencies), 3)]
+	d := latencies[r.w.choices.Pace(leg+" "+c.Port.Process+" "+c.String(), c.Actor(), len(latencies), 3)]
 	for _, f := range r.w.faults {
 		if f, ok := f.(*slowEffect); ok && leg == "reply" {
 			d += f.delay(r.w, c)

@@ -28,7 +28,6 @@ type search struct {
 	evolve *choice.Evolve
 	all    *choice.Exhaustive
 	armed  choice.Tape
-	steps  int             // of the armed run
 	log    []choice.Answer // of the armed run
 	counts map[string]*StrategyCount
 }
@@ -59,7 +58,7 @@ func (s *search) prepare() *result {
 			return armed
 		}
 	}
-	s.steps, s.log = armed.steps, armed.log
+	s.log = armed.log
 	s.evolve.Learn(armed.tape, features(armed.history))
 	s.sweep = choice.NewSweep(s.c.report.Seed, s.armed, armed.log)
 	s.all = choice.NewExhaustive(s.armed, s.c.settings.bound)
@@ -101,7 +100,7 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	case "storm":
 		res = s.run(choice.NewStorm(seed))
 	case "pct":
-		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.steps))
+		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.log))
 	case "delay":
 		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.log))
 	case "evolve":

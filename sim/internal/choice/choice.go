@@ -16,7 +16,8 @@ type Point struct {
 	Label string // what is decided, for example "lag pipelines Pipeline"
 	Nth   int    // how many times this label was asked before, in this run
 	N     int    // answers are 0 … N-1
-	// Actors, for the question which action is next, says whose action each answer stands for.
+	// Actors says, for the question which action is next, whose action each answer stands for, and for the question how long
+	// something takes, in one entry, whose it is. The first word of an actor is its program. Names last for a run.
 	Actors []string
 	Odds   int // a random oracle leaves 0 once in Odds; 0 or 1 means that all answers are alike to it
 }
@@ -48,10 +49,17 @@ type Source struct {
 func New(o Oracle) *Source { return &Source{oracle: o, asked: map[string]int{}} }
 
 // Choose asks which of n. Questions with one answer are not asked at all.
-func (s *Source) Choose(label string, n int) int { return s.ask(label, n, 0) }
+func (s *Source) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
 
 // Rarely asks which of n where a random oracle should leave 0 only once in odds.
-func (s *Source) Rarely(label string, n, odds int) int { return s.ask(label, n, odds) }
+func (s *Source) Rarely(label string, n, odds int) int {
+	return s.put(Point{Label: label, N: n, Odds: odds})
+}
+
+// Pace asks, as [Source.Rarely] does, how long something takes that an actor does.
+func (s *Source) Pace(label, actor string, n, odds int) int {
+	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []string{actor}})
+}
 
 // Mute makes every further answer the dull one, without asking: scheduling is fair and nothing strikes.
 func (s *Source) Mute(on bool) { s.mute = on }
@@ -59,10 +67,6 @@ func (s *Source) Mute(on bool) { s.mute = on }
 // Pick asks whose action is next.
 func (s *Source) Pick(label string, actors []string) int {
 	return s.put(Point{Label: label, N: len(actors), Actors: actors})
-}
-
-func (s *Source) ask(label string, n, odds int) int {
-	return s.put(Point{Label: label, N: n, Odds: odds})
 }
 
 func (s *Source) put(p Point) int {

@@ -123,3 +123,67 @@ func TestASwarmDiffers(t *testing.T) {
 		t.Errorf("of 200 runs %d never strike and %d strike often", never, often)
 	}
 }
+
+// Two workers of one controller send requests that look alike; a PCT run makes either of them the slower one, and one
+// that leads until a point and falls back there.
+func TestPCTTellsWorkersApart(t *testing.T) {
+	workers := []string{"clerk/1 clerk default/a", "clerk/1 clerk default/b"}
+	log := make([]Answer, 8)
+	for i := range log {
+		log[i].Label = "next"
+	}
+	slower, led, fell := [3]int{}, [2]int{}, 0
+	for seed := range uint64(500) {
+		o := NewPCT(seed, 2, log)
+		first := o.Choose(Point{Label: "next", N: 2, Actors: workers})
+		led[first]++
+		pace := func(i int) int {
+			return o.Choose(Point{Label: "request clerk patch ConfigMap default/board", N: 6, Actors: workers[i : i+1]})
+		}
+		before := [2]int{pace(0), pace(1)}
+		switch {
+		case before[0] > before[1]:
+			slower[0]++
+		case before[0] < before[1]:
+			slower[1]++
+		default:
+			slower[2]++
+		}
+		for range len(log) {
+			o.Choose(Point{Label: "next", N: 2, Actors: workers})
+		}
+		last := o.Choose(Point{Label: "next", N: 2, Actors: workers})
+		if first != last {
+			fell++
+			if pace(first) == 0 {
+				t.Fatalf("seed %d: who has fallen is as quick as before", seed)
+			}
+		}
+	}
+	if min(led[0], led[1]) < 150 || min(slower[0], slower[1]) < 50 || slower[2] < 50 || fell < 250 {
+		t.Errorf("of 500 runs the workers led %v, were slower (or equal) in %v, and the leader fell in %d", led, slower, fell)
+	}
+}
+
+// What is starved is one worker or a whole program, and it is late as well as last.
+func TestStarvingMakesLate(t *testing.T) {
+	actors := []string{"clerk/1 clerk default/a", "clerk/1 clerk default/b", "user/1 at /api"}
+	one, all := 0, 0
+	for seed := range uint64(200) {
+		o := NewStarve(seed)
+		o.Choose(Point{Label: "next", N: 3, Actors: actors})
+		var late [3]bool
+		for i := range actors {
+			late[i] = o.Choose(Point{Label: "reply x", N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}) == 4
+		}
+		switch late {
+		case [3]bool{true, true, false}:
+			all++
+		case [3]bool{true, false, false}, [3]bool{false, true, false}:
+			one++
+		}
+	}
+	if one < 40 || all < 20 {
+		t.Errorf("of 200 runs %d starve one worker and %d both", one, all)
+	}
+}

@@ -31,59 +31,97 @@ func sortOf(label string) sort {
 	return strike
 }
 
-// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a clock: every actor has
-// a random priority, the highest goes first, and at depth-1 random points the leader falls to the back. Where nobody
-// else is due a low priority costs nothing, so it costs time as well: requests and replies of one sort are either all
-// prompt or, a few sorts in a run, all equally slow. Faults strike as in a random walk.
+// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a clock. Every actor, so
+// also every worker of one controller at its key, has a random priority; the highest goes first, and at depth-1 random
+// points the leader falls to the back. Where nobody else is due a low priority costs nothing, so it costs time as well:
+// who has fallen is slow from there on, and some actors and some sorts of requests are slow from the start, each equally
+// slow whenever it is asked. Faults strike as in a random walk.
 type PCT struct {
 	walk     *Random
 	priority map[string]int
-	pace     map[string]int
-	change   map[int]bool // steps at which the leader loses its place
-	step     int
+	pace     map[string]int // of actors, and of sorts of requests by their label
+	change   map[int]bool   // questions of time and order at which the leader loses its place
+	asked    int
 	low      int
 }
 
-// NewPCT returns the oracle for bugs of a depth, in runs of about so many steps.
-func NewPCT(seed uint64, depth, steps int) *PCT {
+// NewPCT returns the oracle for bugs of a depth, in runs like the one with this log.
+func NewPCT(seed uint64, depth int, log []Answer) *PCT {
 	o := &PCT{walk: NewRandom(seed), priority: map[string]int{}, pace: map[string]int{}, change: map[int]bool{}}
+	_, orders := points(log)
 	for range depth - 1 {
-		o.change[o.walk.r.IntN(max(steps, 1))] = true
+		o.change[o.walk.r.IntN(max(orders, 1))] = true
 	}
 	return o
 }
 
-// slowSorts is one in how many sorts of requests is slow.
-const slowSorts = 6
+// One in how many sorts of requests, and one in how many actors, is slow.
+const (
+	slowSorts  = 6
+	slowActors = 4
+)
 
 // Choose implements [Oracle].
 func (o *PCT) Choose(p Point) int {
-	if p.Label != "next" {
-		if sortOf(p.Label) != schedule {
-			return o.walk.Choose(p)
-		}
-		v, known := o.pace[p.Label]
-		if !known && o.walk.r.IntN(slowSorts) == 0 {
-			v = 1 + o.walk.r.IntN(p.N-1)
-		}
-		o.pace[p.Label] = v
-		return v
+	if sortOf(p.Label) != schedule {
+		return o.walk.Choose(p)
 	}
-	best, leader := -1, ""
-	for i, actor := range p.Actors {
+	first := o.first(p.Actors)
+	if o.change[o.asked] {
+		o.low--
+		o.priority[p.Actors[first]] = o.low
+		delete(o.pace, p.Actors[first])
+		first = o.first(p.Actors)
+	}
+	o.asked++
+	if p.Label == "next" {
+		return first
+	}
+	odds := slowActors
+	if o.priority[p.Actors[0]] < 0 {
+		odds = 1
+	}
+	return max(o.slowness(p.Label, slowSorts, p.N), o.slowness(p.Actors[0], odds, steady(p.N)+1))
+}
+
+// first is the place of the actor with the highest priority.
+func (o *PCT) first(actors []string) (best int) {
+	for i, actor := range actors {
 		if _, ok := o.priority[actor]; !ok {
 			o.priority[actor] = 1 + o.walk.r.IntN(1<<20)
 		}
-		if best < 0 || o.priority[actor] > o.priority[leader] {
-			best, leader = i, actor
+		if o.priority[actor] > o.priority[actors[best]] {
+			best = i
 		}
 	}
-	if o.change[o.step] {
-		o.low--
-		o.priority[leader] = o.low
+	return best
+}
+
+// slowness is the answer of a name to all questions how long something takes, drawn when it is asked first.
+func (o *PCT) slowness(name string, odds, n int) int {
+	v, known := o.pace[name]
+	if !known && o.walk.r.IntN(odds) == 0 {
+		v = 1 + o.walk.r.IntN(n-1)
 	}
-	o.step++
-	return max(best, 0)
+	o.pace[name] = v
+	return v
+}
+
+// steady is the slowest of n answers that an actor gets time and again. The last one is left to single requests: a program
+// that takes half a second for each would only show how long the scenario waits for it to start.
+func steady(n int) int { return max(n-2, 1) }
+
+// points counts the questions of a run whether a fault strikes, and those of time and order.
+func points(log []Answer) (strikes, orders int) {
+	for _, a := range log {
+		switch sortOf(a.Label) {
+		case strike:
+			strikes++
+		case schedule:
+			orders++
+		}
+	}
+	return strikes, orders
 }
 
 // Delays is delay-bounded search (Emmi and others, POPL 2011): the dull run, disturbed at a handful of random points only.
@@ -96,15 +134,7 @@ type Delays struct {
 // NewDelays returns an oracle that leaves the dull path about n times in a run like the one with this log. Most points
 // of a run are about time and order, so faults get half of the budget whatever their number.
 func NewDelays(seed uint64, n int, log []Answer) *Delays {
-	var strikes, orders int
-	for _, a := range log {
-		switch sortOf(a.Label) {
-		case strike:
-			strikes++
-		case schedule:
-			orders++
-		}
-	}
+	strikes, orders := points(log)
 	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: [2]int{max(strikes/n, 2), max(2*orders/n, 2)}}
 }
 
@@ -160,7 +190,7 @@ func (o *Swarm) Choose(p Point) int {
 	return 1 + o.walk.r.IntN(p.N-1)
 }
 
-// Starve is a random walk in which one actor after another gets nothing for a while.
+// Starve is a random walk in which one after another gets nothing for a while: an actor, or all of a program.
 type Starve struct {
 	walk   *Random
 	victim string
@@ -172,22 +202,35 @@ func NewStarve(seed uint64) *Starve { return &Starve{walk: NewRandom(seed)} }
 
 // Choose implements [Oracle].
 func (o *Starve) Choose(p Point) int {
-	if p.Label != "next" {
+	if sortOf(p.Label) != schedule {
 		return o.walk.Choose(p)
 	}
 	if o.left == 0 {
 		o.victim = p.Actors[o.walk.r.IntN(len(p.Actors))]
+		if o.walk.r.IntN(2) == 0 {
+			o.victim, _, _ = strings.Cut(o.victim, " ")
+		}
 		o.left = 5 + o.walk.r.IntN(60)
 	}
 	o.left--
+	if p.Label != "next" {
+		if o.starves(p.Actors[0]) {
+			return steady(p.N)
+		}
+		return o.walk.Choose(p)
+	}
 	i := o.walk.r.IntN(len(p.Actors))
 	for range p.Actors {
-		if p.Actors[i] != o.victim {
+		if !o.starves(p.Actors[i]) {
 			return i
 		}
 		i = (i + 1) % len(p.Actors)
 	}
 	return i
+}
+
+func (o *Starve) starves(actor string) bool {
+	return actor == o.victim || strings.HasPrefix(actor, o.victim+" ")
 }
 
 // Exhaustive walks all runs with at most a bound of disturbances, each run once: a run that differs from an earlier one

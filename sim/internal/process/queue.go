@@ -274,8 +274,10 @@ func (q *queue) admit(item request) bool {
 	given := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
 	q.mu.Unlock()
 	granted := make(chan bool, 1)
+	name := fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item)
 	a := &sched.Action{
-		Order: fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item),
+		Order: name,
+		Actor: name, // and its requests': see [wire.Call.Actor]
 		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
 		Do: func() bool {
 			q.begin(item, given)

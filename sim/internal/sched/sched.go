@@ -9,8 +9,8 @@
 package sched
 
 import (
+	"cmp"
 	"sort"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing/synctest"
@@ -24,6 +24,8 @@ type Action struct {
 	// Order is the canonical order among actions that arrive in one stretch or are due together. Equal actions are kept
 	// in order of arrival, so they must be interchangeable.
 	Order string
+	// Actor is whose action it is: a worker at its key, an informer, … Empty for one that stands alone.
+	Actor string
 	// What is the action in words, for messages about what is pending. Called only when such a message is made.
 	What func() string
 	// Delay is asked when the action is admitted, in canonical order. Nil means due at once.
@@ -291,16 +293,11 @@ func (s *Scheduler) grant(due []*Action) {
 	}
 }
 
-// actors says whose actions these are: the first two words of the canonical order.
+// actors says whose actions these are.
 func actors(due []*Action) []string {
 	out := make([]string, len(due))
 	for i, a := range due {
-		out[i] = a.Order
-		if first := strings.IndexByte(a.Order, ' '); first >= 0 {
-			if second := strings.IndexByte(a.Order[first+1:], ' '); second >= 0 {
-				out[i] = a.Order[:first+1+second]
-			}
-		}
+		out[i] = cmp.Or(a.Actor, a.Order)
 	}
 	return out
 }

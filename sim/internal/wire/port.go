@@ -219,6 +219,15 @@ func (c *Call) order() string {
 	return c.key
 }
 
+// Actor says who sends the call: the worker at a key, whichever attempt it is, or else all that the program sends about one
+// sort of thing, as an informer's list and watch.
+func (c *Call) Actor() string {
+	if at := strings.LastIndex(c.Reconcile, " #"); at >= 0 {
+		return c.Port.Name() + " " + c.Reconcile[:at]
+	}
+	return c.Port.Name() + " at " + c.Host + c.Request.URL.Path
+}
+
 // clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start together draw in an order
 // that nobody chooses, so the number must not matter: see [Stream.patience].
 var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)

@@ -103,6 +103,7 @@ func (c *Cluster) next(s *Stream) {
 	}
 	s.head = &sched.Action{
 		Order: s.Call.order(),
+		Actor: s.Call.Actor(),
 		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
 		Delay: func() time.Duration { return c.Rules.Lag(s, f) },
 		Do:    func() bool { return c.deliver(s) },

@@ -204,6 +204,7 @@ func (c *Call) String() string {
 func (c *Cluster) park(call *Call, leg string, do func() bool) {
 	a := &sched.Action{
 		Order: call.order(),
+		Actor: call.Actor(),
 		What:  func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
 		Delay: func() time.Duration {
 			switch leg {
