@@ -73,6 +73,14 @@ func (e Entry) Pattern() string {
 // found takes apart where a story says that it was found: "sweep, run 3 of base seed 7".
 var found = regexp.MustCompile(`^(.+), run (\d+) of (base seed \d+)$`)
 
+// Seconds is the CPU time that the search took.
+func (e Entry) Seconds() string {
+	if e.Story.Took == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(e.Story.Took.Seconds(), 'f', 2, 64)
+}
+
 // FoundBy is the strategy that found a story, with the base seed, and Runs the number of runs that it took, the last one
 // included: what a search costs, in a measure that is the same on every machine.
 func (e Entry) FoundBy() (how, runs string) {
@@ -87,18 +95,28 @@ func (e Entry) FoundBy() (how, runs string) {
 	return m[1] + ", " + m[3], strconv.Itoa(n + 1)
 }
 
+// catalogueHead explains the page.
+const catalogueHead = `# Catalogue of stories
+
+This page is written by ` + "`make catalogue`" + `; do not edit it. Each story must still break the variant that it is about
+and pass on the cured one; the suite of its scenario sees to that on every ` + "`go test`" + `. How long a search took is said in
+runs, the one that found the story included, and in seconds of CPU time of its process, from the first run to that one;
+shrinking comes after that. Runs are the same on every machine; seconds are those of the machine that found the story, or,
+if it was found before stories kept them, of one on which today's strategies searched for it anew.
+
+| story | upstream thread | pattern | sentence | shortest run | found by | runs to find | CPU seconds to find | replay |
+|---|---|---|---|---|---|---|---|---|
+`
+
 // Catalogue is the page of all stories, as Markdown.
 func Catalogue(entries []Entry) string {
 	var b strings.Builder
-	b.WriteString("# Catalogue of stories\n\nThis page is written by `make catalogue`; do not edit it. Each story must still break the variant that it is about\n" +
-		"and pass on the cured one; the suite of its scenario sees to that on every `go test`. How long a search took is said in\n" +
-		"runs, the one that found the story included, because seconds would differ from machine to machine.\n\n" +
-		"| story | upstream thread | pattern | sentence | shortest run | found by | runs to find | replay |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString(catalogueHead)
 	for _, e := range entries {
 		s := e.Story
 		how, runs := e.FoundBy()
-		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s %q | %s (from %s) | %s | %s | `%s` |\n",
-			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Temper, s.Property, s.After, s.Before, how, runs, strings.ReplaceAll(s.Replay, "|", `\|`))
+		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s %q | %s (from %s) | %s | %s | %s | `%s` |\n",
+			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Temper, s.Property, s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
 	}
 	return b.String()
 }

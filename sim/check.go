@@ -186,11 +186,12 @@ type campaign struct {
 	shrunk   map[string]int // failing runs that were shrunk, by property
 	saved    time.Time
 	before   time.Duration // real time that earlier processes spent on the campaign
+	cpu      time.Duration // of the process, when the campaign began in it
 	pace     story.Result  // how the campaign went on: its Growth and Slowest
 }
 
 func (c *campaign) run(began time.Time) {
-	c.progress = newProgress(began)
+	c.progress, c.cpu = newProgress(began), cpuTime()
 	defer c.progress.done()
 	if c.settings.replay != "" {
 		c.replay()

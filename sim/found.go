@@ -32,7 +32,9 @@ type Failure struct {
 	Seed uint64 // its seed
 	// Strategy is how it was found.
 	Strategy string
-	History  *history.History
+	// Took is the CPU time of the process from the beginning of the campaign until the run had failed; 0 if it is not known.
+	Took    time.Duration
+	History *history.History
 	// Story is the minimised run as it is kept on file, and File where it was written ("" if nowhere).
 	Story *story.Story
 	File  string
@@ -46,7 +48,7 @@ type Failure struct {
 
 // found shrinks a failing run and keeps its story. from is where shrinking starts; first is the run as it was found.
 func (c *campaign) found(run int, seed uint64, strategy string, first, from *result) {
-	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, Strategy: strategy, History: first.history}
+	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, Strategy: strategy, Took: cpuTime() - c.cpu, History: first.history}
 	if first.verdict.Temper == "misuse" {
 		c.report.Failure = f
 		return
@@ -146,7 +148,7 @@ func lengthOf(r *result) story.Length {
 func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Length) *story.Story {
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.host.Package(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
-		Seed: strings.TrimPrefix(fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed), ", "), Before: before, After: after,
+		Seed: strings.TrimPrefix(fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed), ", "), Took: f.Took, Before: before, After: after,
 		Versions: versions(), History: f.History.Tell(),
 	}
 	for _, e := range tape {
@@ -293,7 +295,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 		}
 	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
-	f.Story.Seed = s.Seed
+	f.Story.Seed, f.Story.Took = s.Seed, s.Took
 	if len(tape) < len(s.Tape) {
 		var err error
 		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {

@@ -17,6 +17,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/txtar"
 )
@@ -33,7 +34,9 @@ type Story struct {
 	Site     string // file:line where it is declared
 	Message  string // what was the matter
 	Seed     string // the run that it was found with, for the record
-	Replay   string // the command that replays it
+	// Took is the CPU time of the search until that run had failed, shrinking not counted; 0 where it is not known.
+	Took   time.Duration
+	Replay string // the command that replays it
 	// Before and After are lengths: of the run as found and of the minimal one.
 	Before, After Length
 	// Versions are what it was recorded with, name to version.
@@ -81,6 +84,9 @@ func (s *Story) Encode() []byte {
 	line("broke", s.Temper+" "+strconv.Quote(s.Property))
 	line("declared", s.Site)
 	line("found", s.Seed)
+	if took := s.Took.Round(time.Millisecond); took > 0 {
+		line("took", took.String())
+	}
 	line("before", s.Before.String())
 	line("after", s.After.String())
 	names := make([]string, 0, len(s.Versions))
@@ -164,6 +170,10 @@ func (s *Story) header(k, v string) error {
 		s.Site = v
 	case "found":
 		s.Seed = v
+	case "took":
+		if s.Took, err = time.ParseDuration(v); err != nil || s.Took < 0 {
+			return fmt.Errorf("header line \"took: %s\" must be a time, as 1.5s", v)
+		}
 	case "before":
 		err = s.Before.parse(v)
 	case "after":

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -11,7 +12,7 @@ import (
 func example() *Story {
 	return &Story{
 		Test: "TestPromoteOnce/V1", Package: "example.com/op", Temper: "always", Property: `each "x" once`, Site: "op_test.go:12",
-		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
+		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Took: 1250 * time.Millisecond, Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
 		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 		Tape:     []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
@@ -45,6 +46,7 @@ func TestBadStoriesSayWhatIsWrong(t *testing.T) {
 		{"no tape", strings.Replace(good, "-- tape --", "-- tapes --", 1), "no tape section"},
 		{"bad tape", strings.Replace(good, "4 lag", "four lag", 1), "line 2 of the tape"},
 		{"no occurrence", strings.Replace(good, "web #3", "web", 1), "has no occurrence"},
+		{"bad time", strings.Replace(good, "took: 1.25s", "took: long", 1), "must be a time"},
 		{"bad length", strings.Replace(good, "2 choices", "two choices", 1), "must read like"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

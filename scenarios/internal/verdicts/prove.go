@@ -22,6 +22,7 @@ var (
 	write  = flag.Bool("verdicts.write", false, "search every cell anew and write VERDICTS.md and the stories of the cells that fall")
 	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs only, and write VERDICTS.md")
 	runs   = flag.Int("verdicts.runs", 0, "runs of each cell that holds: 3 unless told, 2000 when the page is written")
+	timed  = flag.Bool("verdicts.took", false, "search anew what the stories tell that do not say how much CPU time it took, only to write that into them")
 	limit  = flag.Duration("verdicts.for", 0, "most real time for each cell that holds; 0 means no limit")
 	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
 )
@@ -87,7 +88,7 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 		sim.Explore(t, p.table.campaign(column, v))
 	case replaying():
 		sim.Explore(t, column.Scenario(v))
-	case answer == Silent, *more && !c.wanting():
+	case answer == Silent, *more && !c.wanting(), *timed && answer != Falls:
 	case *write && answer == Falls:
 		if err := forget(t.Name()); err != nil {
 			t.Fatal(err)
@@ -97,6 +98,10 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 	case *write, *more:
 		c.observe(t, p.hold(t, column, v, Enough), "")
 		writePage(t, p.cells)
+	case *timed:
+		if err := timeAnew(t, c, column.Scenario(v)); err != nil {
+			t.Error(err)
+		}
 	case answer == Falls:
 		if err := retell(t, c, column.Scenario(v), column.Scenario(p.table.Cure)); err != nil {
 			t.Error(err)
@@ -147,6 +152,22 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 		fmt.Printf("; %q: %s", f.Property, f.Message)
 	}
 	fmt.Println()
+}
+
+// timeAnew writes into a cell's story what it takes to find it.
+func timeAnew(t *testing.T, c *cell, faulty func(*sim.World)) error {
+	s, err := story.Read(filepath.Join(catalogue, c.Story))
+	if err != nil || s.Took > 0 {
+		return err
+	}
+	f := sim.Explore(t, faulty, sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
+	if f == nil || f.Property != s.Property {
+		return fmt.Errorf("%q was not found again", s.Property)
+	}
+	fmt.Printf("%s  %v for %s; now %s\n", c.Name, f.Took, s.Seed, f.Story.Seed)
+	s.Took = f.Took
+	_, err = s.Write(catalogue)
+	return err
 }
 
 func writePage(t *testing.T, cells []cell) {
