@@ -17,8 +17,9 @@ func overlayCommand() *cobra.Command {
 		Short: "Make the overlay of exact mode, in which Go's runtime leaves nothing to chance",
 		Long: "Writes a copy of some files of your Go runtime, changed so that map ranges, select, timers of one instant and math/rand/v2\n" +
 			"inside a run come out alike each time, and prints the path of the overlay. With it, code under test that ranges over maps or\n" +
-			"selects over several channels replays, too. The first build takes minutes: everything is compiled anew. run and replay do\n" +
-			"all this with --exact.",
+			"selects over several channels replays, too. Not covered: system calls of more than a second, and what the garbage collector\n" +
+			"takes away when it pleases (sync.Pool, finalizers). The first build takes minutes: everything is compiled anew. run and\n" +
+			"replay do all this with --exact.",
 		Example: "  go test -overlay=$(wavetank overlay .wavetank) ./internal/controller",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,13 +1,15 @@
 // Package exact makes an overlay of the Go runtime in which nothing inside a testing/synctest bubble is left to chance:
 // the order of map ranges, which of several ready cases a select takes, the order of timers of one instant, and
-// math/rand/v2 come from a generator that belongs to the bubble and begins alike in each; goroutines are not preempted
-// for having run too long. A process under the overlay also hashes as every other does.
+// math/rand/v2 come from a generator that belongs to the bubble and begins alike in each; goroutines do not lose their
+// turn for having run too long, for a system call of less than a second, or to help the garbage collector. A process
+// under the overlay also hashes as every other does.
 //
 // The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests alone: a program that is built
 // with it has no secrets.
 //
-// A version of Go that is not known, or whose runtime does not read as expected, is refused. What stays is what the
-// garbage collector and the operating system do to the order of goroutines that are runnable together.
+// A version of Go that is not known, or whose runtime does not read as expected, is refused. What stays is a system call
+// of more than a second, what the collector takes away when it pleases (sync.Pool, weak pointers, finalizers), and how
+// much memory there is; and more than one CPU, which a run does not use.
 package exact
 
 import (
@@ -57,6 +59,11 @@ func (bubble *synctestBubble) rand() uint64 {
 	{"runtime/time.go", 1, "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = uint32(getg().bubble.rand())\n"},
 	// Time slices.
 	{"runtime/proc.go", 1, "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n", "const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
+	// System calls: who makes one keeps its place for a second, however slow the machine is; after that it goes to the back
+	// of the queue, so that a call that blocks does not block everybody.
+	{"runtime/proc.go", 1, "\t\tif runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {\n", "\t\tif pd.syscallwhen+1000*1000*1000 > now {\n"},
+	// Assists: a goroutine that allocates much does not wait for the collector.
+	{"runtime/mgcmark.go", 1, "\tif gp := getg(); gp.bubble != nil {\n", "\tif getg().bubble != nil {\n\t\treturn\n\t}\n\n\tif gp := getg(); gp.bubble != nil {\n"},
 }
 
 // Overlay writes the overlay for a GOROOT and its version (as runtime.Version says it) into a directory, and returns the

@@ -20,17 +20,23 @@ func goroot(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// rolls runs the test that rolls all dice in several processes, and returns what differs between them.
-func rolls(t *testing.T, args ...string) map[string]int {
+// build builds the tests that roll the dice.
+func build(t *testing.T, args ...string) (binary string) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "dice.test")
-	build := exec.Command("go", append([]string{"test", "-c", "-o", binary}, append(args, "./testdata/dice")...)...)
-	if out, err := build.CombinedOutput(); err != nil {
+	binary = filepath.Join(t.TempDir(), "dice.test")
+	cmd := exec.Command("go", append([]string{"test", "-c", "-o", binary}, append(args, "./testdata/dice")...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return binary
+}
+
+// rolls runs one of them in several processes, and returns what differs between these.
+func rolls(t *testing.T, binary, test string) map[string]int {
+	t.Helper()
 	seen := map[string]int{}
 	for range 20 {
-		cmd := exec.Command(binary, "-test.run=TestDice")
+		cmd := exec.Command(binary, "-test.run=^"+test+"$")
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 		out, err := cmd.Output()
 		if err != nil {
@@ -50,11 +56,22 @@ func TestOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen := rolls(t, "-overlay="+overlay); len(seen) != 1 {
+	under, without := build(t, "-overlay="+overlay), build(t)
+	if seen := rolls(t, under, "TestDice"); len(seen) != 1 {
 		t.Errorf("20 processes under the overlay rolled %d different ways: %v", len(seen), seen)
 	}
-	if seen := rolls(t); len(seen) < 15 {
+	if seen := rolls(t, without, "TestDice"); len(seen) < 15 {
 		t.Errorf("without the overlay 20 processes rolled only %d different ways, so the test shows nothing", len(seen))
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	const order = "cccsssaaabbb"
+	if seen := rolls(t, under, "TestOrder"); seen[order] != 20 {
+		t.Errorf("under the overlay goroutines got on in these orders, not only in %s: %v", order, seen)
+	}
+	if seen := rolls(t, without, "TestOrder"); seen[order] > 0 {
+		t.Errorf("without the overlay nobody kept goroutines waiting, so the test shows nothing: %v", seen)
 	}
 }
 
@@ -65,7 +82,7 @@ func TestOverlayRefuses(t *testing.T) {
 		}
 	}
 	other := t.TempDir()
-	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go"} {
+	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "runtime/mgcmark.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go"} {
 		path := filepath.Join(other, "src", f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
