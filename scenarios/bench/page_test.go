@@ -51,6 +51,20 @@ func cell(finds []find) string {
 	return out
 }
 
+// seconds is median (least–most) of the CPU time of those campaigns that found something.
+func seconds(finds []find) string {
+	var took []float64
+	for _, f := range finds {
+		if f.found {
+			took = append(took, f.took.Seconds())
+		}
+	}
+	if took == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", quantile(took, .5), slices.Min(took), slices.Max(took))
+}
+
 func (m *measured) page() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -84,25 +98,22 @@ func (m *measured) matrix(say sayer) {
 		for _, s := range searched {
 			row += " " + cell(m.of(s.name, b.Name)) + " |"
 		}
-		var took []float64
-		for _, f := range m.of("portfolio", b.Name) {
-			took = append(took, f.took.Seconds())
-		}
-		say("%s %.2f |", row, quantile(took, .5))
+		say("%s %s |", row, seconds(m.of("portfolio", b.Name)))
 	}
-	say("\nThe last column is the median of the portfolio's seconds to the first find.\n")
+	say("\nThe last column is the portfolio's seconds to the first find, in the same way.\n")
 }
 
 func (m *measured) summary(say sayer) {
 	say("## By strategy\n")
-	say("| strategy | bugs found by all seeds | by some | by none | median of medians | worst median | seconds, all campaigns | runs a second | not found by all seeds |\n|---|---|---|---|---|---|---|---|---|")
+	say("| strategy | bugs found by all seeds | by some | by none | median of medians | worst median | seconds to a find | seconds, all campaigns | runs a second | not found by all seeds |\n|---|---|---|---|---|---|---|---|---|---|")
 	for _, s := range searched {
 		var all, some, none, runs int
 		var took time.Duration
 		var medians []float64
 		var missed []string
+		var each []find
 		for _, b := range m.bugs {
-			var each []float64
+			var needed []float64
 			found := 0
 			finds := m.of(s.name, b.Name)
 			for _, f := range finds {
@@ -110,12 +121,12 @@ func (m *measured) summary(say sayer) {
 				took += f.took
 				if f.found {
 					found++
-					each = append(each, float64(f.runs))
+					needed = append(needed, float64(f.runs))
 				} else {
-					each = append(each, math.Inf(1))
+					needed = append(needed, math.Inf(1))
 				}
 			}
-			medians = append(medians, quantile(each, .5))
+			medians, each = append(medians, quantile(needed, .5)), append(each, finds...)
 			switch found {
 			case len(finds):
 				all++
@@ -127,7 +138,7 @@ func (m *measured) summary(say sayer) {
 				missed = append(missed, b.Name)
 			}
 		}
-		say("| %s | %d | %d | %d | %s | %s | %.0f | %.0f | %s |", s.name, all, some, none, short(quantile(medians, .5)), short(slices.Max(medians)), took.Seconds(),
+		say("| %s | %d | %d | %d | %s | %s | %s | %.0f | %.0f | %s |", s.name, all, some, none, short(quantile(medians, .5)), short(slices.Max(medians)), seconds(each), took.Seconds(),
 			float64(runs)/took.Seconds(), strings.Join(missed, ", "))
 	}
 	say("\nWho found it when the portfolio did: %s.\n", m.finders())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,12 +86,34 @@ func TestAResultSurvivesItsFile(t *testing.T) {
 	}
 }
 
+// What wavetank merge does with a thousand shards: read a file of each, one in eight with a story, and merge.
 func BenchmarkMerge1000(b *testing.B) {
-	var shards []*Result
+	dir := b.TempDir()
+	told := example()
+	told.History = slices.Repeat(told.History, 20)
 	for i := range 1000 {
-		shards = append(shards, shard(i, 1000))
+		r := shard(i, 1000)
+		r.Findings[0].Story = string(told.Encode())
+		if i%8 > 0 {
+			r.Findings = nil
+		}
+		if err := r.Write(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(paths) != 1000 {
+		b.Fatal(len(paths), err)
 	}
 	for b.Loop() {
+		var shards []*Result
+		for _, path := range paths {
+			r, err := ReadResult(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			shards = append(shards, r)
+		}
 		if _, err := Merge(shards); err != nil {
 			b.Fatal(err)
 		}
