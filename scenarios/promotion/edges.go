@@ -25,59 +25,46 @@ type corner struct {
 
 // tell asks of one corner that each stay of dev at a revision is promoted once.
 func (c corner) tell(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(oncePerStay, s.OncePerStay)
-		s.turn(c)
-	}
+	return telling(quietly, askOncePerStay, c.turn)(v, faults...)
 }
 
 // Corners draws one of them and asks for everything that must hold of the full cure.
-func Corners(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		s.holds()
-		s.turn(corners[sim.Draw(w, "corner", rapid.IntRange(0, len(corners)-1))])
-	}
-}
+var Corners = telling(quietly, (*Story).holds, func(s *Story) {
+	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
+})
 
 // holds asks for what must hold of the full cure wherever a pipeline may change. (Where it does not, there is more: see
 // Everything.)
 func (s *Story) holds() {
-	s.Always(oncePerStay, s.OncePerStay)
+	askOncePerStay(s)
 	s.Always(notStale, s.NotStale)
-	s.Always(noLivelock, s.NoLivelock)
-	s.Eventually(Everywhere, s.Promoted)
+	askNoLivelock(s)
+	askEverywhere(s)
 	s.Eventually(isRecorded, s.Recorded)
-	s.Eventually(statusIsTrue, s.StatusIsTrue)
+	askStatusIsTrue(s)
 }
 
 // Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in the midst of promoting
 // them.
-func Fleet(n int) func(promotion.Variant, ...sim.Fault) func(*sim.World) {
-	return func(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := Begin(w, v, "dev", "staging")
-			w.Inject(faults...)
-			w.Eventually(TakesEffectOnce, s.Git.OncePerRevision)
-			w.Eventually(Everywhere, s.Promoted)
-			s.Open()
-			for i := range n - 1 {
-				p := Pipeline(s.Environments...)
-				p.Name = fmt.Sprintf("web-%03d", i)
-				s.Apply(p)
-			}
-			s.Runs("staging", "v1")
-			s.Runs("dev", "v2")
-			w.Settle()
+func Fleet(n int) Telling {
+	return telling(between("dev", "staging"), func(s *Story) {
+		s.Eventually(TakesEffectOnce, s.Git.OncePerRevision)
+		askEverywhere(s)
+	}, func(s *Story) {
+		s.Open()
+		for i := range n - 1 {
+			p := Pipeline(s.Environments...)
+			p.Name = fmt.Sprintf("web-%03d", i)
+			s.Apply(p)
 		}
-	}
+		s.Runs("staging", "v1")
+		s.Runs("dev", "v2")
+		s.Settle()
+	})
 }
 
 // turn plays a corner and lets everything be delivered.
-func (s *Story) turn(c corner) {
+func (c corner) turn(s *Story) {
 	c.happens(s)
 	s.Settle()
 	for range len(s.Environments) - 1 {
@@ -175,49 +162,38 @@ var ownPolicy = corner{"a policy only on the environment", func(s *Story) {
 }}
 
 // Reborn asks whether a pipeline that takes another one's name gets its own promotion.
-func Reborn(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Eventually(Everywhere, s.Promoted)
-		s.turn(reborn)
-	}
-}
+var Reborn = telling(quietly, askEverywhere, reborn.turn)
 
 // Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often it was told.
-func Notified(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := notifying(w, v, faults...)
-		w.Always(ToldOnce, func(h *history.History) error { return errors.Join(told(h)...) })
-		s.Runs("dev", "v1")
-		w.Sleep(dwell)
-	}
-}
+var Notified = telling(notifying, func(s *Story) {
+	s.Always(ToldOnce, func(h *history.History) error { return errors.Join(told(h)...) })
+}, startsUp)
 
 // NotifiedAtAll asks whether the CI was told.
-func NotifiedAtAll(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := notifying(w, v, faults...)
-		w.Eventually(Told, func(h *history.History) error {
-			if told(h) == nil {
-				return errors.New("dev runs v1, and nobody was told to promote it to staging")
-			}
-			return nil
-		})
-		s.Runs("dev", "v1")
-		w.Sleep(dwell)
-		w.Settle()
-	}
+var NotifiedAtAll = telling(notifying, func(s *Story) {
+	s.Eventually(Told, func(h *history.History) error {
+		if told(h) == nil {
+			return errors.New("dev runs v1, and nobody was told to promote it to staging")
+		}
+		return nil
+	})
+}, func(s *Story) {
+	startsUp(s)
+	s.Settle()
+})
+
+func startsUp(s *Story) {
+	s.Runs("dev", "v1")
+	s.Sleep(dwell)
 }
 
 // notifying opens the story with a pipeline that promotes by Events.
-func notifying(w *sim.World, v promotion.Variant, faults ...sim.Fault) *Story {
+func notifying(w *sim.World, v promotion.Variant) *Story {
 	s := Begin(w, v, "dev", "staging")
 	p := Pipeline("dev", "staging")
 	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
 	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), App("staging"), p)
 	w.Sleep(dwell)
-	w.Inject(faults...)
 	return s
 }
 

@@ -28,11 +28,12 @@ type tally struct{ never, once, more int }
 const points = 30
 
 // count lets the operator die at every point of one promotion, once in each run, and looks what came of it.
-func count(t *testing.T, open func(*sim.World) *Story, effects func(*history.History) int) tally {
+func count(t *testing.T, v promotion.Variant, m means) tally {
 	var n tally
 	died := false
 	r := sim.Explore(t, func(w *sim.World) {
-		s := open(w)
+		s := m.open(w, v)
+		w.Inject(crash()...)
 		s.Runs("dev", "v2")
 		w.Sleep(dwell)
 		w.Settle()
@@ -41,7 +42,7 @@ func count(t *testing.T, open func(*sim.World) *Story, effects func(*history.His
 		if !died {
 			return
 		}
-		switch k := effects(h); k {
+		switch k := m.effects(h); k {
 		case 0:
 			n.never++
 		case 1:
@@ -56,21 +57,17 @@ func count(t *testing.T, open func(*sim.World) *Story, effects func(*history.His
 	return n
 }
 
-// byPullRequest and byEvent are the two means of promotion; the second has a receiver that acts on everything it gets.
-func byPullRequest(v promotion.Variant) (func(*sim.World) *Story, func(*history.History) int) {
-	return func(w *sim.World) *Story {
-			s := quietly(w, v, "dev", "staging")
-			w.Inject(crash()...)
-			return s
-		}, func(h *history.History) int {
-			return len(h.Effects(forge.Effect))
-		}
+// means of promotion, and how often what was promoted took effect by them.
+type means struct {
+	open    func(*sim.World, promotion.Variant) *Story
+	effects func(*history.History) int
 }
 
-func byEvent(v promotion.Variant) (func(*sim.World) *Story, func(*history.History) int) {
-	return func(w *sim.World) *Story { return notifying(w, v, crash()...) },
-		func(h *history.History) int { return len(told(h)) }
-}
+// The second of the two has a receiver that acts on everything it gets.
+var (
+	byPullRequest = means{quietly, func(h *history.History) int { return len(h.Effects(forge.Effect)) }}
+	byEvent       = means{notifying, func(h *history.History) int { return len(told(h)) }}
+)
 
 // lessons are what is shown, with what each variant relies on.
 var lessons = []struct {
@@ -120,8 +117,8 @@ took effect, and so often a CI that starts a job for each Event was told of it:
 |---|---|---|---|---|---|---|---|---|
 `)
 	for _, l := range lessons {
-		pulls := count(t, first(byPullRequest(l.variant)), second(byPullRequest(l.variant)))
-		events := count(t, first(byEvent(l.variant)), second(byEvent(l.variant)))
+		pulls := count(t, l.variant, byPullRequest)
+		events := count(t, l.variant, byEvent)
 		fmt.Fprintf(&b, "| %s | %s | %d and %d | %d | %d | %d | %d | %d | %d |\n", l.variant, l.relies, pulls.never+pulls.once+pulls.more,
 			events.never+events.once+events.more, pulls.never, pulls.once, pulls.more, events.never, events.once, events.more)
 	}
@@ -180,9 +177,6 @@ func foretold() string {
 	}
 	return b.String()
 }
-
-func first[A, B any](a A, _ B) A  { return a }
-func second[A, B any](_ A, b B) B { return b }
 
 // shown is the end of the story that is kept of a variant's fall, from the new revision on.
 func shown(t *testing.T, v promotion.Variant, column string) string {

@@ -96,57 +96,42 @@ func kubeconfig(host string) *corev1.Secret {
 
 // Remote tells of an environment in a cluster that is made known only after the pipeline, and whose cache is not in sync
 // when it is first asked.
-func Remote(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "prod")
-		w.Inject(faults...)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
-		s.Elsewhere("prod.example", "prod").Apply(App("prod"))
-		s.Runs("prod", "v1")
-		s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
-		s.Runs("dev", "v1")
-		w.Sleep(time.Minute)
-		s.Apply(gitopsCluster())
-		s.clusterIsReady("connected")
-		w.Sleep(time.Minute)
-		s.Apply(kubeconfig("prod.example"))
-		w.Settle()
-	}
-}
+var Remote = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
+	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
+	s.Runs("dev", "v1")
+	s.Sleep(time.Minute)
+	s.Apply(gitopsCluster())
+	s.clusterIsReady("connected")
+	s.Sleep(time.Minute)
+	s.Apply(kubeconfig("prod.example"))
+	s.Settle()
+})
 
 // Moves tells of a cluster that moves to another host: its Secret changes, and nothing else tells of it.
-func Moves(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "prod")
-		w.Inject(faults...)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
-		s.remotely("prod.example")
-		w.Settle()
-		s.Elsewhere("new.example", "prod").Apply(App("prod"))
-		s.Runs("prod", "v1")
-		s.Apply(kubeconfig("new.example"))
-		s.Runs("prod", "v2")
-		w.Settle()
-	}
-}
+var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
+	s.remotely("prod.example")
+	s.Settle()
+	s.Elsewhere("new.example", "prod").Apply(App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(kubeconfig("new.example"))
+	s.Runs("prod", "v2")
+	s.Settle()
+})
 
 // Faraway takes revisions to another cluster and back again, with every property that must hold of the full cure.
-func Faraway(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "prod")
-		w.Inject(faults...)
-		s.holds()
-		s.remotely("prod.example")
-		w.Settle()
-		for _, revision := range []string{"v2", "v1"} {
-			s.Runs("dev", revision)
-			s.clusterIsReady("still connected while dev runs " + revision)
-			w.Settle()
-			s.Deliver()
-			w.Settle()
-		}
+var Faraway = telling(between("dev", "prod"), (*Story).holds, func(s *Story) {
+	s.remotely("prod.example")
+	s.Settle()
+	for _, revision := range []string{"v2", "v1"} {
+		s.Runs("dev", revision)
+		s.clusterIsReady("still connected while dev runs " + revision)
+		s.Settle()
+		s.Deliver()
+		s.Settle()
 	}
-}
+})
 
 // remotely opens the story with everything at v1, and prod in another cluster.
 func (s *Story) remotely(host string) {

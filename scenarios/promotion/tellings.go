@@ -30,92 +30,110 @@ const (
 // dwell is how long a telling watches where it must not ask the world to settle, because one of its variants never does.
 const dwell = 3 * time.Minute
 
+// Telling is what happens to a variant, under faults, with what is asked of it.
+type Telling = func(v promotion.Variant, faults ...sim.Fault) func(*sim.World)
+
+// telling opens the story, lets faults strike from there on, asks something, and lets something happen.
+func telling(open func(*sim.World, promotion.Variant) *Story, ask, happen func(*Story)) Telling {
+	return func(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := open(w, v)
+			w.Inject(faults...)
+			ask(s)
+			happen(s)
+		}
+	}
+}
+
+// between opens the story with the operator alone; nothing is applied yet.
+func between(environments ...string) func(*sim.World, promotion.Variant) *Story {
+	return func(w *sim.World, v promotion.Variant) *Story { return Begin(w, v, environments...) }
+}
+
 // quietly opens the story with everything at v1 before the operator has anything to do, so that what follows is the
 // only reason to run.
-func quietly(w *sim.World, v promotion.Variant, environments ...string) *Story {
-	s := Begin(w, v, environments...)
+func quietly(w *sim.World, v promotion.Variant) *Story {
+	s := Begin(w, v, "dev", "staging")
 	s.Apply(Namespace("shop"))
-	for _, env := range environments {
+	for _, env := range s.Environments {
 		s.Apply(Namespace(env), App(env))
 		s.Runs(env, "v1")
 	}
-	s.Apply(Pipeline(environments...))
+	s.Apply(Pipeline(s.Environments...))
 	w.Sleep(dwell)
 	return s
 }
 
-// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise at rest.
-func OneEvent(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-	}
+// What tellings ask.
+func askAttemptedOnce(s *Story)   { s.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision) }
+func askTakesEffectOnce(s *Story) { s.Always(TakesEffectOnce, s.Git.OncePerRevision) }
+func askOncePerStay(s *Story)     { s.Always(oncePerStay, s.OncePerStay) }
+func askNoLivelock(s *Story)      { s.Always(noLivelock, s.NoLivelock) }
+func askRecordedSoon(s *Story)    { s.Always(recordedSoon, s.RecordedSoon) }
+func askEverywhere(s *Story)      { s.Eventually(Everywhere, s.Promoted) }
+func askStatusIsTrue(s *Story)    { s.Eventually(statusIsTrue, s.StatusIsTrue) }
+func askActionable(s *Story)      { s.Eventually(actionable, s.Actionable) }
+
+var (
+	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise at rest.
+	OneEvent = telling(quietly, askAttemptedOnce, movesOn)
+	// OneEffect is OneEvent, but asks how often the promotion takes effect, not how often it is attempted.
+	OneEffect = telling(quietly, askTakesEffectOnce, movesOn)
+	// Conduct asks nothing of the outcome, only how the operator goes about it.
+	Conduct = telling(quietly, askNoLivelock, movesOn)
+	// Bookkeeping is OneEvent, but asks for the record.
+	Bookkeeping = telling(quietly, askRecordedSoon, movesOn)
+	// Burst is what Flux really does around a rollout: it writes the application's status several times.
+	Burst = telling(quietly, askAttemptedOnce, comesInABurst)
+	// Truthful asks whether the status comes to say what is the case after a burst. A variant that ignores its own status
+	// writes may compare what it sees with a stale copy of its status, find no difference, write nothing, and never be
+	// woken again: this is not in the thread, the runs found it.
+	Truthful = telling(quietly, askStatusIsTrue, struggles)
+	// Arrives asks whether a revision gets everywhere in the end.
+	Arrives = telling(between("dev", "staging", "prod"), askEverywhere, rollsOut)
+	// Returns rolls dev back to what it ran before, and asks for that to arrive too.
+	Returns = telling(between("dev", "staging"), askEverywhere, (*Story).returns)
+	// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only once.
+	ReturnsOnce = telling(between("dev", "staging"), askOncePerStay, (*Story).returns)
+	// Late lets one target appear after the pipeline, and no pipeline event tells of it.
+	Late = telling(between("dev", "staging"), askStatusIsTrue, appearsLate)
+	// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
+	Waits = telling(between("dev", "staging"), askActionable, waits)
+	// Everything is a long story with all that the environments and people may do, and every property that must hold of
+	// the full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
+	Everything = telling(between("dev", "staging", "prod"), askEverything, (*Story).backAndForth)
+)
+
+func movesOn(s *Story) {
+	s.Runs("dev", "v2")
+	s.Sleep(dwell)
 }
 
-// Burst is what Flux really does around a rollout: it writes the application's status several times.
-func Burst(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision)
+func comesInABurst(s *Story) {
+	s.Struggles("dev", "v2")
+	for range 3 {
+		s.Runs("dev", "v2")
+		s.Sleep(5 * time.Millisecond)
 		s.Struggles("dev", "v2")
-		for range 3 {
-			s.Runs("dev", "v2")
-			w.Sleep(5 * time.Millisecond)
-			s.Struggles("dev", "v2")
-		}
+	}
+	movesOn(s)
+}
+
+func struggles(s *Story) {
+	for range 3 {
+		s.Struggles("dev", "v2")
 		s.Runs("dev", "v2")
-		w.Sleep(dwell)
 	}
+	s.Settle()
 }
 
-// OneEffect is OneEvent, but asks how often the promotion takes effect, not how often it is attempted.
-func OneEffect(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-	}
-}
-
-// Arrives asks whether a revision gets everywhere in the end.
-func Arrives(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging", "prod")
-		w.Inject(faults...)
-		w.Eventually(Everywhere, s.Promoted)
-		s.Open()
-		s.Runs("dev", "v1")
-		w.Settle()
-		for range 2 { // staging, then prod
-			s.Deliver()
-			w.Settle()
-		}
-	}
-}
-
-// Returns rolls dev back to what it ran before, and asks for that to arrive too.
-func Returns(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Eventually(Everywhere, s.Promoted)
-		s.returns()
-	}
-}
-
-// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only once.
-func ReturnsOnce(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(oncePerStay, s.OncePerStay)
-		s.returns()
+func rollsOut(s *Story) {
+	s.Open()
+	s.Runs("dev", "v1")
+	s.Settle()
+	for range 2 { // staging, then prod
+		s.Deliver()
+		s.Settle()
 	}
 }
 
@@ -132,96 +150,43 @@ func (s *Story) returns() {
 	s.Settle()
 }
 
-// Late lets one target appear after the pipeline, and no pipeline event tells of it.
-func Late(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
-		s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
-		w.Sleep(time.Minute)
-		s.Apply(App("staging"))
-		w.Settle()
-	}
+func appearsLate(s *Story) {
+	s.openWithoutStaging()
+	s.Sleep(time.Minute)
+	s.Apply(App("staging"))
+	s.Settle()
 }
 
-// Truthful asks whether the status comes to say what is the case after a burst. A variant that ignores its own status
-// writes may compare what it sees with a stale copy of its status, find no difference, write nothing, and never be woken
-// again: this is not in the thread, the runs found it.
-func Truthful(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
-		for range 3 {
-			s.Struggles("dev", "v2")
-			s.Runs("dev", "v2")
-		}
-		w.Settle()
-	}
+// openWithoutStaging is Open, but the application of staging is missing.
+func (s *Story) openWithoutStaging() {
+	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
 }
 
-// Conduct asks nothing of the outcome, only how the operator goes about it.
-func Conduct(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(noLivelock, s.NoLivelock)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-	}
+func waits(s *Story) {
+	s.openWithoutStaging()
+	s.Sleep(dwell)
+	s.Apply(App("staging"))
+	s.Runs("staging", "v1")
+	s.Struggles("dev", "v2")
+	s.Sleep(dwell)
+	movesOn(s)
+	s.Settle()
 }
 
-// Bookkeeping is OneEvent, but asks for the record.
-func Bookkeeping(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(recordedSoon, s.RecordedSoon)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-	}
-}
-
-// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
-func Waits(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Eventually(actionable, s.Actionable)
-		s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
-		w.Sleep(dwell)
-		s.Apply(App("staging"))
-		s.Runs("staging", "v1")
-		s.Struggles("dev", "v2")
-		w.Sleep(dwell)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-		w.Settle()
-	}
-}
-
-// Everything is a long story with all that the environments and people may do, and every property that must hold of the
-// full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
-func Everything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "staging", "prod")
-		w.Inject(faults...)
-		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-		w.Always(oncePerStay, s.OncePerStay)
-		w.Always(inOrder, s.InOrder)
-		w.Always(notStale, s.NotStale)
-		w.Always(complete, s.CompleteInformation)
-		w.Always(noLivelock, s.NoLivelock)
-		w.Eventually(Everywhere, s.Promoted)
-		w.Eventually(isRecorded, s.Recorded)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
-		w.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
-		w.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
-		w.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
-		w.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
-		s.backAndForth()
-	}
+func askEverything(s *Story) {
+	askTakesEffectOnce(s)
+	askOncePerStay(s)
+	s.Always(inOrder, s.InOrder)
+	s.Always(notStale, s.NotStale)
+	s.Always(complete, s.CompleteInformation)
+	askNoLivelock(s)
+	askEverywhere(s)
+	s.Eventually(isRecorded, s.Recorded)
+	askStatusIsTrue(s)
+	s.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
+	s.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
+	s.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
+	s.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
 }
 
 // backAndForth is a rollout through three environments, with a burst, a rollback while a pull request is open, and a
@@ -259,13 +224,13 @@ func Crowd(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 			s.Replica(name, v, 3)
 			w.Inject(sim.Crash(name))
 		}
-		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-		w.Always(oncePerStay, s.OncePerStay)
-		w.Always(inOrder, s.InOrder)
-		w.Always(notStale, s.NotStale)
-		w.Eventually(Everywhere, s.Promoted)
-		w.Eventually(isRecorded, s.Recorded)
-		w.Eventually(statusIsTrue, s.StatusIsTrue)
+		askTakesEffectOnce(s)
+		askOncePerStay(s)
+		s.Always(inOrder, s.InOrder)
+		s.Always(notStale, s.NotStale)
+		askEverywhere(s)
+		s.Eventually(isRecorded, s.Recorded)
+		askStatusIsTrue(s)
 
 		twin := Pipeline(s.Environments...)
 		twin.Name = "twin"

@@ -18,68 +18,56 @@ import (
 const soon = 20 * time.Millisecond
 
 // Edited lets somebody edit the pipeline, harmlessly, while it is being promoted.
-func Edited(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := quietly(w, v, "dev", "staging")
-		w.Inject(faults...)
-		w.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision)
-		s.Runs("dev", "v2")
-		w.Sleep(soon)
-		edited := Pipeline("dev", "staging")
-		edited.Spec.Promotion.Strategy.PullRequest.BaseBranch = "release"
-		s.Apply(edited)
-		w.Sleep(dwell)
-	}
-}
+var Edited = telling(quietly, askAttemptedOnce, func(s *Story) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	edited := Pipeline("dev", "staging")
+	edited.Spec.Promotion.Strategy.PullRequest.BaseBranch = "release"
+	s.Apply(edited)
+	s.Sleep(dwell)
+})
 
 // ClusterEvent lets the other cluster's object change, as it does with each of its heartbeats.
-func ClusterEvent(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, "dev", "prod")
-		s.remotely("prod.example")
-		w.Sleep(dwell)
-		w.Inject(faults...)
-		w.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision)
-		s.Runs("dev", "v2")
-		w.Sleep(soon)
-		s.clusterIsReady("connected, and still so")
-		w.Sleep(dwell)
-	}
-}
+var ClusterEvent = telling(func(w *sim.World, v promotion.Variant) *Story {
+	s := Begin(w, v, "dev", "prod")
+	s.remotely("prod.example")
+	w.Sleep(dwell)
+	return s
+}, askAttemptedOnce, func(s *Story) {
+	s.Runs("dev", "v2")
+	s.Sleep(soon)
+	s.clusterIsReady("connected, and still so")
+	s.Sleep(dwell)
+})
 
 // Leftover lets a target be missing at first. An operator that comes back for it, with back-off, has a timer pending when
 // the target appears: the classic queue keeps it, the priority queue lets the target's event use it up.
-func Leftover(priority bool) func(promotion.Variant, ...sim.Fault) func(*sim.World) {
-	return func(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := BeginWith(w, v, func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")
-			s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), App("dev"), Pipeline("dev", "staging"))
-			s.Runs("dev", "v1")
-			w.Sleep(75 * time.Second)
-			w.Inject(faults...)
-			w.Always(AttemptedOnce, s.Git.AttemptedOncePerRevision)
-			s.Apply(App("staging"))
-			w.Sleep(dwell)
-		}
-	}
+func Leftover(priority bool) Telling {
+	return telling(func(w *sim.World, v promotion.Variant) *Story {
+		s := BeginWith(w, v, func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")
+		s.openWithoutStaging()
+		s.Runs("dev", "v1")
+		w.Sleep(75 * time.Second)
+		return s
+	}, askAttemptedOnce, func(s *Story) {
+		s.Apply(App("staging"))
+		s.Sleep(dwell)
+	})
 }
 
 // Overlap has two replicas, of which one leads.
-func Overlap(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := BeginWith(w, v, func(o *ctrl.Options) {
-			o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, Operator, "default"
-		}, "dev", "staging")
-		s.Replica("second", v, 1)
-		w.Inject(faults...)
-		w.Always(TakesEffectOnce, s.Git.OncePerRevision)
-		s.Open()
-		s.Runs("staging", "v1")
-		w.Sleep(time.Minute)
-		s.Runs("dev", "v1")
-		w.Sleep(time.Second)
-		s.Runs("dev", "v2")
-		w.Sleep(dwell)
-		w.Settle() // or a process that is still starting would be stopped there
-	}
-}
+var Overlap = telling(func(w *sim.World, v promotion.Variant) *Story {
+	s := BeginWith(w, v, func(o *ctrl.Options) {
+		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, Operator, "default"
+	}, "dev", "staging")
+	s.Replica("second", v, 1)
+	return s
+}, askTakesEffectOnce, func(s *Story) {
+	s.Open()
+	s.Runs("staging", "v1")
+	s.Sleep(time.Minute)
+	s.Runs("dev", "v1")
+	s.Sleep(time.Second)
+	movesOn(s)
+	s.Settle() // or a process that is still starting would be stopped there
+})
