@@ -2,10 +2,14 @@ package apiserver
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,6 +124,11 @@ func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")
+	if s := crd.Spec.Scope; s == "" {
+		errs = append(errs, field.Required(spec.Child("scope"), ""))
+	} else if s != apiextensionsv1.ClusterScoped && s != apiextensionsv1.NamespaceScoped {
+		errs = append(errs, field.NotSupported(spec.Child("scope"), s, []string{string(apiextensionsv1.ClusterScoped), string(apiextensionsv1.NamespaceScoped)}))
+	}
 	storage := 0
 	for i, v := range crd.Spec.Versions {
 		if v.Storage {
@@ -127,6 +136,8 @@ func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.Err
 		}
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 			errs = append(errs, field.Required(spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), ""))
+		} else {
+			errs = append(errs, validateStructure(crd, i)...)
 		}
 	}
 	if storage != 1 {
@@ -136,6 +147,43 @@ func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.Err
 		errs = append(errs, field.Forbidden(spec.Child("conversion", "strategy"), "wavetank: models/apiserver does not model conversion webhooks"))
 	}
 	return errs
+}
+
+// validateStructure checks what every schema must have (pkg/apiserver/schema, ValidateStructural), and that its types are
+// types. A single version's schema is called by the place that it has in the server's own form of a definition.
+func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) field.ErrorList {
+	path := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
+	if len(crd.Spec.Versions) == 1 {
+		path = field.NewPath("spec", "validation", "openAPIV3Schema")
+	}
+	var internal apiextensions.CustomResourceValidation
+	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(crd.Spec.Versions[i].Schema, &internal, nil); err != nil {
+		return field.ErrorList{field.Invalid(path, "", err.Error())}
+	}
+	s, err := structural.NewStructural(internal.OpenAPIV3Schema)
+	if err != nil {
+		return field.ErrorList{field.Invalid(path, "", err.Error())}
+	}
+	return append(validateTypes(path, s), structural.ValidateStructural(path, s)...)
+}
+
+var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+func validateTypes(path *field.Path, s *structural.Structural) (errs field.ErrorList) {
+	if s == nil {
+		return nil
+	}
+	if s.Type != "" && !slices.Contains(schemaTypes, s.Type) {
+		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, schemaTypes))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		errs = append(errs, validateTypes(path.Child("properties").Key(name), &p)...)
+	}
+	if s.AdditionalProperties != nil {
+		errs = append(errs, validateTypes(path.Child("additionalProperties"), s.AdditionalProperties.Structural)...)
+	}
+	return append(errs, validateTypes(path.Child("items"), s.Items)...)
 }
 
 // compiled are the kinds made from definitions, by what distinguishes two definitions: a process compiles each once.
