@@ -66,12 +66,12 @@ func choiceInWords(c story.Choice) string {
 		often := map[int]string{1: "sometimes", 2: "often"}[c.Value]
 		return fmt.Sprintf("the fault %s may strike, %s", strings.TrimPrefix(label, "fault "), often)
 	case label == "next":
-		return fmt.Sprintf("at the %s. choice of what happens next, %d of those that were due went first", nth, c.Value)
+		return fmt.Sprintf("at choice %s of what happens next, %d of those that were due went first", nth, c.Value)
 	case strings.HasPrefix(label, "request ") || strings.HasPrefix(label, "reply "):
 		leg, of, _ := strings.Cut(label, " ")
-		return fmt.Sprintf("the %s of %s is slow (the %s. of its sort)", leg, of, nth)
+		return fmt.Sprintf("the %s of %s is slow (call %s of its sort)", leg, of, nth)
 	}
-	return fmt.Sprintf("%s (the %s. of its sort, answer %d)", label, nth, c.Value)
+	return fmt.Sprintf("%s (call %s of its sort, answer %d)", label, nth, c.Value)
 }
 
 // paragraphs joins what a reconcile did to the line with which it began.

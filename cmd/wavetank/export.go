@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/format"
@@ -32,9 +33,11 @@ func exportCommand() *cobra.Command {
 				return err
 			}
 			if scenario == "" {
-				if scenario, err = scenarioOf(cmd, s); err != nil {
+				in := ""
+				if scenario, in, err = scenarioOf(cmd, s); err != nil {
 					return err
 				}
+				pkg = cmp.Or(pkg, in)
 			}
 			if pkg == "" {
 				pkg = s.Package[strings.LastIndex(s.Package, "/")+1:] + "_test"
@@ -57,36 +60,35 @@ func exportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&scenario, "scenario", "", "the scenario's function (default: found in the test's source)")
-	cmd.Flags().StringVar(&pkg, "package", "", "package clause of the test (default: the story's package, with _test)")
+	cmd.Flags().StringVar(&pkg, "package", "", "package clause of the test (default: that of the file where the scenario was found, else the story's package, with _test)")
 	cmd.Flags().StringVar(&to, "to", "", "file to write (default: standard output)")
 	return cmd
 }
 
-// scenarioOf finds the function that the story's test gives to the door.
-func scenarioOf(cmd *cobra.Command, s *story.Story) (string, error) {
+// scenarioOf finds the function that the story's test gives to the door, and the package clause where it stands.
+func scenarioOf(cmd *cobra.Command, s *story.Story) (name, in string, err error) {
 	lift := fmt.Errorf("the scenario of %s is not a function with a name; give it one, func promoteOnce(w *sim.World), and pass that as --scenario promoteOnce", s.Test)
 	packages, err := testPackages(cmd.Context(), []string{s.Package})
 	if err != nil {
-		return "", errors.Join(lift, err)
+		return "", "", errors.Join(lift, err)
 	}
 	found, err := packages[0].scenarios()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	test, _, _ := strings.Cut(s.Test, "/")
-	name := ""
 	for _, f := range found {
 		if f.Test == test && f.Function != "" {
 			if name != "" && name != f.Function {
-				return "", fmt.Errorf("%s gives more than one scenario to the door (%s, %s); choose with --scenario", s.Test, name, f.Function)
+				return "", "", fmt.Errorf("%s gives more than one scenario to the door (%s, %s); choose with --scenario", s.Test, name, f.Function)
 			}
-			name = f.Function
+			name, in = f.Function, f.In
 		}
 	}
 	if name == "" {
-		return "", lift
+		return "", "", lift
 	}
-	return name, nil
+	return name, in, nil
 }
 
 var exported = template.Must(template.New("test").Parse(`package {{.Package}}

@@ -76,7 +76,7 @@ func exportAndRun(t *testing.T, path string) {
 	t.Helper()
 	file := filepath.Join(shop, "exported_test.go")
 	defer os.Remove(file)
-	if code, out := do(t, t.Context(), "export", path, "--package", "shop", "--to", file); code != exitHeld {
+	if code, out := do(t, t.Context(), "export", path, "--to", file); code != exitHeld {
 		t.Fatalf("export: exit code %d:\n%s", code, out)
 	}
 	if code, out := do(t, t.Context(), "export", path, "--to", file); code != exitUsage || !strings.Contains(out, "exists") {

@@ -83,6 +83,7 @@ func testPackages(ctx context.Context, patterns []string) ([]testPackage, error)
 // scenario is a call of the door in the source of a test.
 type scenario struct {
 	Test string // the Test or Fuzz function that it stands in; "" for one that a suite runs
+	In   string // the package clause of its file
 	Call string // sim.Check, sim.Explore, simginkgo.Check, …
 	Site string // file:line
 	// Function is the named function that is the scenario; "" for a function literal or an expression.
@@ -109,7 +110,10 @@ func (p testPackage) scenarios() ([]scenario, error) {
 			}
 		}
 		for _, d := range file.Decls {
-			out = append(out, scenariosIn(set, d, doors)...)
+			for _, s := range scenariosIn(set, d, doors) {
+				s.In = file.Name.Name
+				out = append(out, s)
+			}
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -89,7 +90,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
 		})
 	}
-	results, err := mergeDir(dir)
+	results, err := mergeDir(time.Time{}, dir)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func mergeCommand() *cobra.Command {
 		Example: "  wavetank merge --to merged shard-0 shard-1 shard-2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			results, err := mergeDir(args...)
+			results, err := mergeDir(time.Time{}, args...)
 			if err != nil {
 				return err
 			}
@@ -70,12 +70,16 @@ func isResult(path string) bool {
 	return strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, reports.RunSuffix)
 }
 
-// mergeDir reads every result below directories and merges those of one campaign.
-func mergeDir(dirs ...string) ([]*story.Result, error) {
+// mergeDir reads every result below directories and merges those of one campaign. With since, files that are older do not
+// count, and there may be none.
+func mergeDir(since time.Time, dirs ...string) ([]*story.Result, error) {
 	shards := map[string][]*story.Result{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !isResult(path) {
+				return err
+			}
+			if info, err := d.Info(); err != nil || info.ModTime().Before(since) {
 				return err
 			}
 			r, err := story.ReadResult(path)
@@ -90,7 +94,7 @@ func mergeDir(dirs ...string) ([]*story.Result, error) {
 			return nil, err
 		}
 	}
-	if len(shards) == 0 {
+	if len(shards) == 0 && since.IsZero() {
 		return nil, fmt.Errorf("no result (*.json) lies below %s; give the campaigns -sim.report or SIM_REPORT", strings.Join(dirs, ", "))
 	}
 	var out []*story.Result

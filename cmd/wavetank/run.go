@@ -43,6 +43,9 @@ func runCommand() *cobra.Command {
 			"was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.",
 		Example: "  wavetank run ./... --runs 10000\n  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("runs") && o.runs < 0 {
+				return fmt.Errorf("--runs %d is negative; write 0 for as many runs as --for allows", o.runs)
+			}
 			if err := o.check(); err != nil {
 				return err
 			}
@@ -86,6 +89,9 @@ func (o *options) check() error {
 	return err
 }
 
+// clockLag is how far the times of files may be behind the clock.
+const clockLag = 100 * time.Millisecond
+
 func (o *options) run(ctx context.Context, patterns []string, out, errs io.Writer) error {
 	packages, err := testPackages(ctx, patterns)
 	if err != nil {
@@ -116,14 +122,18 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		}
 		// One directory for each number of processes: shards of different divisions do not add up.
 		dir := filepath.Join(o.report, fmt.Sprintf("%s-by-%d", strings.NewReplacer("/", "_", ".", "_").Replace(p.Path), o.procs))
+		began := time.Now()
 		output, err := o.fan(ctx, p, binary, dir, errs)
 		if err != nil {
 			failed = append(failed, p.Path)
 			fmt.Fprint(out, output)
 		}
-		merged, mergeErr := mergeDir(dir)
+		merged, mergeErr := mergeDir(began.Add(-clockLag), dir)
 		if mergeErr != nil && ctx.Err() == nil {
 			return mergeErr
+		}
+		if len(merged) == 0 {
+			fmt.Fprintf(out, "%s: no campaign was begun: no test was chosen, or a story that is kept breaks first\n", p.Path)
 		}
 		results = append(results, merged...)
 		if ctx.Err() != nil {
