@@ -33,8 +33,8 @@ type Host interface {
 // opened on.
 func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 
-// Warnings says, in a sentence each, which declared faults never struck in a campaign that made all its runs: what the
-// scenario says that it tries, it does not.
+// Warnings says, in a sentence each, which declared faults never struck in a campaign that made all its runs, and which
+// process never brought a reconcile to a good end: what the scenario says that it tries, it does not.
 func (r Report) Warnings() []string {
 	var out []string
 	if !r.Complete || testing.Short() || r.Runs < enoughToStrike {
@@ -42,6 +42,11 @@ func (r Report) Warnings() []string {
 	}
 	for _, f := range r.Faults {
 		if s := f.idle(r.Runs); s != "" {
+			out = append(out, s)
+		}
+	}
+	for _, o := range r.outcomes {
+		if s := o.vain(r.Runs); s != "" {
 			out = append(out, s)
 		}
 	}

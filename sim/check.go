@@ -100,6 +100,7 @@ type Report struct {
 	Strategies []StrategyCount
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
 	Features int
+	outcomes []outcomes
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 }
@@ -261,6 +262,9 @@ func (c *campaign) count(res *result) {
 	r.Reconciles += res.reconciles
 	r.Requests += res.requests
 	r.Virtual += res.virtual
+	for _, o := range res.outcomes {
+		r.outcomes = addOutcomes(r.outcomes, o)
+	}
 	for i, f := range res.faults {
 		if i == len(r.Faults) {
 			r.Faults = append(r.Faults, FaultCount{Fault: f.Fault})

@@ -42,9 +42,17 @@ func (w *World) apply(user *userClient, objs []client.Object) {
 	w.alive()
 	for _, obj := range objs {
 		if err := user.apply(w.ctx, obj); err != nil {
-			w.misuse("w.Apply of %s: %v", describe(obj, user), err)
+			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
 	}
+}
+
+// schemeHint says where a scheme comes from, after an error that complains of one.
+func schemeHint(err error) string {
+	if !runtime.IsNotRegisteredError(err) {
+		return ""
+	}
+	return "; the scheme of your main comes with sim.Options(ctrl.Options{Scheme: scheme}), and w.Apply knows it when the process has been started"
 }
 
 // Remove deletes the objects; those that are gone already are fine.

@@ -4,7 +4,13 @@ package sim_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -101,4 +108,84 @@ func TestApplyOfWhatWasRead(t *testing.T) {
 			t.Errorf("%v %v, %v", got.UID, got.Data, err)
 		}
 	}, sim.Runs(1)))
+}
+
+// A process of which no reconcile ends well is worth a warning: what holds may hold because nothing is done.
+func TestAProcessThatAchievesNothing(t *testing.T) {
+	for _, failing := range []bool{false, true} {
+		r := sim.Explore(t, func(w *sim.World) {
+			w.Start("op", func(mgr ctrl.Manager) error {
+				return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+					func(context.Context, reconcile.Request) (reconcile.Result, error) {
+						if failing {
+							return reconcile.Result{}, errors.New("no such flavour")
+						}
+						return reconcile.Result{}, nil
+					}))
+			})
+			w.Apply(configMap("a"))
+			w.Settle()
+		}, sim.Runs(20), sim.For(0))
+		got, want := strings.Join(r.Warnings(), "\n"), ""
+		if failing {
+			want = `every reconcile of process "op" failed in 20 runs, so what holds may hold because nothing is done; the last one ended with error: no such flavour`
+		}
+		if r.Failure != nil || got != want {
+			t.Errorf("%v: warnings are %q, want %q", r.Failure, got, want)
+		}
+	}
+}
+
+// A campaign that found nothing says with -v how much it tried.
+func TestACampaignSaysWhatItTried(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAnotherCluster$", "-test.v")
+	out, err := cmd.CombinedOutput()
+	for _, want := range []string{"sim: nothing broke in ", "of virtual time", "StaleCache(1m0s) struck"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v: %q is not said:\n%s", err, want, out)
+		}
+	}
+}
+
+// quiet is a host that keeps what it is told.
+type quiet struct {
+	*testing.T
+	told []string
+}
+
+func (q *quiet) Package() string                { return "example.com/p" }
+func (q *quiet) Replay(string) string           { return "" }
+func (q *quiet) Logf(format string, a ...any)   { q.told = append(q.told, fmt.Sprintf(format, a...)) }
+func (q *quiet) Fatalf(format string, a ...any) { q.Logf(format, a...) }
+
+// A story whose property has moved to another line is still about that property, and one that meets a misuse of the door
+// tells of the misuse alone.
+func TestAStoryWhosePropertyMoved(t *testing.T) {
+	broken := func(w *sim.World) {
+		w.Always("nothing is there", func(h *history.History) error {
+			if len(h.Objects("", "ConfigMap")) > 0 {
+				return errors.New("something is")
+			}
+			return nil
+		})
+		w.Apply(configMap("a"))
+	}
+	dir := t.TempDir()
+	file := sim.Explore(t, broken, sim.Stories(dir)).Failure.File
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := regexp.MustCompile(`declared: .*`).ReplaceAll(text, []byte("declared: door_test.go:1"))
+	if err := os.WriteFile(file, moved, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := &quiet{T: t}
+	if r := sim.Explore(t, broken, sim.Replay(file), sim.On(q)); r.Failure == nil || len(q.told) > 0 {
+		t.Errorf("%+v, and it says %q", r.Failure, q.told)
+	}
+	sim.Explore(t, func(w *sim.World) { w.Install(42) }, sim.Replay(file), sim.On(q))
+	if len(q.told) != 1 || !strings.Contains(q.told[0], "w.Install was given a int") {
+		t.Errorf("it says %q", q.told)
+	}
 }

@@ -276,6 +276,10 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	res := execute(c.t, c.scenario, player, c.settings)
 	c.count(res)
 	c.report.Replayed = res.history
+	if res.verdict != nil && res.verdict.Temper == "misuse" {
+		c.report.Failure = &Failure{Verdict: *res.verdict, History: res.history}
+		return false
+	}
 	if drift := player.Unused(); len(drift) > 0 {
 		var ids []string
 		for _, e := range drift {
@@ -303,9 +307,11 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 		}
 		c.settings.host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Tape), len(tape), path)
 		f.File = path
+	} else if f.Shrinks > 0 {
+		c.settings.host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
 	}
 	f.Story.Replay = c.settings.host.Replay(path)
-	if v := (&Verdict{Temper: s.Temper, Property: s.Property, Site: s.Site}); s.Property != "" && !v.same(res.verdict) {
+	if v := res.verdict; s.Property != "" && (v.Temper != s.Temper || v.Property != s.Property) { // where it is declared may have changed
 		c.settings.host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
 	}
 	c.picture(f)
@@ -363,6 +369,9 @@ func (r *Report) report(t *testing.T) {
 	}
 	for _, s := range r.Warnings() {
 		t.Logf("sim: warning: %s", s)
+	}
+	if r.Failure == nil && r.Runs > 0 && flags.replay == "" {
+		t.Logf("sim: nothing broke in %s", r.tried())
 	}
 	if r.Failure != nil && flags.verbose {
 		for i := range r.Failure.History.Events {

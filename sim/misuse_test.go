@@ -86,6 +86,18 @@ func startWith(w *sim.World, do func()) {
 	w.Settle()
 }
 
+// install installs a definition whose parts are given.
+func install(t *testing.T, version, scope, spec string) {
+	file := filepath.Join(t.TempDir(), "baskets.yaml")
+	yaml := "apiVersion: apiextensions.k8s.io/" + version + "\nkind: CustomResourceDefinition\nmetadata: {name: baskets.shop.example}\n" +
+		"spec:\n  group: shop.example\n  " + scope + "\n  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}\n" +
+		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: " + spec + "}}}}\n"
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sim.Check(t, func(w *sim.World) { w.Install(file) })
+}
+
 // calling sets a program up that sends one request to the outside.
 func calling(url string) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
@@ -122,6 +134,27 @@ var processes = []misuse{
 		w.Start("op", func(ctrl.Manager) error { panic("no such flavour") })
 		w.Settle()
 	}, `process "op" panicked outside a reconcile: no such flavour`, "misuse_test.go:"),
+	in("a setup function that never returns", func(w *sim.World) {
+		w.Start("op", func(mgr ctrl.Manager) error { return mgr.Start(context.Background()) })
+		w.Settle()
+	}, "the world did not settle within", "the setup function of op/1, which has not returned: it registers controllers, and the manager is started for it"),
+	in("a kind that no scheme knows", func(w *sim.World) {
+		w.Start("op", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).For(&shelf{}).Complete(noReconcile{})
+		})
+		w.Settle()
+	}, "the setup function of process \"op\" failed: no kind is registered", "comes with sim.Options(ctrl.Options{Scheme: scheme})"),
+	in("an object that no scheme knows", func(w *sim.World) { w.Apply(&shelf{*configMap("a")}) },
+		"w.Apply of default/a: no kind is registered", "comes with sim.Options(ctrl.Options{Scheme: scheme})"),
+	in("a controller of a kind that is not installed", func(w *sim.World) {
+		w.Start("op", func(mgr ctrl.Manager) error {
+			u := &unstructured.Unstructured{}
+			u.SetAPIVersion("shop.example/v1")
+			u.SetKind("Basket")
+			return ctrl.NewControllerManagedBy(mgr).Named("op").For(u).Complete(noReconcile{})
+		})
+		w.Settle()
+	}, "the world did not settle within", "the cluster does not serve Basket.shop.example, which was asked for: w.Install its definition before w.Start"),
 	in("a setup function that fails under faults", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
 		w.Inject(sim.Crash("op"))
@@ -199,6 +232,14 @@ var scenes = []misuse{
 		w.Settle()
 	}, "w.Start or w.Run was called in the middle of a step"),
 	in("definitions that are not there", func(w *sim.World) { w.Install("no/such/dir") }, `w.Install("no/such/dir")`, "no such file or directory"),
+	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") }, "no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
+	{"an old definition", func(t *testing.T) { install(t, "v1beta1", "scope: Namespaced", "{type: object}") },
+		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; a server knows apiextensions.k8s.io/v1 alone`}},
+	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") }, []string{"spec.scope: Required value"}},
+	{"a definition without a type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{}") },
+		[]string{"spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields"}},
+	{"a definition of an unknown type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{type: strin}") },
+		[]string{`spec.validation.openAPIV3Schema.properties[spec].type: Unsupported value: "strin"`}},
 	in("definitions of another kind", func(w *sim.World) { w.Install(42) }, "w.Install was given a int; give it a directory, a file, or"),
 	in("one host twice", func(w *sim.World) {
 		w.External("git.example", nil)

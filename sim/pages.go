@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"path/filepath"
+
 	"github.com/wavetank/wavetank/reports"
 )
 
@@ -15,4 +17,7 @@ func (c *campaign) picture(f *Failure) {
 		return
 	}
 	f.Page = page
+	if abs, err := filepath.Abs(page); err == nil {
+		f.Page = abs // the test's directory is not the one where go test was typed
+	}
 }

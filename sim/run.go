@@ -71,6 +71,7 @@ type result struct {
 	virtual    time.Duration
 	faults     []FaultCount
 	sometimes  []Probe
+	outcomes   []outcomes
 	compares   bool // with the undisturbed run
 }
 
@@ -105,7 +106,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 		r.verdict = &Verdict{Temper: failedTest, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
 			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
 	}
-	r.log, r.tape = source.Log(), source.Tape()
+	r.log, r.tape, r.outcomes = source.Log(), source.Tape(), outcomesOf(r.history)
 	for i := range r.history.Events {
 		switch r.history.Events[i].Kind {
 		case history.Handout:

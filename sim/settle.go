@@ -248,6 +248,9 @@ func (w *World) unsettled(bound string) {
 		e := &w.history.Events[i]
 		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
 	}
+	for _, kind := range w.procs.Unserved() {
+		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)
+	}
 	w.fail(&Verdict{Temper: "settles", Property: "the world settles", Message: msg})
 }
 

@@ -157,13 +157,16 @@ func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 			if err := yaml.Unmarshal(doc, crd); err != nil {
 				return nil, fmt.Errorf("%s: %w", f, err)
 			}
-			if crd.Kind == "CustomResourceDefinition" {
+			if v := apiextensionsv1.SchemeGroupVersion.String(); crd.Kind == "CustomResourceDefinition" {
+				if crd.APIVersion != v {
+					return nil, fmt.Errorf("%s: definition %s has apiVersion %q; a server knows %s alone", f, crd.Name, crd.APIVersion, v)
+				}
 				out = append(out, crd)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no CustomResourceDefinition found there")
+		return nil, errors.New("no CustomResourceDefinition found there (in *.yaml, *.yml or *.json; directories below are not looked into)")
 	}
 	return out, nil
 }
@@ -207,7 +210,7 @@ func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...Proce
 		if err != nil {
 			return &setupError{err}
 		}
-		if err := setup(mgr); err != nil {
+		if err := mgr.Setup(setup); err != nil {
 			return &setupError{err}
 		}
 		return mgr.Start(ctx)
@@ -350,7 +353,7 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	case errors.As(err, &panicked):
 		w.pendingMisuse = fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, panicked.Value, panicked.Stack)
 	case errors.As(err, &bad) && !w.anyFault():
-		w.pendingMisuse = fmt.Sprintf("the setup function of process %q failed: %v", l.Process.Name, bad.error)
+		w.pendingMisuse = fmt.Sprintf("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
 	}
 	return w.pendingMisuse == ""
 }

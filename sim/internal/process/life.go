@@ -33,6 +33,7 @@ type World struct {
 
 	processes []*Process
 	longest   atomic.Int64 // see LongestWait
+	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
 	lives     []*Life
 }
 

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -26,6 +28,7 @@ import (
 type Manager struct {
 	manager.Manager
 	life  *Life
+	setup atomic.Bool  // the program's setup function is running
 	lease *history.Ref // the lease that it must hold to lead; nil without leader election
 }
 
@@ -36,6 +39,40 @@ func (m *Manager) Add(r manager.Runnable) error {
 		return err
 	}
 	return m.Manager.Add(r)
+}
+
+// Setup calls the function that the operator ships.
+func (m *Manager) Setup(setup func(manager.Manager) error) error {
+	m.setup.Store(true)
+	defer m.setup.Store(false)
+	return setup(m)
+}
+
+// unserved remembers what was looked for in vain.
+type unserved struct {
+	meta.RESTMapper
+	world *World
+}
+
+// RESTMapping implements meta.RESTMapper.
+func (u unserved) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	m, err := u.RESTMapper.RESTMapping(gk, versions...)
+	if meta.IsNoMatchError(err) {
+		u.world.unserved.Store(gk, true)
+	}
+	return m, err
+}
+
+// Unserved are the kinds that programs have looked for and that the cluster does not serve, in order.
+func (w *World) Unserved() (out []string) {
+	w.unserved.Range(func(k, _ any) bool {
+		if _, err := w.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
+			out = append(out, k.(schema.GroupKind).String())
+		}
+		return true
+	})
+	slices.Sort(out)
+	return out
 }
 
 // HTTPClient is the life's client to the outside. It dies with the life.
@@ -80,7 +117,9 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 		o.Logger = l.world.Log.WithValues("process", l.Name())
 	}
 	if o.MapperProvider == nil {
-		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return l.world.Wire.Server().Mapper(), nil }
+		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+			return unserved{l.world.Wire.Server().Mapper(), l.world}, nil
+		}
 	}
 	scheme := o.Scheme
 	if scheme == nil {

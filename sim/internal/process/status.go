@@ -149,6 +149,9 @@ func (w *World) Starting() string {
 		l.mu.Unlock()
 		led := true
 		for _, m := range managers {
+			if m.setup.Load() {
+				return fmt.Sprintf("the setup function of %s, which has not returned: it registers controllers, and the manager is started for it", l.Name())
+			}
 			select {
 			case <-m.Elected():
 			default:
