@@ -1,0 +1,58 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+
+	v1 "example.com/backup/api/v1"
+)
+
+func TestOneClaim(t *testing.T) { sim.Check(t, oneClaim(false)) }
+
+// The bug that the operator once had is found; an operator's own tests need no such test.
+func TestGeneratedNames(t *testing.T) {
+	if r := sim.Explore(t, oneClaim(true)); r.Failure == nil || r.Failure.Property != "a backup has one claim at most" {
+		t.Errorf("%d runs found %+v", r.Runs, r.Failure)
+	}
+}
+
+func oneClaim(generated bool) func(*sim.World) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+	return func(w *sim.World) {
+		w.Install("../../config/crd/bases")
+		w.Start("backup", func(mgr ctrl.Manager) error {
+			return (&BackupReconciler{Client: mgr.GetClient(), Generated: generated}).SetupWithManager(mgr)
+		}, sim.Options(ctrl.Options{Scheme: scheme}))
+		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("backup"), sim.LostReply())
+		w.Always("a backup has one claim at most", func(h *history.History) error {
+			if n := len(h.Objects("", "PersistentVolumeClaim")); n > 1 {
+				return fmt.Errorf("there are %d claims", n)
+			}
+			return nil
+		})
+		w.Eventually("the backup knows its claim", func(h *history.History) error {
+			var b v1.Backup
+			if o, ok := h.Object("example.com", "Backup", "default", "a"); !ok || o.Into(&b) != nil || b.Status.PVC == "" {
+				return errors.New("its status names none")
+			}
+			return nil
+		})
+		w.Apply(&v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		w.Settle()
+	}
+}
