@@ -74,10 +74,12 @@ soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, tw
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
 	cd scenarios/promotion && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)
 
+SEEDS ?= 5
+CAP ?= 1000
 .PHONY: bench-search
-bench-search: ## What each strategy finds of the planted bugs, and how soon: writes docs/search.md.
+bench-search: ## What each strategy finds of the planted bugs, and how soon, from SEEDS (5) base seeds and in at most CAP (1000) runs: writes docs/search.md.
 	@mkdir -p docs
-	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.commit=$$(git rev-parse --short HEAD)
+	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
 STORY ?= *
 TOLD = $(sort $(dir $(shell grep -l '^func TestVerdicts' scenarios/$(STORY)/*_test.go)))

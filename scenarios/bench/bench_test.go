@@ -86,7 +86,7 @@ func TestCuredTwinsHold(t *testing.T) {
 	}
 }
 
-// twinRuns are few, because there are many twins; make bench-search makes more.
+// twinRuns are few, because there are many twins.
 const twinRuns = 40
 
 // The canary must fail. It is a mailer that forgets to look whether it has sent the mail, under a fault that hands its

@@ -69,7 +69,8 @@ func (m *measured) page() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# What the search finds, and how soon\n")
-	say("This page is written by `make bench-search`; do not edit it. It measures every strategy on the %d planted bugs of `scenarios/bench`.\n", len(m.bugs))
+	say("This page is written by `make bench-search SEEDS=%d CAP=%d`; do not edit it. It measures every strategy on the %d planted bugs of `scenarios/bench`.\n",
+		*searchSeeds, *searchCap, len(m.bugs))
 	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s, in %v; seconds are of CPU time", *searchCommit, runtime.Version(), runtime.GOOS, runtime.GOARCH, machine(),
 		time.Now().UTC().Format(time.DateOnly), m.elapsed.Round(time.Second))
 	say("- base seeds 1 to %d for each strategy and bug, at most %d runs each; `sweep` and `exhaustive` (bound 1) know no chance in their first pass, so one seed", *searchSeeds, *searchCap)
