@@ -2,7 +2,9 @@ package process
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -61,6 +63,8 @@ func (a *add) priority() int {
 type key struct {
 	causes []cause // immediate adds that the real queue has been given since it last gave the key out
 	timer  *timer  // the delayed add that is pending
+	queued bool    // the real priority queue holds it, ready or not,
+	rank   int     // with this priority
 	runs   int
 	name   string        // of the running reconcile; "" when idle
 	ended  time.Duration // when its last reconcile did
@@ -173,10 +177,13 @@ func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
 		q.later(o, items...)
 		return
 	}
-	if !o.RateLimited {
-		for _, item := range items {
+	for _, item := range items {
+		if !o.RateLimited {
 			q.delayed(item, "RequeueAfter", o.After)
 		}
+		q.mu.Lock()
+		q.key(item).put((&add{opts: o}).priority())
+		q.mu.Unlock()
 	}
 	q.priority.AddWithOpts(o, items...) // a rate-limited add tells its delay through the limiter
 }
@@ -217,30 +224,45 @@ func (l *limiter) When(item request) time.Duration {
 	return d
 }
 
-// flush passes the held adds on, in canonical order. It reports whether there were any. Those of a higher priority go first:
-// the runtime may interrupt a long flush, and a worker that takes a key meanwhile must take the one that it would take at
-// its end.
+// put notes that the real priority queue is given the key, and returns the priority that it has there.
+func (k *key) put(priority int) int {
+	if !k.queued || priority > k.rank {
+		k.queued, k.rank = true, priority
+	}
+	return k.rank
+}
+
+// flush passes the held adds on, in canonical order. It reports whether there were any. The runtime may interrupt it at any
+// place, and a worker that takes a key meanwhile must take the one that it would take at its end. A classic queue gives out
+// what came first. A priority queue gets all keys of one priority in one call, the highest first; a key that it already
+// holds with a higher priority stands among those, where it changes nothing but that it is ready now.
 func (q *queue) flush() bool {
 	q.mu.Lock()
 	adds := q.adds
 	q.adds = nil
-	q.mu.Unlock()
 	sort.SliceStable(adds, func(i, j int) bool {
 		if a, b := adds[i].priority(), adds[j].priority(); a != b {
 			return a > b
 		}
 		return adds[i].item.String() < adds[j].item.String()
 	})
+	ranks := map[int][]request{}
 	for _, a := range adds {
-		q.mu.Lock()
 		k := q.key(a.item)
 		k.causes = append(k.causes, a.cause)
-		q.mu.Unlock()
 		if q.priority != nil {
-			q.priority.AddWithOpts(a.opts, a.item)
-		} else {
+			rank := k.put(a.priority())
+			ranks[rank] = append(ranks[rank], a.item)
+		}
+	}
+	q.mu.Unlock()
+	if q.priority == nil {
+		for _, a := range adds {
 			q.workQueue.Add(a.item)
 		}
+	}
+	for _, rank := range slices.Backward(slices.Sorted(maps.Keys(ranks))) {
+		q.priority.AddWithOpts(priorityqueue.AddOpts{Priority: &rank}, ranks[rank]...)
 	}
 	return len(adds) > 0
 }
@@ -329,6 +351,7 @@ type given struct {
 // timer of a key that it hands out, the classic queue lets it fire later.
 func (k *key) take(now time.Duration, priority bool) given {
 	g := given{why: "unknown", ready: now}
+	k.queued = false
 	switch {
 	case len(k.causes) > 0:
 		sort.SliceStable(k.causes, func(i, j int) bool {
