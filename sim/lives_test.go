@@ -137,6 +137,32 @@ func TestAnyProgramRuns(t *testing.T) {
 	}, sim.Runs(30))
 }
 
+// What a leader does to stay one is one line of the story, however long it stays.
+func TestIdleLeasesAreFolded(t *testing.T) {
+	sim.Explore(t, func(w *sim.World) {
+		for _, name := range []string{"one", "two"} {
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}))
+		}
+		w.Sleep(3 * time.Hour)
+		writes := 0
+		for _, e := range w.History().Events {
+			if e.Write() && e.Ref.Kind == "Lease" {
+				writes++
+			}
+		}
+		var told []string
+		for _, line := range w.History().Tell() {
+			if strings.Contains(line, "Lease") {
+				told = append(told, line)
+			}
+		}
+		if last := told[len(told)-1]; writes < 5000 || len(told) > 5 || !strings.Contains(last, fmt.Sprintf("renews Lease default/mirror, %d× since", writes-1)) {
+			t.Errorf("%d lease writes are told as\n%s", writes, strings.Join(told, "\n"))
+		}
+	}, sim.Runs(1), sim.Strategy("random"))
+}
+
 // Two replicas elect a leader; when it dies without a word, the other takes over once the lease has run out.
 func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"})

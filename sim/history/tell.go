@@ -13,8 +13,9 @@ type Telling struct {
 }
 
 // Tellings is the story of the run as its controllers saw it, one for each thing that mattered: writes and what answered
-// them, reconciles with their causes and stale caches, watch events that came late, crashes and faults. Chatter (leases,
-// opening watches, prompt deliveries, replies that arrived) is left out.
+// them, reconciles with their causes and stale caches, watch events that came late, crashes and faults. Chatter (opening
+// watches, prompt deliveries, replies that arrived) is left out. Of a lease it is told who takes it and who releases it; what a
+// holder renews in between is one line, with a count, at the last of them.
 func (h *History) Tellings() []Telling {
 	committed := map[int64]Time{}
 	effects := map[int][]Effect{}
@@ -22,10 +23,15 @@ func (h *History) Tellings() []Telling {
 		effects[e.Event] = append(effects[e.Event], e)
 	}
 	var out []Telling
+	leases := h.leases()
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, c := range e.Changes {
 			committed[c.Revision] = c.At
+		}
+		if what := leases[i]; what != "" {
+			out = append(out, Telling{i, what})
+			continue
 		}
 		if what := e.tell(effects[i], committed); what != "" {
 			out = append(out, Telling{i, what})
