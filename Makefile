@@ -67,7 +67,7 @@ hold: ## The full cure under every fault, RUNS times (10000).
 	cd scenarios/promotion && SIM_RUNS=$(RUNS) SIM_FOR=0 go test -count=1 -timeout 0 $(CURE)
 
 .PHONY: soak
-soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 6 GB).
+soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
 	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./scenarios/soak -soak.full -sim.hang=10m
 
 .PHONY: hold-random

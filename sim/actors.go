@@ -150,7 +150,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 		},
 		Do: func() bool {
 			delete(b.steps, key)
-			b.fired[key] = len(w.history.Events)
+			b.fired[key] = w.history.Len()
 			w.sched.SetCurrent(name)
 			b.run(do)
 			return false

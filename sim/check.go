@@ -61,6 +61,20 @@ func KeepGoing() ExploreOption { return func(s *settings) { s.keepGoing = true }
 // MaxSteps sets after how many steps a run that does not settle is given up.
 func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n } }
 
+// Window bounds what a run remembers, so that it needs no more memory the longer it is. It keeps its record for the last d of
+// virtual time (and for as long again, at times), and of what came before only the objects, the effects, the counts and a mark
+// of each event by which two runs are compared. So that everything has been read by then, Eventually functions are called once
+// in each d as well, and what they say then does not count. Properties that look back further panic with a sentence that says
+// so, and a failure is told from where its record begins.
+//
+// The API servers forget with it, as kube-apiserver has etcd do every five minutes (--etcd-compaction-interval): a watch that
+// trails by more than d is told 410 Gone. The goroutines of dead processes end whenever the world has settled, not when the run
+// does.
+//
+// d must be at least a minute and longer than faults last. [World.Undisturbed], and strategies that plan with the record of
+// earlier runs (portfolio, sweep, pairs, pct, delay, evolve, exhaustive, rapid), cannot be had with it.
+func Window(d time.Duration) ExploreOption { return func(s *settings) { s.window = d } }
+
 // Stories keeps what is found as story files in a directory, and tries the stories that are there before searching. ""
 // is the directory that Check uses by itself: the one of the test's name, under testdata/sim.
 func Stories(dir string) ExploreOption {
@@ -285,7 +299,9 @@ func (c *campaign) count(res *result) {
 // double makes a run again from its tape and compares the two histories.
 func (c *campaign) double(i int, seed uint64, first *result) {
 	c.report.Doubled++
-	second := execute(c.t, c.scenario, choice.Play(first.tape), c.settings)
+	s := c.settings
+	s.twin = first.history
+	second := execute(c.t, c.scenario, choice.Play(first.tape), s)
 	at, what := history.Difference(first.history, second.history)
 	if at < 0 {
 		return
@@ -293,6 +309,6 @@ func (c *campaign) double(i int, seed uint64, first *result) {
 	c.fail(&Failure{
 		Verdict: Verdict{Temper: "nondeterminism", Message: fmt.Sprintf("two runs of one tape differ: %s; wavetank vet looks for such code, and "+
 			"exact mode (wavetank run --exact) takes chance out of it. %s", culprit(first.history, second.history, at), what)},
-		Run: i, Seed: seed, History: first.history,
+		Run: i, Seed: seed, History: second.history.Rest(),
 	}, first.tape, lengthOf(first), lengthOf(first))
 }

@@ -12,7 +12,7 @@ import (
 
 // culprit names the likely reason, as a clause.
 func culprit(a, b *history.History, at int) string {
-	if at >= len(a.Events) || at >= len(b.Events) {
+	if at >= len(a.Events) || at >= len(b.Events) || a.Events[at].Index != at || b.Events[at].Index != at {
 		return "something in the code under test does not come from its inputs"
 	}
 	x, y := &a.Events[at], &b.Events[at]

@@ -95,19 +95,23 @@ func everything(w *World) {
 }
 
 // twice runs every seed twice, once from the seed and once from the tape, and compares step by step.
-func twice(t *testing.T, scenario func(*World), seeds int) []FaultCount {
+func twice(t *testing.T, scenario func(*World), seeds int, opts ...ExploreOption) []FaultCount {
 	t.Helper()
+	s := flags
+	for _, o := range opts {
+		o(&s)
+	}
 	defer process.Enter(runLog, process.Outside{})()
 	differ, events := 0, 0
 	all := &campaign{progress: newProgress(time.Now())}
 	for i := range seeds {
-		first := execute(t, scenario, choice.NewRandom(choice.Mix(7, i)), flags)
+		first := execute(t, scenario, choice.NewRandom(choice.Mix(7, i)), s)
 		if first.verdict != nil {
 			t.Fatalf("seed %d: %s", i, first.verdict.sentence())
 		}
-		second := execute(t, scenario, choice.Play(first.tape), flags)
+		second := execute(t, scenario, choice.Play(first.tape), s)
 		all.count(first)
-		events += len(first.history.Events)
+		events += first.history.Len()
 		if at, what := history.Difference(first.history, second.history); at >= 0 {
 			differ++
 			if differ == 1 {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // settings are the -sim.* flags. Each has an environment twin, because a flag given to ./... fails in packages that do
@@ -31,6 +33,8 @@ type settings struct {
 	keep        bool   // keep stories where Check does
 	host        Host
 	undisturbed *undisturbed
+	window      time.Duration    // of the record that is kept; 0 for all of it
+	twin        *history.History // what the run is compared with as it forgets
 }
 
 var flags settings
@@ -96,6 +100,10 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.shard)
 	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "evolve", "rapid"}, s.strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; use portfolio, random, swarm, pct, delay, starve, sweep or pairs", s.strategy)
+	case s.window != 0 && s.window < shortestWindow:
+		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which the default pack looks back", s.window, shortestWindow)
+	case s.window > 0 && !slices.Contains([]string{"random", "swarm", "starve", "storm"}, s.strategy):
+		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, which sim.Window does not keep; use random, swarm, starve or storm", s.strategy)
 	case s.bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}

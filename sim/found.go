@@ -48,7 +48,7 @@ type Failure struct {
 
 // found shrinks a failing run and keeps its story. from is where shrinking starts; first is the run as it was found.
 func (c *campaign) found(run int, seed uint64, strategy string, first, from *result) {
-	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, Strategy: strategy, Took: cpuTime() - c.cpu, History: first.history}
+	f := &Failure{Verdict: *first.verdict, Run: run, Seed: seed, Strategy: strategy, Took: cpuTime() - c.cpu, History: first.history.Rest()}
 	if first.verdict.Temper == "misuse" {
 		c.report.Failure = f
 		return
@@ -65,7 +65,7 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 		c.report.Failure = f
 	}
 	best, tape := c.minimal(f, first, from, limit)
-	f.Verdict, f.History = *best.verdict, best.history
+	f.Verdict, f.History = *best.verdict, best.history.Rest()
 	c.fail(f, tape, lengthOf(first), lengthOf(best))
 }
 
@@ -275,9 +275,9 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	player := choice.Play(tape)
 	res := execute(c.t, c.scenario, player, c.settings)
 	c.count(res)
-	c.report.Replayed = res.history
+	c.report.Replayed = res.history.Rest()
 	if res.verdict != nil && res.verdict.Temper == "misuse" {
-		c.report.Failure = &Failure{Verdict: *res.verdict, History: res.history}
+		c.report.Failure = &Failure{Verdict: *res.verdict, History: c.report.Replayed}
 		return false
 	}
 	if drift := player.Unused(); len(drift) > 0 {
@@ -291,11 +291,11 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	if res.verdict == nil {
 		return true
 	}
-	f := &Failure{Verdict: *res.verdict, History: res.history, File: path}
+	f := &Failure{Verdict: *res.verdict, History: c.report.Replayed, File: path}
 	if given("sim.shrink", "SIM_SHRINK") && flags.replay != "" && c.settings.shrink > 0 {
 		var best *result
 		if best, tape = c.minimal(f, res, res, c.settings.shrink); len(tape) < len(s.Tape) {
-			f.Verdict, f.History, res = *best.verdict, best.history, best
+			f.Verdict, f.History, res = *best.verdict, best.history.Rest(), best
 		}
 	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))

@@ -55,6 +55,9 @@ func (w *World) Without(names ...string) {
 // made once per campaign, for property.CrashSafe to compare with; in that run itself it is the run's own history.
 func (w *World) Undisturbed() *history.History {
 	w.alive()
+	if w.settings.window > 0 {
+		w.misuse("w.Undisturbed: with sim.Window no run keeps the whole record that another could be compared with")
+	}
 	w.compares = true
 	if h := w.settings.undisturbed; h != nil && h.history != nil {
 		return h.history

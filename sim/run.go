@@ -86,6 +86,10 @@ type Probe struct {
 func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
 	r := &result{history: &history.History{}}
 	source := choice.New(oracle)
+	if s.window > 0 {
+		r.history = history.Forgetful()
+		source.OnlyTape()
+	}
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
 	err := bubble(t, func(bt *testing.T) {
@@ -107,14 +111,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
 	}
 	r.log, r.tape, r.outcomes = source.Log(), source.Tape(), outcomesOf(r.history)
-	for i := range r.history.Events {
-		switch r.history.Events[i].Kind {
-		case history.Handout:
-			r.reconciles++
-		case history.Request:
-			r.requests++
-		}
-	}
+	r.reconciles, r.requests = r.history.Count(history.Handout), r.history.Count(history.Request)
 	return r
 }
 
@@ -212,7 +209,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 type carry struct{ value any }
 
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
-	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: &quietness{lastWrite: -1, heard: map[string]int{}}}
+	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: &quietness{lastWrite: -1, heard: map[string]history.Time{}}}
 	w.ctx = context.Background()
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})

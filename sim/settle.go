@@ -28,29 +28,31 @@ const hush = time.Second
 
 // quietness is what Settle must know about the past.
 type quietness struct {
-	seen      int            // events taken in
-	lastEvent time.Duration  // when anything but idle chatter last happened
-	lastWrite int            // index of the last event that changed an object other than Leases and Events
-	healed    int            // index of the last event before faults were healed
-	heard     map[string]int // index of the last request or reply of each process, leases and watches apart
+	seen      int                     // events taken in
+	lastEvent time.Duration           // when anything but idle chatter last happened
+	lastWrite int                     // index of the last event that changed an object other than Leases and Events
+	healed    int                     // index of the last event before faults were healed
+	wrote     history.Event           // the last write, without its bodies
+	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
 }
 
 func (q *quietness) take(w *World) {
-	events := w.history.Events
-	for ; q.seen < len(events); q.seen++ {
-		e := &events[q.seen]
+	for events := w.history.Since(q.seen); len(events) > 0; events = events[1:] {
+		e := &events[0]
+		q.seen++
 		if e.Ref.Kind != "Lease" {
 			q.lastEvent = e.At
 		}
 		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
-			q.heard[e.Process] = q.seen // a request that never arrived has only a reply: refused at the socket, or lost
+			q.heard[e.Process] = e.At // a request that never arrived has only a reply: refused at the socket, or lost
 		}
 		if e.Kind != history.Request {
 			continue
 		}
 		for _, c := range e.Changes {
 			if c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" {
-				q.lastWrite = q.seen
+				q.lastWrite = e.Index
+				q.wrote = history.Event{At: e.At, Process: e.Process, Life: e.Life, Verb: e.Verb, Ref: e.Ref}
 			}
 		}
 	}
@@ -102,7 +104,7 @@ func (w *World) storm() {
 
 func (w *World) heal() {
 	w.healed = true
-	w.quiet.healed = len(w.history.Events) - 1
+	w.quiet.healed = w.history.Len() - 1
 	w.sched.SetFair(true)
 	for _, f := range w.faults {
 		if f, ok := f.(healer); ok {
@@ -213,8 +215,8 @@ func (w *World) settled() (ok bool, again time.Duration) {
 		if l := p.Life(); l == nil || l.Managed() {
 			continue
 		}
-		if i, heard := w.quiet.heard[p.Name]; heard {
-			again = max(again, w.history.Events[i].At+patience)
+		if at, heard := w.quiet.heard[p.Name]; heard {
+			again = max(again, at+patience)
 		}
 	}
 	return w.sched.Now() >= again, again
@@ -244,8 +246,7 @@ func (w *World) unsettled(bound string) {
 		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))
 	}
 	msg := fmt.Sprintf("the world did not settle %s: pending are %s", bound, strings.Join(pending, "; "))
-	if i := w.quiet.lastWrite; i >= 0 && i < len(w.history.Events) {
-		e := &w.history.Events[i]
+	if e := &w.quiet.wrote; w.quiet.lastWrite >= 0 {
 		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
 	}
 	for _, kind := range w.procs.Unserved() {

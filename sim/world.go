@@ -41,10 +41,12 @@ type World struct {
 	builtins   []*builtin
 	clusters   []*Cluster
 	properties []*property
-	pack       []*property // the default pack, as far as it is on
-	without    []string    // what of the default pack is off
-	compares   bool        // with the undisturbed run
-	looked     int         // the step at which caches were looked at last
+	pack       []*property   // the default pack, as far as it is on
+	without    []string      // what of the default pack is off
+	compares   bool          // with the undisturbed run
+	looked     int           // the step at which caches were looked at last
+	kept       time.Duration // since when the record is kept
+	compared   int           // events that were compared with the first run of a doubled one
 	faults     []Fault
 	pauses     []*pause // those of them
 	healed     bool     // faults are off: the second phase of a stretch
@@ -291,6 +293,9 @@ func (w *World) Inject(faults ...Fault) {
 		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
 			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
 		}
+		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
+			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
+		}
 		c.count.Fault = f.String()
 		c.eager = w.choices.Choose("fault "+f.String(), 3)
 		w.faults = append(w.faults, f)
@@ -335,6 +340,7 @@ func (w *World) granted() {
 	if w.verdict == nil {
 		w.raise()
 		w.judge(always)
+		w.forget()
 	}
 }
 

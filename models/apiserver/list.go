@@ -174,7 +174,7 @@ func (c *call) selected(q *listQuery) (*page, error) {
 	switch {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
-	case exact > 0 && exact < c.s.store.Compacted():
+	case exact > 0 && exact < c.s.store.Trimmed():
 		return nil, compacted(q.Continue != "", after)
 	}
 	p := &page{revision: current}

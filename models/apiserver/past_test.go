@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,46 @@ func TestTooLargeRevision(t *testing.T) {
 		if !strings.Contains(string(body), `"code":504`) || !strings.Contains(string(body), "Too large resource version: ") {
 			t.Errorf("%s: %s", path, body)
 		}
+	}
+}
+
+// What is trimmed is missed by those alone who would have been told of it.
+func TestTrim(t *testing.T) {
+	now := time.Now()
+	s := apiserver.New(apiserver.Options{Now: func() time.Time { return now }, Seed: 1})
+	do := func(method, path, body string) *apiserver.Response {
+		u, _ := url.Parse(path)
+		return s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+			Header: http.Header{"Content-Type": {"application/json"}}})
+	}
+	make := func(namespace, name string) {
+		r := do("POST", "/api/v1/namespaces/"+namespace+"/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"`+name+`"}}`)
+		if r.Code != http.StatusCreated {
+			t.Fatalf("%s", r.Body)
+		}
+	}
+	watch := func(path string, from int64) *apiserver.Watch {
+		return do("GET", path+"?watch=true&resourceVersion="+strconv.FormatInt(from, 10), "").Watch
+	}
+	const here, there, everywhere = "/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/kube-system/configmaps", "/api/v1/configmaps"
+	make("default", "a")
+	from := s.Revision()
+	open := watch(here, from) // it has not looked at what follows
+	make("kube-system", "b")
+	now = now.Add(time.Hour)
+	make("default", "c")
+	s.Trim(time.Minute)
+	for what, w := range map[string]*apiserver.Watch{"one that begins": watch(here, from), "one that is open": open} {
+		if f, ok := w.Next(); !ok || f.Type != "ADDED" || f.Name != "c" {
+			t.Errorf("%s in a namespace of which nothing is missing: %s", what, f.Data)
+		}
+	}
+	for _, path := range []string{there, everywhere} {
+		if f, ok := watch(path, from).Next(); !ok || f.Type != "ERROR" || !strings.Contains(string(f.Data), `"code":410`) {
+			t.Errorf("a watch of %s misses a change, and hears %s", path, f.Data)
+		}
+	}
+	if r := do("GET", here+"?resourceVersionMatch=Exact&resourceVersion="+strconv.FormatInt(from, 10), ""); r.Code != http.StatusGone {
+		t.Errorf("a list at a revision that is gone: %d", r.Code)
 	}
 }

@@ -84,7 +84,7 @@ func (w *Watch) start(from, asOf int64) error {
 		return nil
 	}
 	w.started, w.reached = from, from
-	w.expired = from < w.s.store.Compacted()
+	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.prefix, from)
 	w.position = table.After(from)
 	return nil
 }
@@ -138,6 +138,10 @@ func (w *Watch) frame(advance bool) (Frame, bool) {
 func (w *Watch) change(advance bool) (Frame, bool) {
 	for {
 		e, lost := w.table().Event(w.position)
+		if lost && !w.table().Lost(w.query.prefix, w.reached) {
+			w.position = w.table().First()
+			continue
+		}
 		if lost {
 			w.expired = true
 			return w.frame(advance)

@@ -8,9 +8,10 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -125,17 +126,22 @@ func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
 // History is the record of one run. The zero value is ready to use. It is not safe for concurrent use: the scheduler
 // alone appends to it, between steps.
 type History struct {
+	// Events are in order, and the place of an event is its Index. In a run that keeps only a window of its record they are
+	// the latest, and their places are their own: there, read with [History.Since], [History.From] and [History.Len].
 	Events  []Event
 	effects []Effect
 	objects map[Ref]*Change
+	counts  map[Kind]int
 	now     Time
+
+	past // of what was forgotten
 }
 
 // Add appends an event and applies its changes to the objects. It returns the event's index.
 func (h *History) Add(e Event) int {
-	e.Index = len(h.Events)
+	e.Index = h.Len()
 	if h.objects == nil {
-		h.objects = map[Ref]*Change{}
+		h.objects, h.counts = map[Ref]*Change{}, map[Kind]int{}
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]
@@ -146,9 +152,14 @@ func (h *History) Add(e Event) int {
 		}
 	}
 	h.Events = append(h.Events, e)
+	h.counts[e.Kind]++
 	h.now = e.At
+	h.mark(&h.Events[len(h.Events)-1])
 	return e.Index
 }
+
+// Count is how many events of a kind there were, those included that are no longer kept.
+func (h *History) Count(k Kind) int { return h.counts[k] }
 
 // Now is the virtual time of the last event.
 func (h *History) Now() Time { return h.now }
@@ -183,18 +194,22 @@ func (h *History) Objects(group, kind string) []Object { return h.ObjectsIn("", 
 
 // ObjectsIn is [History.Objects] in any cluster.
 func (h *History) ObjectsIn(cluster, group, kind string) []Object {
+	return h.Live(func(ref Ref) bool { return ref.Cluster == cluster && ref.Group == group && ref.Kind == kind })
+}
+
+// Live returns the current server-side objects that are wanted, ordered by kind, namespace and name.
+func (h *History) Live(wanted func(Ref) bool) []Object {
 	var out []Object
 	for ref, c := range h.objects {
-		if ref.Cluster == cluster && ref.Group == group && ref.Kind == kind {
+		if wanted(ref) {
 			out = append(out, Object{ref, c.UID, c.Revision, c.Object})
 		}
 	}
-	sort.Slice(out, func(i, j int) bool {
-		a, b := out[i].Ref, out[j].Ref
-		if a.Namespace != b.Namespace {
-			return a.Namespace < b.Namespace
-		}
-		return a.Name < b.Name
-	})
+	slices.SortFunc(out, func(a, b Object) int { return a.Ref.compare(b.Ref) })
 	return out
+}
+
+func (r Ref) compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Cluster, o.Cluster), cmp.Compare(r.Group, o.Group), cmp.Compare(r.Kind, o.Kind),
+		cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }

@@ -103,24 +103,14 @@ func (t *terminating) event(_ *history.History, e *history.Event) error {
 
 // left says what a namespace still holds.
 func left(h *history.History, namespace string) string {
-	live := map[history.Ref][]string{}
-	for i := range h.Events {
-		for _, c := range h.Events[i].Changes {
-			if c.Ref.Namespace != namespace {
-				continue
-			}
-			if delete(live, c.Ref); c.Type != "DELETED" {
-				live[c.Ref] = metadataOf(c.Object, "finalizers").Finalizers
-			}
-		}
-	}
+	live := h.Live(func(ref history.Ref) bool { return ref.Namespace == namespace })
 	if len(live) == 0 {
 		return "is empty"
 	}
 	var out []string
-	for _, ref := range sorted(live) {
-		s := ref.String()
-		if f := live[ref]; len(f) > 0 {
+	for _, o := range live {
+		s := o.Ref.String()
+		if f := metadataOf(o.JSON, "finalizers").Finalizers; len(f) > 0 {
 			s += " (kept by " + strings.Join(f, ", ") + ")"
 		}
 		out = append(out, s)

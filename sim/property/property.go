@@ -4,6 +4,8 @@
 //	w.Always("nobody works in circles", property.NoHotLoop(100, 10*time.Second))
 //	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second))
 //
+// In a run with a window ([sim.Window]) a property that looks back further than that panics and says so.
+//
 // They read the history of the run and nothing else, so the code under test needs no annotation. What they say when they
 // break is one sentence with names, virtual times and versions. They read each event once, however often they are
 // judged, and what they remember belongs to one run.
@@ -57,8 +59,9 @@ func perRun(begin func() judge) func(*history.History) error {
 		if h != run {
 			run, j, read, broken = h, begin(), 0, nil
 		}
-		for ; j.event != nil && broken == nil && read < len(h.Events); read++ {
-			broken = j.event(h, &h.Events[read])
+		for j.event != nil && broken == nil && read < h.Len() {
+			broken = j.event(h, &h.Since(read)[0])
+			read++
 		}
 		if broken == nil && j.now != nil {
 			return j.now(h)

@@ -2,7 +2,6 @@ package property
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -88,30 +87,38 @@ func IdempotentAtRest() func(*history.History) error {
 // first back-off of 5 ms on is handed out 11 times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
 func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
-		keys := map[string]*loop{}
+		lives := map[string]map[string]*loop{}
 		return judge{event: func(h *history.History, e *history.Event) error {
-			if e.Kind != history.Handout {
+			switch e.Kind {
+			case history.Start:
+				delete(lives, (&history.Event{Process: e.Process, Life: e.Life - 1}).Actor())
 				return nil
+			default:
+				return nil
+			case history.Handout:
 			}
-			name := e.Actor() + " " + series(e.Reconcile)
-			l := keys[name]
+			actor, key := e.Actor(), series(e.Reconcile)
+			if lives[actor] == nil {
+				lives[actor] = map[string]*loop{}
+			}
+			l := lives[actor][key]
 			if l == nil {
 				l = &loop{}
-				keys[name] = l
+				lives[actor][key] = l
 			}
-			l.handouts = append(l.handouts, e.Index)
-			for e.At-h.Events[l.handouts[0]].At >= within {
+			l.handouts = append(l.handouts, e.At)
+			for e.At-l.handouts[0] >= within {
 				l.handouts = l.handouts[1:]
 			}
 			if len(l.handouts) <= most || len(l.handouts) <= most+l.explained && e.At-l.looked < within/10 {
 				return nil // the reasons found a moment ago are enough
 			}
-			first := &h.Events[l.handouts[0]]
-			since := sort.Search(first.Index, func(i int) bool { return h.Events[i].At >= first.At-5*within })
-			l.explained, l.looked = reasons(h.Events[since:e.Index]), e.At
+			first := l.handouts[0]
+			events := h.From(max(0, first-5*within))
+			l.explained, l.looked = reasons(events[:e.Index-events[0].Index]), e.At
 			if breaks("NoHotLoop: more hand-outs than reasons", len(l.handouts)-l.explained > most) {
 				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, and only %d changes or faults can have been reasons",
-					name, len(l.handouts), history.Clock(first.At), history.Clock(e.At), e.Cause, l.explained)
+					actor+" "+key, len(l.handouts), history.Clock(first), history.Clock(e.At), e.Cause, l.explained)
 			}
 			return nil
 		}}
@@ -120,9 +127,9 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 
 // loop is what NoHotLoop knows of a key.
 type loop struct {
-	handouts  []int        // the latest hand-outs, as indices of events
-	explained int          // how many of them had a reason, when it was last counted
-	looked    history.Time // when that was
+	handouts  []history.Time // when the latest hand-outs were
+	explained int            // how many of them had a reason, when it was last counted
+	looked    history.Time   // when that was
 }
 
 // reasons counts what may have led to hand-outs.

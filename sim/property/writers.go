@@ -60,8 +60,8 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 		if e.Reconcile != "" {
 			w.active[run] = e.Index
 		}
-		if e.Note == "" && e.Call >= 0 && e.Call < len(h.Events) {
-			asked := &h.Events[e.Call]
+		if e.Note == "" && e.Call >= 0 && e.Call < h.Len() {
+			asked := &h.Since(e.Call)[0]
 			revision := asked.Revision
 			if asked.Verb == "list" {
 				revision = asked.Server

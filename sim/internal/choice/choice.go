@@ -40,13 +40,27 @@ type Answer struct {
 // Source asks an oracle and records what it answered.
 type Source struct {
 	oracle Oracle
-	asked  map[string]int
+	asked  map[string]*label
 	log    []Answer
 	mute   bool
+	brief  bool
+	bent   []bent // in place of the log, when brief
+}
+
+// label is a label and how often it was asked.
+type label struct {
+	text string
+	n    int
+}
+
+// bent is an answer that was not dull.
+type bent struct {
+	*label
+	nth, value int32
 }
 
 // New returns a source of choices for one run.
-func New(o Oracle) *Source { return &Source{oracle: o, asked: map[string]int{}} }
+func New(o Oracle) *Source { return &Source{oracle: o, asked: map[string]*label{}} }
 
 // Choose asks which of n. Questions with one answer are not asked at all.
 func (s *Source) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
@@ -73,14 +87,27 @@ func (s *Source) put(p Point) int {
 	if p.N <= 1 || s.mute {
 		return 0
 	}
-	label, n := p.Label, p.N
-	p.Nth = s.asked[label]
-	s.asked[label]++
-	v := min(max(s.oracle.Choose(p), 0), n-1)
+	l := s.asked[p.Label]
+	if l == nil {
+		l = &label{text: p.Label}
+		s.asked[p.Label] = l
+	}
+	p.Label, p.Nth = l.text, l.n // one string for all answers
+	l.n++
+	v := min(max(s.oracle.Choose(p), 0), p.N-1)
+	if s.brief {
+		if v != 0 {
+			s.bent = append(s.bent, bent{l, int32(p.Nth), int32(v)})
+		}
+		return v
+	}
 	p.Actors = nil
 	s.log = append(s.log, Answer{p, v})
 	return v
 }
+
+// OnlyTape keeps the answers that are not dull and no others: for runs that are too long for a log.
+func (s *Source) OnlyTape() { s.brief = true }
 
 // Log is every answer so far, in order.
 func (s *Source) Log() []Answer { return s.log }
@@ -88,6 +115,9 @@ func (s *Source) Log() []Answer { return s.log }
 // Tape is the answers that were not dull.
 func (s *Source) Tape() Tape {
 	var t Tape
+	for _, b := range s.bent {
+		t = append(t, Entry{ID: Point{Label: b.text, Nth: int(b.nth)}.ID(), Value: int(b.value)})
+	}
 	for _, a := range s.log {
 		if a.Value != 0 {
 			t = append(t, Entry{ID: a.ID(), Value: a.Value})

@@ -371,28 +371,3 @@ func (l *Life) unparkHandout(a *sched.Action) {
 		}
 	}
 }
-
-// Teardown ends every life and lets all goroutines of the run finish. wait must wait for quiet.
-func (w *World) Teardown(wait func()) {
-	for _, l := range w.lives {
-		l.Port.Die()
-	}
-	wait()
-	for _, l := range w.lives {
-		l.cancel()
-		wait()
-		l.mu.Lock()
-		l.released = true
-		handouts := l.handouts
-		l.handouts = nil
-		l.mu.Unlock()
-		for _, h := range handouts {
-			select {
-			case h.granted <- false:
-				wait()
-			default:
-			}
-		}
-	}
-	w.Wire.Release(wait)
-}

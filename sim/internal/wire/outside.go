@@ -12,7 +12,7 @@ import (
 // serveOutside lets a model of the outside world answer, and keeps the effects that it reports in the ledger.
 func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
-	index := len(c.History.Events)
+	index := c.History.Len()
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
 		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Life, call.Reconcile

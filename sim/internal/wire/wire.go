@@ -11,7 +11,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -272,6 +271,16 @@ func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
 	return c.server.Handle(req)
 }
 
+// Trim has all API servers forget what was committed longer ago than an age.
+func (c *Cluster) Trim(age time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.server.Trim(age)
+	for _, s := range c.remotes {
+		s.Trim(age)
+	}
+}
+
 // answer sends the reply, or what the ruling says, on its way back.
 func (c *Cluster) answer(call *Call, r Ruling) bool {
 	c.park(call, "reply", func() bool {
@@ -346,50 +355,5 @@ func change(ch apiserver.Change, cluster string, s *sched.Scheduler) history.Cha
 	return history.Change{
 		Type: ch.Type, Ref: history.Ref{Cluster: cluster, Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
 		UID: ch.UID, Revision: ch.Revision, At: s.Now(), Object: ch.Object, Previous: ch.Previous,
-	}
-}
-
-// Bury withdraws everything that a dead life was waiting for. Its calls stay parked: see [Cluster.Release].
-func (c *Cluster) Bury(p *Port) {
-	p.Die()
-	for _, call := range append([]*Call(nil), c.calls...) {
-		if call.server == p {
-			call.lost()
-		}
-	}
-	for _, call := range c.calls {
-		if call.Port == p {
-			call.mu.Lock()
-			if call.action != nil {
-				c.Sched.Drop(call.action)
-			}
-			call.mu.Unlock()
-		}
-	}
-	for _, s := range append([]*Stream(nil), c.streams...) {
-		if s.Port == p {
-			c.close(s)
-		}
-	}
-}
-
-// Release ends the run: no request is served any more, and the calls that are still parked return an error, one at a
-// time, so that their goroutines can end.
-func (c *Cluster) Release(wait func()) {
-	c.ending.Store(true)
-	c.abandon()
-	for len(c.calls) > 0 {
-		call := c.calls[0]
-		c.calls = c.calls[1:]
-		select {
-		case call.reply <- outcome{err: ErrDead}:
-			wait()
-		default:
-		}
-	}
-	for _, s := range append([]*Stream(nil), c.streams...) {
-		s.body.end(io.EOF)
-		c.close(s)
-		wait()
 	}
 }

@@ -12,6 +12,7 @@ package store
 import (
 	"iter"
 	"sort"
+	"strings"
 )
 
 // Op says what a committed change did to its key.
@@ -28,6 +29,7 @@ const (
 type Store[V any] struct {
 	revision  int64
 	compacted int64
+	trimmed   int64
 	tables    map[string]*Table[V]
 	log       []*Event[V]
 }
@@ -62,6 +64,8 @@ type Table[V any] struct {
 	events []*Event[V]
 	// base is the number of events dropped from the front of events by compaction: positions handed out are absolute.
 	base int
+	// lost is the newest change that was forgotten under each first part of a key; "" stands for all.
+	lost map[string]int64
 }
 
 // New returns an empty store at revision first.
@@ -73,7 +77,7 @@ func New[V any](first int64) *Store[V] {
 func (s *Store[V]) Table(name string) *Table[V] {
 	t := s.tables[name]
 	if t == nil {
-		t = &Table[V]{Name: name, store: s, items: map[string]*Item[V]{}}
+		t = &Table[V]{Name: name, store: s, items: map[string]*Item[V]{}, lost: map[string]int64{}}
 		s.tables[name] = t
 	}
 	return t
@@ -82,9 +86,11 @@ func (s *Store[V]) Table(name string) *Table[V] {
 // Revision is the revision of the newest change.
 func (s *Store[V]) Revision() int64 { return s.revision }
 
-// Compacted is the mark below which history is forgotten: states at and after it can be read, changes after it can be
-// followed.
+// Compacted is the mark below which nothing can be followed.
 func (s *Store[V]) Compacted() int64 { return s.compacted }
+
+// Trimmed is the mark below which states cannot be read.
+func (s *Store[V]) Trimmed() int64 { return s.trimmed }
 
 // Commit performs one change: it takes the next revision, asks build for the value at that revision, stores it under
 // key (or removes key), and appends the change to history. It is the only write path.
@@ -112,19 +118,42 @@ func (s *Store[V]) Commit(t *Table[V], key string, remove bool, build func(revis
 	return e
 }
 
-// Compact forgets the changes up to and including revision. Marks never move back and never pass the newest revision.
+// Compact forgets the changes up to and including revision, and nobody can follow from before it any more. Marks never move
+// back and never pass the newest revision.
 func (s *Store[V]) Compact(revision int64) {
+	s.compacted = max(s.compacted, min(revision, s.revision))
+	s.Trim(revision)
+}
+
+// Trim is Compact for those who would miss a change: whoever follows keys of which nothing was forgotten does not notice.
+func (s *Store[V]) Trim(revision int64) {
 	revision = min(revision, s.revision)
-	if revision <= s.compacted {
+	if revision <= s.trimmed {
 		return
 	}
-	s.compacted = revision
+	s.trimmed = revision
 	s.log = after(s.log, revision)
 	for _, t := range s.tables {
 		kept := after(t.events, revision)
-		t.base += len(t.events) - len(kept)
+		gone := t.events[:len(t.events)-len(kept)]
+		for _, e := range gone {
+			t.lost[""], t.lost[firstPart(e.Key)] = e.Revision, e.Revision
+		}
+		t.base += len(gone)
 		t.events = kept
 	}
+}
+
+// firstPart is the key up to its first slash: the namespace, for what has one.
+func firstPart(key string) string {
+	first, _, _ := strings.Cut(key, "/")
+	return first
+}
+
+// Lost says whether a change of this table after revision, of a key with the prefix, has been forgotten. It may say so of a
+// prefix that is longer than the first part of a key because of another key with that part.
+func (t *Table[V]) Lost(prefix string, revision int64) bool {
+	return t.lost[firstPart(prefix)] > revision
 }
 
 // after copies the events later than revision, so that the forgotten ones can be collected.
@@ -195,6 +224,9 @@ func (t *Table[V]) After(revision int64) int { return t.base + firstAfter(t.even
 
 // End is the position after the newest change of this table.
 func (t *Table[V]) End() int { return t.base + len(t.events) }
+
+// First is the position of the first change that is not forgotten.
+func (t *Table[V]) First() int { return t.base }
 
 // Event returns the change at a position; lost is true when compaction has forgotten it, and the event is nil when the
 // position is at the end.

@@ -1,0 +1,140 @@
+package history
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sort"
+)
+
+// This file is about runs that are too long for their record: they keep a window of it, and of what came before only what
+// two runs are compared by.
+
+// past is what a history remembers of the events that it has forgotten.
+type past struct {
+	forgetful bool
+	gone      int    // how many they are
+	since     Time   // what is kept began then
+	sum       uint64 // fingerprint of all events so far, kept or not
+	marks     []uint32
+}
+
+// Forgetful returns an empty history that may forget. It keeps four bytes of each event, a mark of the history up to there.
+func Forgetful() *History { return &History{past: past{forgetful: true, sum: fnv.New64a().Sum64()}} }
+
+// Forget lets go of the events before a time. The objects, the effects and the counts stay.
+func (h *History) Forget(before Time) {
+	if !h.forgetful {
+		panic("history: only a Forgetful history may forget")
+	}
+	n := sort.Search(len(h.Events), func(i int) bool { return h.Events[i].At >= before })
+	h.Events = slices.Clone(h.Events[n:])
+	h.gone += n
+	h.since = max(h.since, before)
+}
+
+// Len is how many events there were.
+func (h *History) Len() int { return h.gone + len(h.Events) }
+
+// Since are the events from an index on. It panics if one of them is no longer kept.
+func (h *History) Since(index int) []Event {
+	if index < h.gone {
+		panic(fmt.Sprintf("event %d is no longer kept: this run keeps its record from event %d (%s) on; read events as they happen, or let "+
+			"the window be longer", index, h.gone, Clock(h.since)))
+	}
+	return h.Events[min(index, h.Len())-h.gone:]
+}
+
+// From are the events from a time on. It panics if one of them is no longer kept.
+func (h *History) From(t Time) []Event {
+	if t < h.since {
+		panic(fmt.Sprintf("what happened at %s is no longer kept: this run keeps its record from %s on; let the window be longer", Clock(t),
+			Clock(h.since)))
+	}
+	return h.Events[sort.Search(len(h.Events), func(i int) bool { return h.Events[i].At >= t }):]
+}
+
+// Rest is what is kept, as a history that begins there: for stories and pages.
+func (h *History) Rest() *History {
+	if h.gone == 0 {
+		return h
+	}
+	rest := &History{}
+	for _, e := range h.Events {
+		if e.Call > 0 {
+			e.Call = max(e.Call-h.gone, -1)
+		}
+		rest.Add(e)
+	}
+	for _, e := range h.effects {
+		if e.Event -= h.gone; e.Event >= 0 {
+			rest.effects = append(rest.effects, e)
+		}
+	}
+	return rest
+}
+
+// Departs is the index of the first event from an index on in which h is not as another history was, which may have gone
+// on since; -1 if there is none. Both must be Forgetful.
+func (h *History) Departs(from int, other *History) int {
+	for i := from; i < len(h.marks); i++ {
+		if i >= len(other.marks) || h.marks[i] != other.marks[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// mark takes the fingerprint of the history up to an event.
+func (h *History) mark(e *Event) {
+	if h.forgetful {
+		f := digest(h.sum)
+		f.event(e)
+		h.sum = uint64(f)
+		h.marks = append(h.marks, uint32(f>>32)^uint32(f))
+	}
+}
+
+// forgotten compares what the marks say, if either history has forgotten.
+func forgotten(a, b *History) (int, string) {
+	i := a.Departs(0, b)
+	if i < 0 && len(b.marks) > len(a.marks) {
+		i = len(a.marks)
+	}
+	if i < 0 {
+		return -1, ""
+	}
+	return i, fmt.Sprintf("event %d differs:\n  first:  %s\n  second: %s", i, a.line(i), b.line(i))
+}
+
+func (h *History) line(i int) string {
+	switch {
+	case i >= h.Len():
+		return "ends before it"
+	case i < h.gone:
+		return "no longer keeps it"
+	}
+	return h.Since(i)[0].String()
+}
+
+// digest is a running FNV-1a.
+type digest uint64
+
+// Write implements io.Writer.
+func (d *digest) Write(p []byte) (int, error) {
+	x := uint64(*d)
+	for _, b := range p {
+		x = (x ^ uint64(b)) * 1099511628211
+	}
+	*d = digest(x)
+	return len(p), nil
+}
+
+func (d *digest) event(e *Event) {
+	fmt.Fprintf(d, "%d %d %d %s\n", e.Step, e.Server, e.Call, e.String())
+	_, _ = d.Write(e.Sent)
+	_, _ = d.Write(e.Received)
+	for i := range e.Changes {
+		_, _ = d.Write(e.Changes[i].Object)
+	}
+}

@@ -1,0 +1,41 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+)
+
+// shortestWindow is how far properties of the default pack look back.
+const shortestWindow = time.Minute
+
+// forget lets go of the record before the window. It waits until the window has passed once more, so that each event is
+// moved once.
+func (w *World) forget() {
+	window := w.settings.window
+	if window == 0 || w.sched.Now() < w.kept+2*window {
+		return
+	}
+	for _, p := range append(w.pack[:len(w.pack):len(w.pack)], w.properties...) {
+		if p.temper == eventually { // takes in what is about to go
+			w.judging, w.judged = true, p
+			_ = p.holds(w.history)
+		}
+	}
+	w.judging, w.judged = false, nil
+	w.likeTwin()
+	w.kept = w.sched.Now() - window
+	w.history.Forget(w.kept)
+	w.wire.Trim(window)
+	w.procs.Reap(w.sched.Quiesce)
+}
+
+// likeTwin ends the second run of a doubled one at the first event that is not as in the first run.
+func (w *World) likeTwin() {
+	if w.settings.twin == nil {
+		return
+	}
+	if at := w.history.Departs(w.compared, w.settings.twin); at >= 0 {
+		w.fail(&Verdict{Temper: "nondeterminism", Message: fmt.Sprintf("event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
+	}
+	w.compared = w.history.Len()
+}
