@@ -110,7 +110,10 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 		r.verdict = &Verdict{Temper: failedTest, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
 			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
 	}
-	r.log, r.tape, r.outcomes = source.Log(), source.Tape(), outcomesOf(r.history)
+	r.log, r.tape = source.Log(), source.Tape()
+	for _, o := range outcomesOf(r.history.Events) {
+		r.outcomes = addOutcomes(r.outcomes, o)
+	}
 	r.reconciles, r.requests = r.history.Count(history.Handout), r.history.Count(history.Request)
 	return r
 }
@@ -178,7 +181,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.sched.SetFair(true)
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
-		r.compares = w.compares
+		r.compares, r.outcomes = w.compares, w.outcomes
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)

@@ -19,9 +19,9 @@ type outcomes struct {
 }
 
 // outcomesOf counts by process, in the order in which they were first heard of.
-func outcomesOf(h *history.History) (out []outcomes) {
-	for i := range h.Events {
-		e := &h.Events[i]
+func outcomesOf(events []history.Event) (out []outcomes) {
+	for i := range events {
+		e := &events[i]
 		if e.Kind != history.Done {
 			continue
 		}

@@ -24,7 +24,11 @@ func (w *World) forget() {
 	w.judging, w.judged = false, nil
 	w.likeTwin()
 	w.kept = w.sched.Now() - window
+	events := w.history.Events
 	w.history.Forget(w.kept)
+	for _, o := range outcomesOf(events[:len(events)-len(w.history.Events)]) {
+		w.outcomes = addOutcomes(w.outcomes, o)
+	}
 	w.wire.Trim(window)
 	w.procs.Reap(w.sched.Quiesce)
 }

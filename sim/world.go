@@ -46,6 +46,7 @@ type World struct {
 	compares   bool          // with the undisturbed run
 	looked     int           // the step at which caches were looked at last
 	kept       time.Duration // since when the record is kept
+	outcomes   []outcomes    // of reconciles that are no longer kept
 	compared   int           // events that were compared with the first run of a doubled one
 	faults     []Fault
 	pauses     []*pause // those of them
