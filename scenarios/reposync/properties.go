@@ -23,6 +23,7 @@ const (
 	outlive     = "rights outlive their use"
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
+	threeTries  = "who comes too late with a write succeeds at the third try"
 	noFight     = "nothing is created in vain"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"
@@ -129,6 +130,8 @@ func (b *Books) Truth(h *history.History) error {
 	}
 	return nil
 }
+
+// The other half of S3-S5, threeTries, is judged event by event.
 
 // Actionable (S3-A2): for 95 % of the time that a deletion is blocked, from its 30th second on, the RepoSync says by what. It
 // judges when the telling is over.

@@ -46,6 +46,8 @@ type Setting struct {
 	Chain int
 	// Held puts another controller's finalizer on the first managed object of shop/repo-sync.
 	Held bool
+	// Forever has it stay there: nothing settles then.
+	Forever bool
 	// Orphans leaves managed objects behind when a RepoSync is deleted.
 	Orphans bool
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace, on which the RepoSync says
@@ -78,7 +80,7 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
 	}
 	story := &Story{World: w, Books: NewBooks(s), setting: s, pods: newPods()}
 	w.Without("no stuck finalizer") // the story has sentences of its own for that
-	if v != reposync.V10 {
+	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
 	w.Install(crds)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -49,13 +50,32 @@ func afterAnother(ask, happen func(*Story)) telling {
 	}
 }
 
+// asks are what is asked of scenes, by the sentence.
+var asks = map[string]func(*Story){
+	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff, threeTries: askThreeTries,
+	truth: askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder,
+}
+
+// scene is a telling of which several things are asked.
+func scene(setting Setting, happen func(*Story)) *verdicts.Scene[reposync.Variant] {
+	return &verdicts.Scene[reposync.Variant]{Tell: func(v reposync.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+		return told(setting, func(s *Story) {
+			for _, sentence := range sentences {
+				asks[sentence](s)
+			}
+		}, happen)(v, faults...)
+	}}
+}
+
 // end lets everything run its course, and long enough for the properties that measure time.
 func (s *Story) end() {
-	s.Settle()
-	if _, wanted := s.wanted[shop.Namespace]; wanted {
-		s.insist(shop.Namespace)
+	if !s.setting.Forever {
+		s.Settle()
+		if _, wanted := s.wanted[shop.Namespace]; wanted {
+			s.insist(shop.Namespace)
+		}
+		s.Sleep(3 * time.Minute)
 	}
-	s.Sleep(3 * time.Minute)
 	s.over = true
 	s.theEnd()
 }
@@ -69,6 +89,7 @@ func askWeakOrder(s *Story)   { s.Always(weakOrder, s.Judged(weakOrder)) }
 func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
 func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
+func askThreeTries(s *Story)  { s.Always(threeTries, s.Judged(threeTries)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
 func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
@@ -170,6 +191,17 @@ func held(happen func(*Story)) func(*Story) {
 		s.Sleep(3*time.Minute - (s.History().Now() - begin))
 		s.blocked[1] = s.History().Now()
 		s.Unhold()
+	}
+}
+
+// heldOn has that controller not take it off at all, for as long as anybody looks.
+func heldOn(happen func(*Story)) func(*Story) {
+	return func(s *Story) {
+		begin := s.History().Now()
+		happen(s)
+		s.blame, s.blocked[0] = managed(shop)[0].Name, begin
+		s.Sleep(4*time.Minute - (s.History().Now() - begin))
+		s.blocked[1] = s.History().Now()
 	}
 }
 

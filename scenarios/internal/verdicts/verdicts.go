@@ -28,8 +28,10 @@ type Column[V ~string] struct {
 	// Caught are the variants that must fail; Broken is the sentence under which they do. The others must hold.
 	Caught []V
 	Broken string
-	// Skipped are the variants of which the question makes no sense.
+	// Skipped are the variants of which the question makes no sense; Unasked are others of these, with what the page is to
+	// say of them.
 	Skipped []V
+	Unasked map[V]string
 
 	// Dossier is what was expected of each variant, in the table's order, before anything ran: ✗ (falls), ✓ (holds), ~
 	// (in part) or – (the dossier says nothing of it), with blanks between. Because says, by variant, why the dossier was wrong or why
@@ -70,7 +72,7 @@ func (c Column[V]) Answer(v V) string {
 	switch {
 	case slices.Contains(c.Caught, v):
 		return Falls
-	case slices.Contains(c.Skipped, v):
+	case slices.Contains(c.Skipped, v), c.Unasked[v] != "":
 		return Silent
 	}
 	return Holds
@@ -122,6 +124,7 @@ type cell struct {
 const (
 	agrees    = "agrees"
 	corrected = "dossier corrected: "
+	unasked   = "not asked: "
 	open      = "open"
 )
 
@@ -151,6 +154,9 @@ func (t Table[V]) cells() (cells []cell, err error) {
 
 // status compares the dossier with the table. A difference without a reason is open.
 func (c Column[V]) status(v V, expected string) string {
+	if why := c.Unasked[v]; why != "" {
+		return unasked + why
+	}
 	if expected == c.Answer(v) {
 		return agrees
 	}

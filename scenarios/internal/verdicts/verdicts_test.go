@@ -56,6 +56,11 @@ func TestAStatusSaysWhatTheDossierSaid(t *testing.T) {
 	if s := statuses(); s[0] != open {
 		t.Errorf("a difference without a reason is %q", s[0])
 	}
+	table.Columns[0].Unasked = map[toy]string{"good": "it is good anyway"}
+	if s := statuses(); s[2] != "not asked: it is good anyway" {
+		t.Errorf("a variant that is not asked is %q", s[2])
+	}
+	table.Columns[0].Unasked = nil
 	for _, bad := range []string{"✓ –", "✓ – yes"} {
 		table.Columns[0].Dossier = bad
 		if _, err := table.cells(); err == nil {
