@@ -121,7 +121,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !read.DeletionTimestamp.IsZero() {
+	if !read.DeletionTimestamp.IsZero() || r.policy.cured && read.Spec.ProvisionerClassName != ProvisionerID {
 		return ctrl.Result{}, nil
 	}
 	p := &pass{Reconciler: r, bd: read.DeepCopy()}

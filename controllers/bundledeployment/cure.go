@@ -17,7 +17,8 @@
 //
 // Deployments are read from the server, not from the cache. As the events of the operator's own status writes are dropped,
 // a pass that finds in an old status what it was about to write would write nothing, and nobody would tell it that the
-// newest one says something else.
+// newest one says something else. Whose a deployment is, is looked at here as well: the predicate drops events of those that are
+// another provisioner's, but not timers, nor events of what has been installed.
 
 package bundledeployment
 

@@ -37,6 +37,7 @@ type account struct {
 	hands []*hand
 	begun history.Time
 	last  *hand // the one that is or was last in hand, whenever that was
+	under *hand // the one that may have been under way when hands began
 	said  []said
 	// ready is when its bundle was unpacked; 0 if it is not.
 	ready    history.Time
@@ -50,6 +51,8 @@ type account struct {
 	held    map[string]history.Ref // those that ever did
 	old     map[string]bool        // by uid: those of them that were there when something changed from outside
 	lost    []history.Ref          // those of the old ones that are gone
+	// crowded is a hand-out that began while another one was under way.
+	crowded error
 }
 
 // hand is one hand-out of a deployment.
@@ -92,7 +95,7 @@ func (s *Story) Mark() {
 }
 
 func (a *account) anew(at history.Time) {
-	a.hands, a.begun, a.most = nil, at, len(a.records)
+	a.hands, a.under, a.begun, a.most = nil, a.last, at, len(a.records)
 }
 
 // of is the account of a deployment.
@@ -115,11 +118,18 @@ func (b *Books) read(h *history.History) {
 		switch {
 		case e.Kind == history.Crash:
 			for _, n := range b.order {
-				b.accounts[n].anew(e.At)
+				a := b.accounts[n]
+				a.anew(e.At)
+				if a.last != nil && a.last.done == 0 {
+					a.last.done = e.At
+				}
 			}
 		case name == "":
 		case e.Kind == history.Handout:
 			a := b.of(name)
+			if a.last != nil && a.last.done == 0 {
+				a.crowded = fmt.Errorf("%s was handed out at %s, while the hand-out of %s was still under way", name, history.Clock(e.At), history.Clock(a.last.at))
+			}
 			a.last = &hand{at: e.At, ready: e.Ready, timer: strings.HasPrefix(e.Cause, "timer("), wait: e.Wait}
 			a.hands = append(a.hands, a.last)
 		case e.Kind == history.Done:

@@ -11,16 +11,36 @@ import (
 	"github.com/wavetank/wavetank/sim/history"
 )
 
-// Recovers (S0-L3): so long after the last change from outside the deployment is installed.
-func (b *Books) Recovers(name string, within time.Duration) func(*history.History) error {
+// Recovers (S0-L3): so long after the last change from outside the deployment is installed. The time in which it is in hand, which is
+// as long as requests and clean-ups take, counts only as far as it is more than busy.
+func (b *Books) Recovers(name string, within, busy time.Duration) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		a := b.of(name)
-		if s := a.says(); b.Since > 0 && h.Now() > b.Since+within && !s.installed() {
-			return fmt.Errorf("%s: %v after the cause was removed its status says %s: %s", name, h.Now()-b.Since, s.reason, oneLine(s.message))
+		s, since := a.says(), h.Now()-b.Since
+		if late := since > within && a.idle(b.Since, h.Now()) > within || since > within+busy; b.Since > 0 && late && !s.installed() {
+			return fmt.Errorf("%s: %v after the cause was removed its status says %s: %s", name, since, s.reason, oneLine(s.message))
 		}
 		return nil
 	}
+}
+
+// idle is for how long nobody had a deployment in hand.
+func (a *account) idle(from, to history.Time) time.Duration {
+	d := to - from
+	for _, hand := range append([]*hand{a.under}, a.hands...) {
+		if hand == nil {
+			continue
+		}
+		end := hand.done
+		if end == 0 {
+			end = to
+		}
+		if begin := max(hand.at, from); end > begin {
+			d -= end - begin
+		}
+	}
+	return d
 }
 
 // NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named the cause. Periods are
@@ -85,6 +105,32 @@ func (b *Books) OneOwner(name, other string) func(*history.History) error {
 			}
 			return fmt.Errorf("%s: the status says neither that it is installed, nor the cause, nor that its objects are another's, but %s: %s", a.name,
 				a.says().reason, oneLine(a.says().message))
+		}
+		return nil
+	}
+}
+
+// OneHand (S0-T1): a deployment is in one worker's hands at a time.
+func (b *Books) OneHand(names ...string) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		for _, name := range names {
+			if err := b.of(name).crowded; err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// HandsOff holds while no attempt has begun since the last change from outside.
+func (b *Books) HandsOff(name string) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		for _, hand := range b.of(name).hands {
+			if hand.attempts > 0 {
+				return fmt.Errorf("%s is somebody else's since %s, and at %s an attempt began", name, history.Clock(b.Since), history.Clock(hand.at))
+			}
 		}
 		return nil
 	}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
-	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -43,6 +42,10 @@ type Setting struct {
 	ReadYourWrites bool
 	// KeepRemains has the full cure leave what a failed install has made.
 	KeepRemains bool
+	// OldServer refuses to delete a namespace that terminates already, as API servers once did.
+	OldServer bool
+	// Twice is a mistake in the operator's main: it sets the controller up twice.
+	Twice bool
 }
 
 // Story is a world with the operator in it.
@@ -52,20 +55,27 @@ type Story struct {
 	*Books
 	// Setting of this world.
 	Setting Setting
+
+	watched *watched
 }
 
 // Begin installs the kinds and starts the operator; it applies no deployment yet.
 func Begin(w *sim.World, s Setting) *Story {
 	w.Install(crds)
 	w.Builtin(&Unpacker{After: time.Second})
-	if s.Terminates > 0 {
-		w.Builtin(slowly{namespace.New(), s.Terminates})
-	}
-	story := &Story{World: w, Books: NewBooks(s.Terminates), Setting: s}
+	w.Builtin(s.namespaces())
+	story := &Story{World: w, Books: NewBooks(s.Terminates), Setting: s, watched: &watched{}}
 	w.Apply(Namespace(bundledeployment.DefaultNamespace))
 	w.Start(Operator, func(mgr ctrl.Manager) error {
-		r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
-		return r.SetupWithManager(mgr)
+		mgr = story.watched.by(mgr)
+		setup := func() error {
+			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
+			return r.SetupWithManager(mgr)
+		}
+		if err := setup(); err != nil || !s.Twice {
+			return err
+		}
+		return setup()
 	}, sim.Options(s.options()))
 	return story
 }

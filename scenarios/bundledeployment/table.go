@@ -3,6 +3,7 @@
 package bundledeployment
 
 import (
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -37,64 +38,141 @@ const notAsked = "it does not say"
 
 // oneWorker and inItsOwnWay are why the dossier is corrected more than once.
 const (
-	oneWorker   = "its 1 s needs a second worker: while requests are slow, those of one failing attempt alone were seen to hold one for 4 s"
-	inItsTime   = "it has no cell, and allows 1 s besides the wait; while requests are slow, two hand-outs of 5 s are part of that"
-	metRemains  = "it does not say; the attempt for the mended deployment meets what is being removed, and the next one waits for the back-off of all failures before"
-	inItsOwnWay = "it does not say; the status names neither the cause nor the other owner, but the namespace that its own clean-up is removing"
+	oneWorker    = "its 1 s needs a second worker: while requests are slow, those of one failing attempt alone were seen to hold one for 4 s"
+	inItsTime    = "it has no cell, and allows 1 s besides the wait; while requests are slow, two hand-outs of 5 s are part of that"
+	metRemains   = "it does not say; the attempt for the mended deployment meets what is being removed, and the next one waits for the back-off of all failures before"
+	oldNews      = "it does not say; the repair that succeeds finds the status in the cache as it wants it, from before the one that failed, and of its own write nobody tells it"
+	deletesTwice = "its prediction P4 is of the operator as reported, and holds for whoever deletes again what still terminates"
+	inItsOwnWay  = "it does not say; the status names neither the cause nor the other owner, but the namespace that its own clean-up is removing"
 )
 
 var silent = map[Row]string{"": notAsked}
 
+// fails are the variants that do not settle; undoes are those that undo what has failed.
+var (
+	fails  = []Row{"V0", slow}
+	undoes = []Row{"V0", "V0-status-filter", "V1", "V2", slow}
+)
+
 // Table is what the story says of every row.
 func Table() verdicts.Table[Row] {
-	fails := []Row{"V0", slow}
-	undoes := []Row{"V0", "V0-status-filter", "V1", "V2", slow}
-	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4", Columns: []verdicts.Column[Row]{
+	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4", Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
+}
+
+// settling asks whether failures settle.
+func settling() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
 		{Name: "it settles", Tell: in(Fails(settles)), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "back-off grows", Tell: in(Fails(backoffGrows)), Broken: backoffGrows, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "the status names the cause", Tell: in(Fails(actionable)), Broken: actionable, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "the status is quiet", Tell: in(Fails(quiet)), Broken: quiet, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "it settles with the classic queue", Tell: in(Fails(settles), classic), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "it settles reading its own writes", Tell: in(Fails(settles), ownWrites), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "it settles beside watched kinds", Tell: in(FailsWatched(settles)), Broken: settles, Caught: undoes,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "it settles although the refusal varies", Tell: in(FailsVarying(settles)), Broken: settles,
 			Caught: []Row{"V0", "V1", "V2", slow, "V3"}, Dossier: "✗ – ✗ ✗ ✗ – –", Because: map[Row]string{
 				"V0-status-filter": notAsked, "V4": notAsked,
 				"V3": "each refusal is news to the status, and the event of writing it starts the next attempt"}},
+	}
+}
+
+// undoing asks what becomes of objects and records when an action fails.
+func undoing() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
 		{Name: "no overlap after an install", Tell: in(Fails(noOverlap)), Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "no overlap after an upgrade", Tell: in(FailsToUpgrade(noOverlap)), Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "a failing upgrade keeps the old", Tell: in(FailsToUpgrade(keepsOld)), Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
 		{Name: "records are bounded", Tell: in(FailsToUpgrade(bounded)), Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "a record cannot be purged for a while", Tell: in(InterruptedFailing), Faults: purgeFails, Broken: installed, Caught: undoes,
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked}},
+	}
+}
+
+// crowds asks what deployments have to do with each other.
+func crowds() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
 		{Name: "one fails beside a healthy one", Tell: in(Starved(1, false, 0)), Broken: prompt,
 			Caught: []Row{"V0", "V0-status-filter", "V1", "V3"}, Dossier: "✓ ✓ ✗ ✓ ✗ ✓ ✓", Because: map[Row]string{
 				"V0": oneWorker, "V0-status-filter": oneWorker, "V3": oneWorker,
 				slow: "one of four workers waits, the others are free"}},
 		{Name: "four fail beside a healthy one", Tell: in(Starved(4, false, labour)), Broken: prompt, Caught: []Row{"V1", "V2", slow},
 			Dossier: "✓ ✓ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "several are installed at once", Tell: in(Several), Faults: crash, Broken: watchedOnce, Dossier: "– – – – – – –", Because: silent},
+	}
+}
+
+// deaths asks what becomes of a deployment whose operator dies, or whose cache trails.
+func deaths() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
 		{Name: "dies in the clean-up", Tell: in(Fails(noWedge)), Faults: crashInCleanUp, Broken: noWedge, Caught: undoes,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "dies anywhere", Tell: in(Interrupted), Faults: crash, Broken: installed,
 			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓", Because: silent},
 		{Name: "dies anywhere while it fails", Tell: in(InterruptedFailing), Faults: crash, Broken: installed,
 			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓", Because: silent},
-		{Name: "the environment is mended", Tell: in(Recovered(false)), Broken: recovers, Dossier: "– – – – – – –", Because: silent},
-		{Name: "the deployment is mended", Tell: in(Recovered(true)), Broken: recovers, Caught: []Row{"V0", "V0-status-filter"},
+		{Name: "the cache trails", Tell: in(Interrupted), Faults: statusTrails, Broken: installed, Caught: []Row{"V0-status-filter"},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0-status-filter": oldNews}},
+		{Name: "the cache trails, own writes are waited for", Tell: in(Interrupted, ownWrites), Faults: statusTrails, Broken: installed,
+			Dossier: "– – – – – – –", Because: silent},
+	}
+}
+
+// mends asks how soon a deployment is installed once the cause of its failure is gone.
+func mends() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
+		{Name: "the environment is mended", Tell: in(Recovered(Environment)), Broken: recovers, Dossier: "– – – – – – –", Because: silent},
+		{Name: "the environment is mended, and nothing is deleted twice", Tell: in(Recovered(Environment), oldServer), Broken: recovers,
+			Caught: []Row{"V0", "V0-status-filter", slow}, Dossier: "✗ – – – – – –", Because: map[Row]string{"": notAsked,
+				"V0-status-filter": deletesTwice, slow: deletesTwice}},
+		{Name: "the deployment is mended", Tell: in(Recovered(Values)), Broken: recovers, Caught: []Row{"V0", "V0-status-filter"},
 			Dossier: "– – – – – – –", Because: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains}},
+		{Name: "the content is mended", Tell: in(Recovered(Content)), Broken: recovers, Caught: []Row{"V0", "V0-status-filter", slow},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains, slow: metRemains}},
+		{Name: "it is another's for a while", Tell: in(Disowned), Broken: handsOff, Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked + "; events of what is another's are dropped, timers are not", "V4": notAsked}},
+	}
+}
+
+// sharing asks what becomes of what two deployments want.
+func sharing() []verdicts.Column[Row] {
+	return []verdicts.Column[Row]{
 		{Name: "two want one namespace", Tell: in(Shared(false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
 		{Name: "two want one namespace, one is refused", Tell: in(Shared(true)), Broken: oneOwner, Caught: fails,
 			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked,
 				"V0": inItsOwnWay, slow: inItsOwnWay}},
-	}}
+	}
 }
 
-// in puts a telling into the world of a row.
-func in(t Telling) func(Row, ...sim.Fault) func(*sim.World) {
-	return func(r Row, faults ...sim.Fault) func(*sim.World) { return t(r.setting(), faults...) }
+// in puts a telling into the world of a row, changed.
+func in(t Telling, changes ...func(*Setting)) func(Row, ...sim.Fault) func(*sim.World) {
+	return func(r Row, faults ...sim.Fault) func(*sim.World) {
+		s := r.setting()
+		for _, change := range changes {
+			change(&s)
+		}
+		return t(s, faults...)
+	}
 }
+
+func classic(s *Setting)   { s.Classic = true }
+func ownWrites(s *Setting) { s.ReadYourWrites = true }
+func oldServer(s *Setting) { s.OldServer = true }
 
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
 
 // crashInCleanUp kills the operator around one of the deletions of a clean-up.
 func crashInCleanUp() []sim.Fault {
 	return []sim.Fault{sim.Crash(Operator, sim.OnVerb("delete"), sim.OfKind("Namespace"))}
+}
+
+// purgeFails keeps release records from being removed.
+func purgeFails() []sim.Fault {
+	return []sim.Fault{sim.ServerError(sim.OfKind("Secret"), sim.OnVerb("delete"))}
+}
+
+// statusTrails lets events of deployments come late, and a repair fail now and then.
+func statusTrails() []sim.Fault {
+	return []sim.Fault{sim.StaleCache(time.Minute, sim.OfKind("BundleDeployment")), sim.ServerError(sim.OfKind("Namespace"), sim.OnVerb("create"))}
 }

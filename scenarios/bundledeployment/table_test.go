@@ -113,6 +113,3 @@ func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
 		}
 	}
 }
-
-// cleanUpWait is how long V1 and V2 wait.
-const cleanUpWait = 30 * time.Second

@@ -29,6 +29,10 @@ const (
 	oneOwner     = "an object that two want belongs to one"
 	noWedge      = "a crash wedges nothing"
 	installed    = "every deployment is installed in the end"
+	oneHand      = "a deployment is in one worker's hands"
+	watchedOnce  = "a kind is watched once"
+	stillWatched = "what is installed is watched"
+	handsOff     = "a deployment of another provisioner is left alone"
 )
 
 // app is the deployment that most tellings are about.
@@ -112,42 +116,101 @@ func FailsToUpgrade(sentences ...string) Telling {
 	}
 }
 
-// Recovered removes the cause after a while, in the environment or from the deployment. The dossier allows a second for a
-// mended deployment, besides what has to be waited for; here the hand-out that is under way and the next one have theirs.
-func Recovered(bySpec bool) Telling {
+// Mend is how the cause of a failure is removed.
+type Mend string
+
+// The mends.
+const (
+	Environment Mend = "environment" // what was missing comes to be there
+	Values      Mend = "values"      // the deployment does not want it any more
+	Content     Mend = "content"     // the deployment wants another bundle, which does not want it
+)
+
+// Recovered removes the cause after a while. To a mended deployment the dossier allows a second, besides what has to be waited for.
+func Recovered(by Mend) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			w.Sleep(sim.Draw(w, "until the cause is removed", delays))
-			within := longestSleep + s.Terminates + time.Second
-			if bySpec {
-				within = s.Terminates + time.Second + 2*labour + waits(t.Variant)
-				s.Apply(Deployment(app, "app", "apps", false))
-			} else {
+			within := s.Terminates + time.Second + looks(t.Variant)
+			switch by {
+			case Environment:
+				within = longestSleep + s.Terminates
 				s.Apply(Namespace(cause))
+			case Values:
+				s.Apply(Deployment(app, "app", "apps", false))
+			case Content:
+				within += unpacks
+				s.Apply(Deployment(app, "wide", "apps", false))
 			}
 			s.Mark()
-			w.Always(recovers, s.Recovers(app, within))
-			w.Sleep(within + time.Minute)
+			w.Always(recovers, s.Recovers(app, within, cleanUpWait+2*labour))
+			w.Sleep(within + 2*time.Minute)
 			w.Settle()
 		}
 	}
 }
 
-// waits is how long a variant may be busy with a clean-up, or sleep before it looks whether it is done.
-func waits(v bundledeployment.Variant) time.Duration {
-	switch v {
-	case bundledeployment.V1, bundledeployment.V2:
-		return 30 * time.Second
-	case bundledeployment.V4:
+// Disowned gives a failing deployment to another provisioner for a while. Whoever has it in hand at that moment may finish.
+func Disowned(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, t)
+		w.Inject(faults...)
+		w.Eventually(installed, s.Installed(app))
+		s.Apply(Deployment(app, "app", "apps", true))
+		w.Sleep(2 * time.Second)
+		theirs := Deployment(app, "app", "apps", true)
+		theirs.Spec.ProvisionerClassName = "core-rukpak-io-plain"
+		s.Apply(theirs)
+		w.Sleep(labour + cleanUpWait)
+		s.Mark()
+		mine := false
+		w.Always(handsOff, func(h *history.History) error {
+			if mine {
+				return nil
+			}
+			return s.HandsOff(app)(h)
+		})
+		w.Sleep(10 * time.Minute)
+		mine = true
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Settle()
+	}
+}
+
+// Several deployments of the same kinds come at once, and then one more.
+func Several(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		t.Workers = 3
+		s := Begin(w, t)
+		w.Inject(faults...)
+		w.Always(oneHand, s.OneHand("one", "two", "three"))
+		w.Always(watchedOnce, s.WatchedOnce)
+		w.Eventually(stillWatched, s.StillWatched)
+		for _, name := range []string{"one", "two"} {
+			s.Apply(Deployment(name, "app", name, false))
+		}
+		interrupt(w)
+		s.Apply(Deployment("three", "app", "three", false))
+		interrupt(w)
+	}
+}
+
+// looks is how long a variant may sleep before it looks whether a clean-up is done. V1 and V2 never sleep then: they hold on.
+func looks(v bundledeployment.Variant) time.Duration {
+	if v == bundledeployment.V4 {
 		return 5 * time.Second
 	}
 	return 0
 }
 
 const (
+	// cleanUpWait is how long V1 and V2 wait for what they undo.
+	cleanUpWait = 30 * time.Second
+	// unpacks is how long a bundle takes to be unpacked, at most.
+	unpacks = 2 * time.Second
 	// promptly is how soon a worker must begin with a healthy deployment while there are more workers than failing ones.
 	promptly = time.Second
 	// labour is what the requests of one hand-out of a failing deployment may take: 4.2 s was the most that was seen while
@@ -155,7 +218,7 @@ const (
 	labour = 5 * time.Second
 )
 
-// Starved lets some deployments fail, and asks how long a healthy one has to wait: no longer than a second, and for what
+// Starved lets some deployments fail, and asks how long a healthy one has to wait: no longer than a second, or than what
 // each may hold a worker, as many times as it takes all workers to begin with everything. Namespaces take 28 s to go, so
 // that whoever waits for them is seen to wait.
 func Starved(failing int, staggered bool, each time.Duration) Telling {
@@ -172,7 +235,7 @@ func Starved(failing int, staggered bool, each time.Duration) Telling {
 			}
 			workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
 			turns := (failing + workers) / workers // (failing+1)/workers, rounded up
-			w.Always(prompt, s.Prompt(app, promptly+time.Duration(turns)*each))
+			w.Always(prompt, s.Prompt(app, max(promptly, time.Duration(turns)*each)))
 			w.Sleep(900 * time.Millisecond)
 			s.Apply(Deployment(app, "app", "apps", false))
 			w.Sleep(2 * time.Minute)

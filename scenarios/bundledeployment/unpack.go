@@ -20,6 +20,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/namespace"
 )
 
 //go:embed charts
@@ -107,11 +108,22 @@ func (u *Unpacker) unpack(b *v1alpha1.Bundle) {
 	_ = actor.Do(u.cluster, http.MethodPut, path+"/status", b, nil)
 }
 
-// slowly is a namespace controller that takes its time before it begins to empty a namespace.
+// namespaces is the namespace controller of a world: it takes its time before it begins to empty a namespace.
+func (s Setting) namespaces() actor.Actor {
+	c := namespace.New()
+	if s.OldServer {
+		c = namespace.New(namespace.RefuseSecondDelete())
+	}
+	return slowly{c, s.Terminates}
+}
+
 type slowly struct {
 	actor.Actor
 	begins time.Duration
 }
+
+// Serve implements actor.Server.
+func (s slowly) Serve(server *apiserver.Server) { s.Actor.(actor.Server).Serve(server) }
 
 // Begin implements actor.Actor.
 func (s slowly) Begin(c actor.Cluster) { s.Actor.Begin(slowCluster{c, s.begins}) }
