@@ -93,13 +93,13 @@ func undoing() []verdicts.Column[Row] {
 // crowds asks what deployments have to do with each other.
 func crowds() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
-		{Name: "one fails beside a healthy one", Tell: in(Starved(1, false, 0)), Broken: prompt,
+		{Name: "one fails beside a healthy one", Tell: in(Starved(1, 0)), Broken: prompt,
 			Caught: []Row{"V0", "V0-status-filter", "V1", "V3"}, Dossier: "✓ ✓ ✗ ✓ ✗ ✓ ✓", Because: map[Row]string{
 				"V0": oneWorker, "V0-status-filter": oneWorker, "V3": oneWorker,
 				slow: "one of four workers waits, the others are free"}},
-		{Name: "four fail beside a healthy one", Tell: in(Starved(4, false, labour)), Broken: prompt, Caught: []Row{"V1", "V2", slow},
+		{Name: "four fail beside a healthy one", Tell: in(Starved(4, labour)), Broken: prompt, Caught: []Row{"V1", "V2", slow},
 			Dossier: "✓ ✓ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "several are installed at once", Tell: in(Several), Faults: crash, Broken: watchedOnce, Dossier: "– – – – – – –", Because: silent},
+		{Name: "several are installed at once", Tell: in(Several(oneHand, watchedOnce)), Faults: crash, Broken: watchedOnce, Dossier: "– – – – – – –", Because: silent},
 	}
 }
 

@@ -4,7 +4,7 @@
 package bundledeployment
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,20 +46,46 @@ func TestSettingsThatDoNotMatter(t *testing.T) {
 	}
 }
 
+// What no operator of the table gets wrong is seen where it is: one that is set up twice has two workers for one deployment, and
+// watches each kind twice.
+func TestAnOperatorThatIsSetUpTwice(t *testing.T) {
+	s := Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second, Twice: true}
+	for _, sentence := range []string{oneHand, watchedOnce} {
+		caught(t, Several(sentence)(s), sentence)
+	}
+}
+
+// dull tells a story once, without anything that its choices could add.
+func dull(t *testing.T, scenario func(*sim.World)) {
+	t.Helper()
+	if r := sim.Explore(t, scenario, sim.Runs(1), sim.Verify(0), sim.Strategy("exhaustive")); r.Failure != nil {
+		t.Fatal(r.Failure.Text())
+	}
+}
+
 // A healthy deployment waits for failing ones exactly when all workers do, and never longer than their waits take in turn.
 func TestWorkersThatWait(t *testing.T) {
-	for workers := 1; workers <= 3; workers++ {
-		for _, failing := range []int{0, 2, 4} {
-			s := Setting{Variant: bundledeployment.V2, Workers: workers}
-			staggered := workers == 2
-			t.Run(fmt.Sprintf("%d workers, %d failing", workers, failing), func(t *testing.T) {
-				if failing < workers {
-					sim.Check(t, Starved(failing, staggered, 0)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
-					return
+	for workers := 1; workers <= 4; workers++ {
+		for failing := range 7 {
+			for _, staggered := range []bool{false, true} {
+				var late time.Duration
+				dull(t, func(w *sim.World) {
+					s := Crowd(w, Setting{Variant: bundledeployment.V2, Workers: workers}, failing, staggered)
+					w.Sleep(4 * time.Minute)
+					s.read(w.History())
+					for _, hand := range s.of(app).hands {
+						late = max(late, hand.at-hand.ready)
+					}
+				})
+				most := promptly
+				if failing >= workers {
+					most = time.Duration((failing+workers)/workers) * cleanUpWait
 				}
-				caught(t, Starved(failing, staggered, labour)(s), prompt)
-				sim.Check(t, Starved(failing, staggered, labour+cleanUpWait)(s), sim.Runs(1), sim.For(0), sim.Verify(0))
-			})
+				t.Logf("%d workers, %d failing, staggered %t: it waited %v", workers, failing, staggered, late)
+				if late > most || failing >= workers && late <= promptly {
+					t.Errorf("%d workers, %d failing, staggered %t: it waited %v", workers, failing, staggered, late)
+				}
+			}
 		}
 	}
 }
@@ -83,6 +109,34 @@ func TestFullCureUnderFaults(t *testing.T) {
 	sim.Check(t, Interrupted(s, faults()...), sim.Runs(10), sim.For(20*time.Second))
 }
 
+// Sleeps of a failing deployment as reported: three attempts for each, so that one is eight times as long as the one before. In the
+// classic queue the first failure's timer survives the other two, in the priority queue it is the last one's. They begin when
+// sleeps are longer than the namespace takes to go, after 14 failures: three at once, and one for each shorter sleep.
+func TestSleepsAsReported(t *testing.T) {
+	for classic, want := range map[bool][]time.Duration{
+		true:  {sleep(15), sleep(18), longestSleep},
+		false: {sleep(17), longestSleep},
+	} {
+		var got []time.Duration
+		dull(t, func(w *sim.World) {
+			s := Begin(w, Setting{Variant: bundledeployment.V0, Terminates: 7 * time.Second, Classic: classic})
+			s.Apply(Deployment(app, "app", "apps", true))
+			w.Sleep(4 * longestSleep)
+			s.read(w.History())
+			a := s.of(app)
+			got = nil
+			for _, p := range settledPeriods(a, s.calm(a)) {
+				if p.attempts == 3 {
+					got = append(got, p.to.wait)
+				}
+			}
+		})
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("classic queue %t: sleeps are %v, not %v", classic, got, want)
+		}
+	}
+}
+
 // attempts is how many attempts a failing deployment makes in a while, and for how much of it the status names the cause.
 func attempts(t *testing.T, s Setting, while time.Duration) (n int, share float64) {
 	t.Helper()
@@ -101,14 +155,25 @@ func attempts(t *testing.T, s Setting, while time.Duration) (n int, share float6
 	return n, share
 }
 
-// Where namespaces take longer to go than the pull request waits, it makes things worse than it found them.
+// Where namespaces take longer to go than the pull request waits, it makes things worse than it found them. The dossier's model
+// counted 1,300 to 2,600 attempts in 40,000 s, and the cause named for 3 to 49 % of the time.
 func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
 	const while = 3000 * time.Second
 	for _, terminates := range []time.Duration{20 * time.Second, 45 * time.Second, 75 * time.Second, 95 * time.Second} {
 		before, _ := attempts(t, Setting{Variant: bundledeployment.V0, Terminates: terminates}, while)
 		after, share := attempts(t, Setting{Variant: bundledeployment.V1, Terminates: terminates}, while)
 		t.Logf("namespaces take %v: %d attempts in %v as reported, %d with the wait, cause named for %.0f %% of the time", terminates, before, while, after, 100*share)
-		if worse, expected := after > 2*before, terminates > cleanUpWait && terminates <= 3*cleanUpWait; worse != expected {
+		rate := float64(after) * float64(40000*time.Second) / float64(while)
+		switch {
+		case terminates <= cleanUpWait:
+			if after >= before || share < 0.96 {
+				t.Errorf("namespaces take %v: %d attempts as reported and %d with the wait, cause named for %.2f of the time", terminates, before, after, share)
+			}
+		case terminates <= 3*cleanUpWait:
+			if rate < 1300 || rate > 2600 || share < 0.03 || share > 0.49 {
+				t.Errorf("namespaces take %v: at a rate of %.0f attempts, cause named for %.2f of the time", terminates, rate, share)
+			}
+		case after > 2*before:
 			t.Errorf("namespaces take %v: %d attempts as reported and %d with the wait", terminates, before, after)
 		}
 	}

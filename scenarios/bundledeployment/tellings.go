@@ -180,21 +180,25 @@ func Disowned(t Setting, faults ...sim.Fault) func(*sim.World) {
 	}
 }
 
-// Several deployments of the same kinds come at once, and then one more.
-func Several(t Setting, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		t.Workers = 3
-		s := Begin(w, t)
-		w.Inject(faults...)
-		w.Always(oneHand, s.OneHand("one", "two", "three"))
-		w.Always(watchedOnce, s.WatchedOnce)
-		w.Eventually(stillWatched, s.StillWatched)
-		for _, name := range []string{"one", "two"} {
-			s.Apply(Deployment(name, "app", name, false))
+// Several installs deployments of the same kinds at once, and then one more.
+func Several(sentences ...string) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			t.Workers = 3
+			s := Begin(w, t)
+			w.Inject(faults...)
+			for _, sentence := range sentences {
+				w.Always(sentence, map[string]func(*history.History) error{
+					oneHand: s.OneHand("one", "two", "three"), watchedOnce: s.WatchedOnce}[sentence])
+			}
+			w.Eventually(stillWatched, s.StillWatched)
+			for _, name := range []string{"one", "two"} {
+				s.Apply(Deployment(name, "app", name, false))
+			}
+			interrupt(w)
+			s.Apply(Deployment("three", "app", "three", false))
+			interrupt(w)
 		}
-		interrupt(w)
-		s.Apply(Deployment("three", "app", "three", false))
-		interrupt(w)
 	}
 }
 
@@ -218,26 +222,32 @@ const (
 	labour = 5 * time.Second
 )
 
-// Starved lets some deployments fail, and asks how long a healthy one has to wait: no longer than a second, or than what
-// each may hold a worker, as many times as it takes all workers to begin with everything. Namespaces take 28 s to go, so
-// that whoever waits for them is seen to wait.
-func Starved(failing int, staggered bool, each time.Duration) Telling {
+// Crowd lets some deployments fail, at once or one after the other, and then a healthy one come. Namespaces take 28 s to go, so that
+// whoever waits for them is seen to wait.
+func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...sim.Fault) *Story {
+	t.Terminates = max(t.Terminates, 28*time.Second)
+	s := Begin(w, t)
+	w.Inject(faults...)
+	for i := range failing {
+		s.Apply(Deployment(fmt.Sprintf("failing-%d", i+1), "app", fmt.Sprintf("failing-%d", i+1), true))
+		if staggered {
+			w.Sleep(3 * time.Second)
+		}
+	}
+	w.Sleep(900 * time.Millisecond)
+	s.Apply(Deployment(app, "app", "apps", false))
+	return s
+}
+
+// Starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for what each may hold a worker, as
+// many times as it takes all workers to begin with everything.
+func Starved(failing int, each time.Duration) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
-			t.Terminates = max(t.Terminates, 28*time.Second)
-			s := Begin(w, t)
-			w.Inject(faults...)
-			for i := range failing {
-				s.Apply(Deployment(fmt.Sprintf("failing-%d", i+1), "app", fmt.Sprintf("failing-%d", i+1), true))
-				if staggered {
-					w.Sleep(3 * time.Second)
-				}
-			}
+			s := Crowd(w, t, failing, false, faults...)
 			workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
 			turns := (failing + workers) / workers // (failing+1)/workers, rounded up
-			w.Always(prompt, s.Prompt(app, max(promptly, time.Duration(turns)*each)))
-			w.Sleep(900 * time.Millisecond)
-			s.Apply(Deployment(app, "app", "apps", false))
+			w.Always(prompt, s.Prompt(app, promptly+time.Duration(turns)*each))
 			w.Sleep(2 * time.Minute)
 		}
 	}

@@ -10,16 +10,15 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/wavetank/wavetank/sim/history"
 )
 
-// watched counts the watches that the operator's present life has begun, by kind.
+// watched counts the watches that the operator's present life has begun while it ran, by kind.
 type watched struct {
 	mu    sync.Mutex
 	times map[string]int
@@ -33,14 +32,13 @@ func (c *watched) by(mgr ctrl.Manager) ctrl.Manager {
 	return watchedManager{mgr, c}
 }
 
-func (c *watched) count(o client.Object, scheme *runtime.Scheme) {
-	gvk, err := apiutil.GVKForObject(o, scheme)
-	if err != nil {
-		panic(fmt.Sprintf("a kind is watched that the scheme does not know: %v", err))
+// count takes in a watch that began while the operator ran; those that it is set up with are of its own types.
+func (c *watched) count(o client.Object) {
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.times[u.GetKind()]++
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.times[gvk.Kind]++
 }
 
 type watchedManager struct {
@@ -49,18 +47,18 @@ type watchedManager struct {
 }
 
 // GetCache implements ctrl.Manager.
-func (m watchedManager) GetCache() cache.Cache { return watchedCache{m.Manager.GetCache(), m} }
+func (m watchedManager) GetCache() cache.Cache { return watchedCache{m.Manager.GetCache(), m.count} }
 
 type watchedCache struct {
 	cache.Cache
-	by watchedManager
+	count *watched
 }
 
 // GetInformer implements cache.Cache.
 func (c watchedCache) GetInformer(ctx context.Context, o client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	informer, err := c.Cache.GetInformer(ctx, o, opts...)
 	if err == nil {
-		c.by.count.count(o, c.by.GetScheme())
+		c.count.count(o)
 	}
 	return informer, err
 }
