@@ -18,6 +18,17 @@
 // failing upgrade, undone, never comes to rest with any variant that undoes it, the filter of its own status events
 // included; and each of its attempts leaves two records, for ever.
 //
+// A server that refuses to delete a namespace twice, as old ones did, makes it final: the uninstall after the second attempt
+// fails, its record stays "uninstalling", and neither an install nor an upgrade gets past that, whatever is mended. The same
+// comes of a record that could not be purged.
+//
+// The filter alone has a price. Where the cache trails, a repair that succeeds finds in it the status from before the one that
+// failed, writes nothing, and of the status that is wrong on the server nobody tells it, for ever. A client that waits for its own
+// writes closes that gap, and so does reading from the server, as V4 does.
+//
+// A deployment that is given to another provisioner is still worked on by all but V4: the predicate drops its events, not the
+// timers that are under way.
+//
 // # What upstream ships
 //
 // V3: nothing is undone, and ten records are kept. It settles, says why, bounds its records, keeps the old version, and
