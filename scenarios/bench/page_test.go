@@ -257,9 +257,10 @@ const weaknesses = `## Where each strategy fails
 - **swarm** draws the odds themselves, so it finds those; it pays where one strike at one point is all that is needed,
   because in many of its runs the fault is off.
 - **pct** takes every worker of a controller at its key for an actor of its own, and finds what needs some of them in an
-  order (older-order-wins, served-back-to-front) about as soon as what needs none. Elsewhere it finds by making one sort of
-  request, or one actor, slow for the whole run. It is as blind as random for a fault that must strike three times.
-- **starve** makes its victim late as well as last, so it does best where one worker or one program must be behind for a
+  order (older-order-wins, served-back-to-front) in a dozen or two of runs; in worlds this small chance is as quick.
+  Elsewhere it finds by making one sort of request, or one actor, slow for the whole run. It is as blind as random for a
+  fault that must strike three times.
+- **starve** makes its victim late as well as last, so it does well where one worker or one program must be behind for a
   while (locks-crossed, ready-for-the-last-colour); for faults it is the random walk that it is made of.
 - **delay** leaves the dull path at most four times, anywhere: a fault that must strike again and again, each time at a
   point that exists only because it struck before (gives-up-after-three), is its worst case.
@@ -279,5 +280,6 @@ const weaknesses = `## Where each strategy fails
 The p95 of the lines of story is far above the target: those are the stories with back-off or leader election in them,
 whose every attempt is told. Shrinking takes choices away; it does not fold what repeats.
 
-Not shown: large worlds, bugs that nobody planted, depths above 3, and faults that sim does not have yet.
+Not shown: large worlds, bugs that nobody planted, depths above 3, and faults that no planted bug needs: lists from an older
+server, watches that expire, paused processes, webhooks, rights, slow namespaces.
 `
