@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/kubectl/pkg/validation"
+	"k8s.io/utils/lru"
 )
 
 // FieldManager is the name under which Helm writes. Helm's own default is the name of the program's file.
@@ -32,8 +33,14 @@ const FieldManager = "helm"
 
 func init() { kube.ManagedFieldsManager = FieldManager }
 
+// fewManifests are remembered by a process; they may be a megabyte each.
+const fewManifests = 16
+
 // Clients is Helm's access to one cluster. Make one for each process.
 type Clients struct {
+	// Marked is for [Marks]: what came of the last few manifests.
+	Marked *lru.Cache
+
 	config    *rest.Config
 	mapper    meta.RESTMapper
 	set       *kubernetes.Clientset
@@ -49,7 +56,7 @@ func NewClients(config *rest.Config, mapper meta.RESTMapper) (*Clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making Helm's clients: %w", err)
 	}
-	return &Clients{config: config, mapper: mapper, set: set, discovery: memory.NewMemCacheClient(set.Discovery())}, nil
+	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: memory.NewMemCacheClient(set.Discovery())}, nil
 }
 
 // Capabilities are what charts are told of the cluster. They are read once for each process; Helm alone would read them

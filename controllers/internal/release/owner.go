@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/utils/lru"
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
@@ -43,10 +44,27 @@ func (s *ownedSecrets) Update(ctx context.Context, in *corev1.Secret, o metav1.U
 type Marks struct {
 	Labels map[string]string
 	Owner  metav1.OwnerReference
+	// Known, if set, remembers what came of a manifest: an action and the dry run before it render the same one.
+	Known *lru.Cache
 }
 
 // Run implements postrender.PostRenderer.
 func (m Marks) Run(manifest *bytes.Buffer) (*bytes.Buffer, error) {
+	if m.Known == nil {
+		return m.mark(manifest)
+	}
+	key := fmt.Sprint(m.Owner.UID, m.Labels, manifest) // a buffer is printed as what it holds
+	if known, ok := m.Known.Get(key); ok {
+		return bytes.NewBufferString(known.(string)), nil
+	}
+	out, err := m.mark(manifest)
+	if err == nil {
+		m.Known.Add(key, out.String())
+	}
+	return out, err
+}
+
+func (m Marks) mark(manifest *bytes.Buffer) (*bytes.Buffer, error) {
 	objects, err := Objects(manifest)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/utils/lru"
 )
 
 const manifest = `
@@ -50,6 +51,32 @@ func TestMarksReplaceLabelsAndNameTheOwner(t *testing.T) {
 	}
 	if _, err := (Marks{}).Run(bytes.NewBufferString("{")); err == nil || !strings.Contains(err.Error(), "decoding the manifest") {
 		t.Errorf("a broken manifest: %v", err)
+	}
+}
+
+// What was marked before is the same the second time, and another owner's is another.
+func TestMarksAreRemembered(t *testing.T) {
+	known := lru.New(2)
+	run := func(m Marks) string {
+		out, err := m.Run(bytes.NewBufferString(manifest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	want := run(Marks{Owner: owner})
+	other := owner
+	other.UID = "2"
+	if got := run(Marks{Owner: other, Known: known}); got == want {
+		t.Error("the manifests of two owners are the same")
+	}
+	for range 2 {
+		if got := run(Marks{Owner: owner, Known: known}); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	if known.Len() != 2 {
+		t.Errorf("%d manifests are remembered", known.Len())
 	}
 }
 
