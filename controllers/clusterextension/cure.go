@@ -53,6 +53,9 @@ func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err err
 		return ctrl.Result{}, false, p.retrying(nil, err)
 	}
 	for i := range indices {
+		if release.Status(&indices[i]) == helmrelease.StatusDeployed {
+			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
+		}
 		if _, torn := p.records.Decode(&indices[i]); torn != nil {
 			return p.mend(ctx, &indices[i], torn)
 		}

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
@@ -25,37 +26,46 @@ const versionKey = "shop.example/version"
 
 // Books is what has been read of one run's history. All of it is about the extension app.
 type Books struct {
-	catalog  *catalog
-	edges    map[string][]string // all that were ever in the catalog
-	override bool                // the user allows whatever he wants
+	catalog *catalog
+	edges   map[string][]string // all that were ever in the catalog
+	right   string              // the version that it should come to; "" if several may be right
+	failing bool                // the server refuses that version, because of the cause
 
-	events  int // read so far
-	objects map[history.Ref]object
-	records map[string]*record
-	status  said
-	said    []said
+	events   int  // read so far
+	override bool // the user allows whatever he wants
+	deleted  bool // the user does not want it any more
+	objects  map[history.Ref]object
+	secrets  map[string]map[string][]byte // what is in the Secrets of the records
+	records  map[string]*record
+	revision int // the highest that any record has had
+	status   said
+	said     []said
 
-	begun    string            // the version of which something was written while it was not deployed; "" if none
-	newest   string            // the highest version of which anything was written
-	whole    map[string]bool   // versions that have been there completely at some moment
-	deployed map[string]bool   // versions that a record has said were deployed
-	busy     map[string]hand   // by process: what it has in hand
-	lost     map[string]string // by process and reconcile: the pending record of its that another has touched
+	begun  string            // the version of which something was written while it was not deployed; "" if none
+	newest string            // the highest version of which anything was written
+	whole  map[string]bool   // versions that have been there completely at some moment
+	busy   map[string]hand   // by process: what it has in hand
+	lost   map[string]string // by process and reconcile: the pending record of its that another has touched
 
-	crashes  int
-	since    history.Time // of the last crash
-	fifth    history.Time // of the fifth
-	quiet    bool         // all is well since
-	attempts int          // since the beginning; recent are those since the last crash
-	recent   int
-	timers   int // back-off timers since the last crash
-	tries    map[string]bool
+	interruptions int
+	since         history.Time // of the last interruption
+	back          history.Time // the end of the first hand-out after it; 0 if there was none yet
+	quiet         bool         // all is well since
+	attempts      int          // since the beginning; recent are those since the last interruption, and ended those of them that have ended
+	recent, ended int
+	timers        int          // back-off timers since the last interruption
+	row           int          // attempts in a row that were interrupted
+	fifth         history.Time // when the fifth of them was
+	tries         map[string]bool
 
 	broken map[string]error // the first fault of each kind, by the sentence
 }
 
 // object is one object of the extension.
-type object struct{ version, name string }
+type object struct {
+	version string
+	content map[string]any
+}
 
 // record is one release record.
 type record struct {
@@ -80,8 +90,8 @@ type said struct {
 }
 
 func newBooks(c *catalog) *Books {
-	return &Books{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{}, records: map[string]*record{}, whole: map[string]bool{},
-		deployed: map[string]bool{}, busy: map[string]hand{}, lost: map[string]string{}, tries: map[string]bool{}, broken: map[string]error{}, quiet: true}
+	return &Books{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{}, secrets: map[string]map[string][]byte{},
+		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, lost: map[string]string{}, tries: map[string]bool{}, broken: map[string]error{}, quiet: true}
 }
 
 // known takes in the edges of the catalog.
@@ -104,25 +114,26 @@ func (b *Books) breaks(sentence, format string, args ...any) {
 func (b *Books) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
-		switch e.Kind {
-		case history.Crash, history.Stop:
+		switch hand := b.busy[e.Actor()]; {
+		case e.Kind == history.Crash:
+			if b.tries[e.Actor()+hand.reconcile] {
+				b.row++
+			}
+			if b.row == many && b.fifth == 0 {
+				b.fifth = e.At
+			}
 			delete(b.busy, e.Actor())
-			if e.Kind == history.Crash {
-				if b.crashes++; b.crashes == many {
-					b.fifth = e.At
-				}
-				b.since, b.quiet, b.recent, b.timers = e.At, false, 0, 0
-			}
-		case history.Handout:
-			if b.mine(e.Reconcile) {
-				b.busy[e.Actor()] = hand{e.Reconcile, e.At}
-				b.handout(e)
-			}
-		case history.Done:
-			if b.mine(e.Reconcile) {
-				delete(b.busy, e.Actor())
-				b.done(e)
-			}
+			b.interrupted(e.At)
+		case e.Kind == history.Stop:
+			delete(b.busy, e.Actor())
+		case e.Kind == history.Fault && b.mine(e.Reconcile) && breaksOff(e.Note):
+			b.interrupted(e.At)
+		case e.Kind == history.Fault && b.mine(e.Reconcile) && stillborn(e.Note):
+			b.attempted(e)
+		case e.Kind == history.Handout && b.mine(e.Reconcile):
+			b.handout(e)
+		case e.Kind == history.Done && b.mine(e.Reconcile):
+			b.done(e)
 		}
 		for i := range e.Changes {
 			b.change(e, &e.Changes[i])
@@ -133,7 +144,23 @@ func (b *Books) read(h *history.History) {
 // mine says whether a reconcile, "controller /name #3", is of the extension.
 func (*Books) mine(reconcile string) bool { return strings.Contains(reconcile, " /"+app+" #") }
 
+// breaksOff says whether a fault, other than the death of the operator, ends an attempt where it does not expect it.
+func breaksOff(note string) bool {
+	return strings.HasPrefix(note, "ServerError") || strings.HasPrefix(note, "LostReply")
+}
+
+// stillborn says whether the operator is killed as it is about to write an object: that was an attempt, too.
+func stillborn(note string) bool {
+	return strings.Contains(note, "): before ") && (strings.Contains(note, " ConfigMap ") || strings.Contains(note, " Deployment "))
+}
+
+func (b *Books) interrupted(at history.Time) {
+	b.interruptions++
+	b.since, b.back, b.quiet, b.recent, b.ended, b.timers = at, 0, false, 0, 0, 0
+}
+
 func (b *Books) handout(e *history.Event) {
+	b.busy[e.Actor()] = hand{e.Reconcile, e.At}
 	if e.Cause == "timer(backoff)" {
 		b.timers++
 	}
@@ -141,23 +168,40 @@ func (b *Books) handout(e *history.Event) {
 }
 
 func (b *Books) done(e *history.Event) {
+	since := b.busy[e.Actor()].since
+	delete(b.busy, e.Actor())
+	if b.back == 0 {
+		b.back = e.At
+	}
+	if b.tries[e.Actor()+e.Reconcile] {
+		b.row, b.fifth = 0, 0
+		if since > b.since {
+			b.ended++
+		}
+	}
 	if b.well() {
 		b.quiet = true
 	}
 	b.judgeProgress(e.At)
+	b.judgeEmpty(e.At, since)
+	b.judgeMask(e.At)
 }
 
 // well says whether the status says that all is well, and it is.
 func (b *Books) well() bool {
-	if !b.status.isInstalled || b.status.reason != v1.ReasonSucceeded {
-		return false
-	}
-	for _, r := range b.records {
-		if r.status == "deployed" && r.version == b.status.installed {
-			return true
+	_, r := b.deployed()
+	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil && r.version == b.status.installed &&
+		(b.right == "" || b.right == r.version)
+}
+
+// deployed is the newest record that says so, with its name.
+func (b *Books) deployed() (name string, newest *record) {
+	for n, r := range b.records {
+		if r.status == "deployed" && (newest == nil || r.revision > newest.revision) {
+			name, newest = n, r
 		}
 	}
-	return false
+	return name, newest
 }
 
 // attempted counts a reconcile that wrote an object of the bundle, or began a record.
@@ -173,7 +217,7 @@ func (b *Books) attempted(e *history.Event) {
 func (b *Books) change(e *history.Event, c *history.Change) {
 	switch {
 	case c.Ref.Kind == v1.ClusterExtensionKind:
-		b.readStatus(e, c)
+		b.readExtension(e, c)
 	case c.Ref.Kind == "Secret" && c.Ref.Namespace == clusterextension.DefaultNamespace:
 		b.readRecord(e, c)
 	default:
@@ -182,34 +226,38 @@ func (b *Books) change(e *history.Event, c *history.Change) {
 }
 
 func (b *Books) readObject(e *history.Event, c *history.Change) {
-	var o metav1.PartialObjectMetadata
-	mustDecode(c, &o)
-	if o.Labels[v1.OwnerNameLabel] != app {
+	var m metav1.PartialObjectMetadata
+	if mustDecode(c, &m); m.Labels[v1.OwnerNameLabel] != app {
 		return
 	}
-	byOperator := e.Reconcile != ""
-	if byOperator && c.Ref.Kind == "CustomResourceDefinition" && e.Verb == "delete" {
-		b.breaks(userData, "at %s it deletes %s, and with it what users have made of that kind", history.Clock(e.At), c.Ref)
+	var u unstructured.Unstructured
+	mustDecode(c, &u)
+	if c.Ref.Kind == "CustomResourceDefinition" && !b.deleted && (c.Type == "DELETED" || m.DeletionTimestamp != nil) {
+		b.breaks(userData, "at %s %s is deleted, and with it what users have made of that kind", history.Clock(e.At), c.Ref)
 	}
+	before := b.versions()
+	o := object{m.Annotations[versionKey], u.Object}
+	b.objects[c.Ref] = o
 	if c.Type == "DELETED" {
 		delete(b.objects, c.Ref)
-		return
-	}
-	version := o.Annotations[versionKey]
-	was := b.objects[c.Ref]
-	b.objects[c.Ref] = object{version, c.Ref.Name}
-	if byOperator {
+	} else if e.Reconcile != "" {
 		b.attempted(e)
 		b.judgeLost(e, c)
+		if o.version != "" {
+			b.judgeWrite(e, c.Ref, o.version, before)
+			b.wrote(o.version)
+		}
 	}
-	if !byOperator || version == "" || was.version == version {
-		return
+	if b.begun != "" && !slices.Contains(b.versions(), b.begun) {
+		b.begun = "" // nothing of it is left
 	}
-	b.judgeWrite(e, c.Ref, version)
-	if version > b.newest {
-		b.newest = version
-	}
-	if b.whole[version] = b.whole[version] || b.complete(version); !b.deployed[version] {
+}
+
+// wrote takes in that the operator has written something of a version.
+func (b *Books) wrote(version string) {
+	b.newest = max(b.newest, version)
+	b.whole[version] = b.whole[version] || b.complete(version)
+	if _, r := b.deployed(); r == nil || r.version != version {
 		b.begun = version
 	}
 }
@@ -228,13 +276,20 @@ func (b *Books) complete(version string) bool {
 func (b *Books) readRecord(e *history.Event, c *history.Change) {
 	var s corev1.Secret
 	mustDecode(c, &s)
+	name := s.Labels["key"] // of the index, for chunks too
+	b.secrets[s.Name] = s.Data
+	if c.Type == "DELETED" {
+		delete(b.secrets, s.Name)
+	}
+	was := b.records[name]
+	b.judgeTouch(e, c, was)
 	if s.Labels["type"] != "index" || s.Labels["name"] != app {
 		return
 	}
-	was := b.records[s.Name]
-	b.judgeTouch(e, c, was)
 	if c.Type == "DELETED" {
-		delete(b.records, s.Name)
+		if delete(b.records, name); len(b.records) == 0 {
+			b.revision = 0
+		}
 		return
 	}
 	if c.Type == "ADDED" {
@@ -248,20 +303,19 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 	if was != nil && was.status == r.status {
 		r.at = was.at
 	}
-	b.records[s.Name] = r
-	if r.status == "deployed" {
-		b.deployed[r.version] = true
-		if b.begun == r.version {
-			b.begun = ""
-		}
+	b.records[name] = r
+	if r.status == "deployed" && b.begun == r.version {
+		b.begun = ""
 	}
 	b.judgeRecords(e, r, was)
 }
 
-func (b *Books) readStatus(e *history.Event, c *history.Change) {
+func (b *Books) readExtension(e *history.Event, c *history.Change) {
 	var ext v1.ClusterExtension
 	mustDecode(c, &ext)
-	if c.Type == "DELETED" {
+	b.deleted = c.Type == "DELETED" || ext.DeletionTimestamp != nil
+	b.override = ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
+	if b.deleted {
 		return
 	}
 	now := said{at: e.At, isInstalled: apimeta.IsStatusConditionTrue(ext.Status.Conditions, v1.TypeInstalled)}

@@ -38,10 +38,10 @@ const (
 	mostAttempts, mostTimers = 3, 2
 	// mostRecords is how many release records may be kept.
 	mostRecords = 10
-	// many interruptions are enough for the status to say so for the rest of the time.
+	// many interruptions in a row are enough for the status to say so for the rest of the time.
 	many = 5
-	// soon is how long after a restart the status need not say anything yet.
-	soon = 3 * time.Minute
+	// share is for how much of the time the status must say what it should, and window how long that time is at the least.
+	share, window = 0.95, time.Minute
 )
 
 // Holds is a property that is judged as the history is read.
@@ -52,32 +52,33 @@ func (b *Books) Holds(sentence string) func(*history.History) error {
 	}
 }
 
-// judgeWrite is asked when the operator writes an object with the content of another version (S1-S1 to S1-S3).
-func (b *Books) judgeWrite(e *history.Event, ref history.Ref, version string) {
+// judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a version, whether or not it had
+// that before: a repair is such a write. Before are the versions of which anything was there.
+func (b *Books) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
 	at := history.Clock(e.At)
 	if b.begun != "" && b.begun != version && !b.override {
 		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and not deployed", at, ref, version, b.begun)
 	}
 	if version < b.newest {
 		b.breaks(forwards, "at %s %s is written as in version %s, after something of version %s", at, ref, version, b.newest)
-		return
 	}
-	for _, there := range b.versions() {
-		if there < version && !slices.Contains(b.edges[bundleName(version)], bundleName(there)) && !b.override {
+	for _, there := range before {
+		if there != version && !slices.Contains(b.edges[bundleName(version)], bundleName(there)) && !b.override {
 			b.breaks(validEdges, "at %s %s is written as in version %s, to which there is no edge from version %s, of which something is there", at, ref, version, there)
 		}
 	}
 }
 
-// judgeRecords (S1-S5) counts.
+// judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
 func (b *Books) judgeRecords(e *history.Event, now, was *record) {
+	if was == nil && now.revision <= b.revision {
+		b.breaks(saneRecords, "at %s revision %d is made, and there was a revision %d before", history.Clock(e.At), now.revision, b.revision)
+	}
+	b.revision = max(b.revision, now.revision)
 	deployed := 0
 	for _, r := range b.records {
 		if r.status == "deployed" {
 			deployed++
-		}
-		if was == nil && r != now && r.revision >= now.revision {
-			b.breaks(saneRecords, "at %s revision %d is made, after revision %d", history.Clock(e.At), now.revision, r.revision)
 		}
 	}
 	if deployed > 1 || len(b.records) > mostRecords {
@@ -85,7 +86,8 @@ func (b *Books) judgeRecords(e *history.Event, now, was *record) {
 	}
 }
 
-// judgeTouch is asked when a record is changed or deleted. Whoever is still at it, while it is pending, has lost it.
+// judgeTouch (S1-S8) is asked when a Secret of a record is changed or deleted. While it is pending, and whoever wrote it is still
+// at it, nobody else may.
 func (b *Books) judgeTouch(e *history.Event, c *history.Change, was *record) {
 	if was == nil || e.Reconcile == "" {
 		return
@@ -93,36 +95,53 @@ func (b *Books) judgeTouch(e *history.Event, c *history.Change, was *record) {
 	b.judgeLost(e, c)
 	if strings.HasPrefix(was.status, "pending-") && was.process != e.Actor() && b.busy[was.process].reconcile == was.during {
 		b.lost[was.process+" "+was.during] = fmt.Sprintf("%s, who at %s touched %s, which was pending", e.Actor(), history.Clock(e.At), c.Ref)
+		b.breaks(fenced, "at %s %s touches %s, which is pending, and %s is still at it", history.Clock(e.At), e.Actor(), c.Ref, was.process)
 	}
 }
 
-// judgeLost (S1-S8) is asked at each write of an object or a record: nobody goes on with what he has lost.
+// judgeLost is asked at each write of an object or a record: nobody goes on with what he has lost.
 func (b *Books) judgeLost(e *history.Event, c *history.Change) {
 	if by := b.lost[e.Actor()+" "+e.Reconcile]; by != "" {
 		b.breaks(fenced, "at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
 	}
 }
 
-// judgeStatus (S1-A3) is asked when the status is written.
+// judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole: while a version makes way for the
+// next it still names the one before, which then no longer is.
 func (b *Books) judgeStatus(e *history.Event, now said) {
 	if now.installed != "" && !b.whole[now.installed] {
 		b.breaks(installTruth, "at %s the status says that version %s is installed, and it has never been there as a whole", history.Clock(e.At), now.installed)
 	}
-	for _, r := range b.records {
-		if hand, ok := b.busy[e.Actor()]; ok && now.installed == "" && r.status == "deployed" && r.at < hand.since {
-			b.breaks(installTruth, "at %s the status says that nothing is installed, and a record says that version %s is deployed", history.Clock(e.At), r.version)
-		}
+	if hand, ok := b.busy[e.Actor()]; ok {
+		b.judgeEmpty(e.At, hand.since)
 	}
 }
 
-// judgeProgress (S1-L1, S1-L2) counts what a recovery takes, and what all of them take together.
-func (b *Books) judgeProgress(at history.Time) {
-	if b.crashes > 0 && !b.quiet && (b.recent > mostAttempts || b.timers > mostTimers) {
-		b.breaks(progress, "at %s, %v after the crash, there have been %d attempts and %d periods of back-off, and the status says %s", history.Clock(at),
-			(at - b.since).Round(time.Second), b.recent, b.timers, b.status)
+// judgeEmpty (S1-A3) is asked too when a hand-out ends: what was deployed before it began the status must know now.
+func (b *Books) judgeEmpty(at, since history.Time) {
+	if _, r := b.deployed(); r != nil && r.at < since && b.status.installed == "" {
+		b.breaks(installTruth, "at %s the status says that nothing is installed, and a record says that version %s is deployed", history.Clock(at), r.version)
 	}
-	if b.attempts > b.crashes+3 {
-		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts, b.crashes)
+}
+
+// judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2), each of which must arrive too.
+func (b *Books) judgeProgress(at history.Time) {
+	if b.interruptions > 0 && !b.quiet && (b.recent > mostAttempts || b.timers > mostTimers) {
+		for _, sentence := range []string{progress, fewAttempts} {
+			b.breaks(sentence, "at %s, %v after the interruption, there have been %d attempts and %d periods of back-off, and the status says %s", history.Clock(at),
+				(at - b.since).Round(time.Second), b.recent, b.timers, b.status)
+		}
+	}
+	if b.attempts > b.interruptions+mostAttempts {
+		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts, b.interruptions)
+	}
+}
+
+// judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who makes none has two periods of
+// back-off.
+func (b *Books) judgeMask(at history.Time) {
+	if b.failing && b.interruptions > 0 && !b.well() && (b.ended > 0 || b.timers > mostTimers) && !strings.Contains(b.status.message, cause) {
+		b.breaks(unmasked, "at %s, after %d attempts since the interruption, the status does not name the cause; it says %s", history.Clock(at), b.ended, b.status)
 	}
 }
 
@@ -131,46 +150,39 @@ func (s said) String() string {
 	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
 }
 
-// Actionable (S1-A1): while there is no progress after an interruption, for 95 % of the time the status names the bundle and says that it
-// was interrupted.
+// Actionable (S1-A1): while there is no progress after an interruption, from the first hand-out that has ended since, for 95 % of
+// the time the status names the bundle and says that it was interrupted; or of what it has failed since.
 func (b *Books) Actionable(h *history.History) error {
 	b.read(h)
-	from, now := b.since+soon, h.Now()
-	if b.crashes == 0 || b.quiet || b.well() || now < from+soon {
+	from, now := b.back, h.Now()
+	if b.interruptions == 0 || b.quiet || b.well() || from == 0 || now < from+window {
 		return nil
 	}
+	what := "interrupted"
+	if b.ended > 0 && b.failing {
+		what = cause
+	}
 	told := b.told(from, now, func(s said) bool {
-		return s.reason == v1.ReasonSucceeded || strings.Contains(s.message, "interrupted") && strings.Contains(s.message, packageName+".v")
+		return s.reason == v1.ReasonSucceeded || strings.Contains(s.message, what) && strings.Contains(s.message, bundleName(b.begun))
 	})
-	if told < (now-from)*95/100 {
-		return fmt.Errorf("in the %v since %s the status said for %v what was interrupted; it says %s", now-from, history.Clock(from), told, b.status)
+	if told < time.Duration(share*float64(now-from)) {
+		return fmt.Errorf("in the %v since %s the status said for %v of what %s %q; it says %s", now-from, history.Clock(from), told, bundleName(b.begun), what, b.status)
 	}
 	return nil
 }
 
-// Perpetual (S1-L3): from the fifth interruption on, while there is no end of them, the status says so for 95 % of the time.
+// Perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the status says so for 95 % of the time.
 func (b *Books) Perpetual(h *history.History) error {
 	b.read(h)
 	from, now := b.fifth, h.Now()
-	if b.crashes < many || now < from+10*soon {
+	if from == 0 || now < from+30*window {
 		return nil
 	}
-	told := b.told(from, now, func(s said) bool {
-		return s.reason == v1.ReasonSucceeded && s.installed == two || strings.Contains(s.message, "interrupted")
-	})
-	if told < (now-from)*95/100 {
-		return fmt.Errorf("in the %v since the fifth interruption at %s the status said so for %v; it says %s", now-from, history.Clock(from), told, b.status)
+	told := b.told(from, now, func(s said) bool { return strings.Contains(s.message, "interrupted") })
+	if told < time.Duration(share*float64(now-from)) {
+		return fmt.Errorf("in the %v since the fifth of %d interruptions at %s the status said so for %v; it says %s", now-from, b.row, history.Clock(from), told, b.status)
 	}
 	return nil
-}
-
-// Unmasked (S1-A2): some time after an interruption the status names the cause of a failure that keeps coming back.
-func (b *Books) Unmasked(h *history.History) error {
-	b.read(h)
-	if b.crashes == 0 || b.quiet || b.well() || h.Now() < b.since+2*soon || strings.Contains(b.status.message, cause) {
-		return nil
-	}
-	return fmt.Errorf("%v after the crash the status does not name the cause; it says %s", (h.Now() - b.since).Round(time.Second), b.status)
 }
 
 // Installed holds when the status says that all is well, and a record agrees.
@@ -191,14 +203,28 @@ func (b *Books) Finished(h *history.History) error {
 	return nil
 }
 
-// NoOrphans (S1-S6): objects of a version other than the deployed one, or too few or too many of that, are left over.
+// NoOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of the deployed record's manifest, with
+// all that it says of them.
 func (b *Books) NoOrphans(h *history.History) error {
 	b.read(h)
-	if !b.well() {
+	if b.status.reason != v1.ReasonSucceeded {
 		return nil
 	}
-	if v := b.versions(); len(v) != 1 || v[0] != b.status.installed || !b.complete(v[0]) {
-		return fmt.Errorf("version %s is deployed, and there are objects of %v", b.status.installed, v)
+	name, r := b.deployed()
+	if r == nil {
+		return fmt.Errorf("nothing more is tried, and no record says what is deployed")
+	}
+	manifest, err := b.manifest(name)
+	if err != nil {
+		return err
+	}
+	for ref, should := range manifest {
+		if is, there := b.objects[ref]; !there || !contains(is.content, should) {
+			return fmt.Errorf("version %s is deployed, and %s is not as its record says", r.version, ref)
+		}
+	}
+	if len(b.objects) != len(manifest) {
+		return fmt.Errorf("version %s is deployed with %d objects, and there are %d, of %v", r.version, len(manifest), len(b.objects), b.versions())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,6 +66,7 @@ type Story struct {
 
 	catalog  *catalog
 	contents int
+	cable    *cable // of the operator's latest life
 }
 
 // Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is wanted yet.
@@ -93,6 +95,7 @@ func Begin(w *sim.World, s Setting) *Story {
 // Replica starts the operator under a name.
 func (s *Story) Replica(name string) {
 	s.Start(name, func(mgr ctrl.Manager) error {
+		s.cable = plug(mgr.GetConfig())
 		r := &clusterextension.Reconciler{Client: mgr.GetClient(), Catalog: s.catalog, Variant: s.Setting.Variant,
 			Workers: s.Setting.Workers, ChunkSize: s.Setting.ChunkSize}
 		return r.SetupWithManager(mgr)
@@ -121,12 +124,18 @@ func (s Setting) options() ctrl.Options {
 func (s *Story) Offers(version string) {
 	from := map[string][]string{two: {one}, refused: {one}, three: s.Setting.Edges}[version]
 	s.catalog.offer(version, from...)
+	s.right = version
+	if version == three && (s.failing || !slices.Contains(from, two)) {
+		s.right = "" // it depends on how far version 2 got
+	}
+	s.failing = version == refused
 	s.resolved()
 }
 
 // Withdraws takes a version out of the catalog.
 func (s *Story) Withdraws(version string) {
 	s.catalog.withdraw(version)
+	s.right = ""
 	s.resolved()
 }
 
@@ -148,7 +157,6 @@ func (s *Story) Wants(version, policy string) {
 	if err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(ext), current); err == nil {
 		ext.Finalizers = current.Finalizers // the user edits what is there
 	}
-	s.override = s.override || policy == v1.PolicySelfCertified
 	s.Apply(ext)
 }
 

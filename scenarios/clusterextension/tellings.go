@@ -5,6 +5,7 @@ package clusterextension
 import (
 	"time"
 
+	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
@@ -17,25 +18,29 @@ type Telling func(s Setting, faults ...sim.Fault) func(*sim.World)
 // starts a process that has crashed: who died in it wakes up to another catalog.
 const meanwhile = 8 * time.Second
 
+// from is a telling: a beginning without faults, and what happens then, under faults and until the world has settled.
+func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(*Story)) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			s := begin(w, t)
+			w.Inject(faults...)
+			s.asks(sentences...)
+			then(s)
+			w.Settle()
+		}
+	}
+}
+
 // asks declares the properties, by their sentences.
 func (s *Story) asks(sentences ...string) {
+	atTheEnd := map[string]func(*history.History) error{installed: s.Installed, finished: s.Finished, noOrphans: s.NoOrphans, nothingLeft: s.NothingLeft}
+	always := map[string]func(*history.History) error{together: s.together, actionable: s.Actionable, perpetual: s.Perpetual}
 	for _, sentence := range sentences {
-		switch sentence {
-		case installed:
-			s.Eventually(sentence, s.Installed)
-		case finished:
-			s.Eventually(sentence, s.Finished)
-		case noOrphans:
-			s.Eventually(sentence, s.NoOrphans)
-		case together:
-			s.Always(sentence, s.together)
-		case actionable:
-			s.Always(sentence, s.Actionable)
-		case perpetual:
-			s.Always(sentence, s.Perpetual)
-		case unmasked:
-			s.Always(sentence, s.Unmasked)
-		default:
+		if holds := atTheEnd[sentence]; holds != nil {
+			s.Eventually(sentence, holds)
+		} else if holds := always[sentence]; holds != nil {
+			s.Always(sentence, holds)
+		} else {
 			s.Always(sentence, s.Holds(sentence))
 		}
 	}
@@ -47,7 +52,7 @@ func (s *Story) together(h *history.History) error {
 	return s.Data.AtOneLevel(h)
 }
 
-// deployed begins a story in which version 1 is deployed and nothing has struck yet.
+// deployed begins a story in which version 1 is deployed.
 func deployed(w *sim.World, t Setting) *Story {
 	s := Begin(w, t)
 	s.Wants("", "")
@@ -55,145 +60,186 @@ func deployed(w *sim.World, t Setting) *Story {
 	return s
 }
 
+// halved begins one in which the operator has not got further than half of version 2, and starts again.
+func halved(w *sim.World, t Setting) *Story {
+	s := deployed(w, t)
+	s.halves(two)
+	return s
+}
+
+// halfInstalled begins one in which it has not got further than half of its first version.
+func halfInstalled(w *sim.World, t Setting) *Story {
+	s := Begin(w, t)
+	s.halves(one)
+	return s
+}
+
+// halves lets the operator make the record of a version and the first objects of it, and no write more in this life.
+func (s *Story) halves(version string) {
+	s.Sleep(time.Second)
+	s.cable.left = 3
+	s.Offers(version)
+	s.Wants("", "")
+	s.Sleep(time.Second)
+	s.read(s.History())
+	s.interrupted(s.History().Now())
+	s.Stop(Operator)
+}
+
+// full begins one with as many release records as are kept, of which the oldest is the only one that says deployed: version 2
+// was refused again and again by the operator as reported. Then the variant takes its place.
+func full(w *sim.World, t Setting) *Story {
+	v := t.Variant
+	t.Variant = clusterextension.V0
+	s := deployed(w, t)
+	s.Offers(refused)
+	w.Sleep(10 * time.Minute)
+	s.Setting.Variant = v
+	s.Stop(Operator)
+	return s
+}
+
+// thenThree offers version 3, if there is a way to it.
+func (s *Story) thenThree() {
+	s.Sleep(meanwhile)
+	if len(s.Setting.Edges) > 0 {
+		s.Offers(three)
+	}
+}
+
 // Upgrades is the story of the thread: version 1 is deployed, version 2 is interrupted, and version 3 appears before the
 // operator is back.
 func Upgrades(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(two)
-			w.Sleep(meanwhile)
-			if len(t.Edges) > 0 {
-				s.Offers(three)
-			}
-			w.Sleep(20 * time.Minute)
-			w.Settle()
-		}
-	}
+	return from(deployed, sentences, upgrading)
+}
+
+func upgrading(s *Story) {
+	s.Offers(two)
+	s.thenThree()
+	s.Sleep(20 * time.Minute)
 }
 
 // Installs interrupts the first install; version 2 appears before the operator is back.
 func Installs(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := Begin(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Wants("", "")
-			w.Sleep(meanwhile)
-			s.Offers(two)
-			w.Sleep(20 * time.Minute)
-			w.Settle()
-		}
-	}
+	return from(Begin, sentences, installing)
 }
+
+func installing(s *Story) {
+	s.Wants("", "")
+	s.Sleep(meanwhile)
+	s.Offers(two)
+	s.Sleep(20 * time.Minute)
+}
+
+// waiting waits until it is over.
+func waiting(s *Story) { s.Sleep(20 * time.Minute) }
 
 // Withdrawn takes version 2 out of the catalog while it is being applied.
 func Withdrawn(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(two)
-			w.Sleep(meanwhile)
-			s.Withdraws(two)
-			w.Settle()
+	return from(deployed, sentences, withdrawing)
+}
+
+func withdrawing(s *Story) {
+	s.Offers(two)
+	s.Sleep(meanwhile)
+	s.Withdraws(two)
+}
+
+// PinnedBack has the user ask for version 1 again while version 2 is being applied.
+func PinnedBack(sentences ...string) Telling {
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(two)
+		s.Sleep(meanwhile)
+		s.right = ""
+		s.Wants(one, "")
+		s.Sleep(20 * time.Minute)
+	})
+}
+
+// Resynced has the catalogs change again and again while version 2 is being applied: each time every extension hears of it.
+func Resynced(sentences ...string) Telling {
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(two)
+		for range 30 {
+			s.Sleep(2 * time.Second)
+			s.resolved()
 		}
-	}
+		s.Sleep(20 * time.Minute)
+	})
 }
 
 // Refused has the server refuse the last object of version 2. Version 3 may appear; in the end the cause is removed.
 func Refused(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(refused)
-			w.Sleep(meanwhile)
-			if len(t.Edges) > 0 {
-				s.Offers(three)
-			}
-			w.Sleep(10 * time.Minute)
-			s.Apply(Namespace(cause))
-			w.Settle()
-		}
-	}
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(refused)
+		s.thenThree()
+		s.Sleep(10 * time.Minute)
+		s.allows()
+	})
+}
+
+// Full goes on with a history that is full, until the cause is removed.
+func Full(sentences ...string) Telling {
+	return from(full, sentences, func(s *Story) {
+		s.Sleep(10 * time.Minute)
+		s.allows()
+	})
+}
+
+// allows removes the cause for which version 2 is refused. How soon that helps depends on how long it has been refused.
+func (s *Story) allows() {
+	s.read(s.History())
+	s.failing, s.quiet = false, true
+	s.Apply(Namespace(cause))
 }
 
 // Overridden has the server refuse version 2 for good; the user then says that version 3 may be installed all the same.
-func Overridden(t Setting, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := deployed(w, t)
-		w.Inject(faults...)
-		s.asks(installed)
+func Overridden(sentences ...string) Telling {
+	return from(deployed, sentences, func(s *Story) {
 		s.Offers(refused)
-		w.Sleep(time.Minute)
+		s.Sleep(time.Minute)
 		s.Offers(three)
+		s.right = three
 		s.Wants("", v1.PolicySelfCertified)
-		w.Settle()
-	}
+	})
 }
 
-// Perpetual lets the operator be interrupted for hours.
+// Perpetual lets the operator be interrupted for hours, and then leaves it alone.
 func Perpetual(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(two)
-			w.Sleep(2 * time.Hour)
-			w.Settle()
-		}
-	}
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(two)
+		s.Sleep(2 * time.Hour)
+	})
 }
 
-// Deleted deletes the extension somewhere on the way to version 2. Nothing of it may be left.
-func Deleted(t Setting, faults ...sim.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := deployed(w, t)
-		w.Inject(faults...)
-		w.Eventually(nothingLeft, s.NothingLeft)
-		s.Offers(two)
-		w.Sleep(meanwhile)
-		s.Remove(extension())
-		w.Settle()
-	}
+// Deleted deletes the extension somewhere on the way to version 2.
+func Deleted(sentences ...string) Telling {
+	return from(deployed, sentences, deleting)
+}
+
+func deleting(s *Story) {
+	s.Offers(two)
+	s.Sleep(meanwhile)
+	s.Remove(extension())
 }
 
 // Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes it again.
 func Emptied(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(two)
-			w.Sleep(20 * time.Millisecond)
-			s.Remove(Namespace(apps))
-			w.Sleep(t.Terminates + time.Minute)
-			s.Apply(Namespace(apps))
-			w.Settle()
-		}
-	}
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(two)
+		s.Sleep(20 * time.Millisecond)
+		s.Remove(Namespace(apps))
+		s.Sleep(s.Setting.Terminates + time.Minute)
+		s.Apply(Namespace(apps))
+	})
 }
 
 // TakesOver lets version 2 be interrupted in the hands of one operator, and the full cure take its place.
 func TakesOver(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
-		return func(w *sim.World) {
-			s := deployed(w, t)
-			w.Inject(faults...)
-			s.asks(sentences...)
-			s.Offers(two)
-			w.Sleep(meanwhile)
-			s.Setting.Variant = ""
-			s.Stop(Operator)
-			w.Settle()
-		}
-	}
+	return from(deployed, sentences, func(s *Story) {
+		s.Offers(two)
+		s.Sleep(meanwhile)
+		s.Setting.Variant = ""
+		s.Stop(Operator)
+	})
 }

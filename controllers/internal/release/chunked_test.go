@@ -4,7 +4,9 @@ package release
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"math/rand"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +128,44 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}.String()})
 		if err != nil || len(list.Items) > 0 {
 			t.Errorf("%d Secrets are left of a deleted record: %v", len(list.Items), err)
+		}
+	}
+}
+
+// Records of one, two and ten Secrets come back, one of eleven is refused; and one that has become smaller leaves no chunk behind.
+func TestRecordsOfAnySize(t *testing.T) {
+	// noise hardly gets smaller when it is compressed.
+	noise := func(n int) string {
+		b := make([]byte, n)
+		rand.New(rand.NewSource(1)).Read(b)
+		return base64.StdEncoding.EncodeToString(b)
+	}
+	for _, careful := range []bool{false, true} {
+		for _, c := range []struct{ bytes, secrets, after int }{{0, 1, 1}, {900, 2, 1}, {8700, 10, 1}, {9900, 0, 0}} {
+			d, _ := newChunked(careful)
+			d.Size = 1000
+			r := record(1, helmrelease.StatusPendingUpgrade)
+			r.Manifest = noise(c.bytes)
+			secrets := func() int {
+				list, err := d.Secrets.List(t.Context(), metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(list.Items)
+			}
+			if err := d.Create("r", r); (err != nil) != (c.secrets == 0) || secrets() != c.secrets {
+				t.Errorf("%d bytes are in %d Secrets, not %d: %v", c.bytes, secrets(), c.secrets, err)
+			}
+			if c.secrets == 0 {
+				continue
+			}
+			if got, err := d.Get("r"); err != nil || got.Manifest != r.Manifest {
+				t.Errorf("%d bytes did not come back: %v", c.bytes, err)
+			}
+			r.Manifest = ""
+			if err := d.Update("r", r); err != nil || secrets() != c.after {
+				t.Errorf("%d bytes that became fewer are in %d Secrets, not %d: %v", c.bytes, secrets(), c.after, err)
+			}
 		}
 	}
 }

@@ -1,0 +1,123 @@
+// This file exists for deaths of the operator at every single write: of install, upgrade, rollback, uninstall and deletion, those of
+// shards included.
+
+package clusterextension
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// point is where it was killed: before or after which of its writes.
+type point struct {
+	write int
+	when  string
+}
+
+// swept kills the operator around every single write of a scenario, one run for each, and asks end what has come of it. It
+// fails unless every write that the undisturbed run makes under faults has been the last one before a death, and the first after one.
+func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then func(*Story), sentences []string, end func(*Story, point)) {
+	t.Helper()
+	var story *Story
+	started := 0
+	begun := func(w *sim.World, s Setting) *Story {
+		story = begin(w, s)
+		started = len(w.History().Events)
+		return story
+	}
+	points, writes := map[point]bool{}, 0
+	tell := from(begun, sentences, then)(s, crash()...)
+	scenario := func(w *sim.World) {
+		tell(w)
+		n := 0
+		var struck []point
+		for _, e := range w.History().Events[started:] {
+			if e.Kind == history.Request && e.Process == Operator && e.Write() {
+				n++
+			} else if what, ok := strings.CutPrefix(e.Note, "Crash("+Operator+"): "); e.Kind == history.Fault && ok {
+				p := point{n, "after"}
+				if strings.HasPrefix(what, "before ") {
+					p = point{n + 1, "before"}
+				}
+				struck = append(struck, p)
+			}
+		}
+		if len(struck) == 0 {
+			writes = n
+		} else if len(struck) == 1 {
+			points[struck[0]] = true
+			if end != nil {
+				end(story, struck[0])
+			}
+		}
+	}
+	explore := func(runs int) {
+		r := sim.Explore(t, scenario, sim.Runs(runs), sim.For(0), sim.Verify(0), sim.Shrink(0), sim.Strategy("sweep"))
+		if r.Failure != nil {
+			t.Fatal(r.Failure.Text())
+		}
+	}
+	explore(1)
+	clear(points)
+	explore(2 * writes)
+	for i := range writes {
+		for _, when := range []string{"before", "after"} {
+			if !points[point{i + 1, when}] {
+				t.Errorf("it was never killed %s write %d of %d", when, i+1, writes)
+			}
+		}
+	}
+	t.Logf("%d writes, killed at %d points in %d runs", writes, len(points), 2*writes)
+}
+
+// everything that must hold of the full cure at each of them.
+func TestFullCureDiesAnywhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin     func(*sim.World, Setting) *Story
+		then      func(*Story)
+		sentences []string
+	}{
+		"install":          {Begin, installing, everything},
+		"upgrade":          {deployed, upgrading, everything},
+		"going on":         {halved, waiting, everything},
+		"install, goes on": {halfInstalled, waiting, everything},
+		"deletion":         {deployed, deleting, []string{nothingLeft}},
+		"withdrawn":        {deployed, withdrawing, []string{finished, finishFirst, together, installTruth}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			swept(t, c.begin, sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}}), c.then, c.sentences, nil)
+		})
+	}
+}
+
+// The first proposal is interrupted on its way back, at every write of it. A rollback never ends where it should: version 2 has
+// been written. An uninstall that is half done is final.
+func TestRollbackDiesAnywhere(t *testing.T) {
+	for name, begin := range map[string]func(*sim.World, Setting) *Story{"rollback": halved, "uninstall": halfInstalled} {
+		t.Run(name, func(t *testing.T) {
+			ends := map[string]int{}
+			swept(t, begin, Setting{Variant: clusterextension.V1}, waiting, nil, func(s *Story, p point) {
+				end := "arrives"
+				if err := s.Installed(s.History()); err != nil {
+					end = "wedged"
+				} else if err := s.NoOrphans(s.History()); err != nil {
+					end = "arrives with orphans"
+				}
+				if s.broken[installTruth] != nil {
+					end += ", after calling a half whole"
+				}
+				ends[end]++
+			})
+			for _, end := range slices.Sorted(maps.Keys(ends)) {
+				t.Log(fmt.Sprint(ends[end]), end)
+			}
+		})
+	}
+}
