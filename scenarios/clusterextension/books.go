@@ -180,7 +180,7 @@ func (b *Books) done(e *history.Event) {
 		}
 	}
 	if b.well() {
-		b.quiet = true
+		b.quiet, b.row, b.fifth = true, 0, 0
 	}
 	b.judgeProgress(e.At)
 	b.judgeEmpty(e.At, since)

@@ -178,7 +178,7 @@ func status() []column {
 		},
 		{
 			Name: "interrupted for hours", Tell: in(Setting{}, Perpetual(perpetual)), Faults: often, Broken: perpetual,
-			Caught: variants("V1", "V2b", "V4", "V5"), Skipped: variants("V0"), Dossier: "– – – – – – – – –",
+			Caught: variants("V1", "V2b", "V5"), Skipped: variants("V0"), Dossier: "– – – – – – – – –",
 			Because: because{"": stated + "; who does not write before it tries again, never does while it is killed"},
 		},
 		{
@@ -198,7 +198,7 @@ func status() []column {
 			Caught: variants("V0"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
-			Name: "installed is true", Tell: in(Setting{}, Refused(installTruth)), Faults: crash, Broken: installTruth,
+			Name: "installed is true", Tell: in(fromBoth, Upgrades(installTruth)), Faults: crash, Broken: installTruth,
 			Caught: variants("V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": stated},
 		},
 		{
