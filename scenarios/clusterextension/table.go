@@ -38,12 +38,6 @@ func sharded(s Setting) Setting {
 	return s
 }
 
-// tenfold has records of as many Secrets as there may be, nearly.
-func tenfold(s Setting) Setting {
-	s.ChunkSize = 350
-	return s
-}
-
 // replicas has two of them, with leader election.
 func replicas(s Setting) Setting {
 	s.Replicas = 2
@@ -173,10 +167,6 @@ func status() []column {
 			Caught: variants("V0"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
-			Name: "the status tells a failure from an interruption", Tell: in(Setting{}, Refused(actionable)), Faults: crash, Broken: actionable,
-			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": stated},
-		},
-		{
 			Name: "interrupted for hours", Tell: in(Setting{}, Perpetual(perpetual)), Faults: often, Broken: perpetual,
 			Caught: variants("V1", "V2b", "V5"), Skipped: variants("V0"), Dossier: "– – – – – – – – –",
 			Because: because{"": stated + "; who does not write before it tries again, never does while it is killed"},
@@ -190,20 +180,12 @@ func status() []column {
 			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
-			Name: "a failure is not masked by a lost record", Tell: in(Setting{}, Refused(unmasked)), Faults: unrecorded, Broken: unmasked,
-			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
-		},
-		{
 			Name: "a success is not masked by a lost record", Tell: in(Setting{}, Upgrades(progress)), Faults: unrecorded, Broken: progress,
 			Caught: variants("V0"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
 			Name: "installed is true", Tell: in(fromBoth, Upgrades(installTruth)), Faults: crash, Broken: installTruth,
 			Caught: variants("V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": stated},
-		},
-		{
-			Name: "installed is true, install", Tell: in(Setting{}, Installs(installTruth)), Faults: crash, Broken: installTruth,
-			Caught: variants("V3b", "V5"), Dossier: "– – – – – ✗ – – –", Because: because{"": stated},
 		},
 		{
 			Name: "sane records", Tell: in(fromBoth, Upgrades(saneRecords)), Faults: crash, Broken: saneRecords,
@@ -229,32 +211,8 @@ func scenes() []column {
 			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
 		},
 		{
-			Name: "catalogs change all the time", Tell: in(Setting{}, Resynced(progress)), Faults: crash, Broken: progress,
-			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
 			Name: "the history is full", Tell: in(Setting{}, Full(saneRecords)), Faults: crash, Broken: saneRecords,
 			Caught: variants("V2", "V2b", "V3b", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
-			Name: "deleted while pending", Tell: in(Setting{}, Deleted(nothingLeft)), Faults: crash, Broken: nothingLeft,
-			Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
-			Name: "a namespace that takes 7 s", Tell: in(Setting{Terminates: 7 * time.Second}, Emptied(installed)), Broken: installed,
-			Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
-			Name: "a namespace that takes 75 s", Tell: in(Setting{Terminates: 75 * time.Second}, Emptied(installed)), Broken: installed,
-			Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
-			Name: "records in one Secret", Tell: in(fromBoth, Upgrades(installed)), Faults: crash, Broken: installed,
-			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": scene},
-		},
-		{
-			Name: "torn records in ten Secrets", Tell: in(tenfold(fromBoth), Upgrades(installed)), Faults: crash, Broken: installed,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✓ ✗ ✓",
 		},
 	}
 }

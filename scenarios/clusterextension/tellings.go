@@ -93,7 +93,7 @@ func full(w *sim.World, t Setting) *Story {
 	t.Variant = clusterextension.V0
 	s := deployed(w, t)
 	s.Offers(refused)
-	w.Sleep(10 * time.Minute)
+	w.Sleep(30 * time.Second)
 	s.Setting.Variant = v
 	s.Stop(Operator)
 	return s
@@ -173,7 +173,7 @@ func Refused(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(refused)
 		s.thenThree()
-		s.Sleep(10 * time.Minute)
+		s.Sleep(time.Minute)
 		s.allows()
 	})
 }
@@ -181,7 +181,7 @@ func Refused(sentences ...string) Telling {
 // Full goes on with a history that is full, until the cause is removed.
 func Full(sentences ...string) Telling {
 	return from(full, sentences, func(s *Story) {
-		s.Sleep(10 * time.Minute)
+		s.Sleep(time.Minute)
 		s.allows()
 	})
 }
