@@ -200,7 +200,7 @@ func scenes() []column {
 	return []column{
 		{
 			Name: "finish first, install", Tell: in(Setting{}, Installs(finishFirst)), Faults: crash, Broken: finishFirst,
-			Caught: variants("V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
+			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
 		},
 		{
 			Name: "version 2 is withdrawn", Tell: in(Setting{}, Withdrawn(finished)), Faults: crash, Broken: finished,
