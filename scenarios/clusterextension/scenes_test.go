@@ -1,0 +1,52 @@
+// This file exists for scenes in which the full cure is put to the test without a question of the table.
+
+package clusterextension
+
+import (
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Where the record of a success is lost, one thing is missing from what is asked: Helm goes on when it cannot write that the
+// record before is superseded, and then two of them say deployed.
+func TestFullCureInOtherScenes(t *testing.T) {
+	for name, c := range map[string]struct {
+		tell   Telling
+		faults []sim.Fault
+	}{
+		"the history is full":                    {Full(installed, finishFirst, saneRecords, noOrphans, installTruth), crash()},
+		"catalogs change all the time":           {Resynced(everything...), crash()},
+		"the user wants version 1 back":          {PinnedBack(finished, finishFirst, forwards, validEdges, saneRecords, installTruth), crash()},
+		"a failure's record is lost":             {Refused(unmasked, finishFirst, saneRecords), unrecorded()},
+		"a success's record is lost":             {Upgrades(installed, finishFirst, progress), unrecorded()},
+		"interrupted for hours, then left alone": {Perpetual(installed, perpetual, noOrphans), often()},
+		"deleted while pending":                  {Deleted(nothingLeft), crash()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sim.Check(t, c.tell(sharded(Setting{Variant: clusterextension.V6}), c.faults...), sim.Runs(6), sim.For(0), sim.Verify(0))
+		})
+	}
+}
+
+// The history is as full as it may be when that scene begins, and the oldest record is the only deployed one.
+func TestHistoryIsFull(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := full(w, Setting{Variant: clusterextension.V6})
+		s.read(w.History())
+		name, r := s.deployed()
+		if len(s.records) != mostRecords || r == nil || r.revision != 1 {
+			t.Errorf("there are %d records, and %s is deployed: %+v", len(s.records), name, r)
+		}
+	}, sim.Runs(1), sim.For(0), sim.Verify(0))
+}
+
+// A record of a failure that is lost hides the failure from the operator as reported.
+func TestLostRecordHidesAFailure(t *testing.T) {
+	r := sim.Explore(t, Refused(unmasked)(Setting{Variant: clusterextension.V0}, unrecorded()...), sim.Runs(100), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+	if r.Failure == nil || r.Failure.Property != unmasked {
+		t.Errorf("it did not fall in %d runs: %+v", r.Runs, r.Failure)
+	}
+}
