@@ -200,7 +200,7 @@ func scenes() []column {
 		},
 		{
 			Name: "version 2 is withdrawn", Tell: in(Setting{}, Withdrawn(finished)), Faults: crash, Broken: finished,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
+			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
 		},
 		{
 			Name: "the user wants version 1 back", Tell: in(Setting{}, PinnedBack(forwards)), Faults: crash, Broken: forwards,
