@@ -84,7 +84,7 @@ func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	draft.owned, draft.written = a.draft.owned, a.draft.written
+	draft.owned, draft.written, draft.owners = a.draft.owned, a.draft.written, a.draft.owners
 	a.draft = draft
 	before := a.Object
 	a.Object = c.ver.convert(draft)

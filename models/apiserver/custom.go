@@ -229,7 +229,7 @@ func (o *object) in(ver *version) *object {
 	if ver == ver.kind.storage && ver.schema.compile() == nil {
 		ver.schema.fillDefaults(content)
 	}
-	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision, owned: o.owned, written: o.written}
+	return &object{ver: ver, meta: o.meta, rest: content, revision: o.revision, owned: o.owned, written: o.written, owners: o.owners}
 }
 
 // converted is the content of a custom object in another version, as it is written to a store: without defaults.

@@ -42,6 +42,7 @@ type object struct {
 	// owned says that the managed fields in meta are kept; until then written notes the write that made this state.
 	owned   bool
 	written *write
+	owners  []metav1.ManagedFieldsEntry // of a state whose notes are gone: what they had said
 	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
 	left *object
 }

@@ -7,7 +7,8 @@ package apiserver
 // object, or the first write that speaks of managedFields itself. From then on the object is tracked as on a real server.
 //
 // The price of lateness is memory: through its notes an object that is not tracked keeps its earlier states and the bodies
-// that made them for as long as it lives, compacted or not. The history holds the same states until it is compacted.
+// that made them for as long as it lives, compacted or not, until [Server.Trim] has the older notes replayed. The history holds
+// the same states until it is compacted.
 
 import (
 	"net/http"
@@ -95,13 +96,26 @@ func (c *call) fieldsOf(o *object) []metav1.ManagedFieldsEntry {
 		from = from.written.before
 	}
 	var entries []metav1.ManagedFieldsEntry
-	if from != nil && from.owned {
+	switch {
+	case from != nil && from.owned:
 		entries = from.meta.ManagedFields
+	case from != nil:
+		entries = from.owners
 	}
 	for i := len(noted) - 1; i >= 0; i-- {
 		entries = c.s.replay(noted[i], entries)
 	}
 	return entries
+}
+
+// settle replays the notes that led to the newest state of an object before a time, and lets go of them.
+func (s *Server) settle(o *object, before time.Time) {
+	for o != nil && !o.owned && o.written != nil && !o.committedAt.Before(before) {
+		o = o.written.before
+	}
+	if o != nil && !o.owned && o.written != nil && o.written.before != nil {
+		o.owners, o.written = (&call{s: s}).fieldsOf(o), nil
+	}
 }
 
 // replay finds out what the write that made an object did to the ownership that was there before.

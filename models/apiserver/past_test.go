@@ -146,3 +146,40 @@ func TestTrim(t *testing.T) {
 		t.Errorf("a list at a revision that is gone: %d", r.Code)
 	}
 }
+
+// Trimming in between does not change who owns which field in the end.
+func TestTrimKeepsOwners(t *testing.T) {
+	end := func(trim bool) string {
+		now := time.Unix(1e9, 0)
+		s := apiserver.New(apiserver.Options{Now: func() time.Time { return now }, Seed: 1})
+		do := func(method, manager, mediaType, body string) *apiserver.Response {
+			path := "/api/v1/namespaces/default/configmaps"
+			if method != "POST" {
+				path += "/a"
+			}
+			u, _ := url.Parse(path + "?fieldManager=" + manager)
+			now = now.Add(time.Minute)
+			r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+				Header: http.Header{"Content-Type": {mediaType}}})
+			if r.Code >= 300 {
+				t.Fatalf("%s: %s", method, r.Body)
+			}
+			if trim {
+				s.Trim(90 * time.Second)
+			}
+			return r
+		}
+		do("POST", "one", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","finalizers":["test.example/hold"]},"data":{"x":"1","y":"1"}}`)
+		for i := range 5 {
+			do("PATCH", "two", "application/merge-patch+json", `{"data":{"y":"`+strconv.Itoa(i+2)+`"}}`)
+			do("PATCH", "three", "application/merge-patch+json", `{"data":{"z":"`+strconv.Itoa(i)+`"}}`)
+		}
+		do("PUT", "four", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","finalizers":["test.example/hold"]},"data":{"x":"2","y":"6"}}`)
+		do("DELETE", "", "application/json", "")
+		do("DELETE", "", "application/json", "")
+		return string(do("PATCH", "five", "application/apply-patch+yaml", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"v":"1"}}`).Body)
+	}
+	if whole, trimmed := end(false), end(true); whole != trimmed || !strings.Contains(whole, `"manager":"four"`) {
+		t.Errorf("without trimming: %s\nwith: %s", whole, trimmed)
+	}
+}

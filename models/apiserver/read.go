@@ -71,13 +71,16 @@ func (s *Server) History(since int64) iter.Seq[Change] {
 // Compact forgets history up to a revision: lists at older revisions and watches that have not passed it expire.
 func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
 
-// Trim forgets the changes that were committed longer ago than an age. Unlike [Server.Compact] it shows only to those who would miss
+// Trim forgets the changes that were committed longer ago than an age, and the states before them. Unlike [Server.Compact] it shows only to those who would miss
 // one: lists at older revisions, and watches of a namespace (or of everything) in which one has been forgotten.
 func (s *Server) Trim(age time.Duration) {
 	before := s.options.Now().Add(-age)
 	log := s.store.History(s.store.Trimmed())
 	if n := sort.Search(len(log), func(i int) bool { return !log[i].Value.committedAt.Before(before) }); n > 0 {
 		s.store.Trim(log[n-1].Revision)
+	}
+	for o := range s.store.Values() {
+		s.settle(o, before)
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *call) commit(draft, old *object) (*object, error) {
 		draft.meta.ResourceVersion = old.meta.ResourceVersion
 	}
 	if old != nil && !draft.owned && draft.written == nil {
-		draft.owned, draft.written = old.owned, old.written // not a client's write
+		draft.owned, draft.written, draft.owners = old.owned, old.written, old.owners // not a client's write
 	}
 	draft.json = draft.encodeOver(old)
 	if sent != draft {

@@ -83,7 +83,7 @@ func flat(t *testing.T, before uint64, hours []hourly) {
 		at[i] = hours[i*(len(hours)-1)/4]
 	}
 	for _, later := range at[2:] {
-		if later.heap > at[1].heap+at[1].heap/2+slack {
+		if later.heap > at[1].heap+at[1].heap/4+slack {
 			t.Errorf("the heap has grown from %d MB after %d events to %d MB after %d", at[1].heap>>20, at[1].events, later.heap>>20, later.events)
 		}
 	}

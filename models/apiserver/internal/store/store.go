@@ -83,6 +83,19 @@ func (s *Store[V]) Table(name string) *Table[V] {
 	return t
 }
 
+// Values yields all current values, in no order.
+func (s *Store[V]) Values() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for _, t := range s.tables {
+			for _, item := range t.items {
+				if !yield(item.Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Revision is the revision of the newest change.
 func (s *Store[V]) Revision() int64 { return s.revision }
 
