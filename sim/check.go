@@ -68,8 +68,8 @@ func MaxSteps(n int) ExploreOption { return func(s *settings) { s.maxSteps = n }
 // so, and a failure is told from where its record begins.
 //
 // The API servers forget with it, as kube-apiserver has etcd do every five minutes (--etcd-compaction-interval): a watch that
-// trails by more than d is told 410 Gone. The goroutines of dead processes end whenever the world has settled, not when the run
-// does.
+// trails by more than d is told 410 Gone. The goroutines of dead processes end then, not when the run does. The dice that
+// programs throw (math/rand) may fall otherwise from there on, which is where a run departs from the same without a window.
 //
 // d must be at least a minute and longer than faults last. [World.Undisturbed], and strategies that plan with the record of
 // earlier runs (portfolio, sweep, pairs, pct, delay, evolve, exhaustive, rapid), cannot be had with it.
