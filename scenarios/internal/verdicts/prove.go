@@ -127,8 +127,10 @@ func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Re
 	return r
 }
 
-// wanting says whether a cell that holds has not been seen to for long enough. Cells that fall have their stories.
-func (c cell) wanting() bool { return c.Observed == Holds && c.Runs < cmp.Or(*runs, Enough) }
+// wanting says whether a cell that holds has not been seen to, or not for long enough. Cells that fall have their stories.
+func (c cell) wanting() bool {
+	return c.Observed == Holds && (c.Runs < cmp.Or(*runs, Enough) || c.Status == open)
+}
 
 // observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
 func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
