@@ -70,6 +70,17 @@ const second = `{name: v2, served: true, storage: false, subresources: {status: 
 	`schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {max: {type: integer}, size: {type: integer}, extra: {type: string, default: e}}}, ` +
 	`status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}`
 
+// simple is a schema without rules.
+const simple = `{type: object, properties: {spec: {type: object, properties: {plain: {type: string}}}, status: {type: object, properties: {count: {type: integer}}}}}`
+
+// stricterRoot demands of what is there a field that it does not have.
+var stricterRoot = []string{
+	"POST gizmo {metadata: {name: a}}",
+	"JSON crd/gizmos.$ns.example [{op: add, path: /spec/versions/0/schema/openAPIV3Schema/required, value: [spec]}]", "SETTLE 1500ms",
+	"MERGE gizmo/a {metadata: {name: a}}", "MERGE gizmo/a {metadata: {labels: {a: b}}}", "MERGE gizmo/a/status {status: {count: 1}}",
+	"MERGE gizmo/a {metadata: {finalizers: [x.example/one]}}", "MERGE gizmo/a {status: {count: 2}}", "GET gizmo/a", "MERGE gizmo/a {spec: {plain: ab}}",
+}
+
 const withStatus = `, subresources: {status: {}}`
 
 // defined is a row whose definition is there and served when its lines begin, and deleted when they have ended.
@@ -191,6 +202,8 @@ var rowsSchema = append(append(area("schemas",
 	defined("a stricter schema lets be what is there", gizmos(withStatus), "POST gizmo {metadata: {name: a}, spec: {plain: abcdefgh, set: [a]}}",
 		"JSON crd/gizmos.$ns.example [{op: replace, path: /spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/plain/maxLength, value: 3}]", "SETTLE 1500ms",
 		"MERGE gizmo/a {spec: {set: [b]}}", "MERGE gizmo/a {spec: {plain: abcdefg}}", "MERGE gizmo/a {spec: {plain: ab}}"),
+	defined("a stricter root lets be what is there", gizmos(withStatus), stricterRoot...),
+	defined("a stricter root without rules lets be what is there", strings.ReplaceAll(gizmos(withStatus), flow(gizmoSchema), simple), stricterRoot...),
 	defined("a new version is served", gizmos(withStatus), oneGizmo, "GET gizmo2/a",
 		"JSON crd/gizmos.$ns.example [{op: add, path: /spec/versions/-, value: {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}]", "SETTLE 1500ms", "GET gizmo2/a"),
 )...)

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 
@@ -48,6 +49,8 @@ type schemaOf struct {
 	rules      *cel.Validator
 	// meta says that the schema or its rules look at metadata, kind or apiVersion.
 	meta bool
+	// required are the fields without which an object is not whole.
+	required []string
 }
 
 // compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor).
@@ -81,8 +84,13 @@ func (s *schemaOf) compileOnce() error {
 		}
 	}
 	s.rules = cel.NewValidator(s.structural, true, celconfig.PerCallLimit)
-	s.meta = s.rules != nil || readsMeta(props)
+	s.meta, s.required = s.rules != nil || readsMeta(props), props.Required
 	return nil
+}
+
+// lacks says whether an object has not all the fields that the schema demands of its root.
+func (s *schemaOf) lacks(content map[string]any) bool {
+	return s.compile() == nil && slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
 }
 
 // coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of what was pruned.
@@ -243,7 +251,7 @@ func (o *object) converted(ver *version) map[string]any {
 }
 
 // readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their types, or has rules that
-// may. When it does not, validation can leave them out, and a change of metadata alone cannot make an object invalid.
+// may. When it does not, validation can leave them out.
 func readsMeta(props *apiextensions.JSONSchemaProps) bool {
 	if len(props.AllOf)+len(props.AnyOf)+len(props.OneOf)+len(props.PatternProperties) > 0 || props.Not != nil ||
 		props.MinProperties != nil || props.MaxProperties != nil || props.AdditionalProperties != nil {

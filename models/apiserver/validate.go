@@ -156,7 +156,14 @@ func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
 	if old == nil {
 		return c.ver.schema.validate(errs, c.whole(draft), scale)
 	}
-	return c.ver.schema.validateUpdate(errs, c.whole(draft), c.whole(old), status, scale, c.warn)
+	content, before := c.whole(draft), c.whole(old)
+	if c.ver.schema.lacks(content) {
+		// What the root lacks is held against every update, even one that changes nothing: a real server never finds the
+		// roots alike.
+		before = shallowCopy(before)
+		before["metadata"] = nil
+	}
+	return c.ver.schema.validateUpdate(errs, content, before, status, scale, c.warn)
 }
 
 // typeErrors refuses a custom object that claims to be of another type.
