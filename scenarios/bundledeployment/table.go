@@ -59,13 +59,25 @@ func Table() verdicts.Table[Row] {
 	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4", Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
 }
 
+// Scenes of which several things are asked.
+var (
+	failing        = scene(Fails)
+	failsToUpgrade = scene(FailsToUpgrade)
+)
+
+func scene(t func(sentences ...string) Telling) *verdicts.Scene[Row] {
+	return &verdicts.Scene[Row]{Tell: func(r Row, sentences []string, faults ...sim.Fault) func(*sim.World) {
+		return in(t(sentences...))(r, faults...)
+	}}
+}
+
 // settling asks whether failures settle.
 func settling() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
-		{Name: "it settles", Tell: in(Fails(settles)), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "back-off grows", Tell: in(Fails(backoffGrows)), Broken: backoffGrows, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "the status names the cause", Tell: in(Fails(actionable)), Broken: actionable, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "the status is quiet", Tell: in(Fails(quiet)), Broken: quiet, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "it settles", Scene: failing, Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "back-off grows", Scene: failing, Broken: backoffGrows, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "the status names the cause", Scene: failing, Broken: actionable, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
+		{Name: "the status is quiet", Scene: failing, Broken: quiet, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "it settles with the classic queue", Tell: in(Fails(settles), classic), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "it settles reading its own writes", Tell: in(Fails(settles), ownWrites), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "it settles beside watched kinds", Tell: in(FailsWatched(settles)), Broken: settles, Caught: undoes,
@@ -80,11 +92,11 @@ func settling() []verdicts.Column[Row] {
 // undoing asks what becomes of objects and records when an action fails.
 func undoing() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
-		{Name: "no overlap after an install", Tell: in(Fails(noOverlap)), Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
+		{Name: "no overlap after an install", Scene: failing, Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "no overlap after an upgrade", Tell: in(FailsToUpgrade(noOverlap)), Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "a failing upgrade keeps the old", Tell: in(FailsToUpgrade(keepsOld)), Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
-		{Name: "records are bounded", Tell: in(FailsToUpgrade(bounded)), Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "no overlap after an upgrade", Scene: failsToUpgrade, Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "a failing upgrade keeps the old", Scene: failsToUpgrade, Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
+		{Name: "records are bounded", Scene: failsToUpgrade, Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "a record cannot be purged for a while", Tell: in(InterruptedFailing), Faults: purgeFails, Broken: installed, Caught: undoes,
 			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked}},
 	}

@@ -53,6 +53,20 @@ func in(s Setting, t Telling) func(variant, ...sim.Fault) func(*sim.World) {
 	}
 }
 
+// Scenes of which several things are asked.
+var (
+	installs     = scene(Setting{}, Installs)
+	upgrades     = scene(Setting{}, Upgrades)
+	upgradesTwo  = scene(fromTwo, Upgrades)
+	upgradesBoth = scene(fromBoth, Upgrades)
+)
+
+func scene(s Setting, t func(sentences ...string) Telling) *verdicts.Scene[variant] {
+	return &verdicts.Scene[variant]{Tell: func(v variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+		return in(s, t(sentences...))(v, faults...)
+	}}
+}
+
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
 
 // often kills it at nearly every attempt, before or after it has written an object.
@@ -75,7 +89,7 @@ func overlap() []sim.Fault {
 
 // Reasons that stand for several cells.
 const (
-	scene   = "it names this scene, and no verdicts on it"
+	noCell  = "it names this scene, and no verdicts on it"
 	reused  = "a record that is forgotten gives its number away again"
 	stated  = "it states the property, and nothing of this variant"
 	twice   = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, and calls it deployed"
@@ -87,11 +101,11 @@ const (
 func recovery() []column {
 	return []column{
 		{
-			Name: "progress after an interrupted upgrade", Tell: in(Setting{}, Upgrades(progress)), Faults: crash, Broken: progress,
+			Name: "progress after an interrupted upgrade", Scene: upgrades, Faults: crash, Broken: progress,
 			Caught: variants("V0"), Dossier: "✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 		},
 		{
-			Name: "progress after an interrupted install", Tell: in(Setting{}, Installs(progress)), Faults: crash, Broken: progress,
+			Name: "progress after an interrupted install", Scene: installs, Faults: crash, Broken: progress,
 			Caught: variants("V0", "V1"), Dossier: "✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 			Because: because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and Helm refuses it"},
 		},
@@ -102,7 +116,7 @@ func recovery() []column {
 func graph() []column {
 	return []column{
 		{
-			Name: "finish first", Tell: in(fromBoth, Upgrades(finishFirst)), Faults: crash, Broken: finishFirst,
+			Name: "finish first", Scene: upgradesBoth, Faults: crash, Broken: finishFirst,
 			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "✓ ✗ ✗ ✗ ✗ – ✗ ✓ ✓",
 			Because: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
 		},
@@ -117,19 +131,19 @@ func graph() []column {
 			Because: because{"V1": wayBack, "V3b": "from what it calls installed there is no edge here; see the next question"},
 		},
 		{
-			Name: "edges, 3 from 2 only", Tell: in(fromTwo, Upgrades(validEdges)), Faults: crash, Broken: validEdges,
+			Name: "edges, 3 from 2 only", Scene: upgradesTwo, Faults: crash, Broken: validEdges,
 			Caught: variants("V1", "V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": anyEdge, "V1": wayBack},
 		},
 		{
-			Name: "never backwards", Tell: in(fromBoth, Upgrades(forwards)), Faults: crash, Broken: forwards,
+			Name: "never backwards", Scene: upgradesBoth, Faults: crash, Broken: forwards,
 			Caught: variants("V1"), Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 		},
 		{
-			Name: "data at one level", Tell: in(fromBoth, Upgrades(together)), Faults: crash, Broken: together,
+			Name: "data at one level", Scene: upgradesBoth, Faults: crash, Broken: together,
 			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Dossier: "✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓",
 		},
 		{
-			Name: "no orphans", Tell: in(fromBoth, Upgrades(noOrphans)), Faults: crash, Broken: noOrphans,
+			Name: "no orphans", Scene: upgradesBoth, Faults: crash, Broken: noOrphans,
 			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Dossier: "– ✓ ✗ ✗ ✗ ✓ ✗ ✓ ✓",
 			Because: because{"V0": "it never gets to another version", "V1": twice,
 				"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record says deployed"},
@@ -141,7 +155,7 @@ func graph() []column {
 func records() []column {
 	return []column{
 		{
-			Name: "user data", Tell: in(Setting{}, Installs(userData)), Faults: crash, Broken: userData,
+			Name: "user data", Scene: installs, Faults: crash, Broken: userData,
 			Caught: variants("V1"), Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 		},
 		{
@@ -159,11 +173,11 @@ func records() []column {
 func status() []column {
 	return []column{
 		{
-			Name: "interruptions cost one attempt each", Tell: in(fromTwo, Upgrades(fewAttempts)), Faults: crash, Broken: fewAttempts,
+			Name: "interruptions cost one attempt each", Scene: upgradesTwo, Faults: crash, Broken: fewAttempts,
 			Caught: variants("V0", "V1"), Dossier: "✗ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 		},
 		{
-			Name: "the status says what was interrupted", Tell: in(Setting{}, Upgrades(actionable)), Faults: crash, Broken: actionable,
+			Name: "the status says what was interrupted", Scene: upgrades, Faults: crash, Broken: actionable,
 			Caught: variants("V0"), Skipped: variants("V3", "V3b", "V4"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
@@ -180,11 +194,11 @@ func status() []column {
 			Caught: variants("V0"), Skipped: variants("V3b", "V4"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
-			Name: "installed is true", Tell: in(fromBoth, Upgrades(installTruth)), Faults: crash, Broken: installTruth,
+			Name: "installed is true", Scene: upgradesBoth, Faults: crash, Broken: installTruth,
 			Caught: variants("V3b"), Skipped: variants("V3", "V4"), Dossier: "– – – – – ✗ – – –", Because: because{"": stated},
 		},
 		{
-			Name: "sane records", Tell: in(fromBoth, Upgrades(saneRecords)), Faults: crash, Broken: saneRecords,
+			Name: "sane records", Scene: upgradesBoth, Faults: crash, Broken: saneRecords,
 			Caught: variants("V2", "V2b", "V3b", "V4"), Skipped: variants("V3"), Dossier: "– – – – – – – – –",
 			Because: because{"": stated, "V2": reused, "V2b": reused, "V4": reused, "V3b": "what it calls deployed is so beside the one before"},
 		},
@@ -195,16 +209,16 @@ func status() []column {
 func scenes() []column {
 	return []column{
 		{
-			Name: "finish first, install", Tell: in(Setting{}, Installs(finishFirst)), Faults: crash, Broken: finishFirst,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
+			Name: "finish first, install", Scene: installs, Faults: crash, Broken: finishFirst,
+			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
 			Name: "version 2 is withdrawn", Tell: in(Setting{}, Withdrawn(finished)), Faults: crash, Broken: finished,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
+			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
 			Name: "the user wants version 1 back", Tell: in(Setting{}, PinnedBack(forwards)), Faults: crash, Broken: forwards,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": scene},
+			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 	}
 }
