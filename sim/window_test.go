@@ -45,7 +45,7 @@ func long(faults ...Fault) func(*World) {
 // With a window a run makes the same choices and goes the same way, and only remembers less of it. Times may differ by the jitter
 // of client-go: who owns which field is worked out earlier, and apimachinery throws for that (managedfields'
 // NewProbabilisticSkipNonAppliedManager).
-func TestAWindowChangesNothing(t *testing.T) {
+func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 	defer process.Enter(runLog, process.Outside{})()
 	scenario := long(StaleCache(10*time.Second), MissedStates(10*time.Second), RacingRequeue(), LostReply(), Conflict())
 	windowed := flags

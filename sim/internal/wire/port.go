@@ -102,6 +102,13 @@ func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.mu.Unlock()
 		return response(req, resp, nil), nil
 	}
+	if call.underLock() {
+		resp, err := p.acknowledge(call)
+		if err != nil {
+			return nil, err
+		}
+		return response(req, resp, nil), nil
+	}
 	c.park(call, "request", func() bool { return c.effect(call) })
 	if p.Drive != nil {
 		p.Drive(func() bool { return len(call.reply) > 0 })
