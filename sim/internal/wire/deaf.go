@@ -37,7 +37,7 @@ func (c *Cluster) heard(call *Call, well bool) {
 		}
 	}
 	if !well {
-		c.silent(call, len(c.History.Events))
+		c.silent(call, c.History.Len())
 	}
 }
 
