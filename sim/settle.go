@@ -26,10 +26,15 @@ const patience = longestBackOff
 // the harness does not see, cache synchronisation every 100 ms for one.
 const hush = time.Second
 
+// murmur is how long nothing may have happened but reconciles that change nothing, and their Events: where many keys poll,
+// the world is never hushed.
+const murmur = time.Minute
+
 // quietness is what Settle must know about the past.
 type quietness struct {
 	seen      int                     // events taken in
 	lastEvent time.Duration           // when anything but idle chatter last happened
+	lastOther time.Duration           // when anything last happened that was no part of a reconcile, or a write
 	lastWrite int                     // index of the last event that changed an object other than Leases and Events
 	healed    int                     // index of the last event before faults were healed
 	wrote     history.Event           // the last write, without its bodies
@@ -42,6 +47,9 @@ func (q *quietness) take(w *World) {
 		q.seen++
 		if e.Ref.Kind != "Lease" {
 			q.lastEvent = e.At
+			if e.Reconcile == "" && e.Ref.Kind != "Event" {
+				q.lastOther = e.At
+			}
 		}
 		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
 			q.heard[e.Process] = e.At // a request that never arrived has only a reply: refused at the socket, or lost
@@ -51,7 +59,7 @@ func (q *quietness) take(w *World) {
 		}
 		for _, c := range e.Changes {
 			if c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" {
-				q.lastWrite = e.Index
+				q.lastWrite, q.lastOther = e.Index, e.At
 				q.wrote = history.Event{At: e.At, Process: e.Process, Life: e.Life, Verb: e.Verb, Ref: e.Ref}
 			}
 		}
@@ -59,12 +67,12 @@ func (q *quietness) take(w *World) {
 }
 
 // Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
-// faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due, and every
-// delayed hand-out (back-off, RequeueAfter) that was pending has happened at least once since faults were healed and
-// since the last write that changed an object other than Leases and Events; and every list or watch that failed, or that the
-// server ended, has been tried again since then (or nobody did so for a minute, longer than a reflector waits). A world
-// that has not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending.
-// Faults are on again afterwards.
+// faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due (where keys poll,
+// nothing but reconciles that change nothing for a minute), and every delayed hand-out (back-off, RequeueAfter) that was
+// pending has happened at least once since faults were healed and since the last write that changed an object other than
+// Leases and Events; and every list or watch that failed, or that the server ended, has been tried again since then (or
+// nobody did so for a minute, longer than a reflector waits). A world that has not settled after three times the longest
+// wait, or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
 func (w *World) Settle() {
 	w.between("w.Settle")
 	w.storm()
@@ -205,7 +213,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	if !w.retried() {
 		return false, 0
 	}
-	again = w.quiet.lastEvent + hush
+	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur)
 	for _, s := range w.wire.Silences() {
 		if s.Tried <= max(w.quiet.lastWrite, w.quiet.healed) {
 			again = max(again, s.Until())
