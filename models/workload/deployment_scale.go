@@ -237,8 +237,12 @@ func (r *rollout) shrink() (bool, error) {
 	}
 	for i := range r.before {
 		rs := &r.before[i]
-		if sick := *rs.Spec.Replicas - rs.Status.AvailableReplicas; sick > 0 {
+		switch sick := *rs.Spec.Replicas - rs.Status.AvailableReplicas; {
+		case *rs.Spec.Replicas == 0:
+		case sick > 0:
 			return r.resize(rs, *rs.Spec.Replicas-min(sick, spare))
+		case sick < 0: // pods that are to go are still counted: nobody knows yet what remains
+			return false, nil
 		}
 	}
 	up := int32(0)
