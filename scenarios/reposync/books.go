@@ -39,7 +39,6 @@ type Books struct {
 	blame   string
 	blocked [2]history.Time
 
-	foiled   map[string]int // tries of a program's present write that came to nothing, by process
 	handouts map[string]int // index of the latest hand-out, by process, life and reconcile
 }
 
@@ -79,7 +78,7 @@ type saying struct {
 // NewBooks returns empty books of a run in this setting.
 func NewBooks(s Setting) *Books {
 	return &Books{setting: s, live: map[history.Ref]object{}, wanted: map[string]history.Time{}, broken: map[string]error{}, handouts: map[string]int{},
-		dead: map[string]bool{}, foiled: map[string]int{}}
+		dead: map[string]bool{}}
 }
 
 func (b *Books) wants(namespace string, at history.Time) {
@@ -109,8 +108,6 @@ func (b *Books) take(h *history.History) {
 			}
 		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && strings.Contains(string(e.Received), "NamespaceTerminating"):
 			b.refused(e)
-		case e.Kind == history.Request && e.Ref.Kind == "RepoSync" && ours(e.Process) && (e.Verb == "update" || e.Verb == "patch"):
-			b.tried(e)
 		}
 		for i := range e.Changes {
 			b.changed(e, &e.Changes[i])
@@ -263,15 +260,6 @@ func (b *Books) hasRights(s *account) bool {
 		}
 	}
 	return false
-}
-
-// tried is told of a program's write to a RepoSync.
-func (b *Books) tried(e *history.Event) {
-	if e.Code != 409 {
-		b.foiled[e.Process] = 0
-	} else if b.foiled[e.Process]++; b.foiled[e.Process] >= 3 {
-		b.breaks(threeTries, "%s came too late with its write to RepoSync %s/%s for the third time", e.Actor(), e.Ref.Namespace, e.Ref.Name)
-	}
 }
 
 // inventories are there while they are needed.

@@ -197,14 +197,6 @@ func rights() []column {
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
-			Name: "finalizer off within three tries", Scene: fickle, Faults: lateNews, Broken: threeTries,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
-		},
-		{
-			Name: "finalizer off within three tries, orphaned at first", Scene: fickleOrphan, Faults: lateNews, Broken: threeTries,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
-		},
-		{
 			Name: "nothing in vain", Tell: told(Setting{Chain: 1}, askNoFight, deletesNamespace), Faults: lateNews, Broken: noFight,
 			Unasked: unasked(likeV0, "V4"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
@@ -240,7 +232,7 @@ func openness() []column {
 			},
 		},
 		{
-			Name: "actionable, reconciler dead", Tell: told(Setting{Held: true}, askActionable, held(reconcilerDead(deletesSync))), Broken: actionable,
+			Name: "actionable, reconciler dead", Tell: told(Setting{Held: true}, askActionable, heldFor(5*time.Minute, reconcilerDead(deletesSync))), Broken: actionable,
 			Caught:  except("V10"),
 			Dossier: "– – – – – – – – – – ✓", Because: because{"": beyond + "; a reconciler that is dead says nothing, and nobody else does", reposync.V1: "the RepoSync goes at once"},
 		},

@@ -52,7 +52,7 @@ func afterAnother(ask, happen func(*Story)) telling {
 
 // asks are what is asked of scenes, by the sentence.
 var asks = map[string]func(*Story){
-	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff, threeTries: askThreeTries,
+	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff,
 	truth: askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder,
 }
 
@@ -89,7 +89,6 @@ func askWeakOrder(s *Story)   { s.Always(weakOrder, s.Judged(weakOrder)) }
 func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
 func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
-func askThreeTries(s *Story)  { s.Always(threeTries, s.Judged(threeTries)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
 func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
@@ -183,12 +182,14 @@ func revokedMeanwhile(s *Story) {
 }
 
 // held has another controller take three minutes for one of the managed objects.
-func held(happen func(*Story)) func(*Story) {
+func held(happen func(*Story)) func(*Story) { return heldFor(3*time.Minute, happen) }
+
+func heldFor(long time.Duration, happen func(*Story)) func(*Story) {
 	return func(s *Story) {
 		begin := s.History().Now()
 		happen(s)
 		s.blame, s.blocked[0] = managed(shop)[0].Name, begin
-		s.Sleep(3*time.Minute - (s.History().Now() - begin))
+		s.Sleep(long - (s.History().Now() - begin))
 		s.blocked[1] = s.History().Now()
 		s.Unhold()
 	}
