@@ -240,6 +240,10 @@ func (q *queue) flush() bool {
 	q.mu.Lock()
 	adds := q.adds
 	q.adds = nil
+	if len(adds) == 0 {
+		q.mu.Unlock()
+		return false
+	}
 	sort.SliceStable(adds, func(i, j int) bool {
 		if a, b := adds[i].priority(), adds[j].priority(); a != b {
 			return a > b
@@ -264,7 +268,7 @@ func (q *queue) flush() bool {
 	for _, rank := range slices.Backward(slices.Sorted(maps.Keys(ranks))) {
 		q.priority.AddWithOpts(priorityqueue.AddOpts{Priority: &rank}, ranks[rank]...)
 	}
-	return len(adds) > 0
+	return true
 }
 
 // Get implements workqueue.TypedInterface.
