@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/story"
@@ -83,7 +84,7 @@ var lessons = []struct {
 
 // lesson writes the page, or holds it against what the runs say now.
 func lesson(t *testing.T) {
-	if flag.Lookup("sim.replay").Value.String() != "" {
+	if verdicts.Replaying() {
 		t.Skip("a story is being replayed")
 	}
 	page := renderLesson(t)

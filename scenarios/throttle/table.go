@@ -28,6 +28,9 @@ type (
 
 func variants(names ...throttle.Variant) []throttle.Variant { return names }
 
+// uncured are all but the full cure.
+var uncured = variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3")
+
 // repetition are the questions how often handlers are called for what cannot be written down.
 func repetition() []column {
 	return []column{
@@ -121,12 +124,12 @@ func openness() []column {
 	return []column{
 		{
 			Name: "never silent", Tell: told(legal, askNeverSilent, briefly), Broken: neverSilent,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
 			Name: "actionable", Tell: told(legal, askActionable, briefly), Broken: actionable,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
@@ -154,7 +157,7 @@ func arrival() []column {
 		},
 		{
 			Name: "status refused for a while", Tell: told(quiet, askHandled, refusedAWhile), Broken: handled,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "an extra scenario of its, one write of two refused; the record says that all is done, so what has no record of its own is never written"},
 		},
@@ -180,37 +183,37 @@ func effects() []column {
 	return []column{
 		{
 			Name: "effect once, crash", Tell: told(quiet, askEffectOnce, oneEdited), Faults: crash, Broken: effectOnce,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "a property of its, without a cell: the effect comes before anything is written down of it"},
 		},
 		{
 			Name: "effect once, lost reply", Tell: told(quiet, askEffectOnce, oneEdited), Faults: lostReply, Broken: effectOnce,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "a property of its, without a cell: the effect comes before anything is written down of it"},
 		},
 		{
 			Name: "effect once, stale watch", Tell: told(quiet, askEffectOnce, oneWatched), Faults: lag, Broken: effectOnce,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "a property of its, without a cell: what was read may be older than what the operator itself has written"},
 		},
 		{
 			Name: "effect once, somebody else writes first", Tell: told(quiet, askEffectOnce, oneEdited), Faults: conflict, Broken: effectOnce,
-			Skipped: variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Skipped: uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "a property of its, without a cell; only who names what it has read can be answered 409, and the full cure does that before the effect"},
 		},
 		{
 			Name: "a foreign finalizer", Tell: told(quiet, askKeepsForeign, heldByAnother), Faults: lag, Broken: keepsForeign,
-			Caught:  variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Caught:  uncured,
 			Dossier: "– – – – – – – –",
 			Because: because{"": "an extra scenario of its; a merge patch replaces the whole list"},
 		},
 		{
 			Name: "every fault", Tell: told(asReported, askEverything, everything), Faults: EveryFault, Broken: effectOnce,
-			Skipped: variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3"),
+			Skipped: uncured,
 			Dossier: "– – – – – – – ✓",
 		},
 	}

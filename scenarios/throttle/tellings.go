@@ -102,7 +102,7 @@ func oneVerbose(s *Story) {
 // briefly is an object whose handler returns too much, and time for the first delays.
 func briefly(s *Story) {
 	s.Apply(Verbose("verbose"))
-	s.Sleep(20 * time.Second)
+	aWhile(s)
 }
 
 // storm has another writer change a poisoned object four times a second.

@@ -12,3 +12,12 @@ func Of[V ~string](table verdicts.Table[V], column string, v V, when string, run
 	}
 	return claim
 }
+
+// Beside is Of, and if the variant falls the full cure is shown beside it, in the same story.
+func Beside[V ~string](table verdicts.Table[V], column string, v V, when string, runs int) Claim {
+	claim := Of(table, column, v, when, runs)
+	if claim.Caught != "" {
+		claim.Cured = table.Column(column).Scenario(table.Cure)
+	}
+	return claim
+}

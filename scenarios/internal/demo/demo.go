@@ -5,7 +5,6 @@ package demo
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -46,7 +46,7 @@ const replays = 10
 // the environment it does so only to replay a story.
 func Show(t *testing.T, story string, claims ...Claim) {
 	t.Helper()
-	replaying := flag.Lookup("sim.replay").Value.String() != ""
+	replaying := verdicts.Replaying()
 	if os.Getenv("DEMO") == "" && !replaying {
 		t.Skip("it is a demonstration; make demo runs it, and the other tests of this package ask more")
 	}

@@ -52,7 +52,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 		t.Fatal(err)
 	}
 	cells = merge(cells, seen)
-	if !replaying() && !*write && !*more {
+	if !Replaying() && !*write && !*more {
 		t.Run("page", func(t *testing.T) { fresh(t, cells) })
 	}
 	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
@@ -77,16 +77,16 @@ type performance[V ~string] struct {
 	variant V
 }
 
-// replaying says whether somebody wants to see one story: then the test must be found and do nothing else.
-func replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
+// Replaying says whether somebody wants to see one story: then the test must be found and do nothing else.
+func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one is the test of a cell.
 func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 	answer := column.Answer(v)
 	switch {
-	case replaying() && answer == Holds:
+	case Replaying() && answer == Holds:
 		sim.Explore(t, p.table.campaign(column, v))
-	case replaying():
+	case Replaying():
 		sim.Explore(t, column.Scenario(v))
 	case answer == Silent, *more && !c.wanting(), *timed && answer != Falls:
 	case *write && answer == Falls:
