@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -247,6 +249,38 @@ func TestPauseMakesAZombie(t *testing.T) {
 	r := sim.Explore(t, raising(true, paused), sim.Runs(60), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
+	}
+}
+
+// A program that returns while it is frozen is not taken for ended before it wakes up. A schedule that prefers its end to
+// all else must not make a run of that wait.
+func TestNothingEndsFrozen(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Run("brief", func(ctx context.Context, cfg *rest.Config) error {
+			c, err := client.New(cfg, client.Options{})
+			if err != nil {
+				return err
+			}
+			go func() {
+				for ctx.Err() == nil {
+					_ = c.Create(ctx, configMap("a"))
+					time.Sleep(time.Second)
+				}
+			}()
+			select {
+			case <-time.After(5 * time.Second):
+			case <-ctx.Done():
+			}
+			return errors.New("enough")
+		})
+		w.Inject(sim.Pause("brief", time.Minute))
+		w.Sleep(2 * time.Minute)
+	}, sim.Strategy("pct"), sim.Runs(60), sim.For(0), sim.Verify(5))
+	if r.Failure != nil {
+		t.Error(r.Failure.Text())
+	}
+	if c := r.Faults[0]; c.Struck == 0 || c.Observed == 0 {
+		t.Errorf("it was never frozen: %+v", c)
 	}
 }
 

@@ -213,7 +213,7 @@ func (l *Life) exit(err error) {
 	w := l.world
 	if l.Port.Frozen() { // nobody hears of it before it goes on
 		l.dismiss()
-		w.Sched.Park(&sched.Action{
+		l.Port.Await(&sched.Action{
 			Order: l.Name() + " exit",
 			What:  func() string { return "the end of " + l.Name() },
 			Do:    func() bool { l.exit(err); return true },

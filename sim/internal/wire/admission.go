@@ -181,7 +181,7 @@ func (h *webhookCall) arrive() bool {
 	}
 	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
 	if at.Port.Frozen() { // what is sent to a program that stands still waits for it
-		c.Sched.Park(&sched.Action{
+		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + h.order(),
 			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
 			Do:    h.arrive,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
 // APIHost is the host name of the simulated API server.
@@ -41,6 +42,7 @@ type Port struct {
 	cluster *Cluster
 	dead    atomic.Bool
 	thaw    atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
+	waiting []*sched.Action               // parked when it does
 }
 
 // NewPort returns the end of the wire for one life of a process.
@@ -79,10 +81,21 @@ func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
 
 // Thaw lets a frozen program go on.
 func (p *Port) Thaw() {
-	if thaw := p.thaw.Swap(nil); thaw != nil {
-		close(*thaw)
+	thaw := p.thaw.Swap(nil)
+	if thaw == nil {
+		return
+	}
+	close(*thaw)
+	waiting := p.waiting
+	p.waiting = nil
+	for _, a := range waiting {
+		p.cluster.Sched.Park(a)
 	}
 }
+
+// Await parks an action of the world as soon as the frozen program goes on. Parked before, it would become due with the
+// end of the pause and could come first, for ever: a schedule may prefer it to all else.
+func (p *Port) Await(a *sched.Action) { p.waiting = append(p.waiting, a) }
 
 // RoundTrip implements http.RoundTripper. Any goroutine of the life may call it.
 func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
