@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -245,14 +246,21 @@ func (c *call) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, e
 	if !found || value == nil {
 		return meta, nil, nil
 	}
-	raw := appendJSON(nil, value)
+	fields, annotations := withoutAnnotations(value)
+	raw := appendJSON(nil, fields)
 	if c.validation == metav1.FieldValidationIgnore {
 		err := kjson.UnmarshalCaseSensitivePreserveInts(raw, meta)
+		if annotations != nil {
+			meta.Annotations = annotations
+		}
 		return meta, nil, err
 	}
 	strict, err := kjson.UnmarshalStrict(raw, meta)
 	if err != nil {
 		return nil, nil, err
+	}
+	if annotations != nil {
+		meta.Annotations = annotations
 	}
 	var unknown []string
 	for _, e := range strict {
@@ -262,6 +270,27 @@ func (c *call) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, e
 		}
 	}
 	return meta, unknown, nil
+}
+
+// withoutAnnotations takes annotations that are what they should be, strings, out of metadata: they may be long, and need no
+// decoder. Others stay in it, for the decoder to complain of.
+func withoutAnnotations(metadata any) (fields any, annotations map[string]string) {
+	all, _ := metadata.(map[string]any)
+	said, _ := all["annotations"].(map[string]any)
+	if len(said) == 0 {
+		return metadata, nil
+	}
+	annotations = make(map[string]string, len(said))
+	for key, value := range said {
+		text, ok := value.(string)
+		if !ok {
+			return metadata, nil
+		}
+		annotations[key] = text
+	}
+	rest := maps.Clone(all)
+	delete(rest, "annotations")
+	return rest, annotations
 }
 
 // fromDocument makes a draft from a patched document, which it takes over.
