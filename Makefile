@@ -91,7 +91,7 @@ verdicts: ## What each story claims, searched at length (an hour; STORY=name for
 	go test -count=1 ./reports -update
 
 .PHONY: verdicts-more
-verdicts-more: ## The same for the cells that hold in fewer than 2,000 runs on the page, and for no others.
+verdicts-more: ## The same for the cells that hold in fewer than 2,000 runs on the page; the stories of those that fall are replayed.
 	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.more -verdicts.commit=$$c); done
 	go test -count=1 ./reports -update
 

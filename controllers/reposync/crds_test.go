@@ -15,24 +15,33 @@ import (
 
 func fullRepoSync() *v1beta1.RepoSync {
 	return &v1beta1.RepoSync{
-		Spec: v1beta1.RepoSyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
+		Spec: v1beta1.SyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
 			Repo: "https://git.example/shop", Revision: "main", Dir: "shop", Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
 		}},
-		Status: v1beta1.RepoSyncStatus{ObservedGeneration: 1, Reconciler: "ns-reconciler-shop", Conditions: []metav1.Condition{
+		Status: v1beta1.SyncStatus{ObservedGeneration: 1, Reconciler: "ns-reconciler-shop", Conditions: []metav1.Condition{
 			{Type: v1beta1.Stalled, Status: metav1.ConditionTrue, ObservedGeneration: 1, LastTransitionTime: metav1.Unix(1, 0), Reason: "R", Message: "m"},
 		}},
 	}
+}
+
+func fullRootSync() *v1beta1.RootSync {
+	repo := fullRepoSync()
+	return &v1beta1.RootSync{Spec: repo.Spec, Status: repo.Status}
 }
 
 func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 	inventory := newInventory(types.NamespacedName{Namespace: "shop", Name: "repo-sync"})
 	inventory.Object["spec"] = map[string]any{"resources": []any{map[string]any{"group": "", "kind": "ConfigMap", "namespace": "shop", "name": "a"}}}
 	crdtest.Of(t, CRDs(), "RepoSync").Takes(t, fullRepoSync())
+	crdtest.Of(t, CRDs(), "RootSync").Takes(t, fullRootSync())
 	crdtest.Of(t, CRDs(), "ResourceGroup").Takes(t, inventory)
 }
 
 func TestDeepCopiesShareNothing(t *testing.T) {
 	crdtest.SharesNothing(t, fullRepoSync(), func(o *v1beta1.RepoSync) {
+		o.Spec.Git.Repo, o.Status.Conditions[0].Message = "changed", "changed"
+	})
+	crdtest.SharesNothing(t, fullRootSync(), func(o *v1beta1.RootSync) {
 		o.Spec.Git.Repo, o.Status.Conditions[0].Message = "changed", "changed"
 	})
 }

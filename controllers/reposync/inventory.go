@@ -1,4 +1,4 @@
-// This file exists for the inventory of what a RepoSync manages, and for deleting that in the order of its dependencies.
+// This file exists for the inventory of what a sync manages, and for deleting that in the order of its dependencies.
 
 package reposync
 
@@ -55,7 +55,7 @@ type managed struct {
 	*unstructured.Unstructured
 }
 
-// newInventory is an empty inventory of a RepoSync.
+// newInventory is an empty inventory of a sync.
 func newInventory(sync types.NamespacedName) *unstructured.Unstructured {
 	inv := &unstructured.Unstructured{}
 	inv.SetGroupVersionKind(inventoryKind)
@@ -99,9 +99,12 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 	return out, nil
 }
 
-// dependents are those of all that need one object.
+// dependents are those of all that need one object. What is in a namespace needs that.
 func dependents(all []managed, on object) (out []managed) {
 	for _, m := range all {
+		if on.Kind == "Namespace" && on.Group == "" && m.Namespace == on.Name {
+			out = append(out, m)
+		}
 		for _, need := range needs(m) {
 			if need == on {
 				out = append(out, m)

@@ -10,7 +10,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,8 +29,20 @@ type Manager struct {
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
 
+	root   bool // for RootSyncs, not RepoSyncs
 	policy policy
 	writer
+}
+
+// RootManager is [Manager] for RootSyncs: an operator runs both.
+type RootManager struct {
+	// Variant is the stage of the story to play; the zero value is the full cure.
+	Variant Variant
+}
+
+// SetupWithManager registers the manager's controller.
+func (r *RootManager) SetupWithManager(mgr ctrl.Manager) error {
+	return (&Manager{Variant: r.Variant, root: true}).SetupWithManager(mgr)
 }
 
 // ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster has many, are not cached.
@@ -45,64 +59,78 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
 	mine := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		if sync, ok := syncOf(o); ok {
+		if sync, ok := syncOf(o); ok && isRoot(sync) == m.root {
 			return []reconcile.Request{{NamespacedName: sync}}
 		}
 		return nil
 	})
-	b := ctrl.NewControllerManagedBy(mgr).Named("reconciler-manager").For(&v1beta1.RepoSync{}).
+	b := ctrl.NewControllerManagedBy(mgr)
+	if m.root {
+		b = b.Named("root-reconciler-manager").For(&v1beta1.RootSync{})
+	} else {
+		b = b.Named("reconciler-manager").For(&v1beta1.RepoSync{})
+	}
+	b = b.
 		Watches(&appsv1.Deployment{}, mine).
 		Watches(&corev1.ServiceAccount{}, mine).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
-	if m.policy.clusterWide {
+	if m.root || m.policy.clusterWide {
 		return b.Watches(&rbacv1.ClusterRoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
 	}
 	return b.Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
 }
 
-// granted are the RepoSyncs whose reconcilers have their rights by a binding.
+// granted are the syncs whose reconcilers have their rights by a binding.
 func (m *Manager) granted(ctx context.Context, o client.Object) []reconcile.Request {
-	if o.GetName() != BindingName {
+	if name := m.policy.binding(m.root, "").GetName(); o.GetName() != name {
 		return nil
 	}
-	return m.inNamespace(ctx, o.GetNamespace(), func(*v1beta1.RepoSync) bool { return true })
+	return m.inNamespace(ctx, o.GetNamespace(), func(v1beta1.Sync) bool { return true })
 }
 
-// users are the RepoSyncs for which a Secret was copied, or is to be.
+// users are the syncs for which a Secret was copied, or is to be.
 func (m *Manager) users(ctx context.Context, o client.Object) []reconcile.Request {
 	if sync, ok := syncOf(o); ok {
+		if isRoot(sync) != m.root {
+			return nil
+		}
 		return []reconcile.Request{{NamespacedName: sync}}
 	}
-	return m.inNamespace(ctx, o.GetNamespace(), func(s *v1beta1.RepoSync) bool { return secretOf(s) == o.GetName() })
+	return m.inNamespace(ctx, o.GetNamespace(), func(s v1beta1.Sync) bool { return secretOf(s) == o.GetName() })
 }
 
-func (m *Manager) inNamespace(ctx context.Context, namespace string, which func(*v1beta1.RepoSync) bool) (out []reconcile.Request) {
-	var all v1beta1.RepoSyncList
-	if err := m.client.List(ctx, &all, client.InNamespace(namespace)); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "RepoSyncs cannot be listed")
+func (m *Manager) inNamespace(ctx context.Context, namespace string, which func(v1beta1.Sync) bool) (out []reconcile.Request) {
+	var all client.ObjectList = &v1beta1.RepoSyncList{}
+	if m.root {
+		all = &v1beta1.RootSyncList{}
 	}
-	for i := range all.Items {
-		if s := &all.Items[i]; which(s) {
+	if err := m.client.List(ctx, all, client.InNamespace(namespace)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "syncs cannot be listed")
+	}
+	_ = apimeta.EachListItem(all, func(o runtime.Object) error { // it is a list
+		if s := o.(v1beta1.Sync); which(s) {
 			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s)})
 		}
-	}
+		return nil
+	})
 	return out
 }
 
-func secretOf(s *v1beta1.RepoSync) string {
-	if s.Spec.Git == nil {
+// secretOf is the name of the Secret that has to be copied for a sync. A RootSync has its own beside it already.
+func secretOf(s v1beta1.Sync) string {
+	if s.GetNamespace() == Namespace || s.Wants().Git == nil {
 		return ""
 	}
-	return s.Spec.Git.SecretRef.Name
+	return s.Wants().Git.SecretRef.Name
 }
 
-// Reconcile brings the reconciler of a RepoSync about, or takes it away.
+// Reconcile brings the reconciler of a sync about, or takes it away.
 func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	sync := &v1beta1.RepoSync{}
+	sync := newSync(req.NamespacedName)
 	if err := m.client.Get(ctx, req.NamespacedName, sync); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err) // our finalizer has seen to it
 	}
-	if !sync.DeletionTimestamp.IsZero() {
+	if !sync.GetDeletionTimestamp().IsZero() {
 		if !controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerManagerFinalizer) {
 			return ctrl.Result{}, nil
 		}
@@ -122,7 +150,7 @@ func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 }
 
 // upsert makes what a reconciler needs, and the reconciler last.
-func (m *Manager) upsert(ctx context.Context, sync *v1beta1.RepoSync) error {
+func (m *Manager) upsert(ctx context.Context, sync v1beta1.Sync) error {
 	key := client.ObjectKeyFromObject(sync)
 	if name := secretOf(sync); name != "" {
 		if err := m.copySecret(ctx, key, name); err != nil {
@@ -133,13 +161,13 @@ func (m *Manager) upsert(ctx context.Context, sync *v1beta1.RepoSync) error {
 	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, account, func() error { return nil }); err != nil {
 		return fmt.Errorf("the ServiceAccount: %w", err)
 	}
-	b := m.policy.binding(sync.Namespace)
+	b := m.policy.binding(m.root, sync.GetNamespace())
 	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, b.Object, func() error { return b.admit(subject(key), m.policy.holds) }); err != nil {
 		return fmt.Errorf("the RoleBinding: %w", err)
 	}
 	settings := &corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")}
 	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, settings, func() error {
-		if g := sync.Spec.Git; g != nil {
+		if g := sync.Wants().Git; g != nil {
 			settings.Data = map[string]string{"GIT_SYNC_REPO": g.Repo, "GIT_SYNC_REV": g.Revision}
 		}
 		return nil
@@ -178,7 +206,7 @@ func (m *Manager) copySecret(ctx context.Context, sync types.NamespacedName, nam
 	return err
 }
 
-// subject is the ServiceAccount of a RepoSync's reconciler.
+// subject is the ServiceAccount of a sync's reconciler.
 func subject(sync types.NamespacedName) rbacv1.Subject {
 	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: Namespace, Name: ReconcilerName(sync)}
 }
@@ -188,16 +216,21 @@ type binding struct {
 	client.Object
 	subjects *[]rbacv1.Subject
 	role     *rbacv1.RoleRef
+	grants   string // the ClusterRole
 }
 
-// binding is the one that serves a namespace, empty as yet.
-func (p *policy) binding(namespace string) binding {
+// binding is the one that serves RootSyncs, or the RepoSyncs of a namespace, empty as yet.
+func (p *policy) binding(root bool, namespace string) binding {
+	if root {
+		b := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: RootBindingName}}
+		return binding{b, &b.Subjects, &b.RoleRef, "cluster-admin"}
+	}
 	if p.clusterWide {
 		b := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: BindingName}}
-		return binding{b, &b.Subjects, &b.RoleRef}
+		return binding{b, &b.Subjects, &b.RoleRef, BindingName}
 	}
 	b := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: BindingName}}
-	return binding{b, &b.Subjects, &b.RoleRef}
+	return binding{b, &b.Subjects, &b.RoleRef, BindingName}
 }
 
 // admit adds a subject, and the finalizer of a variant that holds bindings.
@@ -205,7 +238,7 @@ func (b binding) admit(s rbacv1.Subject, hold bool) error {
 	if !slices.Contains(*b.subjects, s) {
 		*b.subjects = append(*b.subjects, s)
 	}
-	*b.role = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: BindingName}
+	*b.role = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: b.grants}
 	if hold && b.GetDeletionTimestamp().IsZero() {
 		controllerutil.AddFinalizer(b, v1beta1.ReconcilerManagerFinalizer)
 	}

@@ -13,28 +13,47 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// Namespace is the system namespace, where reconcilers run.
+// Namespace is the system namespace, where reconcilers run and RootSyncs are. No RepoSync is there.
 const Namespace = "config-management-system"
 
 // BindingName is the name of the RoleBinding that gives all reconcilers of a namespace their rights, and of the ClusterRole
-// that it refers to.
-const BindingName = "configsync.gke.io:ns-reconciler"
+// that it refers to. RootBindingName is that of the ClusterRoleBinding by which the reconcilers of RootSyncs are cluster-admin.
+const (
+	BindingName     = "configsync.gke.io:ns-reconciler"
+	RootBindingName = "configsync.gke.io:root-reconciler"
+)
 
-// Labels of what belongs to a RepoSync in the system namespace.
+// Labels of what belongs to a RepoSync or RootSync in the system namespace.
 const (
 	SyncNamespaceLabel = "configsync.gke.io/sync-namespace"
 	SyncNameLabel      = "configsync.gke.io/sync-name"
 )
 
-// ReconcilerName is the name of a RepoSync's Deployment and ServiceAccount.
+// isRoot says whether a name is that of a RootSync.
+func isRoot(sync types.NamespacedName) bool { return sync.Namespace == Namespace }
+
+// newSync is an empty RootSync or RepoSync, as the name asks for.
+func newSync(sync types.NamespacedName) v1beta1.Sync {
+	if isRoot(sync) {
+		return &v1beta1.RootSync{}
+	}
+	return &v1beta1.RepoSync{}
+}
+
+// ReconcilerName is the name of a RepoSync's or RootSync's Deployment and ServiceAccount.
 func ReconcilerName(sync types.NamespacedName) string {
-	if sync.Name == "repo-sync" {
+	switch {
+	case isRoot(sync) && sync.Name == "root-sync":
+		return "root-reconciler"
+	case isRoot(sync):
+		return fmt.Sprintf("root-reconciler-%s-%d", sync.Name, len(sync.Name))
+	case sync.Name == "repo-sync":
 		return "ns-reconciler-" + sync.Namespace
 	}
 	return fmt.Sprintf("ns-reconciler-%s-%s-%d", sync.Namespace, sync.Name, len(sync.Name))
 }
 
-// in is the metadata of an object of a RepoSync in the system namespace.
+// in is the metadata of an object of a sync in the system namespace.
 func in(sync types.NamespacedName, suffix string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: Namespace, Name: ReconcilerName(sync) + suffix,
@@ -42,14 +61,14 @@ func in(sync types.NamespacedName, suffix string) metav1.ObjectMeta {
 	}
 }
 
-// syncOf is the RepoSync that an object in the system namespace belongs to.
+// syncOf is the RepoSync or RootSync that an object in the system namespace belongs to.
 func syncOf(o client.Object) (sync types.NamespacedName, ok bool) {
 	l := o.GetLabels()
 	sync = types.NamespacedName{Namespace: l[SyncNamespaceLabel], Name: l[SyncNameLabel]}
 	return sync, o.GetNamespace() == Namespace && sync.Name != ""
 }
 
-// ReconcilerRole is the ClusterRole of reconcilers. It says nothing of what they manage: for that they need rights that
+// ReconcilerRole is the ClusterRole of the reconcilers of RepoSyncs. It says nothing of what they manage: for that they need rights that
 // somebody else gives them.
 func ReconcilerRole() *rbacv1.ClusterRole {
 	rule := func(group, verbs string, resources ...string) rbacv1.PolicyRule {

@@ -29,13 +29,13 @@ const (
 	destroyPeriod = 2 * time.Second
 )
 
-// Reconciler syncs one RepoSync. Fill in the exported fields and call SetupWithManager.
+// Reconciler syncs one RepoSync or RootSync. Fill in the exported fields and call SetupWithManager.
 type Reconciler struct {
-	// Sync is the RepoSync.
+	// Sync is the RepoSync, or the RootSync if its namespace is [Namespace].
 	Sync types.NamespacedName
-	// Source returns what the repository declares, each object after those that it depends on. All of it must be in the
-	// namespace of the RepoSync.
-	Source func(context.Context, *v1beta1.RepoSync) ([]*unstructured.Unstructured, error)
+	// Source returns what the repository declares, each object after those that it depends on. All that a RepoSync declares must
+	// be in its namespace; what a RootSync declares may say by [NamespaceSelector] in which namespaces it is to be.
+	Source func(context.Context, v1beta1.Sync) ([]*unstructured.Unstructured, error)
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
 
@@ -43,15 +43,15 @@ type Reconciler struct {
 	writer
 }
 
-// SetupWithManager registers the reconciler. The manager's cache should be restricted to the namespace of the RepoSync: there
-// are no rights for more.
+// SetupWithManager registers the reconciler. The manager's cache should be restricted to the namespace of the sync: the
+// reconciler of a RepoSync has no rights for more.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	var err error
 	if r.policy, err = r.Variant.policy(); err != nil {
 		return err
 	}
 	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
-	return ctrl.NewControllerManagedBy(mgr).Named("reconciler").For(&v1beta1.RepoSync{}).Complete(r)
+	return ctrl.NewControllerManagedBy(mgr).Named("reconciler").For(newSync(r.Sync)).Complete(r)
 }
 
 // Reconcile syncs, or cleans up.
@@ -60,12 +60,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	// The cache may not know of a deletion whose work has been done: nothing of that may be undone.
-	sync := &v1beta1.RepoSync{}
+	sync := newSync(r.Sync)
 	if err := r.live.Get(ctx, req.NamespacedName, sync); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	switch {
-	case sync.DeletionTimestamp.IsZero():
+	case sync.GetDeletionTimestamp().IsZero():
 		return ctrl.Result{RequeueAfter: syncPeriod}, r.sync(ctx, sync)
 	case controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerFinalizer):
 		return r.finalize(ctx, sync)
@@ -73,12 +73,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, nil
 }
 
-func foreground(sync *v1beta1.RepoSync) bool {
-	return sync.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
+func foreground(sync v1beta1.Sync) bool {
+	return sync.GetAnnotations()[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
 }
 
 // sync makes the cluster what the repository declares.
-func (r *Reconciler) sync(ctx context.Context, sync *v1beta1.RepoSync) error {
+func (r *Reconciler) sync(ctx context.Context, sync v1beta1.Sync) error {
 	changed := false
 	if foreground(sync) {
 		changed = controllerutil.AddFinalizer(sync, v1beta1.ReconcilerFinalizer)
@@ -93,6 +93,9 @@ func (r *Reconciler) sync(ctx context.Context, sync *v1beta1.RepoSync) error {
 	declared, err := r.Source(ctx, sync)
 	if err != nil {
 		return err
+	}
+	if declared, err = r.placed(ctx, declared); err != nil {
+		return fmt.Errorf("the namespaces: %w", err)
 	}
 	if err := r.record(ctx, declared); err != nil {
 		return fmt.Errorf("the inventory: %w", err)
@@ -161,9 +164,9 @@ func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructu
 }
 
 // finalize deletes what is managed, if that is asked for, and takes the reconciler's finalizer off.
-func (r *Reconciler) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Result, error) {
+func (r *Reconciler) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result, error) {
 	if foreground(sync) {
-		if apimeta.FindStatusCondition(sync.Status.Conditions, v1beta1.ReconcilerFinalizing) == nil {
+		if apimeta.FindStatusCondition(sync.Says().Conditions, v1beta1.ReconcilerFinalizing) == nil {
 			if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Deleting managed resource objects")); err != nil {
 				return ctrl.Result{}, err
 			}

@@ -1,4 +1,4 @@
-// This file exists for writing to a RepoSync, which two programs do.
+// This file exists for writing to a RepoSync or a RootSync, which two programs do.
 
 package reposync
 
@@ -15,54 +15,64 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// writer changes RepoSyncs as they are on the server, again if somebody else came first.
+// writer changes syncs as they are on the server, again if somebody else came first.
 type writer struct {
 	client client.Client
 	live   client.Reader
 }
 
-// modify lets change alter the RepoSync, and writes it by write if it did. One that has gone, or is another by now, is left
+// modify lets change alter the sync, and writes it by write if it did. One that has gone, or is another by now, is left
 // alone.
-func (w writer) modify(ctx context.Context, sync *v1beta1.RepoSync, change func(*v1beta1.RepoSync), write func(*v1beta1.RepoSync) error) error {
+func (w writer) modify(ctx context.Context, sync v1beta1.Sync, change func(v1beta1.Sync), write func(v1beta1.Sync) error) error {
 	return client.IgnoreNotFound(retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		now := &v1beta1.RepoSync{}
+		now := newSync(client.ObjectKeyFromObject(sync))
 		if err := w.live.Get(ctx, client.ObjectKeyFromObject(sync), now); err != nil {
 			return err
 		}
-		if now.UID != sync.UID {
+		if now.GetUID() != sync.GetUID() {
 			return nil
 		}
-		was := now.DeepCopy()
+		was := now.DeepCopyObject()
 		change(now)
 		if !apiequality.Semantic.DeepEqual(was, now) {
 			if err := write(now); err != nil {
 				return err
 			}
 		}
-		now.DeepCopyInto(sync)
+		become(sync, now)
 		return nil
 	}))
 }
 
+// become makes sync a copy of now, which is of the same kind.
+func become(sync, now v1beta1.Sync) {
+	switch s := sync.(type) {
+	case *v1beta1.RepoSync:
+		now.(*v1beta1.RepoSync).DeepCopyInto(s)
+	case *v1beta1.RootSync:
+		now.(*v1beta1.RootSync).DeepCopyInto(s)
+	}
+}
+
 // release takes a finalizer off.
-func (w writer) release(ctx context.Context, sync *v1beta1.RepoSync, finalizer string) error {
-	return w.modify(ctx, sync, func(s *v1beta1.RepoSync) { controllerutil.RemoveFinalizer(s, finalizer) },
-		func(s *v1beta1.RepoSync) error { return w.client.Update(ctx, s) })
+func (w writer) release(ctx context.Context, sync v1beta1.Sync, finalizer string) error {
+	return w.modify(ctx, sync, func(s v1beta1.Sync) { controllerutil.RemoveFinalizer(s, finalizer) },
+		func(s v1beta1.Sync) error { return w.client.Update(ctx, s) })
 }
 
 // say sets conditions. One without a reason is removed.
-func (w writer) say(ctx context.Context, sync *v1beta1.RepoSync, conditions ...metav1.Condition) error {
-	return w.modify(ctx, sync, func(s *v1beta1.RepoSync) {
+func (w writer) say(ctx context.Context, sync v1beta1.Sync, conditions ...metav1.Condition) error {
+	return w.modify(ctx, sync, func(s v1beta1.Sync) {
 		for _, c := range conditions {
 			if c.Reason == "" {
-				apimeta.RemoveStatusCondition(&s.Status.Conditions, c.Type)
+				apimeta.RemoveStatusCondition(&s.Says().Conditions, c.Type)
 			} else {
-				apimeta.SetStatusCondition(&s.Status.Conditions, c)
+				apimeta.SetStatusCondition(&s.Says().Conditions, c)
 			}
 		}
-		s.Status.ObservedGeneration = s.Generation
-		s.Status.Reconciler = ReconcilerName(client.ObjectKeyFromObject(s))
-	}, func(s *v1beta1.RepoSync) error { return w.client.Status().Update(ctx, s) })
+		s.Says().ObservedGeneration = s.GetGeneration()
+		s.Says().Reconciler = ReconcilerName(client.ObjectKeyFromObject(s))
+	}, func(s v1beta1.Sync) error { return w.client.Status().Update(ctx, s) })
 }
 
 // is is a condition that holds.

@@ -27,37 +27,37 @@ const (
 
 // release says whether the manager may take the reconciler's finalizer off; if not, when to ask again, and never if that
 // is zero.
-type release func(context.Context, *Manager, *v1beta1.RepoSync) (may bool, again time.Duration, err error)
+type release func(context.Context, *Manager, v1beta1.Sync) (may bool, again time.Duration, err error)
 
 // never waits for the event with which the reconciler takes it off.
-func never(context.Context, *Manager, *v1beta1.RepoSync) (bool, time.Duration, error) {
+func never(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error) {
 	return false, 0, nil
 }
 
 // always does not wait.
-func always(context.Context, *Manager, *v1beta1.RepoSync) (bool, time.Duration, error) {
+func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error) {
 	return true, 0, nil
 }
 
 // whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up again when that changes.
-func whenTerminating(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
-	may, err := terminating(ctx, m.client, sync.Namespace)
+func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	may, err := terminating(ctx, m.client, sync.GetNamespace())
 	return may, 0, err
 }
 
 // whenTerminatingLive asks the server, and comes back.
-func whenTerminatingLive(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
-	may, err := terminating(ctx, m.live, sync.Namespace)
+func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	may, err := terminating(ctx, m.live, sync.GetNamespace())
 	return may, namespacePeriod, err
 }
 
 // lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it ends the reconciler, so that
 // there is one hand at work, and deletes what is managed in the reconciler's place. A RepoSync that has gone has left
 // nothing behind, whoever did it.
-func lastResort(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, time.Duration, error) {
+func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	key := client.ObjectKeyFromObject(sync)
 	name := ReconcilerName(key)
-	if left := time.Until(sync.DeletionTimestamp.Add(m.policy.patience)); left > 0 {
+	if left := time.Until(sync.GetDeletionTimestamp().Add(m.policy.patience)); left > 0 {
 		return false, left, m.say(ctx, sync, is(v1beta1.Stalled, "WaitingForReconciler", fmt.Sprintf(
 			"Waiting for %s to delete what it manages; if it has not by %v after the deletion, the reconciler-manager does",
 			name, m.policy.patience)))
@@ -84,7 +84,7 @@ func lastResort(ctx context.Context, m *Manager, sync *v1beta1.RepoSync) (bool, 
 }
 
 // finalize takes away what was made for a RepoSync and lets it go.
-func (m *Manager) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Result, error) {
+func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result, error) {
 	if controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerFinalizer) {
 		may, again, err := m.policy.release(ctx, m, sync)
 		if err != nil || !may {
@@ -118,7 +118,7 @@ func (m *Manager) finalize(ctx context.Context, sync *v1beta1.RepoSync) (ctrl.Re
 }
 
 // undeploy deletes the Deployment of a reconciler, and says whether it has gone.
-func (m *Manager) undeploy(ctx context.Context, sync *v1beta1.RepoSync) (gone bool, err error) {
+func (m *Manager) undeploy(ctx context.Context, sync v1beta1.Sync) (gone bool, err error) {
 	d := &appsv1.Deployment{ObjectMeta: in(client.ObjectKeyFromObject(sync), "")}
 	if err := m.client.Delete(ctx, d); client.IgnoreNotFound(err) != nil {
 		return false, err
@@ -128,8 +128,8 @@ func (m *Manager) undeploy(ctx context.Context, sync *v1beta1.RepoSync) (gone bo
 }
 
 // revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it serves nobody else.
-func (m *Manager) revoke(ctx context.Context, sync *v1beta1.RepoSync) error {
-	b := m.policy.binding(sync.Namespace)
+func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
+	b := m.policy.binding(m.root, sync.GetNamespace())
 	if err := m.live.Get(ctx, client.ObjectKeyFromObject(b), b.Object); err != nil {
 		return client.IgnoreNotFound(err)
 	}

@@ -39,6 +39,7 @@ type Books struct {
 	blame   string
 	blocked [2]history.Time
 
+	ending   map[string]int // index of the event by which a namespace began to end
 	handouts map[string]int // index of the latest hand-out, by process, life and reconcile
 }
 
@@ -55,7 +56,7 @@ func (o object) deleting() bool { return o.Metadata.DeletionTimestamp != nil }
 
 func (o object) has(finalizer string) bool { return slices.Contains(o.Metadata.Finalizers, finalizer) }
 
-// account is what happened to one RepoSync.
+// account is what happened to one RepoSync or RootSync.
 type account struct {
 	types.NamespacedName
 	uid        string
@@ -77,7 +78,7 @@ type saying struct {
 
 // NewBooks returns empty books of a run in this setting.
 func NewBooks(s Setting) *Books {
-	return &Books{setting: s, live: map[history.Ref]object{}, wanted: map[string]history.Time{}, broken: map[string]error{}, handouts: map[string]int{},
+	return &Books{setting: s, live: map[history.Ref]object{}, wanted: map[string]history.Time{}, broken: map[string]error{}, handouts: map[string]int{}, ending: map[string]int{},
 		dead: map[string]bool{}}
 }
 
@@ -154,8 +155,11 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 		b.live[c.Ref] = now
 	}
 	going := c.Type == "DELETED" || now.deleting()
+	if c.Ref.Kind == "Namespace" && now.deleting() && !was.deleting() {
+		b.ending[c.Ref.Name] = e.Index
+	}
 	switch c.Ref.Kind {
-	case "RepoSync":
+	case "RepoSync", "RootSync":
 		b.sync(c, was, now)
 	case "RoleBinding", "ClusterRoleBinding":
 		if c.Ref.Name == reposync.BindingName {
@@ -194,7 +198,7 @@ func (b *Books) sync(c *history.Change, was, now object) {
 	if was.has(v1beta1.ReconcilerFinalizer) && !now.has(v1beta1.ReconcilerFinalizer) && (was.deleting() || now.deleting()) {
 		s.removals++
 		if left := b.present(s); s.foreground && len(left) > 0 && !b.live[namespaceRef(s.Namespace)].deleting() {
-			b.breaks(honoured, "the reconciler's finalizer was taken off RepoSync %s while %v existed, and nobody deletes its namespace", s, left)
+			b.breaks(honoured, "the reconciler's finalizer was taken off %s while %v existed, and nobody deletes its namespace", s, left)
 		}
 	}
 }
@@ -232,7 +236,7 @@ func (b *Books) order(e *history.Event, ref history.Ref) {
 
 // ours says that a process is one of the operator's.
 func ours(process string) bool {
-	return process == Manager || process == Webhook || strings.HasPrefix(process, "ns-reconciler-")
+	return process == Manager || process == Webhook || process == reposync.ReconcilerName(root) || strings.HasPrefix(process, "ns-reconciler-")
 }
 
 // rights is told of a change of the binding: no reconciler that is there may lose its rights by it.
@@ -269,7 +273,7 @@ func (b *Books) inventories(c *history.Change) {
 	}
 	s := b.account(c.Ref)
 	if s != nil && s.foreground && s.gone == 0 && len(b.present(s)) > 0 {
-		b.breaks(inventoried, "the inventory of RepoSync %s is gone, and %v exist", s, b.present(s))
+		b.breaks(inventoried, "the inventory of %s is gone, and %v exist", s, b.present(s))
 	}
 }
 
@@ -278,8 +282,11 @@ func (b *Books) refused(e *history.Event) {
 	began := b.handouts[e.Actor()+" "+e.Reconcile]
 	for _, s := range b.syncs {
 		if s.Namespace == e.Ref.Namespace && s.deleting != 0 && s.knew[e.Process] != 0 && s.knew[e.Process] < began {
-			b.breaks(noFight, "%s knew that RepoSync %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
+			b.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
 		}
+	}
+	if e.Process == reposync.ReconcilerName(root) && b.ending[e.Ref.Namespace] < began {
+		b.breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
 	}
 	key := "refused " + e.Actor() + " " + e.Reconcile + " " + e.Ref.String()
 	if b.handouts[key] != 0 {

@@ -6,7 +6,7 @@
 // run's history and judges it; its methods are the properties. What happens is in tellings.go. [Columns] asks it of every
 // variant, and VERDICTS.md says what came of it, with the story of every fall, which is kept under testdata/catalogue.
 //
-// Every question is asked of every variant, or the page says why not. Not told are RootSyncs, with the selector that makes
-// objects anew in a terminating namespace and the namespace that a RootSync manages; and what becomes of anybody when the
-// manager is gone for good: its own finalizer is on every RepoSync, so none of them goes.
+// Every question is asked of every variant, or the page says why not. A RootSync is there only where the question is about it.
+// Not told are the end of the system namespace, with which every program of the operator ends, and what becomes of anybody when
+// the manager is gone for good: its own finalizer is on every RepoSync, so none of them goes.
 package reposync

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/sim/history"
 )
@@ -30,6 +32,9 @@ const (
 	synced      = "what is declared is there"
 	whole       = "a reconciler has rights that nobody takes away"
 	siblings    = "a RepoSync that stays keeps its rights"
+	rootGoes    = "the RootSync goes within two minutes"
+	renewed     = "a namespace that is declared comes back with all that was in it"
+	vain        = "the RootSync creates nothing where a namespace is known to go"
 )
 
 // Judged returns the property that is judged event by event under a sentence.
@@ -64,14 +69,50 @@ func (b *Books) Goes(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
 		if s.deleting != 0 && s.gone == 0 && b.late(h, s.deleting, time.Minute) {
-			return fmt.Errorf("RepoSync %s has been deleted since %s and is kept by %v", s, history.Clock(s.deleting), b.live[s.ref()].Metadata.Finalizers)
+			return fmt.Errorf("%s has been deleted since %s and is kept by %v", s, history.Clock(s.deleting), b.live[s.ref()].Metadata.Finalizers)
 		}
 	}
 	return nil
 }
 
-func (s *account) ref() history.Ref {
-	return history.Ref{Group: "configsync.gke.io", Kind: "RepoSync", Namespace: s.Namespace, Name: s.Name}
+func (s *account) ref() history.Ref { return syncRef(s.NamespacedName) }
+
+// String is "RepoSync namespace/name", or that of a RootSync.
+func (s *account) String() string { return s.ref().Kind + " " + s.NamespacedName.String() }
+
+func syncRef(sync types.NamespacedName) history.Ref {
+	kind := "RepoSync"
+	if sync == root {
+		kind = "RootSync"
+	}
+	return history.Ref{Group: "configsync.gke.io", Kind: kind, Namespace: sync.Namespace, Name: sync.Name}
+}
+
+// RootGoes: a RootSync that is being deleted is gone two minutes after the last disturbance, with a namespace and a RepoSync that
+// it declares.
+func (b *Books) RootGoes(h *history.History) error {
+	b.take(h)
+	if s := b.account(syncRef(root)); s != nil && s.deleting != 0 && s.gone == 0 && b.late(h, s.deleting, 2*time.Minute) {
+		return fmt.Errorf("%s has been deleted since %s, and of what it declares there are %v", s, history.Clock(s.deleting), b.present(s))
+	}
+	return nil
+}
+
+// Renewed: when the telling is over, everything that a RootSync declares, and all that a RepoSync among that declares, is there and
+// stays.
+func (b *Books) Renewed(h *history.History) error {
+	b.take(h)
+	if !b.over {
+		return nil
+	}
+	for _, sync := range []types.NamespacedName{root, shop} {
+		for _, ref := range managed(sync) {
+			if o, there := b.live[ref]; !there || o.deleting() {
+				return fmt.Errorf("%s is declared; it is there: %v; it is being deleted: %v", ref, there, o.deleting())
+			}
+		}
+	}
+	return nil
 }
 
 // NoLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left, nor are its reconciler's rights.
@@ -82,7 +123,7 @@ func (b *Books) NoLeaks(h *history.History) error {
 			continue
 		}
 		if b.hasRights(s) {
-			return fmt.Errorf("RepoSync %s has been gone for %v, and its reconciler still has rights", s, h.Now()-s.gone)
+			return fmt.Errorf("%s has been gone for %v, and its reconciler still has rights", s, h.Now()-s.gone)
 		}
 		var left []string
 		for ref, o := range b.live {
@@ -92,7 +133,7 @@ func (b *Books) NoLeaks(h *history.History) error {
 			}
 		}
 		if len(left) > 0 {
-			return fmt.Errorf("RepoSync %s has been gone for %v, and there are %v", s, h.Now()-s.gone, sorted(left))
+			return fmt.Errorf("%s has been gone for %v, and there are %v", s, h.Now()-s.gone, sorted(left))
 		}
 	}
 	return nil
@@ -107,7 +148,7 @@ func (b *Books) OnceOff(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
 		if s.removals > 1 {
-			return fmt.Errorf("the reconciler's finalizer was taken off RepoSync %s %d times", s, s.removals)
+			return fmt.Errorf("the reconciler's finalizer was taken off %s %d times", s, s.removals)
 		}
 	}
 	for _, e := range h.Events[from:] {
@@ -126,7 +167,7 @@ func (b *Books) Truth(h *history.History) error {
 			continue
 		}
 		if left := b.present(s); len(left) > 0 {
-			return fmt.Errorf("RepoSync %s has gone, and %v exist", s, left)
+			return fmt.Errorf("%s has gone, and %v exist", s, left)
 		}
 	}
 	return nil
@@ -151,7 +192,7 @@ func (b *Books) Actionable(h *history.History) error {
 		}
 	}
 	if all := to - from; told < all*95/100 {
-		return fmt.Errorf("for %v of %v RepoSync %s did not say that it waits for %s", all-told, all, s, b.blame)
+		return fmt.Errorf("for %v of %v %s did not say that it waits for %s", all-told, all, s, b.blame)
 	}
 	return nil
 }
@@ -161,7 +202,7 @@ func (b *Books) Siblings(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
 		if s.had && s.deleting == 0 && s.gone == 0 && !b.hasRights(s) {
-			return fmt.Errorf("the reconciler of RepoSync %s has lost its rights", s)
+			return fmt.Errorf("the reconciler of %s has lost its rights", s)
 		}
 	}
 	return nil
@@ -175,11 +216,11 @@ func (b *Books) Whole(h *history.History) error {
 			continue
 		}
 		if !b.hasRights(s) {
-			return fmt.Errorf("the reconciler of RepoSync %s has no rights", s)
+			return fmt.Errorf("the reconciler of %s has no rights", s)
 		}
 		for ref, o := range b.live {
 			if ref.Name == reposync.BindingName && o.deleting() {
-				return fmt.Errorf("%s, by which the reconciler of RepoSync %s has its rights, is being deleted", ref, s)
+				return fmt.Errorf("%s, by which the reconciler of %s has its rights, is being deleted", ref, s)
 			}
 		}
 	}
@@ -191,7 +232,7 @@ func (b *Books) Synced(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
 		if _, there := b.live[s.ref()]; there && s.deleting == 0 && len(b.present(s)) < len(kinds) {
-			return fmt.Errorf("of what RepoSync %s declares there is only %v", s, b.present(s))
+			return fmt.Errorf("of what %s declares there is only %v", s, b.present(s))
 		}
 	}
 	return nil
@@ -211,7 +252,7 @@ func (b *Books) Gone(h *history.History) error {
 			return fmt.Errorf("namespace %s is still there", s.Namespace)
 		}
 		if s.deleting != 0 && s.gone == 0 {
-			return fmt.Errorf("RepoSync %s is still there", s)
+			return fmt.Errorf("%s is still there", s)
 		}
 	}
 	return nil

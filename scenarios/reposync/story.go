@@ -11,16 +11,19 @@ import (
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
@@ -53,6 +56,8 @@ type Setting struct {
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace, on which the RepoSync says
 	// that it depends. Otherwise they have them by a ClusterRoleBinding.
 	Inside bool
+	// Root is what a RootSync declares, if there is one.
+	Root declaration
 	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
 	Ignore bool
 	// Order is the one in which the namespace controller deletes types, the others after these; see namespace.InOrder.
@@ -61,8 +66,22 @@ type Setting struct {
 	Pace time.Duration
 }
 
-// shop is the RepoSync that most tellings are about.
-var shop = types.NamespacedName{Namespace: "shop", Name: "repo-sync"}
+// shop is the RepoSync that most tellings are about, and root the RootSync of those that have one.
+var (
+	shop = types.NamespacedName{Namespace: "shop", Name: "repo-sync"}
+	root = types.NamespacedName{Namespace: reposync.Namespace, Name: "root-sync"}
+)
+
+// declaration is what a RootSync declares.
+type declaration string
+
+const (
+	// allForShop is what a user would create: shop/repo-sync, its namespace and what it needs, with the rights to what it manages
+	// by a RoleBinding in the namespace.
+	allForShop declaration = "all for shop"
+	// oneForEach is a ConfigMap for every namespace of the team.
+	oneForEach declaration = "one for each"
+)
 
 // Story is a world with the operator in it.
 type Story struct {
@@ -83,22 +102,44 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
-	w.Install(crds)
+	w.Install(s.kinds())
 	w.Builtin(paced{namespace.New(namespace.AnyOrder(), namespace.InOrder(s.Order...)), s.Pace}, story.pods)
 	w.Apply(named(reposync.Namespace), reposync.ReconcilerRole())
 	story.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
+		if s.Root != "" {
+			if err := (&reposync.RootManager{Variant: v}).SetupWithManager(mgr); err != nil {
+				return err
+			}
+		}
 		return (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
 	})
 	story.pods.set(Manager, func(p *pod) { p.deployed = true })
 	for _, sync := range s.Syncs {
 		story.Reconciler(v, sync)
 	}
+	if s.Root != "" {
+		story.Reconciler(v, root)
+		w.Apply(s.repoSync(root))
+	}
 	for _, sync := range s.Syncs {
-		story.Sync(sync)
+		if s.Root != allForShop {
+			story.Sync(sync)
+		}
 	}
 	story.guard(v)
 	w.Settle()
 	return story
+}
+
+// kinds are those of the operator. A cluster in which nobody has a RootSync does without that kind, whose place among the types of a
+// namespace would be one more to try.
+func (s Setting) kinds() (out []*apiextensionsv1.CustomResourceDefinition) {
+	for _, crd := range crds {
+		if s.Root != "" || crd.Spec.Names.Kind != "RootSync" {
+			out = append(out, crd)
+		}
+	}
+	return out
 }
 
 // run adds a process that works while its pod is there.
@@ -117,7 +158,7 @@ func (s *Story) run(name string, o ctrl.Options, setup func(ctrl.Manager) error,
 	}, opts...)
 }
 
-// Reconciler adds the process of a RepoSync's reconciler.
+// Reconciler adds the process of a sync's reconciler.
 func (s *Story) Reconciler(v reposync.Variant, sync types.NamespacedName) {
 	name := reposync.ReconcilerName(sync)
 	o := ctrl.Options{Scheme: scheme, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
@@ -165,49 +206,67 @@ func named(namespace string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 }
 
+// team is the label by which a RootSync finds the namespaces of the team.
+const team = "example.com/team"
+
 // Sync has a user create a RepoSync with all that it needs.
-func (s *Story) Sync(sync types.NamespacedName) {
+func (s *Story) Sync(sync types.NamespacedName) { s.Apply(s.setting.needed(sync)...) }
+
+// needed is a RepoSync and all that it needs.
+func (s Setting) needed(sync types.NamespacedName) []client.Object {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: sync.Namespace, Name: name} }
-	s.Apply(named(sync.Namespace), &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}})
+	home := named(sync.Namespace)
+	if s.Root == oneForEach {
+		home.Labels = map[string]string{team: "shop"}
+	}
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reposync.Namespace, Name: reposync.ReconcilerName(sync)}}
-	if s.setting.Inside {
-		s.Apply(&rbacv1.RoleBinding{ObjectMeta: meta("syncs-repo"), RoleRef: role, Subjects: subjects})
-	} else {
-		s.Apply(&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: reposync.ReconcilerName(sync)}, RoleRef: role, Subjects: subjects})
+	var rights client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: reposync.ReconcilerName(sync)}, RoleRef: role, Subjects: subjects}
+	if s.Inside || s.Root == allForShop {
+		rights = &rbacv1.RoleBinding{ObjectMeta: meta("syncs-repo"), RoleRef: role, Subjects: subjects}
 	}
-	s.Apply(s.repoSync(sync))
+	return []client.Object{home, &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}, rights, s.repoSync(sync)}
 }
 
-// repoSync is a RepoSync as a user's file has it.
-func (s *Story) repoSync(sync types.NamespacedName) *unstructured.Unstructured {
-	o := &v1beta1.RepoSync{
-		ObjectMeta: metav1.ObjectMeta{Namespace: sync.Namespace, Name: sync.Name, Annotations: map[string]string{}},
-		Spec: v1beta1.RepoSyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
-			Repo: "https://git.example/" + sync.Namespace, Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
-		}},
+// repoSync is a RepoSync, or the RootSync, as a user's file has it.
+func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured {
+	meta := metav1.ObjectMeta{Namespace: sync.Namespace, Name: sync.Name, Annotations: map[string]string{}}
+	spec := v1beta1.SyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
+		Repo: "https://git.example/" + sync.Namespace, Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
+	}}
+	if !s.Orphans {
+		meta.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Foreground
 	}
-	if !s.setting.Orphans {
-		o.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Foreground
+	if sync == root {
+		return file(&v1beta1.RootSync{ObjectMeta: meta, Spec: spec}, v1beta1.GroupVersion.WithKind("RootSync"))
 	}
-	if s.setting.Inside {
-		o.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
+	if s.Inside {
+		meta.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
 	}
+	return file(&v1beta1.RepoSync{ObjectMeta: meta, Spec: spec}, v1beta1.GroupVersion.WithKind("RepoSync"))
+}
+
+// file is an object as a file has it, in which nobody has written a status.
+func file(o client.Object, kind schema.GroupVersionKind) *unstructured.Unstructured {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
 		panic(err)
 	}
 	delete(fields, "status")
-	file := &unstructured.Unstructured{Object: fields}
-	file.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("RepoSync"))
-	return file
+	f := &unstructured.Unstructured{Object: fields}
+	f.SetGroupVersionKind(kind)
+	return f
 }
 
 // kinds are those of managed objects, each of which may depend on the next.
 var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
 
-// managed are the objects that a repository declares, dependents first.
+// managed are the objects that a repository declares, dependents first. Of a RootSync they are those of [allForShop].
 func managed(sync types.NamespacedName) (out []history.Ref) {
+	if sync == root {
+		return []history.Ref{syncRef(shop), {Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
+			{Kind: "Secret", Namespace: shop.Namespace, Name: "git-creds"}, namespaceRef(shop.Namespace)}
+	}
 	for i, name := range []string{"settings", "database", "runner"} {
 		if sync.Name != shop.Name {
 			name += "-" + sync.Name
@@ -217,9 +276,24 @@ func managed(sync types.NamespacedName) (out []history.Ref) {
 	return out
 }
 
-// source declares a ConfigMap, a Service and a ServiceAccount.
-func (s *Story) source(_ context.Context, sync *v1beta1.RepoSync) (out []*unstructured.Unstructured, err error) {
-	refs := managed(client.ObjectKeyFromObject(sync))
+// source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a ServiceAccount.
+func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
+	sync := client.ObjectKeyFromObject(of)
+	switch {
+	case sync == root && s.setting.Root == oneForEach:
+		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: map[string]string{reposync.NamespaceSelector: team + "=shop"}}}
+		return []*unstructured.Unstructured{file(each, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}, nil
+	case sync == root:
+		for _, o := range s.setting.needed(shop) {
+			kind, err := apiutil.GVKForObject(o, scheme)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, file(o, kind))
+		}
+		return out, nil
+	}
+	refs := managed(sync)
 	for i := len(refs) - 1; i >= 0; i-- {
 		o := &unstructured.Unstructured{Object: map[string]any{}}
 		o.SetAPIVersion("v1")
@@ -233,7 +307,7 @@ func (s *Story) source(_ context.Context, sync *v1beta1.RepoSync) (out []*unstru
 			next := refs[i+1]
 			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + next.Namespace + "/" + next.Kind + "/" + next.Name})
 		}
-		if s.setting.Held && i == 0 && sync.Name == shop.Name && sync.Namespace == shop.Namespace {
+		if s.setting.Held && i == 0 && sync == shop {
 			o.SetFinalizers([]string{hold})
 		}
 		out = append(out, o)
@@ -284,10 +358,10 @@ func (s *Story) refused(name string) bool {
 	return err != nil
 }
 
-// DeleteSync has a user delete a RepoSync.
+// DeleteSync has a user delete a RepoSync, or the RootSync.
 func (s *Story) DeleteSync(sync types.NamespacedName) {
-	if err := s.remove(s.repoSync(sync)); err != nil {
-		panic(fmt.Sprintf("deleting RepoSync %s: %v", sync, err))
+	if err := s.remove(s.setting.repoSync(sync)); err != nil {
+		panic(fmt.Sprintf("deleting %s: %v", sync, err))
 	}
 }
 

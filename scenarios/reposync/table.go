@@ -20,7 +20,9 @@ func Table() verdicts.Table[reposync.Variant] {
 }
 
 // Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3 V4 V5 V6n V6g V9 V10.
-func Columns() []column { return slices.Concat(liveness(), order(), rights(), openness(), others()) }
+func Columns() []column {
+	return slices.Concat(liveness(), order(), rights(), openness(), others(), roots())
+}
 
 type (
 	column  = verdicts.Column[reposync.Variant]
@@ -31,6 +33,7 @@ type (
 const (
 	beyond    = "its table has no such question, which stands among its properties or extra scenarios"
 	first     = "the inventory may be the first to go, and nothing is destroyed that is not in it"
+	unsaid    = "its table has no RootSyncs, which stand among its extra scenarios"
 	notGuided = "once the last dependent has gone nothing has an order, and the rest is left to the namespace controller"
 )
 
@@ -68,9 +71,11 @@ func except(names string) []reposync.Variant {
 // Scenes of which several things are asked.
 var (
 	plain        = scene(Setting{}, deletesNamespace)
+	chained      = scene(Setting{Chain: 2}, deletesNamespace)
 	fickle       = scene(Setting{Held: true}, switched)
 	fickleOrphan = scene(Setting{Orphans: true}, switched)
 	kept         = scene(Setting{Chain: 1, Held: true}, held(deletesNamespace))
+	rooted       = scene(Setting{Root: allForShop}, deletesRoot)
 	keptOn       = scene(Setting{Chain: 1, Held: true, Forever: true}, heldOn(deletesNamespace))
 )
 
@@ -162,7 +167,7 @@ func order() []column {
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
-			Name: "order among ours, namespace deleted", Tell: told(Setting{Chain: 2}, askWeakOrder, deletesNamespace), Faults: lateNews, Broken: weakOrder,
+			Name: "order among ours, namespace deleted", Scene: chained, Faults: lateNews, Broken: weakOrder,
 			Unasked: unasked(likeV0, "V4"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
@@ -197,7 +202,7 @@ func rights() []column {
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
-			Name: "nothing in vain", Tell: told(Setting{Chain: 1}, askNoFight, deletesNamespace), Faults: lateNews, Broken: noFight,
+			Name: "nothing in vain", Scene: chained, Faults: lateNews, Broken: noFight,
 			Unasked: unasked(likeV0, "V4"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
@@ -260,6 +265,41 @@ func others() []column {
 			Name: "every fault", Tell: told(Setting{Chain: 1, Held: true}, askEverything, anything), Faults: EveryFault, Broken: truth,
 			Unasked: unasked("it falls under fewer faults, see the columns before", "V0 V1 V2 V2w V3 V4 V5 V6n V6g V9"),
 			Dossier: "– – – – – – – – – – ✓",
+		},
+	}
+}
+
+// roots are the questions about a RootSync. One that declares a namespace, the RepoSync in it and the RepoSync's rights is the
+// knot of issue 589; one that declares something for namespaces as they come and go is that of pull request 1194.
+func roots() []column {
+	return []column{
+		{
+			Name: "RootSync goes", Scene: rooted, Faults: lateNews, Broken: rootGoes,
+			Caught:  except("V1 V10"),
+			Dossier: "✗ – – – – – – – – – –", Because: because{"": unsaid},
+		},
+		{
+			Name: "gone is gone, RootSync", Scene: rooted, Faults: lateNews, Broken: truth,
+			Caught: variants("V1"), Unasked: unasked("the RootSync does not go", "V0 V2 V2w V3 V4 V5 V6n V6g V9"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+		},
+		{
+			Name: "RootSync goes, RepoSync depends on its rights", Tell: told(Setting{Root: allForShop, Inside: true}, askRootGoes, deletesRoot),
+			Faults: lateNews, Broken: rootGoes,
+			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+		},
+		{
+			Name: "a declared namespace comes back", Tell: told(Setting{Root: allForShop}, askRenewed, deletesDeclared), Faults: lateNews, Broken: renewed,
+			Caught:  variants("V0 V4"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+		},
+		{
+			Name: "nothing in vain, namespaces selected", Tell: told(Setting{Root: oneForEach, Held: true}, askVain, held(deletesNamespace)),
+			Faults: lateNews, Broken: vain,
+			Caught:  except("V3 V10"),
+			Dossier: "✗ – – – – – – – – – –", Because: because{
+				"": unsaid, reposync.V3: unsaid + "; its namespace may not be deleted while anything is in it that keeps it, and is gone at once",
+			},
 		},
 	}
 }

@@ -53,7 +53,8 @@ func afterAnother(ask, happen func(*Story)) telling {
 // asks are what is asked of scenes, by the sentence.
 var asks = map[string]func(*Story){
 	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff,
-	truth: askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder,
+	rootGoes: askRootGoes, renewed: askRenewed,
+	truth: askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder, weakOrder: askWeakOrder, noFight: askNoFight,
 }
 
 // scene is a telling of which several things are asked.
@@ -95,6 +96,9 @@ func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
 func askInventory(s *Story)   { s.Always(inventoried, s.Judged(inventoried)) }
 func askSiblings(s *Story)    { s.Always(siblings, s.Siblings); askNoLeaks(s) }
 func askWhole(s *Story)       { s.Eventually(whole, s.Whole) }
+func askRootGoes(s *Story)    { s.Always(rootGoes, s.RootGoes) }
+func askRenewed(s *Story)     { s.Always(renewed, s.Renewed) }
+func askVain(s *Story)        { s.Always(vain, s.Judged(vain)) }
 func askSynced(s *Story)      { s.Eventually(synced, s.Synced) }
 
 // askEverything is what the full cure must answer whatever happens.
@@ -111,6 +115,19 @@ func askEverything(s *Story) {
 func deletesNamespace(s *Story) { s.DeleteNamespace(shop.Namespace) }
 
 func deletesSync(s *Story) { s.DeleteSync(shop) }
+
+// deletesRoot has a user delete the RootSync, and all that it declares by that.
+func deletesRoot(s *Story) { s.DeleteSync(root) }
+
+// deletesDeclared has a user delete a namespace that a RootSync declares, which makes it again.
+func deletesDeclared(s *Story) {
+	old := s.live[namespaceRef(shop.Namespace)].Metadata.UID
+	s.DeleteNamespace(shop.Namespace)
+	for waited := time.Duration(0); waited < 3*time.Minute && s.live[namespaceRef(shop.Namespace)].Metadata.UID == old; waited += period {
+		s.Sleep(period)
+	}
+	delete(s.wanted, shop.Namespace)
+}
 
 // reconcilerDead lets the node of the reconciler fail first.
 func reconcilerDead(happen func(*Story)) func(*Story) {
@@ -212,7 +229,7 @@ func switched(s *Story) {
 	for _, policy := range []string{v1beta1.Orphan, v1beta1.Foreground} {
 		s.Sleep(sim.Draw(s.World, "until the policy is "+policy, delays))
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, v1beta1.DeletionPropagationPolicy, policy)
-		err := s.Client().Patch(s.Context(), s.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(patch)))
+		err := s.Client().Patch(s.Context(), s.setting.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(patch)))
 		if client.IgnoreNotFound(err) != nil {
 			panic(fmt.Sprintf("changing the policy: %v", err))
 		}

@@ -22,11 +22,19 @@ func (in *RepoSync) DeepCopy() *RepoSync {
 func (in *RepoSync) DeepCopyInto(out *RepoSync) {
 	*out = *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	if in.Spec.Git != nil {
-		git := *in.Spec.Git
-		out.Spec.Git = &git
+	in.Spec.deepCopyInto(&out.Spec)
+	in.Status.deepCopyInto(&out.Status)
+}
+
+func (in *SyncSpec) deepCopyInto(out *SyncSpec) {
+	if in.Git != nil {
+		git := *in.Git
+		out.Git = &git
 	}
-	out.Status.Conditions = slices.Clone(in.Status.Conditions)
+}
+
+func (in *SyncStatus) deepCopyInto(out *SyncStatus) {
+	out.Conditions = slices.Clone(in.Conditions)
 }
 
 // DeepCopyObject implements runtime.Object.
@@ -43,6 +51,45 @@ func (in *RepoSyncList) DeepCopyObject() runtime.Object {
 		return nil
 	}
 	out := &RepoSyncList{TypeMeta: in.TypeMeta, Items: slices.Clone(in.Items)}
+	in.ListMeta.DeepCopyInto(&out.ListMeta)
+	for i := range out.Items {
+		out.Items[i] = *in.Items[i].DeepCopy()
+	}
+	return out
+}
+
+// DeepCopy returns a copy that shares nothing with its source.
+func (in *RootSync) DeepCopy() *RootSync {
+	if in == nil {
+		return nil
+	}
+	out := &RootSync{}
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto makes out a copy that shares nothing with its source.
+func (in *RootSync) DeepCopyInto(out *RootSync) {
+	*out = *in
+	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	in.Spec.deepCopyInto(&out.Spec)
+	in.Status.deepCopyInto(&out.Status)
+}
+
+// DeepCopyObject implements runtime.Object.
+func (in *RootSync) DeepCopyObject() runtime.Object {
+	if in == nil {
+		return nil
+	}
+	return in.DeepCopy()
+}
+
+// DeepCopyObject implements runtime.Object.
+func (in *RootSyncList) DeepCopyObject() runtime.Object {
+	if in == nil {
+		return nil
+	}
+	out := &RootSyncList{TypeMeta: in.TypeMeta, Items: slices.Clone(in.Items)}
 	in.ListMeta.DeepCopyInto(&out.ListMeta)
 	for i := range out.Items {
 		out.Items[i] = *in.Items[i].DeepCopy()

@@ -1,4 +1,4 @@
-// Package v1beta1 holds the API type of the reposync operator: RepoSync, with the names that Config Sync gave its fields,
+// Package v1beta1 holds the API types of the reposync operator, RepoSync and RootSync, with the names that Config Sync gave its fields,
 // annotations, finalizers and conditions. Of the spec only the Git source is here. The package holds no logic.
 package v1beta1
 
@@ -11,7 +11,7 @@ var (
 	// GroupVersion is the group and version of every kind in this package.
 	GroupVersion = schema.GroupVersion{Group: "configsync.gke.io", Version: "v1beta1"}
 
-	schemeBuilder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&RepoSync{}, &RepoSyncList{})
+	schemeBuilder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&RepoSync{}, &RepoSyncList{}, &RootSync{}, &RootSyncList{})
 
 	// AddToScheme makes the kinds of this package known to a scheme.
 	AddToScheme = schemeBuilder.AddToScheme

@@ -1,8 +1,11 @@
 package v1beta1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
-// The annotation that says what becomes of managed objects when a RepoSync is deleted, and its values. Without it they
+// The annotation that says what becomes of managed objects when a RepoSync or RootSync is deleted, and its values. Without it they
 // are orphaned.
 const (
 	DeletionPropagationPolicy = "configsync.gke.io/deletion-propagation-policy"
@@ -10,7 +13,7 @@ const (
 	Orphan                    = "Orphan"
 )
 
-// The finalizers of a RepoSync, each named after the program that removes it.
+// The finalizers of a RepoSync or RootSync, each named after the program that removes it.
 const (
 	ReconcilerFinalizer        = "configsync.gke.io/reconciler"
 	ReconcilerManagerFinalizer = "configsync.gke.io/reconciler-manager"
@@ -30,12 +33,43 @@ type RepoSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   RepoSyncSpec   `json:"spec,omitempty"`
-	Status RepoSyncStatus `json:"status,omitempty"`
+	Spec   SyncSpec   `json:"spec,omitempty"`
+	Status SyncStatus `json:"status,omitempty"`
 }
 
-// RepoSyncSpec says what is synced.
-type RepoSyncSpec struct {
+// RootSync keeps the objects that a repository declares, in all the cluster. It is in the operator's own namespace.
+type RootSync struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   SyncSpec   `json:"spec,omitempty"`
+	Status SyncStatus `json:"status,omitempty"`
+}
+
+// Sync is a RepoSync or a RootSync.
+type Sync interface {
+	metav1.Object
+	runtime.Object
+	// Wants is the spec.
+	Wants() *SyncSpec
+	// Says is the status.
+	Says() *SyncStatus
+}
+
+// Wants implements [Sync].
+func (in *RepoSync) Wants() *SyncSpec { return &in.Spec }
+
+// Says implements [Sync].
+func (in *RepoSync) Says() *SyncStatus { return &in.Status }
+
+// Wants implements [Sync].
+func (in *RootSync) Wants() *SyncSpec { return &in.Spec }
+
+// Says implements [Sync].
+func (in *RootSync) Says() *SyncStatus { return &in.Status }
+
+// SyncSpec says what is synced.
+type SyncSpec struct {
 	// SourceFormat is "unstructured" for a RepoSync.
 	SourceFormat string `json:"sourceFormat,omitempty"`
 	// SourceType is "git".
@@ -54,13 +88,13 @@ type Git struct {
 	SecretRef SecretRef `json:"secretRef,omitzero"`
 }
 
-// SecretRef names a Secret in the namespace of the RepoSync.
+// SecretRef names a Secret in the namespace of the sync.
 type SecretRef struct {
 	Name string `json:"name,omitempty"`
 }
 
-// RepoSyncStatus says how it goes.
-type RepoSyncStatus struct {
+// SyncStatus says how it goes.
+type SyncStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Reconciler is the name of the reconciler's Deployment.
 	Reconciler string             `json:"reconciler,omitempty"`
@@ -73,4 +107,12 @@ type RepoSyncList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 
 	Items []RepoSync `json:"items"`
+}
+
+// RootSyncList is a list of RootSyncs.
+type RootSyncList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []RootSync `json:"items"`
 }

@@ -20,7 +20,7 @@ import (
 
 var (
 	write  = flag.Bool("verdicts.write", false, "search every cell anew and write VERDICTS.md and the stories of the cells that fall")
-	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs only, and write VERDICTS.md")
+	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs and replay the stories of those that fall, and write VERDICTS.md")
 	runs   = flag.Int("verdicts.runs", 0, "runs of each cell that holds: 3 unless told, 2000 when the page is written")
 	timed  = flag.Bool("verdicts.took", false, "search anew what the stories tell that do not say how much CPU time it took, only to write that into them")
 	limit  = flag.Duration("verdicts.for", 0, "most real time for each cell that holds; 0 means no limit")
@@ -88,14 +88,14 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 		sim.Explore(t, p.table.campaign(column, v))
 	case Replaying():
 		sim.Explore(t, column.Scenario(v))
-	case answer == Silent, *more && !c.wanting(), *timed && answer != Falls:
+	case answer == Silent, *more && answer == Holds && !c.wanting(), *timed && answer != Falls:
 	case *write && answer == Falls:
 		if err := forget(t.Name()); err != nil {
 			t.Fatal(err)
 		}
 		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
 		writePage(t, p.cells)
-	case *write, *more:
+	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
 		writePage(t, p.cells)
 	case *timed:
@@ -105,6 +105,9 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 	case answer == Falls:
 		if err := retell(t, c, column.Scenario(v), column.Scenario(p.table.Cure)); err != nil {
 			t.Error(err)
+		} else if *more {
+			c.Commit = *commit
+			writePage(t, p.cells)
 		}
 	default:
 		r := p.hold(t, column, v, few)
@@ -127,9 +130,9 @@ func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Re
 	return r
 }
 
-// wanting says whether a cell that holds has not been seen to, or not for long enough. Cells that fall have their stories.
+// wanting says whether a cell that holds has not been seen to, or not for long enough.
 func (c cell) wanting() bool {
-	return c.Observed == Holds && (c.Runs < cmp.Or(*runs, Enough) || c.Status == open)
+	return c.Runs < cmp.Or(*runs, Enough) || c.Status == open
 }
 
 // observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
