@@ -153,7 +153,7 @@ func liveness() []column {
 func order() []column {
 	return []column{
 		{
-			Name: "finalizer honoured", Tell: told(Setting{Chain: 1, Held: true}, askHonoured, held(deletesSync)), Faults: lateNews, Broken: honoured,
+			Name: "finalizer honoured", Tell: told(Setting{Chain: 1, Held: true}, askHonoured, heldFor(time.Minute, deletesSync)), Faults: lateNews, Broken: honoured,
 			Caught:  variants("V1"),
 			Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
 		},
