@@ -36,6 +36,8 @@ type Setting struct {
 	Workers int
 	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real cluster.
 	Terminates time.Duration
+	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and is how long that takes to go.
+	Held time.Duration
 	// Classic takes the work queue that controller-runtime had before the priority queue.
 	Classic bool
 	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
@@ -64,7 +66,10 @@ func Begin(w *sim.World, s Setting) *Story {
 	w.Install(crds)
 	w.Builtin(&Unpacker{After: time.Second})
 	w.Builtin(s.namespaces())
-	story := &Story{World: w, Books: NewBooks(s.Terminates), Setting: s, watched: &watched{}}
+	if s.Held > 0 {
+		w.Builtin(&holder{after: s.Held})
+	}
+	story := &Story{World: w, Books: NewBooks(s.Terminates + s.Held), Setting: s, watched: &watched{}}
 	w.Apply(Namespace(bundledeployment.DefaultNamespace))
 	w.Start(Operator, func(mgr ctrl.Manager) error {
 		mgr = story.watched.by(mgr)

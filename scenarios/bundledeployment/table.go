@@ -49,9 +49,11 @@ const (
 var silent = map[Row]string{"": notAsked}
 
 // fails are the variants that do not settle; undoes are those that undo what has failed.
+// failHeld those that do not where a namespace takes longer to go than they wait for it.
 var (
-	fails  = []Row{"V0", slow}
-	undoes = []Row{"V0", "V0-status-filter", "V1", "V2", slow}
+	fails    = []Row{"V0", slow}
+	failHeld = []Row{"V0", "V1", "V2", slow}
+	undoes   = []Row{"V0", "V0-status-filter", "V1", "V2", slow}
 )
 
 // Table is what the story says of every row.
@@ -62,12 +64,13 @@ func Table() verdicts.Table[Row] {
 // Scenes of which several things are asked.
 var (
 	failing        = scene(Fails)
+	failsHeld      = scene(Fails, held)
 	failsToUpgrade = scene(FailsToUpgrade)
 )
 
-func scene(t func(sentences ...string) Telling) *verdicts.Scene[Row] {
+func scene(t func(sentences ...string) Telling, changes ...func(*Setting)) *verdicts.Scene[Row] {
 	return &verdicts.Scene[Row]{Tell: func(r Row, sentences []string, faults ...sim.Fault) func(*sim.World) {
-		return in(t(sentences...))(r, faults...)
+		return in(t(sentences...), changes...)(r, faults...)
 	}}
 }
 
@@ -82,6 +85,10 @@ func settling() []verdicts.Column[Row] {
 		{Name: "it settles reading its own writes", Tell: in(Fails(settles), ownWrites), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
 		{Name: "it settles beside watched kinds", Tell: in(FailsWatched(settles)), Broken: settles, Caught: undoes,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "it settles, a namespace is held for a minute", Scene: failsHeld, Broken: settles, Caught: failHeld,
+			Dossier: "– – – – – – –", Because: silent},
+		{Name: "the status names the cause, a namespace is held for a minute", Scene: failsHeld, Broken: actionable, Caught: failHeld,
+			Dossier: "– – – – – – –", Because: silent},
 		{Name: "it settles although the refusal varies", Tell: in(FailsVarying(settles)), Broken: settles,
 			Caught: []Row{"V0", "V1", "V2", slow, "V3"}, Dossier: "✗ – ✗ ✗ ✗ – –", Because: map[Row]string{
 				"V0-status-filter": notAsked, "V4": notAsked,
@@ -150,8 +157,11 @@ func mends() []verdicts.Column[Row] {
 // sharing asks what becomes of what two deployments want.
 func sharing() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
-		{Name: "two want one namespace", Tell: in(Shared(false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
-		{Name: "two want one namespace, one is refused", Tell: in(Shared(true)), Broken: oneOwner, Caught: fails,
+		{Name: "two want one namespace", Tell: in(Shared("app", false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
+		{Name: "two want one kind", Tell: in(Shared("kinds", false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
+		{Name: "two want one kind, one is refused", Tell: in(Shared("kinds", true)), Broken: oneOwner, Caught: []Row{"V0"},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0": inItsOwnWay}},
+		{Name: "two want one namespace, one is refused", Tell: in(Shared("app", true)), Broken: oneOwner, Caught: fails,
 			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked,
 				"V0": inItsOwnWay, slow: inItsOwnWay}},
 	}
@@ -171,6 +181,7 @@ func in(t Telling, changes ...func(*Setting)) func(Row, ...sim.Fault) func(*sim.
 func classic(s *Setting)   { s.Classic = true }
 func ownWrites(s *Setting) { s.ReadYourWrites = true }
 func oldServer(s *Setting) { s.OldServer = true }
+func held(s *Setting)      { s.Held = time.Minute }
 
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
 

@@ -61,7 +61,11 @@ func Fails(sentences ...string) Telling {
 			s := Begin(w, t)
 			w.Inject(faults...)
 			s.asks(sentences...)
-			s.Apply(Deployment(app, "app", "apps", true))
+			bd := Deployment(app, "app", "apps", true)
+			if t.Held > 0 {
+				bd.Spec.Config = config("namespace: apps\nheld: true\nrefused: " + cause + "\n")
+			}
+			s.Apply(bd)
 			s.Mark()
 			w.Sleep(longEnough)
 		}
@@ -253,15 +257,19 @@ func Starved(failing int, each time.Duration) Telling {
 	}
 }
 
-// Shared lets two deployments want one namespace.
-func Shared(firstFails bool) Telling {
+// Shared lets two deployments want one namespace, or with the image "kinds" one CustomResourceDefinition.
+func Shared(image string, firstFails bool) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
-			s.Apply(Deployment(app, "app", "apps", firstFails))
+			twins := "apps"
+			if image == "kinds" {
+				twins = "twins"
+			}
+			s.Apply(Deployment(app, image, "apps", firstFails))
 			w.Sleep(time.Minute)
-			s.Apply(Deployment("twin", "app", "apps", false))
+			s.Apply(Deployment("twin", image, twins, false))
 			w.Sleep(time.Minute)
 			s.Always(oneOwner, s.OneOwner(app, "twin"))
 			w.Sleep(time.Minute)

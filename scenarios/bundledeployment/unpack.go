@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
@@ -27,7 +29,7 @@ import (
 var files embed.FS
 
 // charts are the content of all bundles, by the name of their image. All runs share them: nobody changes a chart.
-var charts = load("app", "wide")
+var charts = load("app", "wide", "kinds")
 
 func load(names ...string) map[string]*chart.Chart {
 	out := map[string]*chart.Chart{}
@@ -106,6 +108,34 @@ func (u *Unpacker) unpack(b *v1alpha1.Bundle) {
 	path := actor.Path(v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version, "", "bundles", b.Name)
 	// Whoever has changed or removed the bundle meanwhile gets a new one made, or wants none.
 	_ = actor.Do(u.cluster, http.MethodPut, path+"/status", b, nil)
+}
+
+// holder is a controller that has a finalizer on ConfigMaps, and takes its time to take it off one that is being deleted.
+type holder struct {
+	after   time.Duration
+	cluster actor.Cluster
+}
+
+const hold = "example.com/hold"
+
+// Name implements actor.Actor.
+func (*holder) Name() string { return "holder" }
+
+// Begin implements actor.Actor.
+func (o *holder) Begin(c actor.Cluster) { o.cluster = c }
+
+// Observe implements actor.Actor.
+func (o *holder) Observe(c apiserver.Change) {
+	var cm corev1.ConfigMap
+	if c.Group != "" || c.Resource != "configmaps" || c.Type != "MODIFIED" || !actor.Decode(c.Object, &cm) || cm.DeletionTimestamp == nil ||
+		!slices.Contains(cm.Finalizers, hold) {
+		return
+	}
+	o.cluster.After(o.after, "release "+cm.Namespace+"/"+cm.Name, func() {
+		cm.Finalizers, cm.ResourceVersion = nil, ""
+		// It may be another one by now, which the server knows by its uid.
+		_ = actor.Do(o.cluster, http.MethodPut, actor.Path("", "v1", cm.Namespace, "configmaps", cm.Name), &cm, nil)
+	})
 }
 
 // namespaces is the namespace controller of a world: it takes its time before it begins to empty a namespace.
