@@ -227,8 +227,11 @@ func oddly() []column {
 		case slices.Contains(falls, c.name):
 			col.Caught = variants("V3")
 		}
-		if c.name == late {
+		if c.name == late || c.name == reborn.name {
 			col.Caught = variants("V3", "V7")
+		}
+		if c.name == reborn.name {
+			col.Because = because{"": beyond, "V7": beyond + "; its Promotion goes with the old pipeline, which the cache still holds when it asks whether there is one"}
 		}
 		columns = append(columns, col)
 	}
