@@ -18,6 +18,10 @@
 // failing upgrade, undone, never comes to rest with any variant that undoes it, the filter of its own status events
 // included; and each of its attempts leaves two records, for ever.
 //
+// A namespace that another controller holds by a finalizer of its own is as slow as that one: after a minute, longer than V1 and
+// V2 wait, both do what the operator as reported does. V0 names the cause all the time there: its next attempt comes at once,
+// adopts what is still held, and is refused for the cause again.
+//
 // A server that refuses to delete a namespace twice, as old ones did, makes it final: the uninstall after the second attempt
 // fails, its record stays "uninstalling", and neither an install nor an upgrade gets past that, whatever is mended. The same
 // comes of a record that could not be purged.

@@ -87,8 +87,9 @@ func settling() []verdicts.Column[Row] {
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "it settles, a namespace is held for a minute", Scene: failsHeld, Broken: settles, Caught: failHeld,
 			Dossier: "– – – – – – –", Because: silent},
-		{Name: "the status names the cause, a namespace is held for a minute", Scene: failsHeld, Broken: actionable, Caught: failHeld,
-			Dossier: "– – – – – – –", Because: silent},
+		{Name: "the status names the cause, a namespace is held for a minute", Scene: failsHeld, Broken: actionable, Caught: []Row{"V1", "V2", slow},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked,
+				"V0": "it does not say; the next attempt comes at once, adopts what is still held, and meets the cause again"}},
 		{Name: "it settles although the refusal varies", Tell: in(FailsVarying(settles)), Broken: settles,
 			Caught: []Row{"V0", "V1", "V2", slow, "V3"}, Dossier: "✗ – ✗ ✗ ✗ – –", Because: map[Row]string{
 				"V0-status-filter": notAsked, "V4": notAsked,
