@@ -14,7 +14,7 @@ import (
 
 // Columns is the table, a question in each; see [verdicts.Column].
 func Columns() []column {
-	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), oddly())
+	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), grounds(), oddly())
 }
 
 // Reasons that stand for several cells.
@@ -123,6 +123,35 @@ func manners() []column {
 			Caught: variants("V0"), Skipped: variants("V6t"),
 			Dossier: "– – – – – – – – – – –",
 			Because: because{"": beyond},
+		},
+	}
+}
+
+// longRollout is a long rollout, with a rollback and with revisions that come and go, of which several things are asked.
+var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale}
+	return telling(between("dev", "staging", "prod"), func(s *Story) {
+		for _, sentence := range sentences {
+			asks[sentence](s)
+		}
+	}, (*Story).backAndForth)(v, faults...)
+}}
+
+// grounds are the questions on what grounds it happens.
+func grounds() []column {
+	return []column{
+		{
+			Name: "only what the one before has proved", Scene: longRollout, Faults: lag, Broken: inOrder, Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+		{
+			Name: "nothing outdated", Scene: longRollout, Faults: lag, Broken: notStale, Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+		{
+			Name: "nothing while a target is missing", Tell: Hasty, Faults: lag, Broken: complete,
+			Caught: variants("V0", "V1a", "V1", "V2"), Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; who waits for a target, and comes back to look, has learnt to stop there"},
 		},
 	}
 }

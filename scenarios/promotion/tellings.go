@@ -73,6 +73,9 @@ func askRecordedSoon(s *Story)    { s.Always(recordedSoon, s.RecordedSoon) }
 func askEverywhere(s *Story)      { s.Eventually(Everywhere, s.Promoted) }
 func askStatusIsTrue(s *Story)    { s.Eventually(statusIsTrue, s.StatusIsTrue) }
 func askActionable(s *Story)      { s.Eventually(actionable, s.Actionable) }
+func askInOrder(s *Story)         { s.Always(inOrder, s.InOrder) }
+func askNotStale(s *Story)        { s.Always(notStale, s.NotStale) }
+func askComplete(s *Story)        { s.Always(complete, s.CompleteInformation) }
 
 var (
 	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise at rest.
@@ -99,6 +102,9 @@ var (
 	Late = telling(between("dev", "staging"), askStatusIsTrue, appearsLate)
 	// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
 	Waits = telling(between("dev", "staging"), askActionable, waits)
+	// Hasty has dev ready with a revision while staging is missing, and asks whether anything is promoted before all targets can
+	// be read.
+	Hasty = telling(between("dev", "staging"), askComplete, hastens)
 	// Everything is a long story with all that the environments and people may do, and every property that must hold of
 	// the full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
 	Everything = telling(between("dev", "staging", "prod"), askEverything, (*Story).backAndForth)
@@ -173,12 +179,20 @@ func waits(s *Story) {
 	s.Settle()
 }
 
+func hastens(s *Story) {
+	s.openWithoutStaging()
+	s.Runs("dev", "v1")
+	s.Sleep(time.Minute)
+	s.Apply(App("staging"))
+	s.Settle()
+}
+
 func askEverything(s *Story) {
 	askTakesEffectOnce(s)
 	askOncePerStay(s)
-	s.Always(inOrder, s.InOrder)
-	s.Always(notStale, s.NotStale)
-	s.Always(complete, s.CompleteInformation)
+	askInOrder(s)
+	askNotStale(s)
+	askComplete(s)
 	askNoLivelock(s)
 	askEverywhere(s)
 	s.Eventually(isRecorded, s.Recorded)
@@ -226,8 +240,8 @@ func Crowd(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 		}
 		askTakesEffectOnce(s)
 		askOncePerStay(s)
-		s.Always(inOrder, s.InOrder)
-		s.Always(notStale, s.NotStale)
+		askInOrder(s)
+		askNotStale(s)
 		askEverywhere(s)
 		s.Eventually(isRecorded, s.Recorded)
 		askStatusIsTrue(s)
