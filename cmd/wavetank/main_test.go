@@ -150,6 +150,7 @@ func TestBadInput(t *testing.T) {
 		{"at least one process", []string{"run", shop, "--procs", "0"}},
 		{"would never end", []string{"run", shop, "--runs", "0"}},
 		{"no regular expression", []string{"run", shop, "--run", "("}},
+		{"shows the scenarios", []string{"run", shop, "--run", "^Nope$", "--runs", "1", "--procs", "1", "--report", filepath.Join(dir, "none")}},
 		{"has a test that imports", []string{"run", "."}},
 		{"no result", []string{"merge", dir}},
 		{"not a directory", []string{"report", junk}},

@@ -147,6 +147,8 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		return errInterrupted
 	case len(failed) > 0 || missed:
 		return errBroke
+	case len(results) == 0:
+		return fmt.Errorf("no campaign was begun: --run %q chooses none; wavetank list %s shows the scenarios", o.match, strings.Join(patterns, " "))
 	}
 	return nil
 }

@@ -278,7 +278,7 @@ const weaknesses = `## Where each strategy fails
   one, which few do here (the table above counts them), so bounds above 2 take too long. The portfolio does without it.
 
 The p95 of the lines of story is far above the target: those are the stories with back-off or leader election in them,
-whose every attempt is told. Shrinking takes choices away; it does not fold what repeats.
+whose every attempt is told. Shrinking takes choices away; of what repeats, the told story folds renewals of leases only.
 
 Not shown: large worlds, bugs that nobody planted, depths above 3, and faults that no planted bug needs: lists from an older
 server, watches that expire, paused processes, webhooks, rights, slow namespaces.
