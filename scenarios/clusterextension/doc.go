@@ -21,9 +21,10 @@
 //
 // To finish first (V5) holds all that. What it lacks shows where two replicas overlap, where a record is torn between two
 // shards, and where version 2 is not interrupted but refused: then it, too, lets version 3 in. V6 adds the fence, records
-// that cannot be torn, and the rule for failures. Two of Helm's habits are left in all variants: it only logs when it cannot
-// write that a record is superseded, and then two of them say deployed; and a status that says what is installed goes on to
-// name version 1 while version 2 takes its place.
+// that cannot be torn, and the rule for failures. Helm only logs it when it cannot write that a record is superseded, and then
+// two of them say deployed; the driver of V6 writes nothing more after such a failure, so that the upgrade has failed and is
+// finished like any other. One habit is left in all variants: a status that says what is installed goes on to name version 1
+// while version 2 takes its place.
 //
 // To forget a record (V2, V2b, V4) also gives its number away: the next record is revision 2 again.
 //

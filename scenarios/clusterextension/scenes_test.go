@@ -10,8 +10,6 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// Where the record of a success is lost, one thing is missing from what is asked: Helm goes on when it cannot write that the
-// record before is superseded, and then two of them say deployed.
 func TestFullCureInOtherScenes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell   Telling
@@ -21,7 +19,7 @@ func TestFullCureInOtherScenes(t *testing.T) {
 		"catalogs change all the time":           {Resynced(everything...), crash()},
 		"the user wants version 1 back":          {PinnedBack(finished, finishFirst, forwards, validEdges, saneRecords, installTruth), crash()},
 		"a failure's record is lost":             {Refused(unmasked, finishFirst, saneRecords), unrecorded()},
-		"a success's record is lost":             {Upgrades(installed, finishFirst, progress), unrecorded()},
+		"a success's record is lost":             {Upgrades(installed, finishFirst, progress, saneRecords), unrecorded()},
 		"interrupted for hours, then left alone": {Perpetual(installed, perpetual, noOrphans), often()},
 		"deleted while pending":                  {Deleted(nothingLeft), crash()},
 	} {

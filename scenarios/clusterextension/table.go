@@ -202,6 +202,11 @@ func status() []column {
 			Caught: variants("V2", "V2b", "V3b", "V4"), Dossier: "– – – – – – – – –",
 			Because: because{"": stated, "V2": reused, "V2b": reused, "V4": reused, "V3b": "what it calls deployed is so beside the one before"},
 		},
+		{
+			Name: "sane records, a write is lost", Tell: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded, Broken: saneRecords,
+			Caught:  variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
+			Dossier: "– – – – – – – – –", Because: because{"": stated + "; Helm only logs it when it cannot write that the record before is superseded"},
+		},
 	}
 }
 

@@ -58,10 +58,14 @@ type Chunked struct {
 	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may have; 10 if zero.
 	Size, Most int
 	// Careful writes the chunks of a record before the index that names them and removes what no index names any more
-	// last, so that at any moment a record is the old or the new one.
+	// last, so that at any moment a record is the old or the new one. And it writes no record after it has failed to write
+	// another: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new one
+	// deployed beside it.
 	Careful bool
 	// Holder, if set, is who may overwrite or delete a record: its own, and only as it was read. See [HolderKey].
 	Holder string
+
+	failed error // what a careful driver could not write
 }
 
 // Name implements driver.Driver.
@@ -93,6 +97,17 @@ func (c *Chunked) Create(key string, rls *release.Release) error {
 
 // Update implements driver.Driver.
 func (c *Chunked) Update(key string, rls *release.Release) error {
+	if c.failed != nil {
+		return fmt.Errorf("writing %s after a record that could not be written: %w", key, c.failed)
+	}
+	err := c.update(key, rls)
+	if c.Careful {
+		c.failed = err
+	}
+	return err
+}
+
+func (c *Chunked) update(key string, rls *release.Release) error {
 	old, err := c.Index(key)
 	if err != nil {
 		return err

@@ -235,3 +235,24 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A careful driver writes no record after it has failed to write another, whatever its caller makes of the failure.
+func TestNothingIsWrittenAfterAFailure(t *testing.T) {
+	for _, careful := range []bool{false, true} {
+		c, _ := newChunked(careful)
+		s := storage.Init(c)
+		old, begun := record(1, helmrelease.StatusDeployed), record(2, helmrelease.StatusPendingUpgrade)
+		for _, r := range []*helmrelease.Release{old, begun} {
+			if err := s.Create(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Update(record(7, helmrelease.StatusSuperseded)); err == nil {
+			t.Fatal("a record that is not there was written")
+		}
+		begun.SetStatus(helmrelease.StatusDeployed, "complete")
+		if err := s.Update(begun); (err == nil) == careful {
+			t.Errorf("careful: %v; the next record was written: %v", careful, err)
+		}
+	}
+}
