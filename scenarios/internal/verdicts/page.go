@@ -81,12 +81,15 @@ func observations() (map[string]cell, error) {
 	return found, nil
 }
 
-// merge puts what the page says was observed into the cells of the table.
+// merge puts what the page says was observed into the cells of the table that are asked.
 func merge(cells []cell, seen map[string]cell) []cell {
 	for i := range cells {
 		c, s := &cells[i], seen[cells[i].Name]
+		if c.Observed == Silent {
+			continue
+		}
 		c.Runs, c.Steps, c.Story, c.Commit = s.Runs, s.Steps, s.Story, s.Commit
-		if c.Observed != Silent && (s.Observed != c.Observed || s.Runs == 0) {
+		if s.Observed != c.Observed || s.Runs == 0 {
 			c.Status = open
 		}
 	}
