@@ -58,20 +58,14 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
-	mine := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		if sync, ok := syncOf(o); ok && isRoot(sync) == m.root {
-			return []reconcile.Request{{NamespacedName: sync}}
-		}
-		return nil
-	})
+	mine := handler.EnqueueRequestsFromMapFunc(m.owner)
 	b := ctrl.NewControllerManagedBy(mgr)
 	if m.root {
 		b = b.Named("root-reconciler-manager").For(&v1beta1.RootSync{})
 	} else {
 		b = b.Named("reconciler-manager").For(&v1beta1.RepoSync{})
 	}
-	b = b.
-		Watches(&appsv1.Deployment{}, mine).
+	b = b.Watches(&appsv1.Deployment{}, mine).
 		Watches(&corev1.ServiceAccount{}, mine).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
 	if m.root || m.policy.clusterWide {
@@ -80,9 +74,17 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	return b.Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
 }
 
+// owner is the sync for which an object was made.
+func (m *Manager) owner(_ context.Context, o client.Object) []reconcile.Request {
+	if sync, ok := syncOf(o); ok && isRoot(sync) == m.root {
+		return []reconcile.Request{{NamespacedName: sync}}
+	}
+	return nil
+}
+
 // granted are the syncs whose reconcilers have their rights by a binding.
 func (m *Manager) granted(ctx context.Context, o client.Object) []reconcile.Request {
-	if name := m.policy.binding(m.root, "").GetName(); o.GetName() != name {
+	if o.GetName() != m.policy.binding(m.root, "").GetName() {
 		return nil
 	}
 	return m.inNamespace(ctx, o.GetNamespace(), func(v1beta1.Sync) bool { return true })
@@ -90,11 +92,8 @@ func (m *Manager) granted(ctx context.Context, o client.Object) []reconcile.Requ
 
 // users are the syncs for which a Secret was copied, or is to be.
 func (m *Manager) users(ctx context.Context, o client.Object) []reconcile.Request {
-	if sync, ok := syncOf(o); ok {
-		if isRoot(sync) != m.root {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: sync}}
+	if _, ok := syncOf(o); ok {
+		return m.owner(ctx, o)
 	}
 	return m.inNamespace(ctx, o.GetNamespace(), func(s v1beta1.Sync) bool { return secretOf(s) == o.GetName() })
 }

@@ -241,26 +241,19 @@ func (c *call) customDraft(content map[string]any, ver *version) (*object, []err
 
 // readMeta reads typed metadata out of decoded content and returns the paths of fields that metadata does not have.
 func (c *call) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
-	meta := &metav1.ObjectMeta{}
 	value, found := content["metadata"]
 	if !found || value == nil {
-		return meta, nil, nil
+		return &metav1.ObjectMeta{}, nil, nil
 	}
 	fields, annotations := withoutAnnotations(value)
-	raw := appendJSON(nil, fields)
+	raw, meta := appendJSON(nil, fields), &metav1.ObjectMeta{Annotations: annotations}
 	if c.validation == metav1.FieldValidationIgnore {
 		err := kjson.UnmarshalCaseSensitivePreserveInts(raw, meta)
-		if annotations != nil {
-			meta.Annotations = annotations
-		}
 		return meta, nil, err
 	}
 	strict, err := kjson.UnmarshalStrict(raw, meta)
 	if err != nil {
 		return nil, nil, err
-	}
-	if annotations != nil {
-		meta.Annotations = annotations
 	}
 	var unknown []string
 	for _, e := range strict {

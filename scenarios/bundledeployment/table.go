@@ -48,8 +48,8 @@ const (
 
 var silent = map[Row]string{"": notAsked}
 
-// fails are the variants that do not settle; undoes are those that undo what has failed.
-// failHeld those that do not where a namespace takes longer to go than they wait for it.
+// fails are the variants that do not settle, failHeld those that do not where another controller holds the namespace for longer
+// than they wait; undoes are those that undo what has failed.
 var (
 	fails    = []Row{"V0", slow}
 	failHeld = []Row{"V0", "V1", "V2", slow}

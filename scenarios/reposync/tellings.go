@@ -53,8 +53,8 @@ func afterAnother(ask, happen func(*Story)) telling {
 // asks are what is asked of scenes, by the sentence.
 var asks = map[string]func(*Story){
 	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff,
-	rootGoes: askRootGoes, renewed: askRenewed,
-	truth: askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder, weakOrder: askWeakOrder, noFight: askNoFight,
+	rootGoes: askRootGoes,
+	truth:    askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder, weakOrder: askWeakOrder, noFight: askNoFight,
 }
 
 // scene is a telling of which several things are asked.

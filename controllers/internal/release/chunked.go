@@ -59,8 +59,8 @@ type Chunked struct {
 	Size, Most int
 	// Careful writes the chunks of a record before the index that names them and removes what no index names any more
 	// last, so that at any moment a record is the old or the new one. And it writes no record after it has failed to write
-	// another, so that every attempt needs one of its own: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new one
-	// deployed beside it.
+	// another: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new
+	// one deployed beside it. So every attempt needs a driver of its own.
 	Careful bool
 	// Holder, if set, is who may overwrite or delete a record: its own, and only as it was read. See [HolderKey].
 	Holder string
