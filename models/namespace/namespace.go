@@ -27,6 +27,7 @@ package namespace
 
 import (
 	"bytes"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -95,6 +96,9 @@ type work struct {
 	pass     *pass // the pass that is under way
 	dirty    bool  // one was due meanwhile
 	failures int
+	// empty are the types that had no objects when they were last listed, and to which none was added since. The real
+	// controller lists them anew in every pass; it would see the same.
+	empty map[schema.GroupResource]bool
 }
 
 // Name implements [actor.Actor].
@@ -119,9 +123,16 @@ func (c *controller) Begin(cluster actor.Cluster) {
 
 // Observe implements [actor.Actor].
 func (c *controller) Observe(change apiserver.Change) {
+	if w := c.work[change.Namespace]; w != nil && change.Type == "ADDED" {
+		// Another group may serve the same objects, as two serve events.
+		maps.DeleteFunc(w.empty, func(r schema.GroupResource, _ bool) bool { return r.Resource == change.Resource })
+	}
 	switch change.Resource {
 	case "customresourcedefinitions":
 		c.types = nil
+		for _, w := range c.work {
+			clear(w.empty)
+		}
 	case "namespaces":
 		switch {
 		case change.Group != "":
@@ -152,7 +163,7 @@ func (c *controller) forget(name string) {
 func (c *controller) wait(name string, d time.Duration, after func(time.Duration, string, func())) {
 	w := c.work[name]
 	if w == nil {
-		w = &work{}
+		w = &work{empty: map[schema.GroupResource]bool{}}
 		c.work[name] = w
 	}
 	due := c.cluster.Now() + d

@@ -415,6 +415,27 @@ func TestANamespaceOfTheSameName(t *testing.T) {
 	}
 }
 
+func TestTheContentOfANamespaceOfTheSameNameIsSeen(t *testing.T) {
+	// The pass that found no secrets in the old namespace ends in the new one, which is deleted at once and has some.
+	var c *actortest.Cluster
+	done := false
+	c = world(t, &between{namespace.New(), func(r *apiserver.Request) error {
+		if !done && strings.HasSuffix(r.URL.Path, "/status") {
+			done = true
+			must(t, c, http.MethodPut, shop+"/finalize", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "shop"}, "spec": object{}})
+			must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
+			must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
+			must(t, c, http.MethodDelete, shop, nil)
+		}
+		return nil
+	}})
+	must(t, c, http.MethodDelete, shop, nil)
+	c.Run(time.Minute)
+	if !done || exists(c, shop) || exists(c, shop+"/secrets/a") || !slices.Contains(deletions(c, 0), "secrets") {
+		t.Errorf("the new namespace is there: %v; its content is: %v", exists(c, shop), exists(c, shop+"/secrets/a"))
+	}
+}
+
 func TestAWriteThatIsRefusedIsTriedAgain(t *testing.T) {
 	for _, what := range []string{"/finalize", "/status"} {
 		refused := 0

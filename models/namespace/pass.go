@@ -32,10 +32,14 @@ type pass struct {
 	found     findings
 }
 
-// item is what the controller sees of an object.
+// item is what the controller sees of an object. It names no more than is looked at, because content that is held for long
+// is listed again and again.
 type item struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
+	Metadata struct {
+		Name       string   `json:"name"`
+		Finalizers []string `json:"finalizers"`
+	} `json:"metadata"`
+	Spec struct {
 		TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds"`
 	} `json:"spec"`
 	Status struct {
@@ -57,11 +61,14 @@ func (p *pass) begin() {
 		p.types = actor.Resources(p.cluster)
 	}
 	for _, r := range p.types {
-		if !r.Namespaced || !slices.Contains(r.Verbs, "delete") || failing[schema.GroupVersion{Group: r.Group, Version: r.Version}] != nil {
+		id := schema.GroupResource{Group: r.Group, Resource: r.Name}
+		if p.work.empty[id] || !r.Namespaced || !slices.Contains(r.Verbs, "delete") || failing[schema.GroupVersion{Group: r.Group, Version: r.Version}] != nil {
 			continue
 		}
-		if items, err := p.list(r); err != nil || len(items) > 0 {
+		if items, err := list[struct{}](p, r); err != nil || len(items) > 0 {
 			p.left = append(p.left, r)
+		} else {
+			p.work.empty[id] = true
 		}
 	}
 	p.step()
@@ -129,7 +136,7 @@ func (p *pass) empty(r actor.Resource) {
 			return
 		}
 	}
-	items, err := p.list(r)
+	items, err := list[item](p, r)
 	if err != nil {
 		p.judge(r, estimate, err)
 		return
@@ -164,7 +171,7 @@ func (p *pass) graceful(r actor.Resource) (int64, error) {
 	if !isPods(r) {
 		return 0, nil
 	}
-	items, err := p.list(r)
+	items, err := list[item](p, r)
 	if err != nil {
 		return 0, err
 	}
@@ -189,7 +196,7 @@ func (p *pass) judge(r actor.Resource, estimate int64, err error) {
 func (p *pass) check(r actor.Resource, estimate int64, failure error) {
 	var items []item
 	if failure == nil {
-		items, failure = p.list(r)
+		items, failure = list[item](p, r)
 	}
 	held := p.found.note(r, items)
 	switch {
@@ -215,11 +222,11 @@ func (p *pass) check(r actor.Resource, estimate int64, failure error) {
 }
 
 // list is what there is of a type; a type that is not served has nothing.
-func (p *pass) list(r actor.Resource) ([]item, error) {
+func list[T any](p *pass, r actor.Resource) ([]T, error) {
 	if !slices.Contains(r.Verbs, "list") {
 		return nil, nil
 	}
-	items, err := actor.List[item](p.cluster, actor.Path(r.Group, r.Version, p.name, r.Name, ""))
+	items, err := actor.List[T](p.cluster, actor.Path(r.Group, r.Version, p.name, r.Name, ""))
 	if unsupported(err) {
 		return nil, nil
 	}

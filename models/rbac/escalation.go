@@ -66,7 +66,7 @@ func collectorsBusiness(object, old runtime.Object) bool {
 // grantRules judges the rules of a role that is about to be written. A role that gathers others may gather anything.
 func (a *Authorizer) grantRules(who subject, info apiserver.Info, name string, rules []rbacv1.PolicyRule, gathers bool) error {
 	escalate := action{verb: "escalate", group: info.Group, resource: info.Resource, namespace: info.Namespace, name: info.Name}
-	if ok, _ := a.allows(who, escalate); ok {
+	if by, _ := a.allows(who, escalate); by != nil {
 		return nil
 	}
 	err := a.covers(who, info.Namespace, rules)
@@ -85,7 +85,7 @@ func (a *Authorizer) grantRole(who subject, info apiserver.Info, name string, re
 	case "Role":
 		bind.resource = "roles"
 	}
-	if ok, _ := a.allows(who, bind); ok && bind.resource != "" {
+	if by, _ := a.allows(who, bind); by != nil && bind.resource != "" {
 		return nil
 	}
 	rules, err := a.rulesOf(ref, info.Namespace)

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,27 +13,49 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
-// grant is what one binding gives, or why it gives nothing.
+// grant is what one binding gives a subject, or why it gives nothing.
 type grant struct {
-	source string
-	rules  []rbacv1.PolicyRule
-	err    error
+	binding   string // its kind; "" where no binding was needed
+	name      string
+	namespace string // of a RoleBinding
+	ref       rbacv1.RoleRef
+	to        rbacv1.Subject // as which of its subjects
+	rules     []rbacv1.PolicyRule
+	err       error
+}
+
+// reason words why something is allowed, as plugin/pkg/auth/authorizer/rbac does; "" for those who may do everything.
+func (g *grant) reason() string {
+	if g.binding == "" {
+		return ""
+	}
+	name, to := g.name, g.to.Name
+	if g.namespace != "" {
+		name += "/" + g.namespace
+	}
+	if g.to.Kind == rbacv1.ServiceAccountKind {
+		to += "/" + g.to.Namespace
+	}
+	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", g.binding, name, g.ref.Kind, g.ref.Name, g.to.Kind, to)
 }
 
 // grants are what the bindings that name a subject give it in a namespace, or in the cluster for "", ordered by name. The
 // rules are those of pkg/registry/rbac/validation/rule.go (VisitRulesFor).
 func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 	return func(yield func(grant) bool) {
-		for i := range defaultBindings {
-			b := &defaultBindings[i]
-			to := fmt.Sprintf("%s %q", rbacv1.GroupKind, b.group)
-			if slices.Contains(who.groups, b.group) && !yield(a.grantOf(to, fmt.Sprintf("ClusterRoleBinding %q", b.role), b.ref(), "")) {
+		give := func(g grant) bool {
+			g.rules, g.err = a.rulesOf(g.ref, g.namespace)
+			return yield(g)
+		}
+		for _, b := range defaultBindings {
+			to := rbacv1.Subject{Kind: rbacv1.GroupKind, Name: b.group}
+			if slices.Contains(who.groups, b.group) && !give(grant{binding: "ClusterRoleBinding", name: b.role, ref: b.ref(), to: to}) {
 				return
 			}
 		}
 		for o := range a.server.EachTyped(rbacv1.GroupName, "clusterrolebindings", "") {
 			b := o.(*rbacv1.ClusterRoleBinding)
-			if s := who.among(b.Subjects, ""); s != "" && !yield(a.grantOf(s, fmt.Sprintf("ClusterRoleBinding %q", b.Name), b.RoleRef, "")) {
+			if to, ok := who.among(b.Subjects, ""); ok && !give(grant{binding: "ClusterRoleBinding", name: b.Name, ref: b.RoleRef, to: to}) {
 				return
 			}
 		}
@@ -41,17 +64,11 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 		}
 		for o := range a.server.EachTyped(rbacv1.GroupName, "rolebindings", namespace) {
 			b := o.(*rbacv1.RoleBinding)
-			name := fmt.Sprintf("RoleBinding %q", b.Name+"/"+b.Namespace)
-			if s := who.among(b.Subjects, namespace); s != "" && !yield(a.grantOf(s, name, b.RoleRef, namespace)) {
+			if to, ok := who.among(b.Subjects, namespace); ok && !give(grant{binding: "RoleBinding", name: b.Name, namespace: namespace, ref: b.RoleRef, to: to}) {
 				return
 			}
 		}
 	}
-}
-
-func (a *Authorizer) grantOf(to, binding string, ref rbacv1.RoleRef, namespace string) grant {
-	rules, err := a.rulesOf(ref, namespace)
-	return grant{fmt.Sprintf("%s of %s %q to %s", binding, ref.Kind, ref.Name, to), rules, err}
 }
 
 // rules are everything that a subject may do in a namespace.
@@ -88,35 +105,24 @@ func (a *Authorizer) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.Pol
 	return nil, fmt.Errorf("unsupported role reference kind: %q", ref.Kind)
 }
 
-// among describes the first entry of a binding's subjects that is this subject; "" when none is. An account without a
-// namespace is one of the binding's own.
-func (who subject) among(subjects []rbacv1.Subject, namespace string) string {
+// among is the first entry of a binding's subjects that is this subject. An account without a namespace is one of the
+// binding's own.
+func (who subject) among(subjects []rbacv1.Subject, namespace string) (_ rbacv1.Subject, ok bool) {
 	for _, s := range subjects {
-		name := s.Name
 		switch s.Kind {
 		case rbacv1.UserKind:
-			if who.name != s.Name {
-				continue
-			}
+			ok = who.name == s.Name
 		case rbacv1.GroupKind:
-			if !slices.Contains(who.groups, s.Name) {
-				continue
-			}
+			ok = slices.Contains(who.groups, s.Name)
 		case rbacv1.ServiceAccountKind:
-			in := s.Namespace
-			if in == "" {
-				in = namespace
-			}
-			if in == "" || !serviceaccount.MatchesUsername(in, s.Name, who.name) {
-				continue
-			}
-			name += "/" + in
-		default:
-			continue
+			s.Namespace = cmp.Or(s.Namespace, namespace)
+			ok = s.Namespace != "" && serviceaccount.MatchesUsername(s.Namespace, s.Name, who.name)
 		}
-		return fmt.Sprintf("%s %q", s.Kind, name)
+		if ok {
+			return s, true
+		}
 	}
-	return ""
+	return rbacv1.Subject{}, false
 }
 
 func (a *Authorizer) account(namespace, name string) *corev1.ServiceAccount {

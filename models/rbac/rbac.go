@@ -94,18 +94,18 @@ func privileged(groups []string) bool { return slices.Contains(groups, user.Syst
 
 // check is the verdict about an action: nil, or the error that a real server answers with.
 func (a *Authorizer) check(who subject, act action) error {
-	allowed, reason := a.allows(who, act)
-	if allowed {
+	by, err := a.allows(who, act)
+	if by != nil {
 		return nil
 	}
-	return forbidden(who, act, reason)
+	return forbidden(who, act, reason(err))
 }
 
-// allows says whether a subject may do something; reason is what went wrong in looking for rules, or else which binding
-// allowed it.
-func (a *Authorizer) allows(who subject, act action) (allowed bool, reason string) {
+// allows is the grant by which a subject may do something. There is none when it may not; the error is what went wrong in
+// looking for rules.
+func (a *Authorizer) allows(who subject, act action) (*grant, error) {
 	if privileged(who.groups) {
-		return true, ""
+		return &grant{}, nil
 	}
 	var errs []error
 	for g := range a.grants(who, act.namespace) {
@@ -115,14 +115,19 @@ func (a *Authorizer) allows(who subject, act action) (allowed bool, reason strin
 		}
 		for i := range g.rules {
 			if act.allowedBy(&g.rules[i]) {
-				return true, "RBAC: allowed by " + g.source
+				return &g, nil
 			}
 		}
 	}
-	if len(errs) > 0 {
-		return false, fmt.Sprintf("rbac: RBAC: %v", utilerrors.NewAggregate(errs)) // the authorizer's name first
+	return nil, utilerrors.NewAggregate(errs)
+}
+
+// reason words what went wrong as the authorizer does, which puts its name first; "" when nothing did.
+func reason(err error) string {
+	if err == nil {
+		return ""
 	}
-	return false, ""
+	return fmt.Sprintf("rbac: RBAC: %v", err)
 }
 
 // sanitizer keeps messages from being taken for HTML, as endpoints/handlers/responsewriters/errors.go does.

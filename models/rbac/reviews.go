@@ -31,6 +31,9 @@ func (a *Authorizer) review(who subject, r *authorizationv1.ResourceAttributes, 
 	} else if n != nil {
 		act = action{verb: n.Verb, path: n.Path}
 	}
-	allowed, reason := a.allows(who, act)
-	return authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason}
+	by, err := a.allows(who, act)
+	if by == nil {
+		return authorizationv1.SubjectAccessReviewStatus{Reason: reason(err)}
+	}
+	return authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: by.reason()}
 }
