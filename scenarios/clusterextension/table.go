@@ -83,6 +83,12 @@ func unrecorded() []sim.Fault {
 	return []sim.Fault{sim.ServerError(records...), sim.LostReply(records...)}
 }
 
+// noChunks takes the right to create Secrets away for a while: a record's index may still be overwritten and its chunks deleted,
+// and no chunk can be made.
+func noChunks() []sim.Fault {
+	return []sim.Fault{sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("create"))}
+}
+
 func overlap() []sim.Fault {
 	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
 }
@@ -165,6 +171,10 @@ func records() []column {
 		{
 			Name: "torn records", Tell: in(sharded(fromBoth), Upgrades(installed)), Faults: crash, Broken: installed,
 			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✓ ✗ ✓",
+		},
+		{
+			Name: "torn records, chunks are refused", Tell: in(sharded(fromBoth), Upgrades(installed)), Faults: noChunks, Broken: installed,
+			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 	}
 }
