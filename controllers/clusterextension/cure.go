@@ -92,7 +92,10 @@ func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err err
 func (p *pass) take(ctx context.Context, index *corev1.Secret) (wait time.Duration, err error) {
 	bundle := bundleOf(index.Annotations)
 	n := interruptions(index)
-	if release.Status(index).IsPending() {
+	// A record of this very process is pending because it could not write down how its attempt ended: a failure like any
+	// other. To count it would be news to the status each time, whose event would start the next attempt at once.
+	interrupted := release.Status(index).IsPending() && index.Annotations[release.HolderKey] != p.records.Holder
+	if interrupted {
 		n++
 	}
 	wait, err = p.records.Hold(index, p.until, grace, map[string]string{InterruptionsKey: strconv.Itoa(n)})
@@ -102,7 +105,7 @@ func (p *pass) take(ctx context.Context, index *corev1.Secret) (wait time.Durati
 	case wait > 0:
 		_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s", index.Annotations[release.UntilKey]))
 		return wait, nil
-	case release.Status(index).IsPending():
+	case interrupted:
 		index.Annotations[InterruptionsKey] = strconv.Itoa(n)
 		_ = p.retrying(bundle, p.history(index, nil))
 		return 0, p.writeStatus(ctx)
