@@ -89,6 +89,19 @@ func noChunks() []sim.Fault {
 	return []sim.Fault{sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("create"))}
 }
 
+// everyFault is what the harness knows to do to the operator in its cluster. Deletions are left out of answers that are wrong or
+// lost: Helm only logs that one was refused, and goes on. So is a second operator; see two leaders.
+func everyFault() []sim.Fault {
+	of, secrets := sim.In(Operator), sim.OfKind("Secret")
+	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue(), sim.Crash(Operator), sim.DroppedWatch(of), sim.Relist(of), sim.Conflict(of),
+		sim.ServerError(of, sim.OnVerb("get")), sim.Forbidden(time.Minute, of, secrets), sim.Forbidden(time.Minute, of, sim.OfKind("Deployment")),
+		sim.Forbidden(time.Minute, of, secrets, sim.OnVerb("create")), sim.Forbidden(time.Minute, of, secrets, sim.OnVerb("update"))}
+	for _, verb := range []string{"create", "update", "patch"} {
+		faults = append(faults, sim.ServerError(of, sim.OnVerb(verb)), sim.LostReply(of, sim.OnVerb(verb)))
+	}
+	return faults
+}
+
 func overlap() []sim.Fault {
 	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
 }
@@ -102,6 +115,17 @@ const (
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	anyEdge = "it has one cell for all configurations of edges"
 )
+
+// simpler are the variants that are not asked about every fault, and why.
+func simpler() because {
+	out := because{}
+	for _, v := range clusterextension.Variants() {
+		if v != clusterextension.V6 {
+			out[v] = "it falls under fewer faults, see the columns before"
+		}
+	}
+	return out
+}
 
 // recovery are the questions whether it goes on.
 func recovery() []column {
@@ -234,6 +258,12 @@ func scenes() []column {
 		{
 			Name: "the user wants version 1 back", Tell: in(Setting{}, PinnedBack(forwards)), Faults: crash, Broken: forwards,
 			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+		},
+		{
+			Name:   "every fault",
+			Tell:   in(sharded(fromBoth), Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Faults: everyFault, Broken: installed,
+			Unasked: simpler(), Dossier: "– – – – – – – – ✓",
 		},
 	}
 }

@@ -55,15 +55,6 @@ func TestOverride(t *testing.T) {
 	sim.Check(t, Overridden(installed)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 }
 
-// The full cure under what else may befall an operator. Deletions are left out of the last two: Helm only logs that one
-// was refused, and goes on.
-func TestFullCureUnderFaults(t *testing.T) {
-	s := sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}})
-	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(), sim.Forbidden(time.Minute, sim.OfKind("Secret")),
-		sim.LostReply(sim.OnVerb("update")), sim.ServerError(sim.OnVerb("patch"))}
-	sim.Check(t, Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, faults...), sim.Runs(20), sim.For(time.Minute), sim.Verify(1))
-}
-
 // Namespaces that take their time to go are in nobody's way for ever.
 func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {
