@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/scenarios/internal/faults"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -136,6 +137,7 @@ func deaths() []verdicts.Column[Row] {
 			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0-status-filter": oldNews}},
 		{Name: "the cache trails, own writes are waited for", Tell: in(Interrupted, ownWrites), Faults: statusTrails, Broken: installed,
 			Dossier: "– – – – – – –", Because: silent},
+		{Name: "every fault", Tell: in(InterruptedFailing), Faults: everyFault, Broken: installed, Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
 	}
 }
 
@@ -183,6 +185,8 @@ func classic(s *Setting)   { s.Classic = true }
 func ownWrites(s *Setting) { s.ReadYourWrites = true }
 func oldServer(s *Setting) { s.OldServer = true }
 func held(s *Setting)      { s.Held = time.Minute }
+
+func everyFault() []sim.Fault { return faults.OfHelm(Operator) }
 
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
 

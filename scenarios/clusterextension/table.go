@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/scenarios/internal/faults"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 )
@@ -89,18 +90,7 @@ func noChunks() []sim.Fault {
 	return []sim.Fault{sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("create"))}
 }
 
-// everyFault is what the harness knows to do to the operator in its cluster. Deletions are left out of answers that are wrong or
-// lost: Helm only logs that one was refused, and goes on. So is a second operator; see two leaders.
-func everyFault() []sim.Fault {
-	of, secrets := sim.In(Operator), sim.OfKind("Secret")
-	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue(), sim.Crash(Operator), sim.DroppedWatch(of), sim.Relist(of), sim.Conflict(of),
-		sim.ServerError(of, sim.OnVerb("get")), sim.Forbidden(time.Minute, of, secrets), sim.Forbidden(time.Minute, of, sim.OfKind("Deployment")),
-		sim.Forbidden(time.Minute, of, secrets, sim.OnVerb("create")), sim.Forbidden(time.Minute, of, secrets, sim.OnVerb("update"))}
-	for _, verb := range []string{"create", "update", "patch"} {
-		faults = append(faults, sim.ServerError(of, sim.OnVerb(verb)), sim.LostReply(of, sim.OnVerb(verb)))
-	}
-	return faults
-}
+func everyFault() []sim.Fault { return faults.OfHelm(Operator) }
 
 func overlap() []sim.Fault {
 	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
@@ -115,17 +105,6 @@ const (
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	anyEdge = "it has one cell for all configurations of edges"
 )
-
-// simpler are the variants that are not asked about every fault, and why.
-func simpler() because {
-	out := because{}
-	for _, v := range clusterextension.Variants() {
-		if v != clusterextension.V6 {
-			out[v] = "it falls under fewer faults, see the columns before"
-		}
-	}
-	return out
-}
 
 // recovery are the questions whether it goes on.
 func recovery() []column {
@@ -263,7 +242,7 @@ func scenes() []column {
 			Name:   "every fault",
 			Tell:   in(sharded(fromBoth), Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
 			Faults: everyFault, Broken: installed,
-			Unasked: simpler(), Dossier: "– – – – – – – – ✓",
+			Unasked: verdicts.OnlyCure(clusterextension.Variants(), clusterextension.V6), Dossier: "– – – – – – – – ✓",
 		},
 	}
 }

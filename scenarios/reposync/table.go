@@ -263,7 +263,7 @@ func others() []column {
 		},
 		{
 			Name: "every fault", Tell: told(Setting{Chain: 1, Held: true}, askEverything, anything), Faults: EveryFault, Broken: truth,
-			Unasked: unasked("it falls under fewer faults, see the columns before", "V0 V1 V2 V2w V3 V4 V5 V6n V6g V9"),
+			Unasked: verdicts.OnlyCure(reposync.Variants(), reposync.V10),
 			Dossier: "– – – – – – – – – – ✓",
 		},
 	}

@@ -40,6 +40,17 @@ type Column[V ~string] struct {
 	Because map[V]string
 }
 
+// OnlyCure is Unasked for a column under every fault: of all variants only the cure is asked, for the others fall under fewer.
+func OnlyCure[V ~string](all []V, cure V) map[V]string {
+	out := map[V]string{}
+	for _, v := range all {
+		if v != cure {
+			out[v] = "it falls under fewer faults, see the columns before"
+		}
+	}
+	return out
+}
+
 // Scene is what happens, waiting for the sentences that are asked of it. Its columns have the same Faults.
 type Scene[V ~string] struct {
 	Tell func(v V, sentences []string, faults ...sim.Fault) func(*sim.World)
