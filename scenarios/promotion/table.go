@@ -269,7 +269,7 @@ func oddly() []column {
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
 func Table() verdicts.Table[promotion.Variant] {
-	return verdicts.Table[promotion.Variant]{Variants: promotion.Variants(), Cure: promotion.V8, Columns: Columns()}
+	return verdicts.Table[promotion.Variant]{Variants: promotion.Variants(), Cure: promotion.V8, Columns: Columns(), AtLeast: verdicts.Enough}
 }
 
 type (

@@ -13,7 +13,7 @@ import (
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
 func Table() verdicts.Table[throttle.Variant] {
-	return verdicts.Table[throttle.Variant]{Variants: throttle.Variants(), Cure: throttle.V4, Columns: Columns()}
+	return verdicts.Table[throttle.Variant]{Variants: throttle.Variants(), Cure: throttle.V4, Columns: Columns(), AtLeast: verdicts.Enough}
 }
 
 // Columns is the table, a question in each; see [verdicts.Column].

@@ -27,12 +27,8 @@ var (
 	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
 )
 
-// Enough is in how many runs a cell must hold when the page is written, and atLeast in how many for the page to stand: fewer,
-// so that a cell can be looked at again in a minute.
-const (
-	Enough  = 2000
-	atLeast = 50
-)
+// Enough is in how many runs a cell must hold when the page is written.
+const Enough = 2000
 
 // few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
 const few = 3
@@ -53,7 +49,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	cells = merge(cells, seen)
 	if !Replaying() && !*write && !*more {
-		t.Run("page", func(t *testing.T) { fresh(t, cells) })
+		t.Run("page", func(t *testing.T) { fresh(t, cells, cmp.Or(table.AtLeast, 50)) })
 	}
 	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
 	for i, column := range table.Columns {
@@ -214,7 +210,7 @@ func stories() (map[string]*story.Story, error) {
 }
 
 // fresh holds the page and the catalogue against the table.
-func fresh(t *testing.T, cells []cell) {
+func fresh(t *testing.T, cells []cell, atLeast int) {
 	again := "; run make verdicts STORY=" + folder(t)
 	var told []string
 	for _, c := range cells {
