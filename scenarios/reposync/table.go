@@ -133,8 +133,10 @@ func liveness() []column {
 		},
 		{
 			Name: "namespace finishes, RepoSync deleted before", Tell: told(Setting{Held: true}, askFinishes, bothDeleted), Broken: finishes,
-			Caught: variants("V0"), Unasked: unasked(gaveUp, "V3"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Caught: variants("V0 V4"), Unasked: unasked(gaveUp, "V3"),
+			Dossier: "– – – – – – – – – – –", Because: because{
+				"": beyond, reposync.V4: beyond + "; a pass that began before the namespace terminated meets its rights gone, and then may not even look again",
+			},
 		},
 		{
 			Name: "RepoSync goes, reconciler dead", Tell: told(Setting{}, askGoes, reconcilerDead(deletesSync)), Broken: goes,
