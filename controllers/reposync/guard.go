@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -117,7 +118,12 @@ func dependedOn(ctx context.Context, g *Guard, o *unstructured.Unstructured) (st
 	}
 	for i := range syncs.Items {
 		for _, need := range needs(&syncs.Items[i]) {
-			if need == self {
+			if need != self {
+				continue
+			}
+			if own, err := manages(ctx, g.client, &syncs.Items[i], self); err != nil {
+				return "", err
+			} else if !own {
 				return fmt.Sprintf("RepoSync %s/%s depends on it", syncs.Items[i].Namespace, syncs.Items[i].Name), nil
 			}
 		}
@@ -137,6 +143,16 @@ func dependedOn(ctx context.Context, g *Guard, o *unstructured.Unstructured) (st
 		}
 	}
 	return "", nil
+}
+
+// manages says whether a sync manages an object. Then it cannot go before that, whatever it says that it depends on.
+func manages(ctx context.Context, c client.Client, sync *v1beta1.RepoSync, o object) (bool, error) {
+	inv := newInventory(client.ObjectKeyFromObject(sync))
+	if err := c.Get(ctx, client.ObjectKeyFromObject(sync), inv); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	all, err := contents(inv)
+	return slices.Contains(all, o), err
 }
 
 // Configuration is the webhook's, to be reached through a Service called "admission-webhook"; nil if the variant has none.

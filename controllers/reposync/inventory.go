@@ -5,9 +5,11 @@ package reposync
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -64,7 +66,8 @@ func newInventory(sync types.NamespacedName) *unstructured.Unstructured {
 	return inv
 }
 
-// contents are the objects of an inventory.
+// contents are the objects of an inventory. That of a RepoSync lists nothing outside its namespace: what else is in it somebody
+// wrote there who has fewer rights than those that would act on it.
 func contents(inv *unstructured.Unstructured) ([]object, error) {
 	var typed struct {
 		Spec struct {
@@ -72,7 +75,9 @@ func contents(inv *unstructured.Unstructured) ([]object, error) {
 		} `json:"spec"`
 	}
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(inv.Object, &typed)
-	return typed.Spec.Resources, err
+	return slices.DeleteFunc(typed.Spec.Resources, func(o object) bool {
+		return inv.GetNamespace() != Namespace && o.Namespace != inv.GetNamespace()
+	}), err
 }
 
 // present are the objects of an inventory that exist.
@@ -83,7 +88,9 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 	}
 	for _, ref := range listed {
 		mapping, err := c.RESTMapper().RESTMapping(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
-		if err != nil {
+		if apimeta.IsNoMatchError(err) {
+			continue // what nobody serves is nowhere
+		} else if err != nil {
 			return nil, err
 		}
 		o := &unstructured.Unstructured{}
@@ -99,19 +106,41 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 	return out, nil
 }
 
-// dependents are those of all that need one object. What is in a namespace needs that.
+// dependents are those of all that need one object. What is in a namespace needs that. Between objects that need each other there
+// is no order.
 func dependents(all []managed, on object) (out []managed) {
 	for _, m := range all {
 		if on.Kind == "Namespace" && on.Group == "" && m.Namespace == on.Name {
 			out = append(out, m)
 		}
 		for _, need := range needs(m) {
-			if need == on {
+			if need == on && !leads(all, on, m.object) {
 				out = append(out, m)
 			}
 		}
 	}
 	return out
+}
+
+// leads says whether one object needs another, or something that does.
+func leads(all []managed, from, to object) bool {
+	seen := []object{from}
+	for i := 0; i < len(seen); i++ {
+		for _, m := range all {
+			if m.object != seen[i] {
+				continue
+			}
+			for _, need := range needs(m) {
+				if need == to {
+					return true
+				}
+				if !slices.Contains(seen, need) {
+					seen = append(seen, need)
+				}
+			}
+		}
+	}
+	return false
 }
 
 // destroy deletes what an inventory lists, dependents first, and then the inventory. It returns what is still there, in words;

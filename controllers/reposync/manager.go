@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -126,8 +127,10 @@ func secretOf(s v1beta1.Sync) string {
 // Reconcile brings the reconciler of a sync about, or takes it away.
 func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	sync := newSync(req.NamespacedName)
-	if err := m.client.Get(ctx, req.NamespacedName, sync); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err) // our finalizer has seen to it
+	if err := m.client.Get(ctx, req.NamespacedName, sync); apierrors.IsNotFound(err) {
+		return m.bereft(ctx, req.NamespacedName) // our finalizer should have seen to it
+	} else if err != nil {
+		return ctrl.Result{}, err
 	}
 	if !sync.GetDeletionTimestamp().IsZero() {
 		if !controllerutil.ContainsFinalizer(sync, v1beta1.ReconcilerManagerFinalizer) {

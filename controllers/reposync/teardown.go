@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -65,7 +66,8 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 	if gone, err := m.undeploy(ctx, sync); err != nil || !gone {
 		return false, teardownPeriod, err
 	}
-	if err := m.live.Get(ctx, key, sync); err != nil { // somebody may have changed the propagation policy
+	uid := sync.GetUID()
+	if err := m.live.Get(ctx, key, sync); err != nil || sync.GetUID() != uid { // somebody may have changed the propagation policy
 		return false, 0, client.IgnoreNotFound(err)
 	}
 	if !foreground(sync) {
@@ -94,16 +96,24 @@ func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result,
 			return ctrl.Result{}, err
 		}
 	}
+	if wait, err := m.dismantle(ctx, sync); err != nil || wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, err
+	}
+	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
+}
+
+// dismantle takes away what was made for a sync, or says when to go on with that.
+func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.Duration, err error) {
 	gone, err := m.undeploy(ctx, sync)
 	if err != nil {
-		return ctrl.Result{}, err
+		return 0, err
 	}
 	if !gone && m.policy.holds {
-		return ctrl.Result{RequeueAfter: teardownPeriod}, nil
+		return teardownPeriod, nil
 	}
 	key := client.ObjectKeyFromObject(sync)
 	if err := m.revoke(ctx, sync); err != nil {
-		return ctrl.Result{}, err
+		return 0, err
 	}
 	made := []client.Object{&corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")}}
 	if name := secretOf(sync); name != "" {
@@ -111,10 +121,30 @@ func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result,
 	}
 	for _, o := range append(made, &corev1.ServiceAccount{ObjectMeta: in(key, "")}) {
 		if err := m.client.Delete(ctx, o); client.IgnoreNotFound(err) != nil {
-			return ctrl.Result{}, err
+			return 0, err
 		}
 	}
-	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
+	return 0, nil
+}
+
+// bereft sees to what is left of a sync that has gone without the manager, because somebody took its finalizers off. The name
+// of the Secret that was copied for it nobody knows any more; the copy goes when a sync of that name does.
+func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	if !m.policy.sweeps {
+		return ctrl.Result{}, nil
+	}
+	sync := newSync(key)
+	if err := m.live.Get(ctx, key, sync); !apierrors.IsNotFound(err) {
+		return ctrl.Result{}, err // the cache has not heard of it yet
+	}
+	d := &appsv1.Deployment{ObjectMeta: in(key, "")}
+	if err := m.live.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err) // it has been seen to
+	}
+	sync.SetNamespace(key.Namespace)
+	sync.SetName(key.Name)
+	wait, err := m.dismantle(ctx, sync)
+	return ctrl.Result{RequeueAfter: wait}, err
 }
 
 // undeploy deletes the Deployment of a reconciler, and says whether it has gone.

@@ -9,9 +9,13 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
@@ -135,5 +139,28 @@ func TestEveryOrder(t *testing.T) {
 			t.Errorf("%s is stuck in %d of %d orders", v, n, tried)
 		}
 		t.Logf("%s is stuck in %d of %d orders that were tried, of %d", v, n, tried, all)
+	}
+}
+
+// What users do who do not know what they are doing, or know it too well, is nothing by which the full cure is stuck or led astray.
+func TestFullCureWhateverUsersDo(t *testing.T) {
+	askBoth := func(s *Story) { askFinishes(s); askGoes(s) }
+	askSpares := func(s *Story) {
+		askGoes(s)
+		s.Eventually("what is not the tenant's is still there", func(*history.History) error {
+			return s.Client().Get(s.Context(), types.NamespacedName{Namespace: elsewhere, Name: treasure}, &corev1.Secret{})
+		})
+	}
+	for name, told := range map[string]func(*sim.World){
+		"something is declared that nobody serves, the RepoSync goes":  told(Setting{Unserved: true}, askGoes, deletesSync)(reposync.V10),
+		"something is declared that nobody serves, the namespace goes": told(Setting{Unserved: true}, askBoth, deletesNamespace)(reposync.V10),
+		"the RepoSync depends on what it manages":                      told(Setting{Circular: true}, askBoth, deletesSync)(reposync.V10),
+		"the RepoSync depends on it, and the namespace goes":           told(Setting{Circular: true}, askBoth, deletesNamespace)(reposync.V10),
+		"all depend on each other, the RepoSync goes":                  told(Setting{Circular: true, Chain: 2}, askBoth, deletesSync)(reposync.V10),
+		"all depend on each other, the namespace goes":                 told(Setting{Circular: true, Chain: 2}, askBoth, deletesNamespace)(reposync.V10),
+		"the finalizers are taken off":                                 told(Setting{}, askBoth, stripped)(reposync.V10),
+		"an inventory names what is in another namespace":              told(Setting{}, askSpares, coveted)(reposync.V10),
+	} {
+		t.Run(name, func(t *testing.T) { sim.Check(t, told, sim.Runs(10), sim.For(0), sim.Verify(1)) })
 	}
 }

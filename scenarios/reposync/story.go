@@ -60,6 +60,9 @@ type Setting struct {
 	Root declaration
 	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
 	Ignore bool
+	// Unserved has repositories declare something of a kind that nobody serves, too; Circular has RepoSyncs say that they depend on
+	// the first object that they manage, and the last one of those on the first.
+	Unserved, Circular bool
 	// Order is the one in which the namespace controller deletes types, the others after these; see namespace.InOrder.
 	Order []string
 	// Pace is how long the namespace controller takes for each of its steps; as good as no time if 0.
@@ -243,6 +246,9 @@ func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured 
 	if s.Inside {
 		meta.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
 	}
+	if s.Circular {
+		meta.Annotations[reposync.DependsOn] = "/namespaces/" + sync.Namespace + "/ConfigMap/" + managed(sync)[0].Name
+	}
 	return file(&v1beta1.RepoSync{ObjectMeta: meta, Spec: spec}, v1beta1.GroupVersion.WithKind("RepoSync"))
 }
 
@@ -307,9 +313,20 @@ func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.
 			next := refs[i+1]
 			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + next.Namespace + "/" + next.Kind + "/" + next.Name})
 		}
+		if s.setting.Circular && i == len(refs)-1 {
+			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + refs[0].Namespace + "/" + refs[0].Kind + "/" + refs[0].Name})
+		}
 		if s.setting.Held && i == 0 && sync == shop {
 			o.SetFinalizers([]string{hold})
 		}
+		out = append(out, o)
+	}
+	if s.setting.Unserved {
+		o := &unstructured.Unstructured{}
+		o.SetAPIVersion("example.com/v1")
+		o.SetKind("Unserved")
+		o.SetNamespace(sync.Namespace)
+		o.SetName("nowhere")
 		out = append(out, o)
 	}
 	return out, nil

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -252,6 +254,38 @@ func again(s *Story) {
 			return
 		}
 	}
+}
+
+// stripped has somebody take all finalizers off the RepoSync while it is being deleted, and then delete the namespace.
+func stripped(s *Story) {
+	s.DeleteSync(shop)
+	err := s.Client().Patch(s.Context(), s.setting.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	if client.IgnoreNotFound(err) != nil {
+		panic(fmt.Sprintf("taking the finalizers off: %v", err))
+	}
+	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
+	s.DeleteNamespace(shop.Namespace)
+}
+
+// treasure is what nobody but its owner has a right to, and elsewhere where it is.
+const treasure, elsewhere = "treasure", "elsewhere"
+
+// coveted has a tenant write a Secret of another namespace into the inventory, and then delete the RepoSync while its reconciler
+// is dead: whoever takes over has rights to everything.
+func coveted(s *Story) {
+	s.Apply(named(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
+	reconcilerDead(func(s *Story) {
+		inv := &unstructured.Unstructured{}
+		inv.SetAPIVersion("kpt.dev/v1alpha1")
+		inv.SetKind("ResourceGroup")
+		inv.SetNamespace(shop.Namespace)
+		inv.SetName(shop.Name)
+		patch := fmt.Sprintf(`[{"op":"add","path":"/spec/resources/-","value":{"group":"","kind":"Secret","namespace":%q,"name":%q}}]`, elsewhere, treasure)
+		if err := s.Client().Patch(s.Context(), inv, client.RawPatch(types.JSONPatchType, []byte(patch))); err != nil {
+			panic(fmt.Sprintf("writing into the inventory: %v", err))
+		}
+		s.DeleteSync(shop)
+	})(s)
 }
 
 // anything is one of all that may happen.
