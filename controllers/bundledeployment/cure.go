@@ -210,9 +210,10 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	return left, nil
 }
 
-// wasDeployed says whether this revision or one before it was ever deployed.
+// wasDeployed says whether this revision or one before it was ever deployed. Of a record that an earlier release of this operator
+// made nobody knows, and then nothing is removed.
 func wasDeployed(r *helmrelease.Release) bool {
-	return r.Labels[WholeLabel] == "true" || r.Info.Status == helmrelease.StatusDeployed || r.Info.Status == helmrelease.StatusSuperseded
+	return r.Labels[WholeLabel] != "false" || r.Info.Status == helmrelease.StatusDeployed || r.Info.Status == helmrelease.StatusSuperseded
 }
 
 func failuresOf(r *helmrelease.Release) int {

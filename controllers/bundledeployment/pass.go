@@ -54,7 +54,7 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	if p.client, err = p.helm.For(ctx, p.bd.Name, p.Namespace, marks); err != nil {
 		return ctrl.Result{}, p.failed(v1alpha1.ErrorGettingClient, err)
 	}
-	p.client.CleanUp, p.client.MaxHistory = p.policy.cleanUp, p.policy.maxHistory
+	p.client.CleanUp, p.client.MaxHistory, p.client.Confirm = p.policy.cleanUp, p.policy.maxHistory, p.policy.cured
 
 	apply := p.apply
 	if p.policy.cured {

@@ -21,6 +21,7 @@ package clusterextension
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,8 +57,10 @@ func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err err
 		if release.Status(&indices[i]) == helmrelease.StatusDeployed {
 			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
 		}
-		if _, torn := p.records.Decode(&indices[i]); torn != nil {
-			return p.mend(ctx, &indices[i], torn)
+		if _, err := p.records.Decode(&indices[i]); errors.Is(err, release.ErrTorn) {
+			return p.mend(ctx, &indices[i], err)
+		} else if err != nil {
+			return ctrl.Result{}, false, p.retrying(nil, err)
 		}
 	}
 	if len(indices) == 0 {

@@ -100,7 +100,7 @@ func (p *pass) open(ctx context.Context) error {
 	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.ext), Labels: map[string]string{
 		v1.OwnerKindLabel: v1.ClusterExtensionKind, v1.OwnerNameLabel: p.ext.Name}}
 	p.client = &release.Client{Config: config, Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks,
-		MaxHistory: mostRecords, CleanUp: release.CleanUp{Off: true}}
+		MaxHistory: mostRecords, Confirm: p.policy.fenced, CleanUp: release.CleanUp{Off: true}}
 	return nil
 }
 

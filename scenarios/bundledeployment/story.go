@@ -74,7 +74,7 @@ func Begin(w *sim.World, s Setting) *Story {
 	w.Start(Operator, func(mgr ctrl.Manager) error {
 		mgr = story.watched.by(mgr)
 		setup := func() error {
-			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
+			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: story.Setting.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
 			return r.SetupWithManager(mgr)
 		}
 		if err := setup(); err != nil || !s.Twice {

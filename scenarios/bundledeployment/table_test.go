@@ -90,6 +90,15 @@ func TestWorkersThatWait(t *testing.T) {
 	}
 }
 
+// What is installed stays when the full cure takes over from V3, and when the operator starts again after an install
+// whose end could not be written down at once.
+func TestFullCureStartsAgain(t *testing.T) {
+	s := Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second}
+	sim.Check(t, TakesOver(s), sim.Runs(5), sim.For(0), sim.Verify(0))
+	records := []sim.Scope{sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("update")}
+	sim.Check(t, StartsAgain(s, sim.ServerError(records...), sim.LostReply(records...)), sim.Runs(40), sim.For(0), sim.Verify(0))
+}
+
 // The cure, with clean-up and without, in all slow worlds of the dossier.
 func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 	for _, terminates := range []time.Duration{13, 21, 45, 75} {

@@ -277,6 +277,41 @@ func Shared(image string, firstFails bool) Telling {
 	}
 }
 
+// TakesOver has V3 install a bundle and fail to upgrade it. Then the operator starts again, as another variant.
+func TakesOver(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		after := t.Variant
+		t.Variant = bundledeployment.V3
+		s := Begin(w, t)
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Settle()
+		s.Apply(Deployment(app, "wide", "apps", true))
+		w.Sleep(briefly)
+		s.startsAgain(after, faults)
+	}
+}
+
+// StartsAgain lets the operator install a bundle under faults, and then start again.
+func StartsAgain(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, t)
+		w.Inject(faults...)
+		s.Apply(Deployment(app, "app", "apps", false))
+		interrupt(w)
+		s.startsAgain(t.Variant, nil)
+	}
+}
+
+// startsAgain asks of the next life of the operator that it leaves alone what is installed.
+func (s *Story) startsAgain(as bundledeployment.Variant, faults []sim.Fault) {
+	s.asks(keepsOld)
+	s.Mark()
+	s.Inject(faults...)
+	s.Setting.Variant = as
+	s.Stop(Operator)
+	s.Sleep(5 * time.Minute)
+}
+
 // interrupt lets the operator do what it has to, in the course of which it may die, and then find its peace.
 func interrupt(w *sim.World) {
 	w.Sleep(20 * time.Second)

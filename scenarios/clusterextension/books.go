@@ -287,6 +287,9 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 		return
 	}
 	if c.Type == "DELETED" {
+		if len(b.records) < mostRecords && !b.deleted {
+			b.breaks(keepsRecords, "at %s %s is deleted, one of %d records", history.Clock(e.At), c.Ref, len(b.records))
+		}
 		if delete(b.records, name); len(b.records) == 0 {
 			b.revision = 0
 		}

@@ -19,6 +19,7 @@ const (
 	forwards     = "nothing older is written after something newer"
 	together     = "what needs all data at one level finds it so"
 	saneRecords  = "there is one deployed record at most, ten in all, and revisions rise"
+	keepsRecords = "no record is deleted while there are fewer than ten"
 	noOrphans    = "what is there is what the deployed record says"
 	userData     = "no recovery deletes a CRD"
 	fenced       = "of two processes only one goes on with what was begun"

@@ -55,6 +55,13 @@ func TestOverride(t *testing.T) {
 	sim.Check(t, Overridden(installed)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 }
 
+// What cannot be read for a while is not taken for broken.
+func TestRecordsThatCannotBeRead(t *testing.T) {
+	s := Setting{Variant: clusterextension.V6}
+	unread := []sim.Fault{sim.ServerError(sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get")), sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get"))}
+	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0), sim.Verify(0))
+}
+
 // Namespaces that take their time to go are in nobody's way for ever.
 func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {

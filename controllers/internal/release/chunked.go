@@ -228,34 +228,44 @@ func Revision(index *corev1.Secret) int {
 // Status of a record, by its index.
 func Status(index *corev1.Secret) release.Status { return release.Status(index.Labels[statusLabel]) }
 
-// Decode puts a record together.
+// ErrTorn says that a record cannot be read, and never will be.
+var ErrTorn = errors.New("the release record is torn")
+
+// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not fit; what the server answers
+// otherwise may be over in a moment.
 func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 	var extra []string
 	if err := json.Unmarshal(index.Data[extraField], &extra); err != nil {
-		return nil, fmt.Errorf("reading the names of the chunks of %s: %w", index.Name, err)
+		return nil, fmt.Errorf("%w: the names of the chunks of %s: %w", ErrTorn, index.Name, err)
 	}
 	data := bytes.NewBuffer(slices.Clone(index.Data[chunkField]))
 	for i, name := range extra {
 		chunk, err := c.Secrets.Get(context.Background(), name, metav1.GetOptions{})
-		if err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("%w: chunk %d of %s: %w", ErrTorn, i+2, index.Name, err)
+		} else if err != nil {
 			return nil, fmt.Errorf("reading chunk %d of %s: %w", i+2, index.Name, err)
 		}
 		data.Write(chunk.Data[chunkField])
 	}
-	z, err := gzip.NewReader(data)
-	if err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", index.Name, err)
-	}
-	plain, err := io.ReadAll(z)
-	if err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", index.Name, err)
-	}
 	rls := &release.Release{}
-	if err := json.Unmarshal(plain, rls); err != nil {
-		return nil, fmt.Errorf("decoding %s: %w", index.Name, err)
+	if err := unpack(data, rls); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, index.Name, err)
 	}
 	rls.Labels = maps.Clone(index.Annotations)
 	return rls, nil
+}
+
+func unpack(data io.Reader, into any) error {
+	z, err := gzip.NewReader(data)
+	if err != nil {
+		return err
+	}
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, into)
 }
 
 // encode makes the index and the chunks of a record. Chunks are named by their content.

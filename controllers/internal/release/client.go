@@ -27,6 +27,8 @@ type Client struct {
 	Labels map[string]string
 	// MaxHistory is how many records are kept; 0 keeps all of them.
 	MaxHistory int
+	// Confirm has an install fail whose end could not be written down. Helm only logs that.
+	Confirm bool
 	// CleanUp says what is done after an action has failed.
 	CleanUp CleanUp
 }
@@ -103,6 +105,9 @@ func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Relea
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
 	i.DisableOpenAPIValidation = true
 	made, err := i.Run(ch, values)
+	if err == nil && c.Confirm {
+		err = c.confirm(made)
+	}
 	if err == nil {
 		return made, nil
 	}
@@ -127,6 +132,18 @@ func (c *Client) Upgrade(ch *chart.Chart, values map[string]any) (*release.Relea
 		}
 	}
 	return nil, err
+}
+
+// confirm is an error unless the newest record says that what was made is deployed.
+func (c *Client) confirm(made *release.Release) error {
+	newest, err := c.Get()
+	switch {
+	case err != nil:
+		return err
+	case newest == nil || newest.Version != made.Version || newest.Info.Status != release.StatusDeployed:
+		return fmt.Errorf("revision %d was applied, and its record does not say so", made.Version)
+	}
+	return nil
 }
 
 func (c *Client) upgrade() *action.Upgrade {
