@@ -38,7 +38,8 @@ type pass struct {
 func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	if !p.ext.DeletionTimestamp.IsZero() {
 		// The caches of this process hold nothing of it that would not go by itself, and what it has installed goes with it.
-		p.ext.Finalizers = nil
+		controllerutil.RemoveFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)
+		controllerutil.RemoveFinalizer(p.ext, v1.CleanupContentManagerCacheFinalizer)
 		return ctrl.Result{}, nil
 	}
 	added := controllerutil.AddFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)

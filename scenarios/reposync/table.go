@@ -223,7 +223,7 @@ func openness() []column {
 			Name: "actionable", Scene: kept, Faults: slowly, Broken: actionable,
 			Caught:  except("V3 V6g V10"),
 			Dossier: "✗ – ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✗ ✓", Because: because{
-				"": "the inventory may be the first to go: then the RepoSync goes, too, and nobody says what the namespace waits for", reposync.V1: "the RepoSync goes at once",
+				"": "the inventory may be the first to go: then the RepoSync goes, too, and only the conditions of the namespace are left to say that a finalizer keeps something", reposync.V1: "the RepoSync goes at once",
 			},
 		},
 		{
@@ -235,7 +235,7 @@ func openness() []column {
 			Name: "actionable, held for ever", Scene: keptOn, Faults: slowly, Broken: actionable,
 			Caught:  except("V3 V6g V10"),
 			Dossier: "✗ – ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✗ ✓", Because: because{
-				"": "the inventory may be the first to go: then the RepoSync goes, too, and nobody says what the namespace waits for", reposync.V1: "the RepoSync goes at once",
+				"": "the inventory may be the first to go: then the RepoSync goes, too, and only the conditions of the namespace are left to say that a finalizer keeps something", reposync.V1: "the RepoSync goes at once",
 			},
 		},
 		{

@@ -18,7 +18,7 @@ func rejections() []column {
 			Name: "bounded, webhook away for ten minutes", Tell: told(away, askBounded, answered), Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{"V1": "in ten minutes the kubelet starts it seven times"},
+			Because: because{"V1": "in ten minutes the kubelet starts it six times"},
 		},
 		{
 			Name: "bounded, a schema has grown", Tell: told(outgrown, askBounded, relaxed), Broken: bounded,

@@ -62,7 +62,7 @@ type Chunked struct {
 	// another: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new
 	// one deployed beside it. So every attempt needs a driver of its own.
 	Careful bool
-	// Holder, if set, is who may overwrite or delete a record: its own, and only as it was read. See [HolderKey].
+	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was read. See [HolderKey].
 	Holder string
 
 	failed error // what a careful driver could not write

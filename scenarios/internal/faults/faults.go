@@ -7,7 +7,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// OfHelm is what the harness knows to do to an operator that lives on Helm's release records, under which its full cure must
+// OfHelm is most of what the harness knows to do to an operator that lives on Helm's release records, under which its full cure must
 // hold. Deletions are left out of answers that are wrong or lost: Helm only logs that one was refused, and goes on. So is
 // a second operator, which is a question of its own.
 func OfHelm(operator string) []sim.Fault {
