@@ -191,8 +191,8 @@ func (b *Books) waits(p *version) (waits, tells bool) {
 		return revision == "", pending // "": the first environment itself is not ready
 	}
 	status := p.Status.Environments[env.Name]
-	recorded := status != nil && status.Promotion != nil && status.Promotion.Revision == revision
-	return true, pending || recorded
+	promoted := status != nil && status.Promotion != nil && status.Promotion.Revision == revision && status.Promotion.Succeeded
+	return true, pending || promoted // who has been promoted waits for the cluster, whose objects say the rest
 }
 
 // Actionable: for 95 % of the time in which a pipeline has to wait, its status says for what.

@@ -120,9 +120,9 @@ func manners() []column {
 		},
 		{
 			Name: "says what it waits for", Tell: Waits, Faults: failingForge, Broken: actionable,
-			Caught: variants("V0"), Skipped: variants("V6t"),
+			Caught: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V6t"),
 			Dossier: "– – – – – – – – – – –",
-			Because: because{"": beyond},
+			Because: because{"": beyond + "; a promotion that failed is recorded without its error", "V8": beyond},
 		},
 	}
 }
