@@ -189,13 +189,18 @@ func (b *Books) Recovered(h *history.History) error {
 		}
 		due := delayAfter(b.allowed - o.refused[0].at)
 		if len(b.lives) > 1 {
-			due = 5 * time.Minute
+			due = kubeletDelay(len(b.lives) - 1)
 		}
 		if late := h.Now() - b.allowed; late > due+soon {
 			return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.name)
 		}
 		return nil
 	})
+}
+
+// kubeletDelay is how long the kubelet waits, at most, before it starts a program that has ended so many times.
+func kubeletDelay(ends int) time.Duration {
+	return min(10*time.Second<<(ends-1), 5*time.Minute)
 }
 
 // delayAfter is the delay that the schedule has come to some time after the first failure.

@@ -150,11 +150,12 @@ func relaxed(s *Story) {
 	s.recover()
 }
 
-// recover notes that from now on nothing is refused, and lets as much time pass as the longest delay before it allows.
+// recover notes that from now on nothing is refused, and lets more time pass than the longest delay before it allows, which is the
+// kubelet's.
 func (s *Story) recover() {
 	s.Apply(note("nothing-is-refused"))
 	s.allowed = s.History().Now()
-	s.Sleep(delayAfter(10*time.Minute) + time.Minute)
+	s.Sleep(max(delayAfter(10*time.Minute), 5*time.Minute) + time.Minute)
 }
 
 // bulky is an object whose handler returns more than one request may carry, and time.
