@@ -30,6 +30,9 @@ var (
 // Enough is in how many runs a cell must hold when the page is written.
 const Enough = 2000
 
+// enoughToStrike is in how many runs every fault of a question must have struck for the cell to say anything of it.
+const enoughToStrike = 100
+
 // few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
 const few = 3
 
@@ -147,6 +150,13 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 	case r.Err() != nil:
 		c.Status = open
 		t.Error(r.Err())
+	case r.Runs >= enoughToStrike:
+		for _, fault := range r.Faults {
+			if fault.Struck == 0 {
+				c.Status = open
+				t.Errorf("%s, which the question lists, never struck in %d runs", fault.Fault, r.Runs)
+			}
+		}
 	}
 	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Observed, c.Name, c.Runs, c.Steps, r.Elapsed.Seconds())
 	if f := r.Failure; f != nil {
