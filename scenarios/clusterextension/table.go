@@ -90,7 +90,9 @@ func noChunks() []sim.Fault {
 	return []sim.Fault{sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("create"))}
 }
 
-func everyFault() []sim.Fault { return faults.OfHelm(Operator, "Deployment", "create", "update", "patch") }
+func everyFault() []sim.Fault {
+	return faults.OfHelm(Operator, "Deployment", "create", "update", "patch")
+}
 
 func overlap() []sim.Fault {
 	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
