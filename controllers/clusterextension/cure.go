@@ -15,6 +15,9 @@
 //     again from the catalog, or else the status says that it is broken and that the catalog no longer has its bundle.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
 //
+//   - What is dropped is looked for once more when a version is whole: Helm only logs it when it cannot delete something, and
+//     knows nothing of versions that were skipped.
+//
 // No worker ever waits: whoever has to, says when to call again.
 
 package clusterextension
@@ -36,8 +39,12 @@ import (
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// InterruptionsKey is where a record says how often it was interrupted.
-const InterruptionsKey = "wavetank.example/interruptions"
+// InterruptionsKey is where a record says how often it was interrupted, and PrunedKey where it says that nothing is left of what
+// records before it have made and it does not have.
+const (
+	InterruptionsKey = "wavetank.example/interruptions"
+	PrunedKey        = "wavetank.example/pruned"
+)
 
 const (
 	// slice is how long an attempt may write, and grace how long after that its last request may still be under way, or
@@ -164,6 +171,23 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) (wait
 		return ctrl.Result{}, false, p.retrying(bundle, err)
 	}
 	return ctrl.Result{RequeueAfter: time.Millisecond}, false, nil
+}
+
+// prune makes up for what Helm has not deleted.
+func (p *pass) prune(deployed *helmrelease.Release) error {
+	if err := p.client.Prune(deployed); err != nil {
+		return err
+	}
+	indices, err := p.records.Indices(map[string]string{"name": p.ext.Name, "version": strconv.Itoa(deployed.Version)})
+	if err != nil {
+		return err
+	}
+	for i := range indices {
+		if err := p.records.Note(&indices[i], PrunedKey, "true"); err != nil {
+			return fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
+		}
+	}
+	return nil
 }
 
 func interruptions(index *corev1.Secret) int {

@@ -75,6 +75,11 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	if err := p.watch(ctx, made); err != nil {
 		return ctrl.Result{}, p.retrying(wanted, err)
 	}
+	if p.policy.fenced && made.Labels[PrunedKey] != "true" {
+		if err := p.prune(made); err != nil {
+			return ctrl.Result{}, p.retrying(wanted, err)
+		}
+	}
 	p.setInstalled(wanted)
 	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonSucceeded, "Desired state reached")
 	return ctrl.Result{}, nil
@@ -130,7 +135,7 @@ func (p *pass) apply(b *Bundle) (*helmrelease.Release, error) {
 	p.client.Labels = b.labels(p.ext.Spec.Source.Catalog.PackageName)
 	if p.policy.fenced {
 		p.client.Labels[release.HolderKey], p.client.Labels[release.UntilKey] = p.identity, p.until.UTC().Format(time.RFC3339Nano)
-		p.client.Labels[InterruptionsKey] = "0"
+		p.client.Labels[InterruptionsKey], p.client.Labels[PrunedKey] = "0", "false"
 	}
 	newest, err := p.client.Get()
 	if err != nil {

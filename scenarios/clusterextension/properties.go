@@ -96,6 +96,9 @@ func (b *Books) judgeTouch(e *history.Event, c *history.Change, was *record) {
 	b.judgeLost(e, c)
 	if strings.HasPrefix(was.status, "pending-") && was.process != e.Actor() && b.busy[was.process].reconcile == was.during {
 		b.lost[was.process+" "+was.during] = fmt.Sprintf("%s, who at %s touched %s, which was pending", e.Actor(), history.Clock(e.At), c.Ref)
+		if was.until > 0 && e.At > was.until {
+			return // he has said that he writes nothing after that; if he does, he is seen to
+		}
 		b.breaks(fenced, "at %s %s touches %s, which is pending, and %s is still at it", history.Clock(e.At), e.Actor(), c.Ref, was.process)
 	}
 }

@@ -52,7 +52,7 @@ func TestSettingsThatDoNotMatter(t *testing.T) {
 // A user who has had enough of version 2 gets version 3.
 func TestOverride(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one}}
-	sim.Check(t, Overridden(installed)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
+	sim.Check(t, Overridden(installed, noOrphans)(s, crash()...), sim.Runs(15), sim.For(0), sim.Verify(1))
 }
 
 // What cannot be read for a while is not taken for broken.
@@ -60,6 +60,14 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6}
 	unread := []sim.Fault{sim.ServerError(sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get")), sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get"))}
 	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0), sim.Verify(0))
+}
+
+// What an upgrade drops goes, also when nobody could look at it at that moment.
+func TestWhatCannotBeLookedAt(t *testing.T) {
+	s := fromTwo
+	s.Variant = clusterextension.V6
+	sim.Check(t, Upgrades(noOrphans, installed)(s, sim.ServerError(sim.In(Operator), sim.OfKind("ConfigMap"), sim.OnVerb("get")),
+		sim.ServerError(sim.In(Operator), sim.OfKind("ConfigMap"), sim.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
 }
 
 // Namespaces that take their time to go are in nobody's way for ever.

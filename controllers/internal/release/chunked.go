@@ -216,6 +216,17 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
+// Note sets an annotation of an index, which is a label of the release, if the index is as it was read.
+func (c *Chunked) Note(index *corev1.Secret, name, value string) error {
+	noted := index.DeepCopy()
+	if noted.Annotations == nil {
+		noted.Annotations = map[string]string{}
+	}
+	noted.Annotations[name] = value
+	_, err := c.Secrets.Update(context.Background(), noted, metav1.UpdateOptions{})
+	return err
+}
+
 // Revision of a record, by its index.
 func Revision(index *corev1.Secret) int {
 	n, err := strconv.Atoi(index.Labels["version"])
