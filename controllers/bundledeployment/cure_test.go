@@ -28,6 +28,10 @@ func TestOnlyWhatWasNeverWholeIsRemoved(t *testing.T) {
 		helmrelease.StatusFailed: false, helmrelease.StatusPendingInstall: false, helmrelease.StatusDeployed: true, helmrelease.StatusSuperseded: true,
 	} {
 		r := &helmrelease.Release{Info: &helmrelease.Info{Status: status}}
+		if !wasDeployed(r) {
+			t.Errorf("what an earlier operator recorded as %s would be removed", status)
+		}
+		r.Labels = map[string]string{WholeLabel: "false"}
 		if got := wasDeployed(r); got != want {
 			t.Errorf("a release whose only record is %s was deployed: %t", status, got)
 		}
