@@ -388,8 +388,10 @@ func TestANamespaceThatTerminatedBefore(t *testing.T) {
 	}
 }
 
-func TestANamespaceOfTheSameName(t *testing.T) {
-	// Between the conditions and the end, somebody else finalizes the namespace and creates one of the same name.
+// renewed is a world in which somebody else, between the conditions and the end of the controller's pass, finalizes the namespace,
+// creates one of the same name, and then does something more. The namespace is being deleted.
+func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
+	t.Helper()
 	var c *actortest.Cluster
 	done := false
 	c = world(t, &between{namespace.New(), func(r *apiserver.Request) error {
@@ -397,14 +399,22 @@ func TestANamespaceOfTheSameName(t *testing.T) {
 			done = true
 			must(t, c, http.MethodPut, shop+"/finalize", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "shop"}, "spec": object{}})
 			must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
-			must(t, c, http.MethodPost, shop+"/configmaps", configMap("a"))
+			more(c)
 		}
 		return nil
 	}})
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(time.Hour)
+	if !done {
+		t.Fatal("the controller wrote no conditions")
+	}
+	return c
+}
+
+func TestANamespaceOfTheSameName(t *testing.T) {
+	c := renewed(t, func(c *actortest.Cluster) { must(t, c, http.MethodPost, shop+"/configmaps", configMap("a")) })
 	var n corev1.Namespace
-	if c.Do(http.MethodGet, shop, nil, &n); !done || n.DeletionTimestamp != nil || len(n.Spec.Finalizers) != 1 || len(n.Status.Conditions) != 0 {
+	if c.Do(http.MethodGet, shop, nil, &n); n.DeletionTimestamp != nil || len(n.Spec.Finalizers) != 1 || len(n.Status.Conditions) != 0 {
 		t.Errorf("the new namespace was touched: %+v", n)
 	}
 	if !exists(c, shop+"/configmaps/a") {
@@ -417,21 +427,11 @@ func TestANamespaceOfTheSameName(t *testing.T) {
 
 func TestTheContentOfANamespaceOfTheSameNameIsSeen(t *testing.T) {
 	// The pass that found no secrets in the old namespace ends in the new one, which is deleted at once and has some.
-	var c *actortest.Cluster
-	done := false
-	c = world(t, &between{namespace.New(), func(r *apiserver.Request) error {
-		if !done && strings.HasSuffix(r.URL.Path, "/status") {
-			done = true
-			must(t, c, http.MethodPut, shop+"/finalize", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "shop"}, "spec": object{}})
-			must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
-			must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
-			must(t, c, http.MethodDelete, shop, nil)
-		}
-		return nil
-	}})
-	must(t, c, http.MethodDelete, shop, nil)
-	c.Run(time.Minute)
-	if !done || exists(c, shop) || exists(c, shop+"/secrets/a") || !slices.Contains(deletions(c, 0), "secrets") {
+	c := renewed(t, func(c *actortest.Cluster) {
+		must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
+		must(t, c, http.MethodDelete, shop, nil)
+	})
+	if exists(c, shop) || exists(c, shop+"/secrets/a") || !slices.Contains(deletions(c, 0), "secrets") {
 		t.Errorf("the new namespace is there: %v; its content is: %v", exists(c, shop), exists(c, shop+"/secrets/a"))
 	}
 }
