@@ -31,14 +31,12 @@ import (
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/resource"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
 // Labels of the release records. Helm hands those of one revision on to the next.
@@ -179,33 +177,15 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	mine := func(o metav1.Object) bool {
+		return slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID })
+	}
 	for i := len(infos) - 1; i >= 0; i-- { // what was made last goes first
-		info := infos[i]
-		helper := resource.NewHelper(info.Client, info.Mapping)
-		object, err := helper.Get(info.Namespace, info.Name)
-		if apierrors.IsNotFound(err) {
-			continue
-		} else if err != nil {
-			return false, err
-		}
-		meta, err := apimeta.Accessor(object)
+		there, err := release.Remove(infos[i], mine)
 		if err != nil {
 			return false, err
 		}
-		if !slices.ContainsFunc(meta.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID }) {
-			continue
-		}
-		left = true
-		if meta.GetDeletionTimestamp() != nil {
-			continue
-		}
-		uid := meta.GetUID()
-		background := metav1.DeletePropagationBackground
-		_, err = helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
-		if err != nil && !apierrors.IsNotFound(err) {
-			return false, err
-		}
+		left = left || there
 	}
 	return left, nil
 }

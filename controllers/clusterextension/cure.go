@@ -14,7 +14,6 @@
 //     index that names them, and old ones are deleted last. A record that an older version of the operator tore is made
 //     again from the catalog, or else the status says that it is broken and that the catalog no longer has its bundle.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
-//
 //   - What is dropped is looked for once more when a version is whole: Helm only logs it when it cannot delete something, and
 //     knows nothing of versions that were skipped.
 //
@@ -183,7 +182,7 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 		return err
 	}
 	for i := range indices {
-		if err := p.records.Note(&indices[i], PrunedKey, "true"); err != nil {
+		if err := p.records.Annotate(&indices[i], map[string]string{PrunedKey: "true"}); err != nil {
 			return fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
 		}
 	}

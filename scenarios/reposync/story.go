@@ -247,7 +247,7 @@ func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured 
 		meta.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
 	}
 	if s.Circular {
-		meta.Annotations[reposync.DependsOn] = "/namespaces/" + sync.Namespace + "/ConfigMap/" + managed(sync)[0].Name
+		meta.Annotations[reposync.DependsOn] = needs(managed(sync)[0])
 	}
 	return file(&v1beta1.RepoSync{ObjectMeta: meta, Spec: spec}, v1beta1.GroupVersion.WithKind("RepoSync"))
 }
@@ -301,20 +301,15 @@ func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.
 	}
 	refs := managed(sync)
 	for i := len(refs) - 1; i >= 0; i-- {
-		o := &unstructured.Unstructured{Object: map[string]any{}}
-		o.SetAPIVersion("v1")
-		o.SetKind(refs[i].Kind)
-		o.SetNamespace(refs[i].Namespace)
-		o.SetName(refs[i].Name)
+		o := bare("v1", refs[i].Kind, refs[i].Namespace, refs[i].Name)
 		if refs[i].Kind == "Service" {
 			o.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(5432)}}}
 		}
 		if i < s.setting.Chain {
-			next := refs[i+1]
-			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + next.Namespace + "/" + next.Kind + "/" + next.Name})
+			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[i+1])})
 		}
 		if s.setting.Circular && i == len(refs)-1 {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: "/namespaces/" + refs[0].Namespace + "/" + refs[0].Kind + "/" + refs[0].Name})
+			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[0])})
 		}
 		if s.setting.Held && i == 0 && sync == shop {
 			o.SetFinalizers([]string{hold})
@@ -322,12 +317,7 @@ func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.
 		out = append(out, o)
 	}
 	if s.setting.Unserved {
-		o := &unstructured.Unstructured{}
-		o.SetAPIVersion("example.com/v1")
-		o.SetKind("Unserved")
-		o.SetNamespace(sync.Namespace)
-		o.SetName("nowhere")
-		out = append(out, o)
+		out = append(out, bare("example.com/v1", "Unserved", sync.Namespace, "nowhere"))
 	}
 	return out, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 type telling = func(v reposync.Variant, faults ...sim.Fault) func(*sim.World)
@@ -275,11 +276,7 @@ const treasure, elsewhere = "treasure", "elsewhere"
 func coveted(s *Story) {
 	s.Apply(named(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
 	reconcilerDead(func(s *Story) {
-		inv := &unstructured.Unstructured{}
-		inv.SetAPIVersion("kpt.dev/v1alpha1")
-		inv.SetKind("ResourceGroup")
-		inv.SetNamespace(shop.Namespace)
-		inv.SetName(shop.Name)
+		inv := bare("kpt.dev/v1alpha1", "ResourceGroup", shop.Namespace, shop.Name)
 		patch := fmt.Sprintf(`[{"op":"add","path":"/spec/resources/-","value":{"group":"","kind":"Secret","namespace":%q,"name":%q}}]`, elsewhere, treasure)
 		if err := s.Client().Patch(s.Context(), inv, client.RawPatch(types.JSONPatchType, []byte(patch))); err != nil {
 			panic(fmt.Sprintf("writing into the inventory: %v", err))
@@ -295,4 +292,19 @@ func anything(s *Story) {
 	ways[way](s)
 	s.Sleep(sim.Draw(s.World, "until the other controller is done", delays))
 	s.Unhold()
+}
+
+// bare is an object with nothing in it.
+func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetAPIVersion(apiVersion)
+	o.SetKind(kind)
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	return o
+}
+
+// needs says, in the annotation for that, that an object depends on a managed one.
+func needs(on history.Ref) string {
+	return "/namespaces/" + on.Namespace + "/" + on.Kind + "/" + on.Name
 }

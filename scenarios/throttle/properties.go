@@ -88,12 +88,10 @@ func (b *Books) OncePerLife(h *history.History) error {
 			}
 		}
 	}
-	wait := 10 * time.Second
 	for i := 1; i < len(b.lives); i++ {
-		if pause := b.lives[i].began - b.lives[i-1].ended; pause < wait {
+		if pause := b.lives[i].began - b.lives[i-1].ended; pause < kubeletDelay(i) {
 			return fmt.Errorf("life %d of the operator began %v after the end of the last one", i+1, pause)
 		}
-		wait = min(2*wait, 5*time.Minute)
 	}
 	return nil
 }
@@ -198,9 +196,16 @@ func (b *Books) Recovered(h *history.History) error {
 	})
 }
 
-// kubeletDelay is how long the kubelet waits, at most, before it starts a program that has ended so many times.
+// longestKubeletDelay is how long the kubelet waits, at most, before it starts a program that ends again and again.
+const longestKubeletDelay = 5 * time.Minute
+
+// kubeletDelay is how long it waits before it starts a program that has ended so many times.
 func kubeletDelay(ends int) time.Duration {
-	return min(10*time.Second<<(ends-1), 5*time.Minute)
+	wait := 10 * time.Second
+	for range ends - 1 {
+		wait = min(2*wait, longestKubeletDelay)
+	}
+	return wait
 }
 
 // delayAfter is the delay that the schedule has come to some time after the first failure.

@@ -155,7 +155,7 @@ func relaxed(s *Story) {
 func (s *Story) recover() {
 	s.Apply(note("nothing-is-refused"))
 	s.allowed = s.History().Now()
-	s.Sleep(max(delayAfter(10*time.Minute), 5*time.Minute) + time.Minute)
+	s.Sleep(max(delayAfter(10*time.Minute), longestKubeletDelay) + time.Minute)
 }
 
 // bulky is an object whose handler returns more than one request may carry, and time.

@@ -216,14 +216,14 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Note sets an annotation of an index, which is a label of the release, if the index is as it was read.
-func (c *Chunked) Note(index *corev1.Secret, name, value string) error {
-	noted := index.DeepCopy()
-	if noted.Annotations == nil {
-		noted.Annotations = map[string]string{}
+// Annotate sets annotations of an index, which are labels of the release, if the index is as it was read.
+func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) error {
+	annotated := index.DeepCopy()
+	if annotated.Annotations == nil {
+		annotated.Annotations = map[string]string{}
 	}
-	noted.Annotations[name] = value
-	_, err := c.Secrets.Update(context.Background(), noted, metav1.UpdateOptions{})
+	maps.Copy(annotated.Annotations, changes)
+	_, err := c.Secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
 	return err
 }
 

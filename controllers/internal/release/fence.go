@@ -8,11 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -63,15 +63,9 @@ func (c *Chunked) Hold(index *corev1.Secret, until time.Time, grace time.Duratio
 			return wait, nil
 		}
 	}
-	held := index.DeepCopy()
-	if held.Annotations == nil {
-		held.Annotations = map[string]string{}
-	}
-	for k, v := range changes {
-		held.Annotations[k] = v
-	}
-	held.Annotations[HolderKey], held.Annotations[UntilKey] = c.Holder, until.UTC().Format(time.RFC3339Nano)
-	if _, err := c.Secrets.Update(context.Background(), held, metav1.UpdateOptions{}); err != nil {
+	held := map[string]string{HolderKey: c.Holder, UntilKey: until.UTC().Format(time.RFC3339Nano)}
+	maps.Copy(held, changes)
+	if err := c.Annotate(index, held); err != nil {
 		return 0, fmt.Errorf("taking over %s: %w", index.Name, err)
 	}
 	return 0, nil

@@ -5,13 +5,11 @@ package release
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,9 +20,7 @@ import (
 // release or asks to be kept. It does not wait for it to be gone.
 func (c *Client) Prune(deployed *release.Release) error {
 	history, err := c.Config.Releases.History(c.Name)
-	if errors.Is(err, driver.ErrReleaseNotFound) {
-		return nil
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	keep, err := c.Config.KubeClient.Build(bytes.NewBufferString(deployed.Manifest), false)
@@ -42,7 +38,7 @@ func (c *Client) Prune(deployed *release.Release) error {
 			return fmt.Errorf("revision %d: %w", r.Version, err)
 		}
 		for _, info := range made.Difference(keep) {
-			if err := remove(info, deployed); err != nil {
+			if _, err := Remove(info, droppable(deployed)); err != nil {
 				return fmt.Errorf("deleting what revision %d has made: %w", r.Version, err)
 			}
 		}
@@ -50,29 +46,36 @@ func (c *Client) Prune(deployed *release.Release) error {
 	return nil
 }
 
-// remove deletes one object, if it is of a release.
-func remove(info *resource.Info, of *release.Release) error {
+// droppable says of an object whether it is of a release and does not ask to be kept.
+func droppable(of *release.Release) func(metav1.Object) bool {
+	return func(o metav1.Object) bool {
+		a := o.GetAnnotations()
+		return a["meta.helm.sh/release-name"] == of.Name && a["meta.helm.sh/release-namespace"] == of.Namespace &&
+			a[kube.ResourcePolicyAnno] != kube.KeepPolicy
+	}
+}
+
+// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. It does not wait for it to be gone.
+func Remove(info *resource.Info, mine func(metav1.Object) bool) (left bool, err error) {
 	helper := resource.NewHelper(info.Client, info.Mapping)
 	object, err := helper.Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
-		return nil
+		return false, nil
 	} else if err != nil {
-		return err
+		return false, err
 	}
 	m, err := meta.Accessor(object)
-	if err != nil {
-		return err
+	if err != nil || !mine(m) {
+		return false, err
 	}
-	a := m.GetAnnotations()
-	if a["meta.helm.sh/release-name"] != of.Name || a["meta.helm.sh/release-namespace"] != of.Namespace ||
-		a[kube.ResourcePolicyAnno] == kube.KeepPolicy || m.GetDeletionTimestamp() != nil {
-		return nil
+	if m.GetDeletionTimestamp() != nil {
+		return true, nil
 	}
 	uid, background := m.GetUID(), metav1.DeletePropagationBackground
 	_, err = helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background})
 	if apierrors.IsNotFound(err) {
-		return nil
+		err = nil
 	}
-	return err
+	return true, err
 }
