@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -59,6 +59,8 @@ type Reconciler struct {
 	reads   client.Reader // of deployments
 	helm    *release.Clients
 	watches *release.Watches
+	// identity is this process, among all that ever were, if it is cured.
+	identity string
 }
 
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but its own the cache
@@ -78,7 +80,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	r.reads = r.Client
 	if r.policy.cured {
-		r.reads = mgr.GetAPIReader() // see cure.go
+		r.reads, r.identity = mgr.GetAPIReader(), string(uuid.NewUUID()) // see cure.go
 	}
 	if r.Workers == 0 {
 		r.Workers = r.policy.workers
@@ -86,7 +88,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Namespace == "" {
 		r.Namespace = DefaultNamespace
 	}
-	if r.helm, err = release.NewClients(rest.CopyConfig(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
+	if r.helm, err = release.NewClients(release.Fenced(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
 		return err
 	}
 

@@ -3,12 +3,15 @@
 //
 // The release records say all that it needs to know, so that it may die anywhere and go on:
 //
-//   - The newest record says how the last attempt ended. An attempt whose record is still pending, or half undone, was
-//     made by a process that is gone: with one leader nobody else writes this record, and one key is never in two hands.
-//     It counts as failed.
+//   - The newest record says who may write, and until when: whoever wants to install, upgrade, repair or remove holds it
+//     before, and writes nothing after that time. So of two processes that both believe that they are the leader only one
+//     does anything, and the other one waits.
+//   - It says how the last attempt ended. An attempt whose record is still pending, or half undone, although the time for it
+//     is over, was made by a process that is gone. It counts as failed.
 //   - A label on the record counts the attempts that have failed in a row. It, and the time of the attempt, say when the
 //     next one is due. Nothing but a change of what is wanted makes it come sooner: neither events of the objects that
-//     are being removed nor a restart, which would empty the work queue's memory of failures.
+//     are being removed nor a restart, which would empty the work queue's memory of failures; nor a chart that renders
+//     something else each time, which is known by its content.
 //   - Another label says whether the release was ever whole. While it was not, what a failed attempt has made is removed
 //     before the next one. Afterwards nothing is removed or rolled back: an upgrade may have done what cannot be undone.
 //
@@ -25,12 +28,14 @@ package bundledeployment
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -45,6 +50,8 @@ const (
 	FailuresLabel = "core.rukpak.io/failures"
 	// GenerationLabel is the generation of the deployment that an attempt was made for.
 	GenerationLabel = "core.rukpak.io/generation"
+	// ChartLabel is the digest of the chart and the values that an attempt was made with.
+	ChartLabel = "core.rukpak.io/chart"
 	// WholeLabel says that some revision before this one was deployed.
 	WholeLabel = "core.rukpak.io/was-deployed"
 )
@@ -54,10 +61,24 @@ const (
 	firstDelay, longestDelay = 5 * time.Millisecond, 1000 * time.Second
 	// lookAgain is how soon to see whether what is being removed is gone.
 	lookAgain = 5 * time.Second
+	// slice is how long one pass may write, and grace how long after that its last request may still be under way, or clocks
+	// may differ.
+	slice, grace = 20 * time.Second, 10 * time.Second
 )
 
 // applyWhenDue does what the release needs, or says when. No release and no error means that it has to wait.
 func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
+	installed, result, err := p.whenDue(ctx)
+	if wait := release.Later(0); errors.As(err, &wait) {
+		if c := apimeta.FindStatusCondition(p.bd.Status.Conditions, v1alpha1.Installed); c == nil {
+			_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was interrupted, or another process is still at it; it is given time to stop"))
+		}
+		return nil, ctrl.Result{RequeueAfter: time.Duration(wait)}, nil
+	}
+	return installed, result, err
+}
+
+func (p *pass) whenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
 	last, err := p.client.Get()
 	if err != nil {
 		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
@@ -83,17 +104,29 @@ func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Res
 
 // keep upgrades what is deployed if something else is wanted, and repairs it if not.
 func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
-	desired, err := p.client.DryRun(p.chart, p.values)
-	if err != nil {
-		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+	if deployed.Labels[ChartLabel] != release.Digest(p.chart, p.values) {
+		desired, err := p.client.DryRun(p.chart, p.values)
+		if err != nil {
+			return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+		}
+		if desired.Manifest != deployed.Manifest {
+			return p.attempt(ctx, deployed)
+		}
 	}
-	if desired.Manifest != deployed.Manifest {
-		return p.attempt(ctx, deployed)
-	}
-	if err := p.client.Reconcile(deployed); err != nil {
+	if err := p.client.Reconcile(deployed, p.hold(deployed)); err != nil {
 		return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
 	}
 	return deployed, ctrl.Result{}, nil
+}
+
+// hold makes this process the one that may write, by the newest record as this pass has read it first.
+func (p *pass) hold(newest *helmrelease.Release) func() error {
+	return func() error { return p.held.Hold(recordOf(newest), grace) }
+}
+
+// recordOf is the name of Helm's Secret.
+func recordOf(r *helmrelease.Release) string {
+	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", r.Name, r.Version)
 }
 
 // attempt installs or upgrades, and counts.
@@ -107,9 +140,13 @@ func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrel
 		}
 	}
 	p.client.Labels = map[string]string{
-		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation()}
+		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation(),
+		ChartLabel: release.Digest(p.chart, p.values)}
 	run, reason := p.client.Install, v1alpha1.InstallFailed
 	if last != nil {
+		if err := p.hold(last)(); err != nil {
+			return nil, ctrl.Result{}, err
+		}
 		run = p.client.Upgrade
 	}
 	if whole {
@@ -160,6 +197,9 @@ func (p *pass) settleRecord(last *helmrelease.Release) error {
 	if !s.IsPending() && s != helmrelease.StatusUninstalling {
 		return nil
 	}
+	if err := p.hold(last)(); err != nil {
+		return err
+	}
 	last.SetStatus(helmrelease.StatusFailed, "interrupted while "+string(s))
 	if err := p.client.Config.Releases.Update(last); err != nil {
 		return fmt.Errorf("writing down that revision %d was interrupted: %w", last.Version, err)
@@ -181,7 +221,7 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 		return slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID })
 	}
 	for i := len(infos) - 1; i >= 0; i-- { // what was made last goes first
-		there, err := release.Remove(infos[i], mine)
+		there, err := release.Remove(infos[i], mine, p.hold(last))
 		if err != nil {
 			return false, err
 		}

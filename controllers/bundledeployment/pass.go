@@ -5,8 +5,10 @@ package bundledeployment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -29,6 +31,7 @@ type pass struct {
 	chart  *chart.Chart
 	values map[string]any
 	client *release.Client
+	held   *release.Held // of its records, if it is cured
 }
 
 func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
@@ -49,9 +52,14 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	if p.values, err = values(p.bd); err != nil {
 		return ctrl.Result{}, p.failed(v1alpha1.InstallFailed, err)
 	}
-	marks := release.Marks{Owner: owner(p.bd), Labels: map[string]string{
+	if p.policy.cured {
+		until := time.Now().Add(slice)
+		ctx = release.Until(ctx, until)
+		p.held = &release.Held{Holder: p.identity, Until: until.UTC().Format(time.RFC3339Nano)}
+	}
+	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.bd), Labels: map[string]string{
 		v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}}
-	if p.client, err = p.helm.For(ctx, p.bd.Name, p.Namespace, marks); err != nil {
+	if p.client, err = p.helm.For(ctx, p.bd.Name, p.Namespace, marks, p.held); err != nil {
 		return ctrl.Result{}, p.failed(v1alpha1.ErrorGettingClient, err)
 	}
 	p.client.CleanUp, p.client.MaxHistory, p.client.Confirm = p.policy.cleanUp, p.policy.maxHistory, p.policy.cured
@@ -87,7 +95,7 @@ func (p *pass) apply(context.Context) (*helmrelease.Release, ctrl.Result, error)
 		reason = v1alpha1.UpgradeFailed
 		current, err = p.client.Upgrade(p.chart, p.values)
 	case release.Unchanged:
-		err = p.client.Reconcile(current)
+		err = p.client.Reconcile(current, nil)
 	}
 	if err != nil {
 		return nil, ctrl.Result{}, p.failed(reason, err)
@@ -124,6 +132,9 @@ func (p *pass) content(status metav1.ConditionStatus, reason string, err error) 
 
 // failed writes down that the content is not installed, and why.
 func (p *pass) failed(reason string, err error) error {
+	if wait := release.Later(0); errors.As(err, &wait) {
+		return err
+	}
 	p.set(v1alpha1.Installed, metav1.ConditionFalse, reason, err.Error())
 	return err
 }

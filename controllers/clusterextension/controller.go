@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +52,7 @@ type Reconciler struct {
 	ChunkSize int
 
 	policy  policy
+	reads   client.Reader // of extensions
 	helm    *release.Clients
 	watches *release.Watches
 	// identity is this process, among all that ever were.
@@ -78,9 +81,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.helm, err = release.NewClients(release.Fenced(mgr.GetConfig()), mgr.GetRESTMapper()); err != nil {
 		return err
 	}
+	r.reads = r.Client
+	var events []predicate.Predicate
+	if r.policy.fenced {
+		// As the events of its own status are dropped, a pass that read an old one from the cache could take it for what it
+		// was about to write, and nobody would tell it that the newest one says something else.
+		r.reads, events = mgr.GetAPIReader(), append(events, notOnlyStatus())
+	}
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("controller-operator-cluster-extension-controller").
-		For(&v1.ClusterExtension{}).
+		For(&v1.ClusterExtension{}, builder.WithPredicates(events...)).
 		Watches(&v1.ClusterCatalog{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(newContent())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: max(1, r.Workers)}).
 		Build(r)
@@ -99,6 +109,13 @@ func newContent() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return ref(e.ObjectOld) != ref(e.ObjectNew) }}
 }
 
+// notOnlyStatus drops updates of nothing but the status.
+func notOnlyStatus() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers())
+	}}
+}
+
 // all are the extensions: any of them may want something of a catalog.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.Request) {
 	var list v1.ClusterExtensionList
@@ -115,11 +132,15 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.
 // Reconcile makes one pass and writes down what has changed: the status first, then the finalizers.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	read := &v1.ClusterExtension{}
-	if err := r.Client.Get(ctx, req.NamespacedName, read); err != nil {
+	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	p := &pass{Reconciler: r, read: read, ext: read.DeepCopy()}
-	result, err := p.run(ctx)
+	err := p.run(ctx)
+	var result ctrl.Result
+	if wait := release.Later(0); errors.As(err, &wait) {
+		result.RequeueAfter, err = time.Duration(wait), nil
+	}
 	if e := p.writeStatus(ctx); e != nil {
 		return result, errors.Join(err, e)
 	}

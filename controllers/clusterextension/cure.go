@@ -5,15 +5,18 @@
 //     interruptions. A user who wants out says so by the upgrade constraint policy SelfCertified.
 //   - Finishing is done in place, on the record that was begun, and what is there already is not written again. So it may
 //     be interrupted as often as you like, anywhere, and there is no moment between two records.
-//   - A record says who is making the attempt, and until when. He writes nothing after that: his connection refuses. So a
-//     process that finds a pending record which is not its own waits for that time, and for the requests that may be
-//     under way, and then takes the record over, by a write with an optimistic lock. An attempt that takes longer
-//     than its time is not lost: the next one finds less to do. What remains is a process that is frozen between that
-//     check and the wire, for longer than the grace.
+//   - The newest record says who may write, and until when: whoever wants to install, upgrade, repair or prune holds it
+//     before. He writes nothing after that time: his connection refuses. So a process that finds a record in another
+//     one's hands waits for that time, and for the requests that may be under way, and then takes the record over, by a
+//     write with an optimistic lock on what it read before it decided anything. An attempt that takes longer than its
+//     time is not lost: the next one finds less to do. What remains is a process that is frozen between that check and
+//     the wire, for longer than the grace.
 //   - Records are written so that they cannot be torn: chunks are named by their content, they are written before the
 //     index that names them, and old ones are deleted last. A record that an older version of the operator tore is made
 //     again from the catalog, or else the status says that it is broken and that the catalog no longer has its bundle.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
+//   - Nothing but news and the back-off begins an attempt: events of its own status are dropped, so that a refusal that says
+//     something else each time is tried no sooner. A chart that renders something else each time is applied once.
 //   - What is dropped is looked for once more when a version is whole: Helm only logs it when it cannot delete something, and
 //     knows nothing of versions that were skipped.
 //
@@ -32,17 +35,19 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// InterruptionsKey is where a record says how often it was interrupted, and PrunedKey where it says that nothing is left of what
-// records before it have made and it does not have.
+// Labels of the release records.
 const (
+	// InterruptionsKey counts how often an attempt was interrupted.
 	InterruptionsKey = "wavetank.example/interruptions"
-	PrunedKey        = "wavetank.example/pruned"
+	// PrunedKey says that nothing is left of what records before this one have made and it does not have.
+	PrunedKey = "wavetank.example/pruned"
+	// ChartKey is the digest of the chart that it was made from.
+	ChartKey = "wavetank.example/chart"
 )
 
 const (
@@ -53,12 +58,19 @@ const (
 	manyInterruptions = 5
 )
 
-// finish finishes what was begun before anything else is decided. It is done when the newest record is at rest.
-func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err error) {
+// again has the next pass begin at once.
+const again = release.Later(time.Millisecond)
+
+// finish finishes what was begun before anything else is decided.
+func (p *pass) finish(ctx context.Context) error {
 	indices, err := p.records.Indices(map[string]string{"name": p.ext.Name})
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
+	if len(indices) == 0 {
+		return nil
+	}
+	p.newest = &indices[len(indices)-1]
 	for i := range indices {
 		if release.Status(&indices[i]) == helmrelease.StatusDeployed {
 			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
@@ -66,24 +78,20 @@ func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err err
 		if _, err := p.records.Decode(&indices[i]); errors.Is(err, release.ErrTorn) {
 			return p.mend(ctx, &indices[i], err)
 		} else if err != nil {
-			return ctrl.Result{}, false, p.retrying(nil, err)
+			return p.retrying(nil, err)
 		}
 	}
-	if len(indices) == 0 {
-		return ctrl.Result{}, true, nil
-	}
-	newest := &indices[len(indices)-1]
-	status, bundle := release.Status(newest), bundleOf(newest.Annotations)
+	status, bundle := release.Status(p.newest), bundleOf(p.newest.Annotations)
 	overridden := p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
-	if status != helmrelease.StatusFailed && !status.IsPending() || status == helmrelease.StatusFailed && overridden {
-		return ctrl.Result{}, true, nil
+	if !unfinished(status) || status == helmrelease.StatusFailed && overridden {
+		return nil
 	}
-	if left, err := p.take(ctx, newest); err != nil || left > 0 {
-		return ctrl.Result{RequeueAfter: left}, false, err
+	if err := p.hold(ctx); err != nil {
+		return err
 	}
-	begun, err := p.records.Get(newest.Name)
+	begun, err := p.records.Get(p.newest.Name)
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(bundle, err)
+		return p.retrying(bundle, err)
 	}
 	if overridden {
 		err = p.markFailed(begun)
@@ -91,36 +99,68 @@ func (p *pass) finish(ctx context.Context) (wait ctrl.Result, done bool, err err
 		err = p.open(ctx) // what follows has its own time
 	}
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(bundle, p.history(newest, err))
+		return p.retrying(bundle, p.history(p.newest, err))
 	}
-	return ctrl.Result{}, true, nil
+	if p.newest, err = p.records.Index(p.newest.Name); err != nil {
+		return p.retrying(bundle, err)
+	}
+	return nil
 }
 
-// take makes the record this process's, or says how long another one may still write. Before it returns with the record, the
-// status says what has happened.
-func (p *pass) take(ctx context.Context, index *corev1.Secret) (wait time.Duration, err error) {
-	bundle := bundleOf(index.Annotations)
-	n := interruptions(index)
+// unfinished says of a record that its attempt did not arrive. An uninstall is how other variants undo an install.
+func unfinished(s helmrelease.Status) bool {
+	return s.IsPending() || s == helmrelease.StatusFailed || s == helmrelease.StatusUninstalling
+}
+
+// hold makes this process the one that may write, by the newest record as it was read, or says how long another one still
+// may. Before it returns with the record, the status says what has happened to it.
+func (p *pass) hold(ctx context.Context) error {
+	if p.newest == nil || p.newest.Annotations[release.HolderKey] == p.identity && p.newest.Annotations[release.UntilKey] == p.end() {
+		return nil // the record that it will make says so, or this one does
+	}
+	bundle := bundleOf(p.newest.Annotations)
+	n := interruptions(p.newest)
 	// A record of this very process is pending because it could not write down how its attempt ended: a failure like any
-	// other. To count it would be news to the status each time, whose event would start the next attempt at once.
-	interrupted := release.Status(index).IsPending() && index.Annotations[release.HolderKey] != p.records.Holder
+	// other.
+	interrupted := release.Status(p.newest).IsPending() && p.newest.Annotations[release.HolderKey] != p.identity
 	if interrupted {
 		n++
 	}
-	wait, err = p.records.Hold(index, p.until, grace, map[string]string{InterruptionsKey: strconv.Itoa(n)})
-	switch {
-	case err != nil:
-		return 0, p.retrying(bundle, err)
-	case wait > 0:
-		_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s", index.Annotations[release.UntilKey]))
-		return wait, nil
-	case interrupted:
-		index.Annotations[InterruptionsKey] = strconv.Itoa(n)
-		_ = p.retrying(bundle, p.history(index, nil))
-		return 0, p.writeStatus(ctx)
+	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(), grace, map[string]string{InterruptionsKey: strconv.Itoa(n)})
+	if wait := release.Later(0); errors.As(err, &wait) {
+		may := "another process may still be at it"
+		if unfinished(release.Status(p.newest)) {
+			may = "it was interrupted, or another process is still at it"
+		}
+		_ = p.retrying(bundle, fmt.Errorf("%s, which has to stop at %s", may, p.newest.Annotations[release.UntilKey]))
+		return err
+	} else if err != nil {
+		return p.retrying(bundle, err)
 	}
-	return 0, nil
+	p.newest = held
+	if interrupted {
+		_ = p.retrying(bundle, p.history(held, nil))
+		return p.writeStatus(ctx)
+	}
+	return nil
 }
+
+// heldLabels are what a record that this pass makes says besides its bundle.
+func (p *pass) heldLabels(b *Bundle) map[string]string {
+	return map[string]string{release.HolderKey: p.identity, release.UntilKey: p.end(), InterruptionsKey: "0", PrunedKey: "false",
+		ChartKey: release.Digest(b.Chart, nil)}
+}
+
+// asRead says whether the newest record is still the one that this pass has read at first.
+func (p *pass) asRead(newest *helmrelease.Release) bool {
+	if p.newest == nil || newest == nil {
+		return p.newest == nil && newest == nil
+	}
+	return release.Revision(p.newest) == newest.Version && release.Status(p.newest) == newest.Info.Status
+}
+
+// end is when this pass stops writing, as records say it.
+func (p *pass) end() string { return p.until.UTC().Format(time.RFC3339Nano) }
 
 // history says what has happened to an attempt so far.
 func (p *pass) history(index *corev1.Secret, err error) error {
@@ -138,53 +178,63 @@ func (p *pass) history(index *corev1.Secret, err error) error {
 }
 
 // mend makes a record that cannot be read again, from the catalog.
-func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) (wait ctrl.Result, done bool, err error) {
+func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error {
 	bundle, status := bundleOf(index.Annotations), release.Status(index)
-	if !status.IsPending() && status != helmrelease.StatusDeployed && status != helmrelease.StatusFailed {
+	if !unfinished(status) && status != helmrelease.StatusDeployed {
 		// It is history, and nobody needs it.
 		if err := p.records.DeleteRaw(index.Name); err != nil {
-			return ctrl.Result{}, false, p.retrying(bundle, err)
+			return p.retrying(bundle, err)
 		}
-		return ctrl.Result{RequeueAfter: time.Millisecond}, false, nil
+		return again
 	}
 	bundles, err := p.Catalog.Package(ctx, p.ext.Spec.Source.Catalog.PackageName)
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(bundle, err)
+		return p.retrying(bundle, err)
 	}
 	i := slices.IndexFunc(bundles, func(b Bundle) bool { return b.Name == bundle.Name })
 	if i < 0 {
-		return ctrl.Result{}, false, p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
+		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
 			"bundle to make it again from; restore the bundle to the catalog: %w", torn))
 	}
-	if left, err := p.take(ctx, index); err != nil || left > 0 {
-		return ctrl.Result{RequeueAfter: left}, false, err
+	if err := p.hold(ctx); err != nil {
+		return err
 	}
-	again, err := p.client.DryInstall(bundles[i].Chart, map[string]any{})
+	if index, err = p.records.Index(index.Name); err != nil {
+		return p.retrying(bundle, err)
+	}
+	made, err := p.client.DryInstall(bundles[i].Chart, map[string]any{})
 	if err == nil {
-		again.Version, again.Labels = release.Revision(index), index.Annotations
-		again.Info.FirstDeployed, again.Info.LastDeployed = helmtime.Now(), helmtime.Now()
-		again.SetStatus(status, "made again from the catalog, because it could not be read")
-		err = p.client.Config.Releases.Update(again)
+		made.Version, made.Labels = release.Revision(index), index.Annotations
+		made.Info.FirstDeployed, made.Info.LastDeployed = helmtime.Now(), helmtime.Now()
+		made.SetStatus(status, "made again from the catalog, because it could not be read")
+		err = p.client.Config.Releases.Update(made)
 	}
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(bundle, err)
+		return p.retrying(bundle, err)
 	}
-	return ctrl.Result{RequeueAfter: time.Millisecond}, false, nil
+	return again
 }
 
 // prune makes up for what Helm has not deleted.
-func (p *pass) prune(deployed *helmrelease.Release) error {
+func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
+	if deployed.Labels[PrunedKey] == "true" {
+		return nil
+	}
+	if release.Revision(p.newest) != deployed.Version { // it was made in this pass
+		indices, err := p.records.Indices(map[string]string{"name": p.ext.Name, "version": strconv.Itoa(deployed.Version)})
+		if err != nil || len(indices) == 0 {
+			return errors.Join(err, fmt.Errorf("the record of revision %d cannot be found", deployed.Version))
+		}
+		p.newest = &indices[0]
+	}
+	if err := p.hold(ctx); err != nil {
+		return err
+	}
 	if err := p.client.Prune(deployed); err != nil {
 		return err
 	}
-	indices, err := p.records.Indices(map[string]string{"name": p.ext.Name, "version": strconv.Itoa(deployed.Version)})
-	if err != nil {
-		return err
-	}
-	for i := range indices {
-		if err := p.records.Annotate(&indices[i], map[string]string{PrunedKey: "true"}); err != nil {
-			return fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
-		}
+	if _, err := p.records.Annotate(p.newest, map[string]string{PrunedKey: "true"}); err != nil {
+		return fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
@@ -35,10 +34,10 @@ func (p *pass) markDeployed(pending *helmrelease.Release) error {
 }
 
 // deleteRaw (V4) removes records that stand in the way, whether or not they can be read.
-func (p *pass) deleteRaw(context.Context) (ctrl.Result, bool, error) {
+func (p *pass) deleteRaw(context.Context) error {
 	indices, err := p.records.Indices(map[string]string{"name": p.ext.Name})
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
 	for i := range indices {
 		index := &indices[i]
@@ -47,24 +46,24 @@ func (p *pass) deleteRaw(context.Context) (ctrl.Result, bool, error) {
 			continue
 		}
 		if err := p.records.DeleteRaw(index.Name); err != nil {
-			return ctrl.Result{}, false, p.retrying(nil, err)
+			return p.retrying(nil, err)
 		}
-		return ctrl.Result{}, false, p.retrying(nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(index.Annotations), release.Status(index)))
+		return p.retrying(nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(index.Annotations), release.Status(index)))
 	}
-	return ctrl.Result{}, true, nil
+	return nil
 }
 
 // resume (V5) finishes the version that was begun, whatever the catalog has meanwhile.
-func (p *pass) resume(context.Context) (ctrl.Result, bool, error) {
+func (p *pass) resume(context.Context) error {
 	newest, err := p.client.Get()
 	if err != nil {
-		return ctrl.Result{}, false, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
 	if newest == nil || !newest.Info.Status.IsPending() {
-		return ctrl.Result{}, true, nil
+		return nil
 	}
 	if err := p.client.Resume(newest); err != nil {
-		return ctrl.Result{}, false, p.retrying(nil, fmt.Errorf("%s was interrupted, and resuming it failed: %w", bundleOf(newest.Labels), err))
+		return p.retrying(nil, fmt.Errorf("%s was interrupted, and resuming it failed: %w", bundleOf(newest.Labels), err))
 	}
-	return ctrl.Result{}, true, nil
+	return nil
 }

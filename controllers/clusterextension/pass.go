@@ -7,14 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
@@ -32,57 +33,60 @@ type pass struct {
 
 	client  *release.Client
 	records *release.Chunked
-	until   time.Time // when this pass stops writing, if it is fenced
+
+	// If it is fenced:
+	until  time.Time      // when this pass stops writing
+	newest *corev1.Secret // the index of the newest record; nil if there is none
 }
 
-func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
+func (p *pass) run(ctx context.Context) error {
 	if !p.ext.DeletionTimestamp.IsZero() {
 		// The caches of this process hold nothing of it that would not go by itself, and what it has installed goes with it.
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupContentManagerCacheFinalizer)
-		return ctrl.Result{}, nil
+		return nil
 	}
 	added := controllerutil.AddFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)
 	if controllerutil.AddFinalizer(p.ext, v1.CleanupContentManagerCacheFinalizer) || added {
-		return ctrl.Result{}, nil // the event of that write comes back
+		return nil // the event of that write comes back
 	}
 	if err := p.open(ctx); err != nil {
-		return ctrl.Result{}, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
 	if p.policy.first != nil {
-		if wait, done, err := p.policy.first(p, ctx); err != nil || !done {
-			return wait, err
+		if err := p.policy.first(p, ctx); err != nil {
+			return err
 		}
 	}
 	installed, err := p.installed()
 	if err != nil {
 		p.set(v1.TypeInstalled, metav1.ConditionUnknown, v1.ReasonFailed, err.Error())
-		return ctrl.Result{}, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
 	p.setInstalled(installed)
 	bundles, err := p.Catalog.Package(ctx, p.ext.Spec.Source.Catalog.PackageName)
 	if err != nil {
-		return ctrl.Result{}, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
 	wanted, err := resolve(bundles, p.ext.Spec.Source.Catalog, installed)
 	if err != nil {
-		return ctrl.Result{}, p.retrying(nil, err)
+		return p.retrying(nil, err)
 	}
-	made, err := p.apply(wanted)
+	made, err := p.apply(ctx, wanted)
 	if err != nil {
-		return ctrl.Result{}, p.retrying(wanted, err)
+		return p.retrying(wanted, err)
 	}
 	if err := p.watch(ctx, made); err != nil {
-		return ctrl.Result{}, p.retrying(wanted, err)
+		return p.retrying(wanted, err)
 	}
-	if p.policy.fenced && made.Labels[PrunedKey] != "true" {
-		if err := p.prune(made); err != nil {
-			return ctrl.Result{}, p.retrying(wanted, err)
+	if p.policy.fenced {
+		if err := p.prune(ctx, made); err != nil {
+			return p.retrying(wanted, err)
 		}
 	}
 	p.setInstalled(wanted)
 	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonSucceeded, "Desired state reached")
-	return ctrl.Result{}, nil
+	return nil
 }
 
 // open makes the client of the release, for this pass.
@@ -131,15 +135,17 @@ func (p *pass) installed() (*Bundle, error) {
 }
 
 // apply has Helm install or upgrade to a bundle, or puts back what has drifted.
-func (p *pass) apply(b *Bundle) (*helmrelease.Release, error) {
+func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, error) {
 	p.client.Labels = b.labels(p.ext.Spec.Source.Catalog.PackageName)
 	if p.policy.fenced {
-		p.client.Labels[release.HolderKey], p.client.Labels[release.UntilKey] = p.identity, p.until.UTC().Format(time.RFC3339Nano)
-		p.client.Labels[InterruptionsKey], p.client.Labels[PrunedKey] = "0", "false"
+		maps.Copy(p.client.Labels, p.heldLabels(b))
 	}
 	newest, err := p.client.Get()
 	if err != nil {
 		return nil, err
+	}
+	if p.policy.fenced && !p.asRead(newest) {
+		return nil, again
 	}
 	if newest != nil && newest.Info.Status.IsPending() && p.policy.pending != nil {
 		if err := p.policy.pending(p, newest); err != nil {
@@ -158,14 +164,28 @@ func (p *pass) apply(b *Bundle) (*helmrelease.Release, error) {
 		}
 		return p.client.Install(b.Chart, map[string]any{})
 	}
-	desired, err := p.client.DryRun(b.Chart, map[string]any{})
-	if err != nil {
+	if upgrade, err := p.needsUpgrade(newest, b); err != nil {
+		return nil, err
+	} else if !upgrade {
+		return newest, p.client.Reconcile(newest, func() error { return p.hold(ctx) })
+	}
+	if err := p.hold(ctx); err != nil {
 		return nil, err
 	}
-	if s := newest.Info.Status; desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded {
-		return p.client.Upgrade(b.Chart, map[string]any{})
+	return p.client.Upgrade(b.Chart, map[string]any{})
+}
+
+// needsUpgrade compares the newest record with what the bundle's chart renders now; the full cure with the chart.
+func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error) {
+	s := newest.Info.Status
+	if p.policy.fenced && s == helmrelease.StatusDeployed && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
+		return false, nil
 	}
-	return newest, p.client.Reconcile(newest)
+	desired, err := p.client.DryRun(b.Chart, map[string]any{})
+	if err != nil {
+		return false, err
+	}
+	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded, nil
 }
 
 // watch makes sure that changes of the installed objects wake the operator.
@@ -190,6 +210,9 @@ func (p *pass) setInstalled(b *Bundle) {
 
 // retrying writes down why there is no progress, and returns the error for the work queue.
 func (p *pass) retrying(b *Bundle, err error) error {
+	if wait := release.Later(0); errors.As(err, &wait) {
+		return err
+	}
 	if b != nil {
 		err = fmt.Errorf("error for resolved %s: %w", b, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // Variant names one stage of the story. The zero value is V6, the one to use.
@@ -38,8 +37,8 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0.
 type policy struct {
-	// first is done before anything is read or resolved. Either it is done and the pass goes on, or it has to wait.
-	first func(*pass, context.Context) (wait ctrl.Result, done bool, err error)
+	// first is done before anything is read or resolved. If it fails, or has to wait, the pass is over.
+	first func(*pass, context.Context) error
 	// pending is done when Helm would refuse because the newest record is pending.
 	pending func(*pass, *helmrelease.Release) error
 	// goOn goes on in the same pass after that.

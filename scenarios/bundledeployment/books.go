@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -28,6 +29,7 @@ type Books struct {
 	events   int // read so far
 	accounts map[string]*account
 	order    []string // of the accounts
+	fence    *fence.Judge
 }
 
 // account is what is known of one deployment.
@@ -77,7 +79,7 @@ func (s said) names() bool     { return strings.Contains(s.message, cause) }
 
 // NewBooks opens the books of a run. Make new ones for each run.
 func NewBooks(terminates time.Duration) *Books {
-	return &Books{Terminates: max(terminates, 5*time.Second), accounts: map[string]*account{}}
+	return &Books{Terminates: max(terminates, 5*time.Second), accounts: map[string]*account{}, fence: fence.New()}
 }
 
 // Mark says that something has changed from outside: measuring begins anew.
@@ -114,6 +116,7 @@ func (b *Books) of(name string) *account {
 func (b *Books) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
+		b.fence.Event(e)
 		name := deployment(e.Reconcile)
 		switch {
 		case e.Kind == history.Crash:
@@ -178,6 +181,9 @@ func (b *Books) change(e *history.Event, by string, c *history.Change) {
 	if name := o.Labels[v1alpha1.OwnerNameLabel]; name != "" {
 		b.of(name).holds[c.UID], b.of(name).held[c.UID] = c.Ref, c.Ref
 	}
+	if by != "" {
+		b.fence.Object(e, c)
+	}
 	if by != "" && e.Verb == "delete" {
 		b.of(by).leaving[c.UID] = c.Ref
 	}
@@ -216,6 +222,7 @@ func (b *Books) readRecord(e *history.Event, by string, c *history.Change) {
 	if record.Namespace != bundledeployment.DefaultNamespace || record.Labels["owner"] != "helm" {
 		return
 	}
+	b.fence.Record(e, c, record.Name, &record)
 	a := b.of(name)
 	if c.Type == "DELETED" {
 		delete(a.records, record.Name)

@@ -45,6 +45,6 @@
 // wedges for good whoever undoes; that window is 8 ms long without the wait, and as long as the wait with it.
 //
 // V4 keeps what V3 keeps. It removes the remains of a first install without waiting for them, takes a pending record of a
-// process that is gone for a failed one, and lets the record, not the work queue, say when the next attempt is due. It has
-// four workers, because one failing attempt alone may take seconds while requests are slow.
+// process whose time is over for a failed one, writes only while it holds the newest record, and lets the record, not the work
+// queue, say when the next attempt is due. It has four workers, because one failing attempt alone may take seconds while requests are slow.
 package bundledeployment

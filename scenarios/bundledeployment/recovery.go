@@ -110,6 +110,12 @@ func (b *Books) OneOwner(name, other string) func(*history.History) error {
 	}
 }
 
+// Fenced (S1-S8, which the full cure takes over): of two processes only one goes on with what was begun.
+func (b *Books) Fenced(h *history.History) error {
+	b.read(h)
+	return b.fence.Broken()
+}
+
 // OneHand (S0-T1): a deployment is in one worker's hands at a time.
 func (b *Books) OneHand(names ...string) func(*history.History) error {
 	return func(h *history.History) error {

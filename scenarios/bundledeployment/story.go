@@ -24,6 +24,9 @@ import (
 // Operator is the name of the process that runs the operator.
 const Operator = "rukpak"
 
+// Second is the name of another replica of it.
+const Second = "rukpak-2"
+
 // cause is the token of the root cause: a namespace that does not exist, into which a bundle wants to put something. To
 // remove the cause somebody has to create it.
 const cause = "rc-17"
@@ -36,6 +39,8 @@ type Setting struct {
 	Workers int
 	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real cluster.
 	Terminates time.Duration
+	// Replicas of the operator, with leader election, if more than one.
+	Replicas int
 	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and is how long that takes to go.
 	Held time.Duration
 	// Classic takes the work queue that controller-runtime had before the priority queue.
@@ -71,23 +76,35 @@ func Begin(w *sim.World, s Setting) *Story {
 	}
 	story := &Story{World: w, Books: NewBooks(s.Terminates + s.Held), Setting: s, watched: &watched{}}
 	w.Apply(Namespace(bundledeployment.DefaultNamespace))
-	w.Start(Operator, func(mgr ctrl.Manager) error {
-		mgr = story.watched.by(mgr)
+	story.replica(Operator)
+	if s.Replicas > 1 {
+		story.replica(Second)
+	}
+	return story
+}
+
+// replica starts the operator under a name.
+func (s *Story) replica(name string) {
+	s.Start(name, func(mgr ctrl.Manager) error {
+		mgr = s.watched.by(mgr)
 		setup := func() error {
-			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: story.Setting.Variant, Workers: s.Workers, KeepRemains: s.KeepRemains}
+			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Setting.Variant, Workers: s.Setting.Workers, KeepRemains: s.Setting.KeepRemains}
 			return r.SetupWithManager(mgr)
 		}
-		if err := setup(); err != nil || !s.Twice {
+		if err := setup(); err != nil || !s.Setting.Twice {
 			return err
 		}
 		return setup()
-	}, sim.Options(s.options()))
-	return story
+	}, sim.Options(s.Setting.options()))
 }
 
 func (s Setting) options() ctrl.Options {
 	o := bundledeployment.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
+	if s.Replicas > 1 {
+		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace
+		o.LeaderElectionReleaseOnCancel = true
+	}
 	if s.ReadYourWrites {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
 			cache := *options.Cache

@@ -34,6 +34,9 @@ func (r Row) setting() Setting {
 // delays are times at which something may happen in the course of a failing deployment.
 var delays = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, time.Second, 10 * time.Second, 100 * time.Second, 2000 * time.Second})
 
+// shortly is in the middle of an attempt, of a clean-up, or between two.
+var shortly = rapid.SampledFrom([]time.Duration{20 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second})
+
 // notAsked is why a cell is there of which the dossier says nothing; silent is that for whole columns.
 const notAsked = "it does not say"
 
@@ -60,7 +63,10 @@ var (
 
 // Table is what the story says of every row.
 func Table() verdicts.Table[Row] {
-	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4", Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
+	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4",
+		Upstream: "V3", Settled: "The pull request was closed; its successor undoes nothing, and keeps ten records: V3. What a failed first install has made stays until\n" +
+			"somebody removes it.",
+		Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
 }
 
 // Scenes of which several things are asked.
@@ -138,6 +144,10 @@ func deaths() []verdicts.Column[Row] {
 			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0-status-filter": oldNews}},
 		{Name: "the cache trails, own writes are waited for", Tell: in(Interrupted, ownWrites), Faults: statusTrails, Broken: installed,
 			Dossier: "– – – – – – –", Because: silent},
+		{Name: "two leaders", Tell: in(TwoLeaders(false)), Faults: overlap, Broken: fenced,
+			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – – –", Because: silent},
+		{Name: "two leaders while it fails", Tell: in(TwoLeaders(true)), Faults: overlap, Broken: fenced,
+			Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
 		{Name: "every fault", Tell: in(InterruptedFailing), Faults: everyFault, Broken: installed, Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
 	}
 }
@@ -188,6 +198,10 @@ func oldServer(s *Setting) { s.OldServer = true }
 func held(s *Setting)      { s.Held = time.Minute }
 
 func everyFault() []sim.Fault { return faults.OfHelm(Operator, "ConfigMap", "create", "update") }
+
+func overlap() []sim.Fault {
+	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
+}
 
 func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
 

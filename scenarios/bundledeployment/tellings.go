@@ -32,6 +32,7 @@ const (
 	oneHand      = "a deployment is in one worker's hands"
 	watchedOnce  = "a kind is watched once"
 	stillWatched = "what is installed is watched"
+	fenced       = "of two processes only one goes on with what was begun"
 	handsOff     = "a deployment of another provisioner is left alone"
 )
 
@@ -331,6 +332,28 @@ func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
 		interrupt(w)
 		s.Remove(Namespace("apps-more"))
 		interrupt(w)
+	}
+}
+
+// TwoLeaders has two replicas of the operator install, upgrade and repair a bundle; the server refuses it at first, if it is refused.
+func TwoLeaders(refused bool) Telling {
+	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			t.Replicas = 2
+			s := Begin(w, t)
+			w.Inject(faults...)
+			w.Always(fenced, s.Fenced)
+			for _, image := range []string{"app", "wide"} {
+				if refused {
+					s.Apply(Deployment(app, image, "apps", true))
+					w.Sleep(sim.Draw(w, "until the cause is removed", shortly))
+				}
+				s.Apply(Deployment(app, image, "apps", false))
+				w.Sleep(20 * time.Second)
+			}
+			s.Remove(Namespace("apps-more"))
+			w.Sleep(20 * time.Minute)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -41,11 +42,11 @@ type Books struct {
 	status   said
 	said     []said
 
-	begun  string            // the version of which something was written while it was not deployed; "" if none
-	newest string            // the highest version of which anything was written
-	whole  map[string]bool   // versions that have been there completely at some moment
-	busy   map[string]hand   // by process: what it has in hand
-	lost   map[string]string // by process and reconcile: the pending record of its that another has touched
+	begun  string          // the version of which something was written while it was not deployed; "" if none
+	newest string          // the highest version of which anything was written
+	whole  map[string]bool // versions that have been there completely at some moment
+	busy   map[string]hand // by process: what it has in hand
+	fence  *fence.Judge
 
 	interruptions int
 	since         history.Time // of the last interruption
@@ -71,16 +72,8 @@ type object struct {
 type record struct {
 	revision        int
 	status, version string
-	process, during string       // who has written it last, in which reconcile
 	at              history.Time // when it came to this status
-	until           history.Time // until when he goes on, if it says so
 }
-
-// untilKey is where the full cure's records say that.
-const untilKey = "wavetank.example/until"
-
-// midnight is when runs begin: the start of every bubble of testing/synctest.
-var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // hand is a reconcile of the extension that is under way.
 type hand struct {
@@ -98,7 +91,7 @@ type said struct {
 
 func newBooks(c *catalog) *Books {
 	return &Books{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{}, secrets: map[string]map[string][]byte{},
-		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, lost: map[string]string{}, tries: map[string]bool{}, broken: map[string]error{}, quiet: true}
+		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, fence: fence.New(), tries: map[string]bool{}, broken: map[string]error{}, quiet: true}
 }
 
 // known takes in the edges of the catalog.
@@ -121,6 +114,7 @@ func (b *Books) breaks(sentence, format string, args ...any) {
 func (b *Books) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
+		b.fence.Event(e)
 		switch hand := b.busy[e.Actor()]; {
 		case e.Kind == history.Crash:
 			if b.tries[e.Actor()+hand.reconcile] {
@@ -249,7 +243,7 @@ func (b *Books) readObject(e *history.Event, c *history.Change) {
 		delete(b.objects, c.Ref)
 	} else if e.Reconcile != "" {
 		b.attempted(e)
-		b.judgeLost(e, c)
+		b.fence.Object(e, c)
 		if o.version != "" {
 			b.judgeWrite(e, c.Ref, o.version, before)
 			b.wrote(o.version)
@@ -289,10 +283,11 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 		delete(b.secrets, s.Name)
 	}
 	was := b.records[name]
-	b.judgeTouch(e, c, was)
 	if s.Labels["type"] != "index" || s.Labels["name"] != app {
+		b.fence.Record(e, c, name, nil)
 		return
 	}
+	b.fence.Record(e, c, name, &s)
 	if c.Type == "DELETED" {
 		if len(b.records) < mostRecords && !b.deleted {
 			b.breaks(keepsRecords, "at %s %s is deleted, one of %d records", history.Clock(e.At), c.Ref, len(b.records))
@@ -309,11 +304,7 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 	if err != nil {
 		panic(fmt.Sprintf("the revision of record %s: %v", s.Name, err))
 	}
-	r := &record{revision: revision, status: s.Labels["status"], version: s.Annotations[v1.BundleVersionKey],
-		process: e.Actor(), during: e.Reconcile, at: e.At}
-	if until, err := time.Parse(time.RFC3339Nano, s.Annotations[untilKey]); err == nil {
-		r.until = until.Sub(midnight)
-	}
+	r := &record{revision: revision, status: s.Labels["status"], version: s.Annotations[v1.BundleVersionKey], at: e.At}
 	if was != nil && was.status == r.status {
 		r.at = was.at
 	}

@@ -25,6 +25,8 @@ const (
 	// refused is a version 2 of which the server refuses the last object, until the namespace rc-17 exists.
 	refused = "2.0.0-refused"
 	cause   = "rc-17"
+	// restless is a version 1 that is rendered differently each time.
+	restless = "1.0.0-restless"
 )
 
 // packageName is the package of all tellings.
@@ -34,7 +36,7 @@ const packageName = "shop"
 func bundleName(version string) string { return packageName + ".v" + version }
 
 // charts are the content of all bundles, by version. All runs share them: nobody changes a chart.
-var charts = load(one, two, refused, three)
+var charts = load(one, two, refused, three, restless)
 
 func load(versions ...string) map[string]*chart.Chart {
 	out := map[string]*chart.Chart{}

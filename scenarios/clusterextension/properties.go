@@ -49,6 +49,9 @@ const (
 func (b *Books) Holds(sentence string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
+		if sentence == fenced { // S1-S8
+			return b.fence.Broken()
+		}
 		return b.broken[sentence]
 	}
 }
@@ -84,29 +87,6 @@ func (b *Books) judgeRecords(e *history.Event, now, was *record) {
 	}
 	if deployed > 1 || len(b.records) > mostRecords {
 		b.breaks(saneRecords, "at %s there are %d records, %d of them deployed", history.Clock(e.At), len(b.records), deployed)
-	}
-}
-
-// judgeTouch (S1-S8) is asked when a Secret of a record is changed or deleted. While it is pending, and whoever wrote it is still
-// at it, nobody else may.
-func (b *Books) judgeTouch(e *history.Event, c *history.Change, was *record) {
-	if was == nil || e.Reconcile == "" {
-		return
-	}
-	b.judgeLost(e, c)
-	if strings.HasPrefix(was.status, "pending-") && was.process != e.Actor() && b.busy[was.process].reconcile == was.during {
-		b.lost[was.process+" "+was.during] = fmt.Sprintf("%s, who at %s touched %s, which was pending", e.Actor(), history.Clock(e.At), c.Ref)
-		if was.until > 0 && e.At > was.until {
-			return // he has said that he writes nothing after that; if he does, he is seen to
-		}
-		b.breaks(fenced, "at %s %s touches %s, which is pending, and %s is still at it", history.Clock(e.At), e.Actor(), c.Ref, was.process)
-	}
-}
-
-// judgeLost is asked at each write of an object or a record: nobody goes on with what he has lost.
-func (b *Books) judgeLost(e *history.Event, c *history.Change) {
-	if by := b.lost[e.Actor()+" "+e.Reconcile]; by != "" {
-		b.breaks(fenced, "at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
 	}
 }
 

@@ -23,6 +23,9 @@ func variants(v ...variant) []variant { return v }
 // Table is what the story says of every variant.
 func Table() verdicts.Table[variant] {
 	return verdicts.Table[variant]{Variants: clusterextension.Variants(), Cure: clusterextension.V6,
+		Upstream: clusterextension.V0, Settled: "Neither pull request was merged: the default path is still V0, which keeps all the safety there is by not moving. Behind a\n" +
+			"feature gate, off by default, another engine keeps the oldest unfinished revision as the target and does not ask the catalog\n" +
+			"meanwhile: the rule of V5 and V6.",
 		Columns: slices.Concat(recovery(), graph(), records(), status(), scenes())}
 }
 
@@ -60,6 +63,7 @@ var (
 	upgrades     = scene(Setting{}, Upgrades)
 	upgradesTwo  = scene(fromTwo, Upgrades)
 	upgradesBoth = scene(fromBoth, Upgrades)
+	pinsBack     = scene(Setting{}, PinnedBack)
 )
 
 func scene(s Setting, t func(sentences ...string) Telling) *verdicts.Scene[variant] {
@@ -174,6 +178,12 @@ func records() []column {
 			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4", "V5"), Dossier: "✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
+			Name:   "two leaders, all questions",
+			Tell:   in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Faults: overlap, Broken: forwards,
+			Unasked: verdicts.OnlyCure(clusterextension.Variants(), clusterextension.V6), Dossier: "– – – – – – – – ✓",
+		},
+		{
 			Name: "torn records", Tell: in(sharded(fromBoth), Upgrades(installed)), Faults: crash, Broken: installed,
 			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✓ ✗ ✓",
 		},
@@ -237,8 +247,24 @@ func scenes() []column {
 			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
-			Name: "the user wants version 1 back", Tell: in(Setting{}, PinnedBack(forwards)), Faults: crash, Broken: forwards,
+			Name: "the user wants version 1 back", Scene: pinsBack, Faults: crash, Broken: forwards,
 			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+		},
+		{
+			Name: "the user wants version 1 back, finish first", Scene: pinsBack, Faults: crash, Broken: finishFirst,
+			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+		},
+		{
+			Name: "the user wants version 1 back, installed is true", Scene: pinsBack, Faults: crash, Broken: installTruth,
+			Caught: variants("V3b"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+		},
+		{
+			Name: "version 2 is refused, and then it is not", Tell: in(Setting{}, Refused(installed)), Faults: crash, Broken: installed,
+			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+		},
+		{
+			Name: "deleted and made again", Tell: in(Setting{}, MadeAgain(installed)), Faults: crash, Broken: installed,
+			Caught: variants("V0", "V1"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
 			Name:   "every fault",

@@ -80,6 +80,11 @@ func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 
 // What another variant has torn or left pending, the full cure mends.
 func TestFullCureTakesOver(t *testing.T) {
-	s := sharded(Setting{Variant: clusterextension.V0})
-	sim.Check(t, TakesOver(installed, finishFirst, together)(s, crash()...), sim.Runs(60), sim.For(0), sim.Verify(0))
+	from := func(v variant) Setting { return sharded(Setting{Variant: v}) }
+	for _, tell := range []func(*sim.World){
+		TakesOver(installed, finishFirst, together)(from(clusterextension.V0), crash()...),
+		TakesOver(installed)(from(clusterextension.V1), crash()...), InstallTakenOver(installed)(from(clusterextension.V1), crash()...),
+	} {
+		sim.Check(t, tell, sim.Runs(60), sim.For(0), sim.Verify(0))
+	}
 }

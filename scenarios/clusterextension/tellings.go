@@ -5,6 +5,9 @@ package clusterextension
 import (
 	"time"
 
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/sim"
@@ -234,12 +237,42 @@ func Emptied(sentences ...string) Telling {
 	})
 }
 
-// TakesOver lets version 2 be interrupted in the hands of one operator, and the full cure take its place.
+// moments are times in which the garbage collector gets to anywhere.
+var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second})
+
+// MadeAgain deletes the extension once it is installed, and makes it again after a moment, under its name.
+func MadeAgain(sentences ...string) Telling {
+	return from(deployed, sentences, func(s *Story) {
+		s.Remove(extension())
+		for s.Client().Get(s.Context(), client.ObjectKey{Name: app}, &v1.ClusterExtension{}) == nil {
+			s.Sleep(time.Millisecond)
+		}
+		s.Sleep(sim.Draw(s.World, "until it is made again", moments))
+		s.Wants("", "")
+		s.Sleep(20 * time.Minute)
+	})
+}
+
+// takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes it, and the full cure take its place.
+func (s *Story) takesOver() {
+	s.Sleep(30 * time.Second)
+	s.Setting.Variant = ""
+	s.Stop(Operator)
+	s.Sleep(20 * time.Minute)
+}
+
+// TakesOver is that with version 2, and InstallTakenOver with version 1.
 func TakesOver(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(two)
-		s.Sleep(meanwhile)
-		s.Setting.Variant = ""
-		s.Stop(Operator)
+		s.takesOver()
+	})
+}
+
+// InstallTakenOver is as TakesOver.
+func InstallTakenOver(sentences ...string) Telling {
+	return from(Begin, sentences, func(s *Story) {
+		s.Wants("", "")
+		s.takesOver()
 	})
 }

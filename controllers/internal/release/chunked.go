@@ -118,7 +118,7 @@ func (c *Chunked) update(key string, rls *release.Release) error {
 	}
 	index.Labels["createdAt"] = old.Labels["createdAt"]
 	index.Labels["modifiedAt"] = strconv.FormatInt(time.Now().Unix(), 10)
-	if err := c.mine(old); err != nil {
+	if err := mayWrite(c.Holder, old); err != nil {
 		return err
 	}
 	if c.Holder != "" {
@@ -216,19 +216,17 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Annotate sets annotations of an index, which are labels of the release, if the index is as it was read.
-func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) error {
-	annotated := index.DeepCopy()
-	if annotated.Annotations == nil {
-		annotated.Annotations = map[string]string{}
-	}
-	maps.Copy(annotated.Annotations, changes)
-	_, err := c.Secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
-	return err
+// Annotate sets annotations of an index, which are labels of the release, if the index is as it was read. It returns what the index
+// is now.
+func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
+	return annotate(c.Secrets, index, changes)
 }
 
-// Revision of a record, by its index.
+// Revision of a record, by its index; 0 if there is none.
 func Revision(index *corev1.Secret) int {
+	if index == nil {
+		return 0
+	}
 	n, err := strconv.Atoi(index.Labels["version"])
 	if err != nil {
 		return 0 // not made by a driver

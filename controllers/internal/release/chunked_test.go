@@ -222,11 +222,14 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	if err := storage.Init(&other).Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("another one wrote it: %v", err)
 	}
-	if wait, err := other.Hold(index, now.Add(time.Hour), time.Second, nil); err != nil || wait <= 0 {
-		t.Errorf("another one took it while its holder may write: %v, %v", wait, err)
+	until := now.Add(time.Hour).Format(time.RFC3339Nano)
+	var wait Later
+	if _, err := Hold(other.Secrets, index, "b", until, time.Second, nil); !errors.As(err, &wait) || wait <= 0 {
+		t.Errorf("another one took it while its holder may write: %v", err)
 	}
-	if wait, err := other.Hold(index, now.Add(time.Hour), -2*time.Minute, map[string]string{"n": "1"}); err != nil || wait != 0 {
-		t.Errorf("nobody may write any more, and it could not be taken: %v, %v", wait, err)
+	held, err := Hold(other.Secrets, index, "b", until, -2*time.Minute, map[string]string{"n": "1"})
+	if err != nil || held.Annotations["n"] != "1" || held.Annotations[HolderKey] != "b" {
+		t.Errorf("nobody may write any more, and it could not be taken: %v", err)
 	}
 	if err := s.Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("who has lost it wrote it: %v", err)

@@ -42,11 +42,15 @@ type CleanUp struct {
 	Wait time.Duration
 }
 
-// For is the client of a release whose records are plain Helm's, in Secrets of the namespace.
-func (c *Clients) For(ctx context.Context, name, namespace string, marks Marks) (*Client, error) {
+// For is the client of a release whose records are plain Helm's, in Secrets of the namespace; written as held, if that is not nil.
+func (c *Clients) For(ctx context.Context, name, namespace string, marks Marks, held *Held) (*Client, error) {
 	secrets, err := c.Secrets(ctx, namespace)
 	if err != nil {
 		return nil, err
+	}
+	if held != nil {
+		held.SecretInterface = secrets
+		secrets = held
 	}
 	config, err := c.Configuration(ctx, namespace, driver.NewSecrets(OwnedSecrets(secrets, marks.Owner)))
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -54,27 +56,109 @@ func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(r)
 }
 
-// Hold makes the driver's holder the one who may go on with a record, until a time, unless another one still may: then it
-// says how long that is. Changes are annotations to set besides. The index is replaced only as it was read, so that of
-// two who come at once one gets it.
-func (c *Chunked) Hold(index *corev1.Secret, until time.Time, grace time.Duration, changes map[string]string) (wait time.Duration, err error) {
-	if t, err := time.Parse(time.RFC3339Nano, index.Annotations[UntilKey]); err == nil && index.Annotations[HolderKey] != c.Holder {
+// Later is an error that is none: there is nothing to do for so long, because another process may still write.
+type Later time.Duration
+
+// Error implements error.
+func (l Later) Error() string { return "to be looked at again in " + time.Duration(l).String() }
+
+// Hold makes a holder the one who may write, until a time as [UntilKey] has it, by the Secret of the newest record; unless another
+// one still may: then the error is [Later]. Changes are annotations to set besides. The Secret is replaced only as it was
+// read, so that of two who come at once one gets it; it returns what the Secret is then.
+func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, grace time.Duration, changes map[string]string) (*corev1.Secret, error) {
+	if t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey]); err == nil && record.Annotations[HolderKey] != holder {
 		if wait := time.Until(t.Add(grace)); wait > 0 {
-			return wait, nil
+			return nil, Later(wait)
 		}
 	}
-	held := map[string]string{HolderKey: c.Holder, UntilKey: until.UTC().Format(time.RFC3339Nano)}
-	maps.Copy(held, changes)
-	if err := c.Annotate(index, held); err != nil {
-		return 0, fmt.Errorf("taking over %s: %w", index.Name, err)
+	mine := map[string]string{HolderKey: holder, UntilKey: until}
+	maps.Copy(mine, changes)
+	held, err := annotate(secrets, record, mine)
+	if err != nil {
+		return nil, fmt.Errorf("taking over %s: %w", record.Name, err)
 	}
-	return 0, nil
+	return held, nil
 }
 
-// mine says whether the driver may write over a record: anybody over one that is at rest, else only its holder.
-func (c *Chunked) mine(index *corev1.Secret) error {
-	if c.Holder == "" || !Status(index).IsPending() || index.Annotations[HolderKey] == c.Holder {
+// annotate sets annotations of a Secret if it is as it was read.
+func annotate(secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
+	annotated := s.DeepCopy()
+	if annotated.Annotations == nil {
+		annotated.Annotations = map[string]string{}
+	}
+	maps.Copy(annotated.Annotations, changes)
+	return secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
+}
+
+// mayWrite says whether a holder may write over a record: anybody over one that is at rest, else only whoever holds it.
+func mayWrite(holder string, record *corev1.Secret) error {
+	if holder == "" || !Status(record).IsPending() || record.Annotations[HolderKey] == holder {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", index.Name, ErrNotMine)
+	return fmt.Errorf("%s: %w", record.Name, ErrNotMine)
+}
+
+// Held is a client of plain Helm's records for one holder. Whatever record it makes says who that is; one that is pending and
+// another's it does not write over. It remembers records as it read them first, and replaces them only as such: have one for
+// each pass.
+type Held struct {
+	corev1client.SecretInterface
+	Holder, Until string
+
+	read map[string]*corev1.Secret
+}
+
+// Hold holds a release by one of its records, as [Hold] does.
+func (h *Held) Hold(key string, grace time.Duration) error {
+	record := h.read[key]
+	if record == nil || record.Annotations[HolderKey] == h.Holder && record.Annotations[UntilKey] == h.Until {
+		return nil
+	}
+	held, err := Hold(h.SecretInterface, record, h.Holder, h.Until, grace, nil)
+	if err == nil {
+		h.read[key] = held
+	}
+	return err
+}
+
+// List implements corev1client.SecretInterface.
+func (h *Held) List(ctx context.Context, o metav1.ListOptions) (*corev1.SecretList, error) {
+	list, err := h.SecretInterface.List(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if h.read[list.Items[i].Name] == nil {
+			h.remember(&list.Items[i], nil)
+		}
+	}
+	return list, nil
+}
+
+// Create implements corev1client.SecretInterface.
+func (h *Held) Create(ctx context.Context, in *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {
+	in.Annotations = map[string]string{HolderKey: h.Holder, UntilKey: h.Until}
+	return h.remember(h.SecretInterface.Create(ctx, in, o))
+}
+
+// Update implements corev1client.SecretInterface. Helm writes whole records, made afresh.
+func (h *Held) Update(ctx context.Context, in *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
+	if old := h.read[in.Name]; old != nil {
+		if err := mayWrite(h.Holder, old); err != nil {
+			return nil, err
+		}
+		in.Annotations, in.ResourceVersion = old.Annotations, old.ResourceVersion
+	}
+	return h.remember(h.SecretInterface.Update(ctx, in, o))
+}
+
+func (h *Held) remember(s *corev1.Secret, err error) (*corev1.Secret, error) {
+	if err != nil {
+		return nil, err
+	}
+	if h.read == nil {
+		h.read = map[string]*corev1.Secret{}
+	}
+	h.read[s.Name] = s
+	return s, nil
 }

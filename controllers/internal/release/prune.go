@@ -38,7 +38,7 @@ func (c *Client) Prune(deployed *release.Release) error {
 			return fmt.Errorf("revision %d: %w", r.Version, err)
 		}
 		for _, info := range made.Difference(keep) {
-			if _, err := Remove(info, droppable(deployed)); err != nil {
+			if _, err := Remove(info, droppable(deployed), nil); err != nil {
 				return fmt.Errorf("deleting what revision %d has made: %w", r.Version, err)
 			}
 		}
@@ -55,8 +55,9 @@ func droppable(of *release.Release) func(metav1.Object) bool {
 	}
 }
 
-// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. It does not wait for it to be gone.
-func Remove(info *resource.Info, mine func(metav1.Object) bool) (left bool, err error) {
+// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. What is to be done before that, first
+// does, if it is not nil; nothing is deleted if it fails. It does not wait for it to be gone.
+func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() error) (left bool, err error) {
 	helper := resource.NewHelper(info.Client, info.Mapping)
 	object, err := helper.Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
@@ -70,6 +71,11 @@ func Remove(info *resource.Info, mine func(metav1.Object) bool) (left bool, err 
 	}
 	if m.GetDeletionTimestamp() != nil {
 		return true, nil
+	}
+	if first != nil {
+		if err := first(); err != nil {
+			return true, err
+		}
 	}
 	uid, background := m.GetUID(), metav1.DeletePropagationBackground
 	_, err = helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{

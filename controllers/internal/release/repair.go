@@ -20,8 +20,12 @@ import (
 )
 
 // Reconcile puts back what has drifted from the release: objects that are gone are made again, and fields that the
-// manifest sets get its values. Fields that it does not set are left alone.
-func (c *Client) Reconcile(of *release.Release) error {
+// manifest sets get its values. Fields that it does not set are left alone. What is to be done before anything is written,
+// first does, if it is not nil; nothing is written if it fails.
+func (c *Client) Reconcile(of *release.Release, first func() error) error {
+	if first == nil {
+		first = func() error { return nil }
+	}
 	infos, err := c.Config.KubeClient.Build(bytes.NewBufferString(of.Manifest), false)
 	if err != nil {
 		return err
@@ -34,6 +38,9 @@ func (c *Client) Reconcile(of *release.Release) error {
 		existing, err := helper.Get(expected.Namespace, expected.Name)
 		switch {
 		case apierrors.IsNotFound(err):
+			if err := first(); err != nil {
+				return err
+			}
 			if _, err := helper.Create(expected.Namespace, true, expected.Object); err != nil {
 				return fmt.Errorf("create error: %w", err)
 			}
@@ -47,6 +54,9 @@ func (c *Client) Reconcile(of *release.Release) error {
 		}
 		if patch == nil {
 			return nil
+		}
+		if err := first(); err != nil {
+			return err
 		}
 		if _, err := helper.Patch(expected.Namespace, expected.Name, kind, patch, &metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("patch error: %w", err)

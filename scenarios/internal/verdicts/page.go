@@ -34,8 +34,8 @@ asked in each run all that it answers. Commit is the one on which the cell was l
 |---|---|---|---|---|---|---|---|
 `
 
-// render writes the page.
-func render(story string, cells []cell) string {
+// render writes the page, down to its ending.
+func render(story string, cells []cell, ending string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, header, story)
 	for _, c := range cells {
@@ -44,6 +44,26 @@ func render(story string, cells []cell) string {
 			link = fmt.Sprintf("[%s](%s/%s)", strings.TrimSuffix(c.Story, ".txtar"), catalogue, c.Story)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", c.Name, c.Expected, c.Observed, c.Runs, c.Steps, link, c.Status, c.Commit)
+	}
+	b.WriteString(ending)
+	return b.String()
+}
+
+// upstream says what the variant that upstream settled for keeps and gives up: the questions that it holds and falls under.
+func (t Table[V]) upstream() string {
+	if t.Settled == "" {
+		return ""
+	}
+	by := map[string][]string{}
+	for _, c := range t.Columns {
+		by[c.Answer(t.Upstream)] = append(by[c.Answer(t.Upstream)], c.Name)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## What upstream settled for\n\n%s\n", t.Settled)
+	for _, part := range []struct{ mark, says string }{{Holds, "keeps"}, {Falls, "gives up"}, {Silent, "is not asked"}} {
+		if names := by[part.mark]; len(names) > 0 {
+			fmt.Fprintf(&b, "\n%s %s, as the columns are called: %s.\n", t.Upstream, part.says, strings.Join(names, "; "))
+		}
 	}
 	return b.String()
 }

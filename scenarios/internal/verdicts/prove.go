@@ -52,7 +52,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	cells = merge(cells, seen)
 	if !Replaying() && !*write && !*more {
-		t.Run("page", func(t *testing.T) { fresh(t, cells, cmp.Or(table.AtLeast, 50)) })
+		t.Run("page", func(t *testing.T) { fresh(t, cells, table.upstream(), cmp.Or(table.AtLeast, 50)) })
 	}
 	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
 	for i, column := range table.Columns {
@@ -93,10 +93,10 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Fatal(err)
 		}
 		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
-		writePage(t, p.cells)
+		writePage(t, p.cells, p.table.upstream())
 	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
-		writePage(t, p.cells)
+		writePage(t, p.cells, p.table.upstream())
 	case *timed:
 		if err := timeAnew(t, c, column.Scenario(v)); err != nil {
 			t.Error(err)
@@ -106,7 +106,7 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Error(err)
 		} else if *more {
 			c.Commit = *commit
-			writePage(t, p.cells)
+			writePage(t, p.cells, p.table.upstream())
 		}
 	default:
 		r := p.hold(t, column, v, few)
@@ -181,9 +181,9 @@ func timeAnew(t *testing.T, c *cell, faulty func(*sim.World)) error {
 	return err
 }
 
-func writePage(t *testing.T, cells []cell) {
+func writePage(t *testing.T, cells []cell, ending string) {
 	t.Helper()
-	if err := os.WriteFile(page, []byte(render(folder(t), cells)), 0o666); err != nil {
+	if err := os.WriteFile(page, []byte(render(folder(t), cells, ending)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -220,7 +220,7 @@ func stories() (map[string]*story.Story, error) {
 }
 
 // fresh holds the page and the catalogue against the table.
-func fresh(t *testing.T, cells []cell, atLeast int) {
+func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
 	again := "; run make verdicts STORY=" + folder(t)
 	var told []string
 	for _, c := range cells {
@@ -248,7 +248,7 @@ func fresh(t *testing.T, cells []cell, atLeast int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := differ.Diff(render(folder(t), cells), string(got)); d != "" {
+	if d := differ.Diff(render(folder(t), cells, ending), string(got)); d != "" {
 		t.Errorf("%s is stale (-table +page)%s\n%s", page, again, d)
 	}
 }

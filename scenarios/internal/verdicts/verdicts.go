@@ -95,6 +95,10 @@ type Table[V ~string] struct {
 	// Cure is the variant that every kept story must leave alone.
 	Cure    V
 	Columns []Column[V]
+	// Upstream is the variant that upstream settled for in the end, and Settled says how. The page ends with what it keeps and what it
+	// gives up; there is no such end if Settled is empty.
+	Upstream V
+	Settled  string
 	// AtLeast is in how many runs every cell that holds must have held for the page to stand; 50 if zero, so that a story
 	// that is being written can be looked at in minutes. A finished one has Enough.
 	AtLeast int

@@ -95,7 +95,7 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
-	writePage(t, cells)
+	writePage(t, cells, "")
 	seen, err := observations()
 	if err != nil {
 		t.Fatal(err)
