@@ -244,8 +244,8 @@ var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.M
 func MadeAgain(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Remove(extension())
-		for s.Client().Get(s.Context(), client.ObjectKey{Name: app}, &v1.ClusterExtension{}) == nil {
-			s.Sleep(time.Millisecond)
+		for d := time.Millisecond; s.Client().Get(s.Context(), client.ObjectKey{Name: app}, &v1.ClusterExtension{}) == nil; d = min(2*d, time.Second) {
+			s.Sleep(d)
 		}
 		s.Sleep(sim.Draw(s.World, "until it is made again", moments))
 		s.Wants("", "")
