@@ -34,8 +34,8 @@ asked in each run all that it answers. Commit is the one on which the cell was l
 |---|---|---|---|---|---|---|---|
 `
 
-// render writes the page.
-func render(story string, cells []cell) string {
+// render writes the page, with what was foretold at its end.
+func render(story string, cells []cell, foretold string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, header, story)
 	for _, c := range cells {
@@ -45,7 +45,7 @@ func render(story string, cells []cell) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", c.Name, c.Expected, c.Observed, c.Runs, c.Steps, link, c.Status, c.Commit)
 	}
-	return b.String()
+	return b.String() + foretold
 }
 
 var linked = regexp.MustCompile(`^\[.*\]\(.*/(.*)\)$`)

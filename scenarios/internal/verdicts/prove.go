@@ -52,7 +52,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	cells = merge(cells, seen)
 	if !Replaying() && !*write && !*more {
-		t.Run("page", func(t *testing.T) { fresh(t, cells, cmp.Or(table.AtLeast, 50)) })
+		t.Run("page", func(t *testing.T) { fresh(t, cells, cmp.Or(table.AtLeast, 50), table.Predicted(table.Foretold)) })
 	}
 	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
 	for i, column := range table.Columns {
@@ -93,10 +93,10 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Fatal(err)
 		}
 		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
-		writePage(t, p.cells)
+		writePage(t, p.cells, p.table.Predicted(p.table.Foretold))
 	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
-		writePage(t, p.cells)
+		writePage(t, p.cells, p.table.Predicted(p.table.Foretold))
 	case *timed:
 		if err := timeAnew(t, c, column.Scenario(v)); err != nil {
 			t.Error(err)
@@ -106,7 +106,7 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Error(err)
 		} else if *more {
 			c.Commit = *commit
-			writePage(t, p.cells)
+			writePage(t, p.cells, p.table.Predicted(p.table.Foretold))
 		}
 	default:
 		r := p.hold(t, column, v, few)
@@ -181,9 +181,9 @@ func timeAnew(t *testing.T, c *cell, faulty func(*sim.World)) error {
 	return err
 }
 
-func writePage(t *testing.T, cells []cell) {
+func writePage(t *testing.T, cells []cell, foretold string) {
 	t.Helper()
-	if err := os.WriteFile(page, []byte(render(folder(t), cells)), 0o666); err != nil {
+	if err := os.WriteFile(page, []byte(render(folder(t), cells, foretold)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -219,8 +219,8 @@ func stories() (map[string]*story.Story, error) {
 	return all, nil
 }
 
-// fresh holds the page and the catalogue against the table.
-func fresh(t *testing.T, cells []cell, atLeast int) {
+// fresh holds the page, which ends with what was foretold, and the catalogue against the table.
+func fresh(t *testing.T, cells []cell, atLeast int, foretold string) {
 	again := "; run make verdicts STORY=" + folder(t)
 	var told []string
 	for _, c := range cells {
@@ -248,7 +248,7 @@ func fresh(t *testing.T, cells []cell, atLeast int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := differ.Diff(render(folder(t), cells), string(got)); d != "" {
+	if d := differ.Diff(render(folder(t), cells, foretold), string(got)); d != "" {
 		t.Errorf("%s is stale (-table +page)%s\n%s", page, again, d)
 	}
 }

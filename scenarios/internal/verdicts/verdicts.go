@@ -95,6 +95,8 @@ type Table[V ~string] struct {
 	// Cure is the variant that every kept story must leave alone.
 	Cure    V
 	Columns []Column[V]
+	// Foretold are the dossier's predictions, which the page holds against the cells.
+	Foretold []Prediction[V]
 	// AtLeast is in how many runs every cell that holds must have held for the page to stand; 50 if zero, so that a story
 	// that is being written can be looked at in minutes. A finished one has Enough.
 	AtLeast int

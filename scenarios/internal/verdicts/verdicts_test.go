@@ -95,7 +95,12 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
-	writePage(t, cells)
+	table.Foretold = []Prediction[toy]{{"it will be bad", "is good", "bad", true}, {"so will the other", "is good", "good", true}}
+	foretold := table.Predicted(table.Foretold)
+	if !strings.Contains(foretold, "| it will be bad | is good: bad | confirmed |") || !strings.Contains(foretold, "| so will the other | is good: good | refuted |") {
+		t.Errorf("foretold was %s", foretold)
+	}
+	writePage(t, cells, foretold)
 	seen, err := observations()
 	if err != nil {
 		t.Fatal(err)
