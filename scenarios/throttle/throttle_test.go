@@ -26,7 +26,7 @@ func thousand(v throttle.Variant) func(*sim.World) {
 		}
 		s := Begin(w, v, scene)
 		w.Sleep(time.Minute)
-		askIsolated(s)
+		s.ask(isolated)
 		comeAndGo(s)
 		s.Apply(note("the-end"))
 	}
