@@ -64,11 +64,11 @@ func late() []sim.Fault { return lateNews(30 * time.Second) }
 
 // troubles are nuisances of which only one object's writes fail.
 func troubles(name string) func() []sim.Fault {
-	return func() []sim.Fault { return append(late(), failing(sim.Named(name))...) }
+	return func() []sim.Fault { return append(late(), failing(sim.Named("default/"+name))...) }
 }
 
 func failingFor(name string) func() []sim.Fault {
-	return func() []sim.Fault { return failing(sim.Named(name)) }
+	return func() []sim.Fault { return failing(sim.Named("default/" + name)) }
 }
 
 // lateNews are what may become of a watch.
