@@ -189,5 +189,5 @@ func bulky(s *Story) {
 	o := Example("bulky")
 	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
 	s.Apply(o)
-	s.Sleep(40 * time.Second)
+	s.Sleep(20 * time.Second)
 }

@@ -11,7 +11,7 @@ func openness() []column {
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "actionable", Scene: tooLong, Faults: late, Broken: actionable,
+			Name: "actionable", Scene: tell(legal, briefly), Faults: late, Broken: actionable,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},

@@ -40,7 +40,7 @@ func rejections() []column {
 			Name: "bounded, more than a request may carry", Scene: tooLarge, Faults: late, Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{"V1": "in 40 s the kubelet starts it three times"},
+			Because: because{"V1": "in 20 s the kubelet starts it twice"},
 		},
 	}
 }

@@ -102,6 +102,12 @@ func oneVerbose(s *Story) {
 	s.Sleep(dwell)
 }
 
+// briefly is the same for a while that a hot loop of such sizes can be borne for.
+func briefly(s *Story) {
+	s.Apply(Verbose("verbose"))
+	s.Sleep(20 * time.Second)
+}
+
 // deletedAtOnce is held by somebody else's finalizer when it is deleted, vanished by nobody's.
 func deletedAtOnce(s *Story) {
 	o := Example("deleted")
