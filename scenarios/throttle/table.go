@@ -63,6 +63,7 @@ const (
 	kubelet = "it keeps to the kubelet's schedule, see “once a life”, and from the back-off of 300 s on that is twice within 610 s"
 	first   = "the effect comes before anything is written down of it"
 	noDelay = "it has no delays of its own"
+	idle    = "who does not try again calls no handler twice"
 )
 
 // Scenes of which more than one thing is asked.

@@ -90,9 +90,9 @@ func effects() []column {
 		},
 		{
 			Name: "called once, lost reply", Scene: unheard, Faults: lostReply, Broken: calledOnce,
-			Caught:  uncured,
+			Caught:  variants("V0c", "V1"),
 			Dossier: "– – – – – – – –",
-			Because: because{"": without + ": " + first},
+			Because: because{"": without + "; " + idle},
 		},
 		{
 			Name: "effect once, stale watch", Scene: watched, Faults: lag, Broken: effectOnce,
@@ -138,7 +138,7 @@ func answers() []column {
 			Name: "called once, the server fails", Scene: failed, Faults: failingPatch, Broken: calledOnce,
 			Caught:  variants("V0c", "V1"),
 			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; who does not try again calls no handler twice"},
+			Because: because{"": without + "; " + idle},
 		},
 		{
 			Name: "server errors are retried in the client", Scene: failed, Faults: failingPatch, Broken: insists,
