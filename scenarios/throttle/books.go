@@ -146,7 +146,9 @@ func (b *Books) take(h *history.History) {
 		case e.Ref.Kind == "KopfExample" && (e.Verb == "list" || e.Verb == "watch"):
 			b.hears(e, h)
 		case e.Ref.Kind == "KopfExample" && e.Kind == history.Deliver:
-			b.heard(e.At, e.Received)
+			var frame struct{ Object json.RawMessage }
+			mustDecode(e.Received, &frame)
+			b.heard(e.At, frame.Object)
 		case e.Ref.Kind == "KopfExample" && e.Verb == "get":
 			if o := b.named(e.Ref.Name); o != nil && e.Kind == history.Request {
 				o.reads = append(o.reads, e.At)
