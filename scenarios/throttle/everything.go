@@ -102,6 +102,9 @@ func lateAndLost() []sim.Fault { return append(late(), failing()[1]) }
 
 func lostReply() []sim.Fault { return []sim.Fault{sim.LostReply(sim.In(Operator))} }
 
+// failingWrites are for where a watch has nothing to say, because nothing can be written.
+func failingWrites() []sim.Fault { return failing() }
+
 func failingPatch() []sim.Fault { return failing()[:1] }
 
 func failingWatch() []sim.Fault {

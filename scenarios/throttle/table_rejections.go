@@ -22,13 +22,13 @@ func rejections() []column {
 			Because: because{"V1": kubelet},
 		},
 		{
-			Name: "bounded, webhook away for ten minutes", Scene: tell(away, answered), Faults: late, Broken: bounded,
+			Name: "bounded, webhook away for ten minutes", Scene: tell(away, answered), Faults: failingWrites, Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{"V1": "in ten minutes the kubelet starts it six times"},
 		},
 		{
-			Name: "bounded, a schema has grown", Scene: grownOut, Faults: late, Broken: bounded,
+			Name: "bounded, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: bounded,
 			Caught:  variants("V0c"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{
@@ -65,7 +65,7 @@ func rejectionsAfter() []column {
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "actionable, a schema has grown", Scene: grownOut, Faults: late, Broken: actionable,
+			Name: "actionable, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: actionable,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
