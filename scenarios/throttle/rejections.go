@@ -114,9 +114,9 @@ var (
 	denying       = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) { s.police("kopfexamples") }}
 	denyingQuiet  = Scene{Handlers: []string{short}, Before: denying.Before}
 	denyingAll    = Scene{Handlers: []string{short}, Before: func(s *Story) { s.police("kopfexamples", "kopfexamples/status") }}
-	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered}
+	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
 	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
-	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown}
+	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 	outgrownQuiet = Scene{Handlers: []string{short}, Before: grown}
 )
 

@@ -48,6 +48,8 @@ type Scene struct {
 	Workers int
 	// Before is what happens before the operator starts; nil for nothing.
 	Before func(*Story)
+	// Early has faults strike from the start, where nothing is written later.
+	Early bool
 }
 
 // Begin installs the kind and starts the operator; it applies nothing but what the scene says.

@@ -186,7 +186,7 @@ func neighbourhood() []column {
 			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓",
 		},
 		{
-			Name: "isolation outside the net", Scene: tell(legal, garbled), Faults: troubles("garbled"), Broken: isolated,
+			Name: "isolation outside the net", Scene: tell(legal, garbled), Faults: late, Broken: isolated,
 			Caught:  variants("V1", "V1+V2"),
 			Dossier: "– – – ✗ – ✗ – –",
 			Because: because{"": "an error in the operator's own bookkeeping; what swallows errors swallows these too"},

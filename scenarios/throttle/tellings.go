@@ -51,8 +51,13 @@ func tell(scene Scene, happen func(*Story)) *verdicts.Scene[throttle.Variant] {
 	return &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, scene)
+			if scene.Early {
+				w.Inject(faults...)
+			}
 			w.Sleep(time.Second) // it watches before there is anything to see
-			w.Inject(faults...)
+			if !scene.Early {
+				w.Inject(faults...)
+			}
 			s.ask(sentences...)
 			happen(s)
 			s.over = true
