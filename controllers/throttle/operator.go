@@ -114,14 +114,22 @@ func (k *keeper) watch(ctx context.Context) error {
 }
 
 func (k *keeper) listAndWatch(ctx context.Context) error {
-	list, err := k.client.Resource(Examples).List(ctx, metav1.ListOptions{})
+	var list *unstructured.UnstructuredList
+	err := k.patiently(ctx, func() (err error) {
+		list, err = k.client.Resource(Examples).List(ctx, metav1.ListOptions{})
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
 		k.event(ctx, &list.Items[i])
 	}
-	w, err := k.client.Resource(Examples).Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+	var w watch.Interface
+	err = k.patiently(ctx, func() (err error) {
+		w, err = k.client.Resource(Examples).Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const touch = Domain + "/touch-dummy"
 
 // process takes the object one handler further; the write that records it is the event that leads on. If all that is
 // left to do has to wait, it returns for how long.
-func (k *keeper) process(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) (time.Duration, error) {
+func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured, records map[string]*Record) (time.Duration, error) {
 	marked := slices.Contains(body.GetFinalizers(), Finalizer)
 	switch {
 	case body.GetDeletionTimestamp() != nil && marked:
@@ -40,13 +40,16 @@ func (k *keeper) process(ctx context.Context, body *unstructured.Unstructured, r
 		h := &k.Handlers[i]
 		r := records[h.ID]
 		switch d := r.wait(); {
-		case h.When != nil && !h.When(body), r.about(body) && r.done():
+		case h.When != nil && !h.When(body):
+		case o.keeps(body, k.policy.key(h.ID), h):
+			return 0, k.record(ctx, o, nil, body, h, o.kept[h.ID].value)
+		case r.about(body) && r.done():
 		case r.about(body) && d > 0:
 			if wait == 0 || d < wait {
 				wait = d
 			}
 		default:
-			return 0, k.handle(ctx, body, h, r)
+			return 0, k.handle(ctx, o, body, h, r)
 		}
 	}
 	if wait == 0 && k.policy.report {
@@ -56,7 +59,7 @@ func (k *keeper) process(ctx context.Context, body *unstructured.Unstructured, r
 }
 
 // handle calls a handler and records what came of it: on the body first, then in the status.
-func (k *keeper) handle(ctx context.Context, body *unstructured.Unstructured, h *Handler, r *Record) error {
+func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler, r *Record) error {
 	if !r.about(body) {
 		r = &Record{Change: body.GetGeneration(), Started: now()}
 	}
@@ -64,7 +67,11 @@ func (k *keeper) handle(ctx context.Context, body *unstructured.Unstructured, h 
 	if k.policy.intent {
 		r.Delayed = later(delay(r.Attempts)) // should nothing be heard of this attempt
 		r.Attempts++
-		if err := k.record(ctx, k.seen(body), body, h, r); err != nil {
+		value, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if err := k.record(ctx, o, k.seen(body), body, h, string(value)); err != nil {
 			return err
 		}
 		task.Token = token(body, h)
@@ -74,7 +81,14 @@ func (k *keeper) handle(ctx context.Context, body *unstructured.Unstructured, h 
 		return ctx.Err() // the handler was interrupted
 	}
 	r.take(h, result, err)
-	if err := k.record(ctx, nil, body, h, r); err != nil || !r.Success {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if k.policy.classify {
+		o.kept[h.ID] = outcome{body.GetGeneration(), string(value)}
+	}
+	if err := k.record(ctx, o, nil, body, h, string(value)); err != nil || !r.Success {
 		return err
 	}
 	if k.policy.report {
@@ -96,14 +110,27 @@ func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, 
 
 // record persists a handler's record. An intent stands on what was read: an answer of 409 says that it was not the newest,
 // which another attempt will bring. An outcome has happened, whatever has become of the object meanwhile.
-func (k *keeper) record(ctx context.Context, seen map[string]any, body *unstructured.Unstructured, h *Handler, r *Record) error {
-	value, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	change := annotation(k.policy.key(h.ID), string(value))
+func (k *keeper) record(ctx context.Context, o *object, seen map[string]any, body *unstructured.Unstructured, h *Handler, value string) error {
+	change := annotation(k.policy.key(h.ID), value)
 	maps.Copy(change["metadata"].(map[string]any), seen)
-	return k.patch(ctx, body, "", change)
+	err := k.patch(ctx, body, "", change)
+	if err == nil && o.kept[h.ID].value == value {
+		delete(o.kept, h.ID)
+	}
+	return err
+}
+
+// outcome is what a call came to and what could not be written down yet. While the input is the same the handler need not,
+// and must not, be called again for it: only the write is tried again.
+type outcome struct {
+	change int64
+	value  string
+}
+
+// keeps says whether there is an outcome for the object as it is that does not stand on it.
+func (o *object) keeps(body *unstructured.Unstructured, key string, h *Handler) bool {
+	kept, ok := o.kept[h.ID]
+	return ok && kept.change == body.GetGeneration() && kept.value != body.GetAnnotations()[key]
 }
 
 // finalizers replaces the list, which is what a merge patch does with lists.
@@ -135,9 +162,14 @@ func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub
 	if sub != "" {
 		subs = []string{sub}
 	}
-	_, err = k.client.Resource(Examples).Namespace(body.GetNamespace()).
-		Patch(ctx, body.GetName(), types.MergePatchType, data, metav1.PatchOptions{}, subs...)
+	err = k.patiently(ctx, func() error {
+		_, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).
+			Patch(ctx, body.GetName(), types.MergePatchType, data, metav1.PatchOptions{}, subs...)
+		return err
+	})
 	switch {
+	case apierrors.IsNotFound(err) && k.policy.classify:
+		return k.vanished(ctx, body, err)
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:

@@ -3,7 +3,9 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,15 +23,16 @@ var Events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
 // report writes down an error. Whether that works is not a reason for another error: the object is tried again anyway.
 func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, err error) {
-	if !k.policy.report || apierrors.IsConflict(err) {
+	if !k.policy.report {
 		return
 	}
-	reason := string(apierrors.ReasonForError(err))
-	if reason == "" {
-		reason = "Failed"
+	reason := cmp.Or(string(apierrors.ReasonForError(err)), noAnswer)
+	if old := condition(body); old["status"] == string(metav1.ConditionFalse) && old["observedGeneration"] == body.GetGeneration() &&
+		weight(old["reason"]) > weight(reason) {
+		return
 	}
 	refused := k.status(ctx, body, nil, metav1.ConditionFalse, reason, err.Error())
-	if refused == nil {
+	if refused == nil || errors.Is(refused, errVanished) {
 		return
 	}
 	message := fmt.Sprintf("%v; the status cannot say so: %v", err, refused)
@@ -45,6 +48,21 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 		},
 	}}
 	_, _ = k.client.Resource(Events).Namespace(body.GetNamespace()).Create(ctx, event, metav1.CreateOptions{})
+}
+
+// noAnswer is the reason where there was no answer that could give one.
+const noAnswer = "Failed"
+
+// weight orders reasons by how much they say: what the server could not do, or nobody heard of, may pass, and must not take
+// the place of what it refuses.
+func weight(reason any) int {
+	switch s, _ := reason.(string); {
+	case s == noAnswer:
+		return 0
+	case transient(metav1.StatusReason(s)):
+		return 1
+	}
+	return 2
 }
 
 // status writes the condition, and more if there is more to say; nothing if the object says so already.

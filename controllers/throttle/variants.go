@@ -36,7 +36,7 @@ type reaction int
 
 const (
 	swallow  reaction = iota // nothing: the event is lost
-	again                    // the object is tried again half a second later
+	insist                   // the object is tried again half a second later
 	crash                    // the process ends
 	throttle                 // the worker sleeps before it looks at the newest event
 	backOff                  // the object is read and tried again after the same delays, and no worker waits for that
@@ -54,6 +54,8 @@ type policy struct {
 	key func(handler string) string
 	// intent has a handler's start persisted before it runs, and names what it makes after that.
 	intent bool
+	// classify tells answers of the API server apart, and keeps what a handler has come to until it has been written down.
+	classify bool
 	// report says on the object, or where that is refused in an Event about it, what went wrong.
 	report bool
 	// idle is how long a worker waits for another event of its object before it ends.
@@ -66,7 +68,7 @@ func policies() map[Variant]policy {
 	v0b := v0a
 	v0b.mute = true
 	v0c := v0a
-	v0c.after, v0c.around, v0c.mortal = again, again, true
+	v0c.after, v0c.around, v0c.mortal = insist, insist, true
 	v1 := v0a
 	v1.after, v1.around, v1.mortal = crash, crash, true
 	v2 := v0a
@@ -75,7 +77,7 @@ func policies() map[Variant]policy {
 	v1v2.around, v1v2.mortal = crash, true
 	v3 := v0a
 	v3.key = legalKey
-	v4 := policy{after: backOff, around: backOff, mortal: true, key: legalKey, intent: true, report: true}
+	v4 := policy{after: backOff, around: backOff, mortal: true, key: legalKey, intent: true, classify: true, report: true}
 
 	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4: v4, "": v4}
 }

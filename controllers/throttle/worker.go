@@ -4,10 +4,10 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -24,6 +24,8 @@ type object struct {
 	// alarm numbers what was said last of when to come back; earlier alarms do not count.
 	alarm int
 	gone  bool
+	// kept are outcomes that are not written down yet, by handler. Only the object's worker looks at them.
+	kept map[string]outcome
 }
 
 // delays follow the first failure, the second, and so on; the last one is for all that come after.
@@ -55,7 +57,7 @@ func (k *keeper) event(ctx context.Context, body *unstructured.Unstructured) {
 	defer k.mu.Unlock()
 	o := k.objects[body.GetUID()]
 	if o == nil {
-		o = &object{fresh: make(chan struct{}, 1)}
+		o = &object{fresh: make(chan struct{}, 1), kept: map[string]outcome{}}
 		k.objects[body.GetUID()] = o
 	}
 	o.newest = body
@@ -99,11 +101,16 @@ func (k *keeper) work(ctx context.Context, o *object) {
 		if !k.unthrottled(ctx, o, body) {
 			continue
 		}
-		wait, err := k.look(ctx, body)
+		wait, err := k.look(ctx, o, body)
 		switch {
+		case errors.Is(err, errVanished):
+			k.succeed(o)
+		case k.policy.classify && apierrors.IsConflict(err):
+			k.comeBack(ctx, o, body, 0) // no failure: somebody was faster
 		case err != nil:
 			k.react(ctx, o, body, err)
 		case wait > 0 && k.policy.after == backOff:
+			k.succeed(o)
 			k.comeBack(ctx, o, body, wait)
 		case wait > 0:
 			k.succeed(o)
@@ -193,12 +200,12 @@ func (k *keeper) unthrottled(ctx context.Context, o *object, body *unstructured.
 
 // look takes one event through: first what the operator itself wrote on the object, then its handlers. An error of the
 // former is around the handlers, and not in the reach of what V2 guards. It returns how long a handler is to wait.
-func (k *keeper) look(ctx context.Context, body *unstructured.Unstructured) (time.Duration, error) {
+func (k *keeper) look(ctx context.Context, o *object, body *unstructured.Unstructured) (time.Duration, error) {
 	records, err := k.recall(body)
 	if err != nil {
 		return 0, &aroundError{err}
 	}
-	return k.process(ctx, body, records)
+	return k.process(ctx, o, body, records)
 }
 
 // aroundError is an error of the thin layer around the handlers.
@@ -217,7 +224,7 @@ func (k *keeper) react(ctx context.Context, o *object, body *unstructured.Unstru
 	}
 	switch what {
 	case swallow:
-	case again:
+	case insist:
 		if pause(ctx, 500*time.Millisecond) {
 			k.putBack(o, body)
 		}
@@ -248,12 +255,12 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 			if stale {
 				return
 			}
-			latest, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).Get(ctx, body.GetName(), metav1.GetOptions{})
+			latest, err := k.latest(ctx, body)
 			switch {
-			case err == nil && latest.GetUID() == body.GetUID():
+			case err == nil:
 				k.event(ctx, latest)
 				return
-			case err == nil || apierrors.IsNotFound(err):
+			case errors.Is(err, errVanished):
 				return // the watch says so too
 			}
 			k.mu.Lock()

@@ -136,47 +136,27 @@ repetition, "exactly once" is not to be had across a crash.
 			b.WriteString(shown(t, l.variant, l.cell))
 		}
 	}
-	b.WriteString(foretold())
+	b.WriteString(Table().Predicted(predictions))
 	return b.String()
 }
 
 // predictions are what the dossier derived from reading the code, without having seen it happen.
-var predictions = []struct {
-	says    string
-	column  string
-	variant promotion.Variant
-	falls   bool
-}{
-	{"an edit of the spec during a promotion repeats it", "an edit wakes it", promotion.V3, true},
-	{"so does an event of an application, through the channel", "app burst", promotion.V3, true},
-	{"so does an event of a GitopsCluster", "a cluster's event wakes it", promotion.V3, true},
-	{"so does a leftover timer, in the classic queue", "a leftover timer wakes it, classic queue", promotion.V3, true},
-	{"so does a leftover timer, in the priority queue", "a leftover timer wakes it, priority queue", promotion.V3, true},
-	{"so does a last patch that fails", "the last patch fails", promotion.V3, true},
-	{"so does a crash between promoting and recording", "crash window", promotion.V3, true},
-	{"so do an old leader and a new one", "two leaders", promotion.V3, true},
-	{"reading one's own writes helps against neither of the last two", "two leaders", promotion.V5, true},
-	{"without a requeue a target that appears late is not seen", "a late target is seen", promotion.V2, true},
-	{"without a requeue a cluster that is not in sync at first is not seen", "a late cluster is seen", promotion.V2, true},
-	{"a conflict with its own earlier write delays an intent, and no more", "arrives everywhere", promotion.V6, false},
-	{"a time in the status makes that conflict return for ever", "no livelock", promotion.V6t, true},
-	{"a guard without episodes blocks the return to a revision", "comes back", promotion.V7, true},
-	{"a policy that only the environment has makes the original panic", "a policy only on the environment", promotion.V0, true},
-}
-
-// foretold holds the predictions against the table, which the tests hold against the runs.
-func foretold() string {
-	var b strings.Builder
-	b.WriteString("\n## What was foretold\n\nPredictions from reading the code, before anything ran, and what the cells of [VERDICTS.md](VERDICTS.md) say of them:\n\n" +
-		"| prediction | cell | |\n|---|---|---|\n")
-	for _, p := range predictions {
-		verdict := "confirmed"
-		if slices.Contains(Table().Column(p.column).Caught, p.variant) != p.falls {
-			verdict = "refuted"
-		}
-		fmt.Fprintf(&b, "| %s | %s: %s | %s |\n", p.says, p.column, p.variant, verdict)
-	}
-	return b.String()
+var predictions = []verdicts.Prediction[promotion.Variant]{
+	{Says: "an edit of the spec during a promotion repeats it", Column: "an edit wakes it", Variant: promotion.V3, Falls: true},
+	{Says: "so does an event of an application, through the channel", Column: "app burst", Variant: promotion.V3, Falls: true},
+	{Says: "so does an event of a GitopsCluster", Column: "a cluster's event wakes it", Variant: promotion.V3, Falls: true},
+	{Says: "so does a leftover timer, in the classic queue", Column: "a leftover timer wakes it, classic queue", Variant: promotion.V3, Falls: true},
+	{Says: "so does a leftover timer, in the priority queue", Column: "a leftover timer wakes it, priority queue", Variant: promotion.V3, Falls: true},
+	{Says: "so does a last patch that fails", Column: "the last patch fails", Variant: promotion.V3, Falls: true},
+	{Says: "so does a crash between promoting and recording", Column: "crash window", Variant: promotion.V3, Falls: true},
+	{Says: "so do an old leader and a new one", Column: "two leaders", Variant: promotion.V3, Falls: true},
+	{Says: "reading one's own writes helps against neither of the last two", Column: "two leaders", Variant: promotion.V5, Falls: true},
+	{Says: "without a requeue a target that appears late is not seen", Column: "a late target is seen", Variant: promotion.V2, Falls: true},
+	{Says: "without a requeue a cluster that is not in sync at first is not seen", Column: "a late cluster is seen", Variant: promotion.V2, Falls: true},
+	{Says: "a conflict with its own earlier write delays an intent, and no more", Column: "arrives everywhere", Variant: promotion.V6, Falls: false},
+	{Says: "a time in the status makes that conflict return for ever", Column: "no livelock", Variant: promotion.V6t, Falls: true},
+	{Says: "a guard without episodes blocks the return to a revision", Column: "comes back", Variant: promotion.V7, Falls: true},
+	{Says: "a policy that only the environment has makes the original panic", Column: "a policy only on the environment", Variant: promotion.V0, Falls: true},
 }
 
 // shown is the end of the story that is kept of a variant's fall, from the new revision on.

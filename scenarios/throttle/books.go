@@ -5,7 +5,7 @@ package throttle
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,10 +32,9 @@ type Books struct {
 type example struct {
 	name string
 	gone bool
-	// asked is when each generation came to be, born when the object did.
+	// asked is when each generation came to be.
 	asked map[int64]history.Time
-	born  history.Time
-	// calls of handlers, and the children that came of them.
+	// calls of handlers, as the ledger has them, and the children that came of them.
 	calls    []call
 	children map[change]int
 	// made is when the first child for a generation was.
@@ -45,6 +44,24 @@ type example struct {
 	refused []refusal
 	signs   []sign
 	latest  state
+	// heard is when the operator first heard of the object, ready when it first heard that its finalizer is there, and wrote
+	// when it first wrote to it; 0 for not yet.
+	heard, ready, wrote history.Time
+	// writes are the operator's writes to the object, without those of the status; reads are when it read it.
+	writes []write
+	reads  []history.Time
+	// left is when the object went.
+	left history.Time
+}
+
+// write is one that has arrived, and what was answered, if that has arrived.
+type write struct {
+	call   int // index of the request
+	at     history.Time
+	code   int
+	sent   string
+	heard  history.Time
+	stored bool
 }
 
 // change is what a handler is called for: once.
@@ -57,11 +74,14 @@ type call struct {
 	change
 	at   history.Time
 	life int
+	late time.Duration // since the object went
 }
 
 type refusal struct {
 	at      history.Time
+	code    int
 	message string
+	status  bool // it was a write of the status
 }
 
 type sign struct {
@@ -90,7 +110,9 @@ type life struct {
 	began, ended history.Time // ended is 0 while it lasts
 	note         string
 	deaf         history.Time // since when it neither watches nor asks to; 0 while it does
-	hears        bool
+	// killed is set if it was not an object for which it ended, blameless when something that a handler asked for last failed.
+	killed    bool
+	blameless history.Time
 }
 
 // NewBooks returns empty books of a run with these handlers.
@@ -113,44 +135,119 @@ func (b *Books) take(h *history.History) {
 		switch {
 		case e.Kind == history.Start:
 			b.lives = append(b.lives, &life{began: e.At})
-		case e.Kind == history.Stop && strings.HasPrefix(e.Note, "exited") || e.Kind == history.Crash:
-			l := b.lives[e.Life-1]
-			l.ended, l.note = e.At, e.Note
-		case e.Ref.Kind == "KopfExample" && (e.Verb == "list" || e.Verb == "watch"):
-			b.hears(e)
-		case e.Kind == history.Request && e.Verb == "create" && e.Ref.Kind == "ConfigMap":
+		case e.Kind == history.Stop || e.Kind == history.Crash:
+			b.ends(e)
+		case e.Host == ledgerHost && e.Kind == history.Request && e.Code < 400:
 			b.called(e)
-		case e.Kind == history.Request && e.Ref.Kind == "KopfExample" && e.Verb == "patch" && e.Code >= 400:
-			message := messageOf(e.Received)
-			if o := b.named(e.Ref.Name); o != nil && (permanent(e.Code) || strings.Contains(message, unansweredWebhook)) {
-				o.refused = append(o.refused, refusal{e.At, message})
+		case e.Kind == history.Reply && (e.Host == ledgerHost || e.Ref.Kind == "ConfigMap"):
+			if e.Code >= 400 && e.Code != 409 || e.Note != "" {
+				b.lives[e.Life-1].blameless = e.At
 			}
+		case e.Ref.Kind == "KopfExample" && (e.Verb == "list" || e.Verb == "watch"):
+			b.hears(e, h)
+		case e.Ref.Kind == "KopfExample" && e.Kind == history.Deliver:
+			var frame struct{ Object json.RawMessage }
+			mustDecode(e.Received, &frame)
+			b.heard(e.At, frame.Object)
+		case e.Ref.Kind == "KopfExample" && e.Verb == "get":
+			if o := b.named(e.Ref.Name); o != nil && e.Kind == history.Request {
+				o.reads = append(o.reads, e.At)
+			}
+		case e.Ref.Kind == "KopfExample" && e.Verb == "patch" && e.Kind == history.Request:
+			b.wrote(e)
+		case e.Ref.Kind == "KopfExample" && e.Verb == "patch" && e.Kind == history.Reply && e.Code >= 400:
+			b.answered(e, &h.Events[e.Call])
 		}
 	}
 }
 
-// permanent says whether an answer would be the same to the same request.
+// ends takes in that a life has ended or was asked to: by a signal, by its own decision, or because it could not watch.
+func (b *Books) ends(e *history.Event) {
+	l := b.lives[e.Life-1]
+	if e.Kind == history.Crash || !strings.HasPrefix(e.Note, "exited:") || strings.HasPrefix(e.Note, "exited: watching:") {
+		l.killed = true
+	}
+	if e.Kind == history.Crash || strings.HasPrefix(e.Note, "exited") {
+		l.ended, l.note = e.At, e.Note
+	}
+}
+
+// wrote takes in a write of the operator's.
+func (b *Books) wrote(e *history.Event) {
+	o := b.named(e.Ref.Name)
+	if o == nil {
+		return
+	}
+	if o.wrote == 0 {
+		o.wrote = e.At
+	}
+	if e.Sub == "" {
+		o.writes = append(o.writes, write{call: e.Index, at: e.At, sent: string(e.Sent), stored: e.Code < 400})
+	}
+}
+
+// answered takes in that a write has failed.
+func (b *Books) answered(e, request *history.Event) {
+	o := b.named(e.Ref.Name)
+	if o == nil {
+		return
+	}
+	if i := slices.IndexFunc(o.writes, func(w write) bool { return w.call == e.Call }); i >= 0 {
+		o.writes[i].code, o.writes[i].heard = e.Code, e.At
+	}
+	if e.Code != request.Code {
+		return // somebody else has answered
+	}
+	var s struct{ Message string }
+	mustDecode(request.Received, &s)
+	if permanent(e.Code) || strings.Contains(s.Message, unansweredWebhook) {
+		o.refused = append(o.refused, refusal{e.At, e.Code, s.Message, e.Sub != ""})
+	}
+}
+
+// permanent says whether an answer would be the same to the same request. 404 is one of them for an object that is there.
 func permanent(code int) bool {
-	return code == 400 || code == 403 || code == 413 || code == 422
+	return code == 400 || code == 403 || code == 404 || code == 413 || code == 422
 }
 
 // unansweredWebhook is in the message of a refusal that lasts as long as nobody answers at a webhook.
 const unansweredWebhook = "failed calling webhook"
 
-func messageOf(status []byte) string {
-	var s struct{ Message string }
-	mustDecode(status, &s)
-	return s.Message
-}
-
-// hears keeps count of whether a life still listens to what happens.
-func (b *Books) hears(e *history.Event) {
+// hears keeps count of whether a life still listens to what happens, and of what lists tell it.
+func (b *Books) hears(e *history.Event, h *history.History) {
 	l := b.lives[e.Life-1]
 	switch {
 	case e.Kind == history.Request:
 		l.deaf = 0
 	case e.Kind == history.Reply && (e.Code >= 400 && e.Code != 410 || e.Note != ""):
 		l.deaf = e.At
+	case e.Kind == history.Reply && e.Verb == "list":
+		var list struct{ Items []json.RawMessage }
+		mustDecode(h.Events[e.Call].Received, &list)
+		for _, item := range list.Items {
+			b.heard(e.At, item)
+		}
+	}
+}
+
+// heard takes in that the operator has heard of an object.
+func (b *Books) heard(at history.Time, object []byte) {
+	var o struct {
+		Metadata struct {
+			UID        string
+			Finalizers []string
+		}
+	}
+	mustDecode(object, &o)
+	known := b.objects[o.Metadata.UID]
+	if known == nil {
+		return
+	}
+	if known.heard == 0 {
+		known.heard = at
+	}
+	if known.ready == 0 && slices.Contains(o.Metadata.Finalizers, throttle.Finalizer) {
+		known.ready = at
 	}
 }
 
@@ -164,30 +261,41 @@ func (b *Books) named(name string) *example {
 	return nil
 }
 
+// called takes in an entry of the ledger.
 func (b *Books) called(e *history.Event) {
+	uid, c := entry(e.Path)
+	if o := b.objects[uid]; o != nil {
+		late := time.Duration(0)
+		if o.gone {
+			late = e.At - o.left
+		}
+		o.calls = append(o.calls, call{c, e.At, e.Life, late})
+	}
+}
+
+// made takes in a child.
+func (b *Books) made(c *history.Change) {
 	var child struct {
 		Metadata struct{ Labels map[string]string }
 	}
-	mustDecode(e.Sent, &child)
+	mustDecode(c.Object, &child)
 	l := child.Metadata.Labels
 	o := b.objects[l[throttle.ParentLabel]]
-	if o == nil {
+	if o == nil || c.Type != "ADDED" {
 		return
 	}
-	c := change{serial: l[throttle.SerialLabel]}
-	c.generation, _ = strconv.ParseInt(l[throttle.ChangeLabel], 10, 64)
-	o.calls = append(o.calls, call{c, e.At, e.Life})
-	if len(e.Changes) > 0 {
-		o.children[c]++
-		if _, ok := o.made[c.generation]; !ok {
-			o.made[c.generation] = e.At
-		}
+	of := changeOf(l[throttle.ChangeLabel], l[throttle.SerialLabel])
+	o.children[of]++
+	if _, ok := o.made[of.generation]; !ok {
+		o.made[of.generation] = c.At
 	}
 }
 
 // changed takes in a committed change, whoever made it.
 func (b *Books) changed(c *history.Change) {
 	switch c.Ref.Kind {
+	case "ConfigMap":
+		b.made(c)
 	case "Event":
 		var event struct {
 			Message        string
@@ -200,10 +308,12 @@ func (b *Books) changed(c *history.Change) {
 	case "KopfExample":
 		o := b.objects[c.UID]
 		if o == nil {
-			o = &example{name: c.Ref.Name, born: c.At, asked: map[int64]history.Time{}, children: map[change]int{}, made: map[int64]history.Time{}}
+			o = &example{name: c.Ref.Name, asked: map[int64]history.Time{}, children: map[change]int{}, made: map[int64]history.Time{}}
 			b.objects[c.UID], b.order = o, append(b.order, o)
 		}
-		o.gone = c.Type == "DELETED"
+		if o.gone = c.Type == "DELETED"; o.gone {
+			o.left = c.At
+		}
 		o.latest = state{}
 		mustDecode(c.Object, &o.latest)
 		if g := o.latest.Metadata.Generation; o.asked[g] == 0 {
@@ -253,8 +363,11 @@ func mustDecode(data []byte, into any) {
 	}
 }
 
-// What bounds allow for calls and batching: of a write, and of a finalizer, an intent and a handler one after the other.
+// What bounds allow: window is for how long the operator gathers events, leg how long a request or its answer is on its
+// way at most, and soon what a finalizer, an intent and a handler take one after the other.
 const (
+	window = 100 * time.Millisecond
+	leg    = 500 * time.Millisecond
 	second = time.Second
 	soon   = 5 * time.Second
 )

@@ -4,6 +4,7 @@ package throttle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,34 +58,38 @@ func (o *example) callsOf(serial string) (at []history.Time) {
 // schedule is the original's, in seconds.
 var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
 
-// Scheduled: the n-th call of a handler comes no sooner than the schedule has it, counted from the first, whatever time
-// the operator was down. It is what a schedule can promise that goes on after a restart.
+// Scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has it, counted from the first,
+// whatever time the operator was down. It is what a schedule can promise that goes on after a restart.
 func (b *Books) Scheduled(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
-		for serial := range b.handlers {
+		calls := map[change][]history.Time{}
+		for _, c := range o.calls {
+			calls[c.change] = append(calls[c.change], c.at)
+		}
+		for _, c := range o.calls { // in order
 			due := -second
-			calls := o.callsOf(fmt.Sprint(serial))
-			for i, at := range calls {
-				if since := at - calls[0]; since < due {
+			for i, at := range calls[c.change] {
+				if since := at - calls[c.change][0]; since < due {
 					return fmt.Errorf("call %d of the handler of %s came %v after the first, and %v sooner than the schedule has it",
 						i+1, o.name, since, due-since)
 				}
 				due += schedule[min(i, len(schedule)-1)] * time.Second
 			}
+			delete(calls, c.change)
 		}
 	}
 	return nil
 }
 
-// OncePerLife: one life of the operator calls the handlers of one object once, and the next life begins no sooner than
-// the kubelet lets it.
+// OncePerLife: one life of the operator calls a handler once for each change of an object, and the next life begins no
+// sooner than the kubelet lets it.
 func (b *Books) OncePerLife(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
-		for i := 1; i < len(o.calls); i++ {
-			if c := o.calls[i]; c.life == o.calls[i-1].life {
-				return fmt.Errorf("life %d of the operator called the handlers of %s twice", c.life, o.name)
+		for i, c := range o.calls {
+			if slices.ContainsFunc(o.calls[:i], func(before call) bool { return before.change == c.change && before.life == c.life }) {
+				return fmt.Errorf("life %d of the operator called a handler of %s twice for generation %d", c.life, o.name, c.generation)
 			}
 		}
 	}
@@ -96,18 +101,31 @@ func (b *Books) OncePerLife(h *history.History) error {
 	return nil
 }
 
-// Isolated: the handlers of an object whose name begins with "healthy" are called within 5 s, which is
-// two batch windows and slow calls, and the operator does not end.
+// Isolated: what an object whose name begins with "healthy" needs is done within the batch window and what calls take, from
+// the event on that says it, and the operator does not end because of an object.
 func (b *Books) Isolated(h *history.History) error {
-	b.take(h)
-	for i, l := range b.lives {
-		if l.ended != 0 {
-			return fmt.Errorf("life %d of the operator has ended, and with it the work on every object: %s", i+1, l.note)
+	if err := b.NoEnd(h); err != nil {
+		return err
+	}
+	const calls = 4 * leg // the end of the last one, an intent there and back, and the way to the ledger
+	for _, o := range b.order {
+		switch {
+		case !strings.HasPrefix(o.name, "healthy") || o.gone:
+		case o.heard > 0 && o.wrote == 0 && h.Now() > o.heard+window+leg:
+			return fmt.Errorf("nothing has been written to %s %v after the operator heard of it", o.name, h.Now()-o.heard)
+		case o.ready > 0 && len(o.calls) == 0 && h.Now() > o.ready+window+calls:
+			return fmt.Errorf("the handler of %s has not been called %v after the event that says that it can be", o.name, h.Now()-o.ready)
 		}
 	}
-	for _, o := range b.order {
-		if strings.HasPrefix(o.name, "healthy") && len(o.calls) == 0 && !o.gone && h.Now() > o.born+soon {
-			return fmt.Errorf("the handlers of %s have not been called %v after it came", o.name, h.Now()-o.born)
+	return nil
+}
+
+// NoEnd: the operator does not end because of an object. It may be killed, or find itself unable to watch.
+func (b *Books) NoEnd(h *history.History) error {
+	b.take(h)
+	for i, l := range b.lives {
+		if l.ended != 0 && !l.killed {
+			return fmt.Errorf("life %d of the operator has ended, and with it the work on every object: %s", i+1, l.note)
 		}
 	}
 	return nil
@@ -239,23 +257,41 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 	return nil
 }
 
-// NeverSilent: a second after a write was refused for good, the object or an Event about it says so.
-func (b *Books) NeverSilent(h *history.History) error { return b.silentFor(h, second) }
-
-// NotSilentForLong: three seconds after, which is what it takes to be refused again, slowly, and to say so elsewhere.
-func (b *Books) NotSilentForLong(h *history.History) error { return b.silentFor(h, 3*second) }
-
-func (b *Books) silentFor(h *history.History, patience time.Duration) error {
+// NeverSilent: when a write was refused for good, the object or an Event about it says so before the operator tries again;
+// if it does not try again, within ten seconds.
+func (b *Books) NeverSilent(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for _, r := range o.refused {
-			if at := r.at + patience; h.Now() >= at && !o.tells(r.message, at) {
+			at := r.at + 10*second
+			if next, ok := o.attempt(r.at); ok {
+				at = min(at, next)
+			}
+			if h.Now() >= at && !o.tells(r.message, at) {
 				return fmt.Errorf("at %s a write to %s was refused, and %v later nothing on or about the object says so: %s",
-					history.Clock(r.at), o.name, patience, r.message)
+					history.Clock(r.at), o.name, at-r.at, r.message)
 			}
 		}
 	}
 	return nil
+}
+
+// oneAttempt is how long a client may go on with a request that the server could not perform.
+const oneAttempt = 3*leg + leg/2
+
+// attempt is when the operator tried again after some time: a call of a handler, or another write that was refused.
+func (o *example) attempt(after history.Time) (history.Time, bool) {
+	for _, c := range o.calls {
+		if c.at > after {
+			return c.at, true
+		}
+	}
+	for _, r := range o.refused {
+		if r.at > after && !r.status && !(couldNot(r.code) && r.at <= after+oneAttempt) {
+			return r.at, true
+		}
+	}
+	return 0, false
 }
 
 // Actionable: for 95 % of the time from a second after the first refusal, the object or an Event about it says what is
@@ -293,29 +329,39 @@ func (b *Books) NoZombie(h *history.History) error {
 	return nil
 }
 
-// delayed is the first delay of the schedule, give or take the time that the calls take.
-const delayed = time.Second + soon
-
-// StartsOver: the second row of refusals begins with the first delay of the schedule. A row ends with a change of the spec.
+// StartsOver: after a success, the second attempt comes the first delay after the first one that fails: no sooner, and later
+// only by what gathering events and calls take. A success is a change of the spec after which nothing was refused.
 func (b *Books) StartsOver(h *history.History) error {
 	b.take(h)
+	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way
 	for _, o := range b.order {
-		for i := 1; i < len(o.calls); i++ {
-			if i+1 < len(o.calls) && o.calls[i-1].generation < o.calls[i].generation && o.calls[i].generation == o.calls[i+1].generation {
-				if d := o.calls[i+1].at - o.calls[i].at; d > delayed {
-					return fmt.Errorf("after a success, the second attempt at %s came %v after the first, not after the first delay", o.name, d)
-				}
+		before := history.Time(-1)
+		for _, r := range o.refused {
+			next, tried := o.attempt(r.at)
+			if !tried || r.status {
+				continue
 			}
+			if d := next - r.at; before >= 0 && o.succeeded(before, r.at) && (d < second || d > second+window+calls) {
+				return fmt.Errorf("after a success, the second attempt at %s came %v after the first, not after the first delay", o.name, d)
+			}
+			before = r.at
 		}
 	}
 	return nil
+}
+
+// succeeded says whether an outcome was written down between two times.
+func (o *example) succeeded(from, to history.Time) bool {
+	return slices.ContainsFunc(o.writes, func(w write) bool {
+		return from < w.at && w.at < to && w.stored && strings.Contains(w.sent, `\"success\":true`)
+	})
 }
 
 // KeepsForeign: a finalizer that somebody else put on an object stays there.
 func (b *Books) KeepsForeign(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
-		if b.foreign && !o.gone && !strings.Contains(strings.Join(o.latest.Metadata.Finalizers, " "), foreignFinalizer) {
+		if o.name == held && b.foreign && !o.gone && !strings.Contains(strings.Join(o.latest.Metadata.Finalizers, " "), foreignFinalizer) {
 			return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.name, o.latest.Metadata.Finalizers)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 type policy struct {
 	away   bool // nobody answers
 	lifted bool // everything may pass
+	terse  bool // only long annotations may not
 }
 
 // police puts a policy in force for changes of the objects, or of subresources too.
@@ -66,13 +67,38 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	case req.SubResource != "":
 		return admission.Denied("the status belongs to somebody else")
 	default:
-		for key := range o.GetAnnotations() {
-			if strings.HasPrefix(key, throttle.Domain+"/") {
+		for key, value := range o.GetAnnotations() {
+			switch {
+			case p.terse && len(value) > wordy/2:
+				return admission.Denied("metadata.annotations: keep it short")
+			case !p.terse && strings.HasPrefix(key, throttle.Domain+"/"):
 				return admission.Denied("metadata.annotations: " + throttle.Domain + " is not a domain of ours")
 			}
 		}
 	}
 	return admission.Allowed("")
+}
+
+// wordy is how much a handler returns that a terse policy does not let be written down.
+const wordy = 2000
+
+// terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only sooner.
+var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) {
+	s.police("kopfexamples")
+	s.policy.terse = true
+}}
+
+// Wordy is an object whose handler returns that much.
+func Wordy(name string) *unstructured.Unstructured {
+	o := Example(name)
+	o.Object["spec"] = map[string]any{"output": int64(wordy)}
+	return o
+}
+
+// oneWordy is such an object, and time.
+func oneWordy(s *Story) {
+	s.Apply(Wordy("wordy"))
+	s.Sleep(whole)
 }
 
 // restored is an object that has the operator's finalizer already, so that the first thing to be written is progress.
@@ -88,9 +114,9 @@ var (
 	denying       = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) { s.police("kopfexamples") }}
 	denyingQuiet  = Scene{Handlers: []string{short}, Before: denying.Before}
 	denyingAll    = Scene{Handlers: []string{short}, Before: func(s *Story) { s.police("kopfexamples", "kopfexamples/status") }}
-	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered}
+	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
 	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
-	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown}
+	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
 	outgrownQuiet = Scene{Handlers: []string{short}, Before: grown}
 )
 
@@ -126,7 +152,7 @@ func deniedBriefly(s *Story) {
 }
 
 // aWhile is time for the first delays.
-func aWhile(s *Story) { s.Sleep(20 * time.Second) }
+func aWhile(s *Story) { s.Sleep(dwell) }
 
 // deniedAWhile has the webhook let everything pass after a minute. Nobody touches the object.
 func deniedAWhile(s *Story) {
@@ -163,5 +189,5 @@ func bulky(s *Story) {
 	o := Example("bulky")
 	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
 	s.Apply(o)
-	aWhile(s)
+	s.Sleep(20 * time.Second)
 }

@@ -6,9 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,19 +48,22 @@ type Scene struct {
 	Workers int
 	// Before is what happens before the operator starts; nil for nothing.
 	Before func(*Story)
+	// Early has faults strike from the start, where nothing is written later.
+	Early bool
 }
 
 // Begin installs the kind and starts the operator; it applies nothing but what the scene says.
 func Begin(w *sim.World, v throttle.Variant, scene Scene) *Story {
 	w.Install(crd)
 	s := &Story{World: w, Books: NewBooks(scene.Handlers...)}
+	s.keepLedger()
 	if scene.Before != nil {
 		scene.Before(s)
 	}
 	w.Run(Operator, func(ctx context.Context, config *rest.Config) error {
 		o := &throttle.Operator{Variant: v, Workers: scene.Workers}
 		for i, id := range scene.Handlers {
-			h := throttle.Handler{ID: id, Do: provision(i, scene.Echo)}
+			h := throttle.Handler{ID: id, Do: provision(config, i, scene.Echo)}
 			if id == long {
 				h.When = replicated
 			}
@@ -72,25 +76,13 @@ func Begin(w *sim.World, v throttle.Variant, scene Scene) *Story {
 
 var crd = throttle.CRD()
 
-// provision is a handler that returns as much as the object's spec.output asks for.
-func provision(serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
-	do := throttle.Provision(serial, echo)
-	return func(ctx context.Context, t throttle.Task) (any, error) {
-		result, err := do(ctx, t)
-		if n, _, _ := unstructured.NestedInt64(t.Object.Object, "spec", "output"); n > 0 && err == nil {
-			result = strings.Repeat("x", int(n))
-		}
-		return result, err
-	}
-}
-
 func replicated(o *unstructured.Unstructured) bool {
 	_, found, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "replicas")
 	return found
 }
 
 // tooMuch is more than all annotations of an object may come to.
-const tooMuch = 300_000
+const tooMuch = 263_000
 
 // Example is an object of the operator's kind.
 func Example(name string) *unstructured.Unstructured {
@@ -121,14 +113,23 @@ func note(name string) client.Object {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 }
 
-// Edit changes the object as a user does: a merge patch, and nothing else is touched.
+// Edit changes the object as a user does: a merge patch, and nothing else is touched. Who is told that a webhook does not
+// answer tries again later; if the object is not there, there is nothing to edit.
 func (s *Story) Edit(name string, change map[string]any) {
 	data, err := json.Marshal(change)
 	if err != nil {
 		panic(err)
 	}
-	if err := s.Client().Patch(s.Context(), Example(name), client.RawPatch(types.MergePatchType, data)); err != nil {
-		panic(fmt.Sprintf("editing %s: %v", name, err))
+	for {
+		err := s.Client().Patch(s.Context(), Example(name), client.RawPatch(types.MergePatchType, data))
+		switch {
+		case apierrors.IsInternalError(err):
+			s.Sleep(10 * time.Second)
+		case client.IgnoreNotFound(err) != nil:
+			panic(fmt.Sprintf("editing %s: %v", name, err))
+		default:
+			return
+		}
 	}
 }
 

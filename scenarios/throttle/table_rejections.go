@@ -4,24 +4,31 @@ package throttle
 
 // Of the other rejections the dossier has no cells of their own: what it says of the reported one is what is expected.
 
+// Scenes of other rejections of which more than one thing is asked.
+var (
+	refusedAlways = tell(denying, denied)
+	refusedTwice  = tell(denyingAll, deniedBriefly)
+	grownOut      = tell(outgrown, relaxed)
+	tooLarge      = tell(legal, bulky)
+)
+
 // rejections are the questions of repetition, asked of the other rejections.
 func rejections() []column {
-	const kubelet = "it keeps to the kubelet's schedule, see “once a life”, and from the back-off of 300 s on that is twice within 610 s"
 	return []column{
 		{
-			Name: "bounded, denied by a webhook", Tell: told(denying, askBounded, denied), Broken: bounded,
+			Name: "bounded, denied by a webhook", Scene: refusedAlways, Faults: late, Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V1", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{"V1": kubelet},
 		},
 		{
-			Name: "bounded, webhook away for ten minutes", Tell: told(away, askBounded, answered), Broken: bounded,
+			Name: "bounded, webhook away for ten minutes", Scene: tell(away, answered), Faults: failingWrites, Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{"V1": "in ten minutes the kubelet starts it six times"},
 		},
 		{
-			Name: "bounded, a schema has grown", Tell: told(outgrown, askBounded, relaxed), Broken: bounded,
+			Name: "bounded, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: bounded,
 			Caught:  variants("V0c"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{
@@ -30,7 +37,7 @@ func rejections() []column {
 			},
 		},
 		{
-			Name: "bounded, more than a request may carry", Tell: told(legal, askBounded, bulky), Broken: bounded,
+			Name: "bounded, more than a request may carry", Scene: tooLarge, Faults: late, Broken: bounded,
 			Caught:  variants("V0a", "V0c", "V3"),
 			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
 			Because: because{"V1": "in 20 s the kubelet starts it twice"},
@@ -43,48 +50,45 @@ func rejectionsAfter() []column {
 	const otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 	return []column{
 		{
-			Name: "never silent, denied by a webhook", Tell: told(denying, askNeverSilent, deniedBriefly), Broken: neverSilent,
+			Name: "never silent, denied by a webhook", Scene: refusedAlways, Faults: late, Broken: neverSilent,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "never silent, status denied too", Tell: told(denyingAll, askNotForLong, deniedBriefly), Broken: notForLong,
+			Name: "never silent, status denied too", Scene: refusedTwice, Faults: nuisances, Broken: neverSilent,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "actionable, webhook away", Tell: told(awayQuiet, askActionable, aWhile), Broken: actionable,
+			Name: "actionable, webhook away", Scene: tell(awayQuiet, aWhile), Faults: lateAndLost, Broken: actionable,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "actionable, a schema has grown", Tell: told(outgrown, askActionable, aWhile), Broken: actionable,
+			Name: "actionable, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: actionable,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "actionable, more than a request may carry", Tell: told(quiet, askActionable, bulky), Broken: actionable,
+			Name: "actionable, more than a request may carry", Scene: tooLarge, Faults: late, Broken: actionable,
 			Caught:  uncured,
 			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "recovers when a webhook allows it", Tell: told(denyingQuiet, askRecovered, deniedAWhile), Broken: recovered,
+			Name: "recovers when a webhook allows it", Scene: tell(denyingQuiet, deniedAWhile), Faults: soonHeard, Broken: recovered,
 			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
 			Because: because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the webhook is back", Tell: told(awayQuiet, askRecovered, answered), Broken: recovered,
-			Skipped: variants("V0c"),
+			Name: "recovers when the webhook is back", Scene: tell(awayQuiet, answered), Faults: soonHeard, Broken: recovered,
+			Unasked: unasked("it tries twice a second, as in the column before this one", "V0c"),
 			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
-			Because: because{
-				"V0c": "not asked: it tries twice a second, as in the column before this one",
-				"V3":  otherwise,
-			},
+			Because: because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the schema allows it", Tell: told(outgrownQuiet, askRecovered, relaxed), Broken: recovered,
+			Name: "recovers when the schema allows it", Scene: tell(outgrownQuiet, relaxed), Faults: soonHeard, Broken: recovered,
 			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
 			Because: because{"V3": otherwise},

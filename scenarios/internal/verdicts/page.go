@@ -49,6 +49,9 @@ func render(story string, cells []cell, ending string) string {
 	return b.String()
 }
 
+// ending is what the page says below its cells.
+func (t Table[V]) ending() string { return t.upstream() + t.Predicted(t.Foretold) }
+
 // upstream says what the variant that upstream settled for keeps and gives up: the questions that it holds and falls under.
 func (t Table[V]) upstream() string {
 	if t.Settled == "" {

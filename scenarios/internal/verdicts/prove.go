@@ -52,7 +52,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	cells = merge(cells, seen)
 	if !Replaying() && !*write && !*more {
-		t.Run("page", func(t *testing.T) { fresh(t, cells, table.upstream(), cmp.Or(table.AtLeast, 50)) })
+		t.Run("page", func(t *testing.T) { fresh(t, cells, table.ending(), cmp.Or(table.AtLeast, 50)) })
 	}
 	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
 	for i, column := range table.Columns {
@@ -93,10 +93,10 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Fatal(err)
 		}
 		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
-		writePage(t, p.cells, p.table.upstream())
+		writePage(t, p.cells, p.table.ending())
 	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
-		writePage(t, p.cells, p.table.upstream())
+		writePage(t, p.cells, p.table.ending())
 	case *timed:
 		if err := timeAnew(t, c, column.Scenario(v)); err != nil {
 			t.Error(err)
@@ -106,7 +106,7 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 			t.Error(err)
 		} else if *more {
 			c.Commit = *commit
-			writePage(t, p.cells, p.table.upstream())
+			writePage(t, p.cells, p.table.ending())
 		}
 	default:
 		r := p.hold(t, column, v, few)

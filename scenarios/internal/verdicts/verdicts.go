@@ -99,6 +99,8 @@ type Table[V ~string] struct {
 	// gives up; there is no such end if Settled is empty.
 	Upstream V
 	Settled  string
+	// Foretold are the dossier's predictions, which the page holds against the cells.
+	Foretold []Prediction[V]
 	// AtLeast is in how many runs every cell that holds must have held for the page to stand; 50 if zero, so that a story
 	// that is being written can be looked at in minutes. A finished one has Enough.
 	AtLeast int

@@ -95,7 +95,16 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
-	writePage(t, cells, "")
+	table.Foretold = []Prediction[toy]{{"it will be bad", "is good", "bad", true}, {"so will the other", "is good", "good", true}}
+	table.Upstream, table.Settled = "bad", "So it is."
+	ending := table.ending()
+	for _, line := range []string{"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | refuted |",
+		"So it is.", "bad gives up, as the columns are called: is good."} {
+		if !strings.Contains(ending, line) {
+			t.Errorf("the page does not end with %q, but with %s", line, ending)
+		}
+	}
+	writePage(t, cells, ending)
 	seen, err := observations()
 	if err != nil {
 		t.Fatal(err)

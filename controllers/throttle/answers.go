@@ -1,0 +1,63 @@
+// This file is how the full cure tells the API server's answers apart. 409 and 404 say that the object is not what it was
+// taken for, 429 and 5xx that the server could not; what is left is refused, and will be as long as the input is the same.
+
+package throttle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// A call that the server could not perform is made so often again at once, with such pauses: after that it has failed.
+const (
+	again    = 2
+	patience = 100 * time.Millisecond
+)
+
+// patiently makes a call again that was answered with 429 or 5xx. client-go does so by itself only if the server says when.
+func (k *keeper) patiently(ctx context.Context, call func() error) error {
+	err := call()
+	for n := time.Duration(1); n <= again && k.policy.classify && transient(apierrors.ReasonForError(err)) && pause(ctx, n*patience); n++ {
+		err = call()
+	}
+	return err
+}
+
+// transient says whether the server could not perform a request.
+func transient(reason metav1.StatusReason) bool {
+	switch reason {
+	case metav1.StatusReasonTooManyRequests, metav1.StatusReasonInternalError, metav1.StatusReasonServiceUnavailable,
+		metav1.StatusReasonServerTimeout, metav1.StatusReasonTimeout:
+		return true
+	}
+	return false
+}
+
+// errVanished says that there is nothing left to do for an object.
+var errVanished = errors.New("the object has vanished")
+
+// vanished says whether an answer of 404 means that. It does not where a definition has no status subresource, for one.
+func (k *keeper) vanished(ctx context.Context, body *unstructured.Unstructured, notFound error) error {
+	if _, err := k.latest(ctx, body); err != nil {
+		return err
+	}
+	return fmt.Errorf("patching %s/%s, which is there: %w", body.GetNamespace(), body.GetName(), notFound)
+}
+
+// latest reads an object, which may be another one of that name by now.
+func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	latest, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).Get(ctx, body.GetName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && latest.GetUID() != body.GetUID():
+		return nil, errVanished
+	case err != nil:
+		return nil, fmt.Errorf("reading %s/%s: %w", body.GetNamespace(), body.GetName(), err)
+	}
+	return latest, nil
+}
