@@ -145,7 +145,7 @@ func deaths() []verdicts.Column[Row] {
 		{Name: "the cache trails, own writes are waited for", Tell: in(Interrupted, ownWrites), Faults: statusTrails, Broken: installed,
 			Dossier: "– – – – – – –", Because: silent},
 		{Name: "two leaders", Tell: in(TwoLeaders(false)), Faults: overlap, Broken: fenced,
-			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – – –", Because: silent},
+			Caught: undoes, Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked + "; who comes second undoes what the first one is at, and who undoes nothing does not"}},
 		{Name: "two leaders while it fails", Tell: in(TwoLeaders(true)), Faults: overlap, Broken: fenced,
 			Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
 		{Name: "every fault", Tell: in(InterruptedFailing), Faults: everyFault, Broken: installed, Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
