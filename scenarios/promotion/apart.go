@@ -98,17 +98,3 @@ var HastyAway = telling(between("dev", "prod"), askComplete, func(s *Story) {
 	}
 	s.Settle()
 })
-
-// WipedOut lets an application and the Secret of its cluster go, and come again, while dev moves on: a cache that has been in
-// sync is no longer what there is.
-var WipedOut = telling(between("dev", "prod"), askComplete, func(s *Story) {
-	s.remotely("prod.example")
-	s.Settle()
-	s.Remove(gitopsCluster())
-	s.Sleep(time.Minute)
-	s.Runs("dev", "v2")
-	s.Sleep(time.Minute)
-	s.Apply(gitopsCluster())
-	s.clusterIsReady("connected again")
-	s.Settle()
-})

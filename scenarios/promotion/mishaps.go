@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
@@ -15,14 +16,16 @@ import (
 )
 
 // Rehoused moves the repository while it is not known what became of an order.
-var Rehoused = telling(quietly, askTakesEffectOnce, func(s *Story) {
+var Rehoused = telling(quietly, askTakesEffectOnce, movesHouse)
+
+func movesHouse(s *Story) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	moved := Pipeline("dev", "staging")
 	moved.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/shop-moved"
 	s.Apply(moved)
 	s.Sleep(dwell)
-})
+}
 
 // Mistyped names a repository that the forge does not have, and corrects it when the first order has been refused.
 var Mistyped = telling(between("dev", "staging"), askEverywhere, func(s *Story) {
@@ -37,14 +40,16 @@ var Mistyped = telling(between("dev", "staging"), askEverywhere, func(s *Story) 
 })
 
 // ForgeDown takes the forge away for an hour while a promotion is under way.
-var ForgeDown = telling(quietly, askActionable, func(s *Story) {
+var ForgeDown = telling(quietly, askActionable, losesForge)
+
+func losesForge(s *Story) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.door.shut = true
 	s.Sleep(time.Hour)
 	s.door.shut = false
 	s.Settle()
-})
+}
 
 // outdoes goes on to further revisions before anybody has merged the first.
 func outdoes(s *Story) {
@@ -89,5 +94,12 @@ var InstalledLate = telling(func(w *sim.World, v promotion.Variant) *Story {
 	s.Open()
 	s.Runs("dev", "v1")
 	s.Sleep(dwell)
+	s.Settle()
+})
+
+// Mishaps draws one of the wrong moments and asks for everything that must hold of the full cure.
+var Mishaps = telling(quietly, (*Story).holds, func(s *Story) {
+	moments := []func(*Story){outdoes, rollsBack, movesHouse, losesForge}
+	moments[sim.Draw(s.World, "moment", rapid.IntRange(0, len(moments)-1))](s)
 	s.Settle()
 })
