@@ -226,11 +226,8 @@ func (b *Books) posted(e *history.Event) {
 	before := b.timing.orders[key]
 	if n := len(before); n > 0 && b.timing.hasty == nil {
 		last, wait := before[n-1], backOff(n)
-		switch since := e.At - last.back; {
-		case !last.refused:
-			b.timing.hasty = fmt.Errorf("the %s was ordered again at %s, though the order before had been accepted", o, history.Clock(e.At))
-		case since < wait:
-			b.timing.hasty = fmt.Errorf("the %s was ordered again %v after it had been refused for the %d. time, not %v", o, since, n, wait)
+		if since := e.At - last.back; last.refused && since < wait {
+			b.timing.hasty = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o, since, n, wait)
 		}
 	}
 	b.timing.orders[key] = append(before, posting{at: e.At})
@@ -255,8 +252,7 @@ func (b *Books) answered(h *history.History, e *history.Event) {
 	}
 }
 
-// Spaced: who has been refused waits before the next order, twice as long each time and at least as long as the queue would;
-// who has not been refused orders no more.
+// Spaced: who has been refused waits before the next order, twice as long each time and at least as long as the queue would.
 func (b *Books) Spaced(h *history.History) error {
 	b.read(h)
 	return b.timing.hasty

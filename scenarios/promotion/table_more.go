@@ -117,8 +117,8 @@ func mishaps() []column {
 		},
 		{
 			Name: "the repository is corrected", Tell: Mistyped, Broken: Everywhere,
-			Caught: slices.DeleteFunc(slices.Clone(all), func(v promotion.Variant) bool { return v == promotion.V0 }), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater},
+			Caught: variants("V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; a failed attempt counts as recorded, and V0 and V1a look at no record"},
 		},
 		{
 			Name: "says that the forge cannot be asked", Tell: ForgeDown, Faults: crash, Broken: actionable,

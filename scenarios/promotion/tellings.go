@@ -27,7 +27,7 @@ const (
 	Told            = "a CI is told of each revision"
 	orderedSoon     = "what is due is ordered within three back-off periods"
 	readySoon       = "a pipeline is whole as soon as its targets are"
-	spaced          = "who was refused waits longer each time, and who was not orders no more"
+	spaced          = "who was refused waits longer each time before the next order"
 	oneOpen         = "people find one open pull request for an environment"
 	noneBack        = "nothing is open that would undo a rollback"
 )
