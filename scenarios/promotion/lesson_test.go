@@ -161,6 +161,7 @@ var predictions = []struct {
 	{"a conflict with its own earlier write delays an intent, and no more", "arrives everywhere", promotion.V6, false},
 	{"a time in the status makes that conflict return for ever", "no livelock", promotion.V6t, true},
 	{"a guard without episodes blocks the return to a revision", "comes back", promotion.V7, true},
+	{"an error of the set-up is swallowed: the operator runs on and does nothing", "its kinds are installed late", promotion.V0, true},
 	{"a policy that only the environment has makes the original panic", "a policy only on the environment", promotion.V0, true},
 }
 
