@@ -74,20 +74,7 @@ var uneven = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, 
 // apart are the questions on what grounds it happens where environments run in more than one place.
 func apart() []column {
 	early, later := variants("V0", "V1a", "V1", "V2"), variants("V4", "V5", "V6", "V6t", "V7")
-	most := append(slices.Clone(early), later...)
 	return []column{
-		{
-			Name: "only what the one before has proved, in two clusters", Scene: uneven, Faults: lag, Broken: inOrder, Skipped: most,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
-		},
-		{
-			Name: "nothing outdated, in two clusters", Scene: uneven, Faults: lag, Broken: notStale, Skipped: most,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
-		},
-		{
-			Name: "nothing unread, in two clusters", Scene: uneven, Faults: lag, Broken: complete, Skipped: most,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
-		},
 		{
 			Name: "nothing while a second target is missing", Tell: HastySecond, Faults: lag, Broken: complete,
 			Caught: early, Skipped: later,
@@ -143,19 +130,14 @@ func mishaps() []column {
 	}
 }
 
-// everyFault are the columns of the full cure: all that it answers is asked, and all that can strike there does.
+// everyFault is the column of the full cure: all that it answers is asked, and all that can strike there does. Another cluster
+// under every fault is in the suite.
 func everyFault() []column {
-	columns := []column{
-		{Name: "every fault", Tell: Anything, Faults: func() []sim.Fault { return append(EveryFault(), sim.LeaderOverlap()) }, Broken: TakesEffectOnce},
-		// The operator's own caches of other clusters are none that the harness sees: it would take the world for settled while
-		// such a cache waits to open its watch again. So only the watches of Pipelines end.
-		{Name: "every fault, another cluster", Tell: Faraway, Faults: func() []sim.Fault { return EveryFault(sim.OfKind("Pipeline")) }, Broken: oncePerStay},
-	}
-	for i := range columns {
-		columns[i].Unasked = verdicts.OnlyCure(promotion.Variants(), promotion.V8)
-		columns[i].Dossier = "– – – – – – – – – – ✓"
-	}
-	return columns
+	return []column{{
+		Name: "every fault", Tell: Anything, Faults: func() []sim.Fault { return append(EveryFault(), sim.LeaderOverlap()) }, Broken: TakesEffectOnce,
+		Unasked: verdicts.OnlyCure(promotion.Variants(), promotion.V8),
+		Dossier: "– – – – – – – – – – ✓",
+	}}
 }
 
 // Anything is any of the longer stories, with all that is asked in it.
