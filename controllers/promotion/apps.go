@@ -6,6 +6,7 @@ package promotion
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -72,15 +73,23 @@ func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, 
 		events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
 	}
 	a.life, a.end = context.WithCancel(context.Background())
-	for index, keys := range map[string]func(*v1alpha1.Pipeline) []string{appIndex: indexTargets, clusterIndex: indexClusters} {
-		err := a.cache.IndexField(a.life, &v1alpha1.Pipeline{}, index, func(obj client.Object) []string {
-			return keys(obj.(*v1alpha1.Pipeline))
-		})
-		if err != nil {
-			return nil, fmt.Errorf("indexing pipelines by %s: %w", index, err)
-		}
+	err := errors.Join(a.index(appIndex, indexTargets), a.index(clusterIndex, indexClusters))
+	if err != nil {
+		a.end()
+		return nil, err
 	}
 	return a, mgr.Add(a)
+}
+
+// index makes the cache find pipelines by keys.
+func (a *apps) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
+	err := a.cache.IndexField(a.life, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
+		return keys(obj.(*v1alpha1.Pipeline))
+	})
+	if err != nil {
+		return fmt.Errorf("indexing pipelines by %s: %w", name, err)
+	}
+	return nil
 }
 
 // Start implements manager.Runnable.

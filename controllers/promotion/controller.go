@@ -55,7 +55,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Dial == nil {
 		r.Dial = clientcmd.RESTConfigFromKubeConfig
 	}
-	if r.apps, err = newApps(mgr, r.Dial); err != nil {
+	switch r.apps, err = newApps(mgr, r.Dial); {
+	case err != nil && r.policy.swallow:
+		return nil // as in the original, in which this is surely a slip: the process goes on, and nothing is ever reconciled
+	case err != nil:
 		return err
 	}
 	r.live = mgr.GetAPIReader()
@@ -143,7 +146,8 @@ func (p *pass) promote(ctx context.Context, d decision) error {
 			return err
 		}
 	}
-	pr, err := p.carryOut(ctx, p.order(d))
+	// The original asks the environment whether to promote and the pipeline how, and panics if that does not say.
+	pr, err := p.carryOut(ctx, p.order(d, (*p.pipeline.Spec.Promotion).Strategy))
 	if p.r.policy.record {
 		p.record(ctx, d, pr, err)
 	} else if err != nil {

@@ -107,5 +107,6 @@ func scribblePromotion(p *v1alpha1.Promotion) {
 	p.Labels["a"], p.Finalizers[0] = "changed", "changed"
 	p.Status.LastAttemptedTime.Time = time.Unix(0, 0)
 	p.Status.NotBefore.Time = time.Unix(0, 0)
+	p.Status.Strategy.PullRequest.URL, p.Status.Strategy.SecretRef.Name = "changed", "changed"
 	p.Status.PullRequest.URL = "changed"
 }

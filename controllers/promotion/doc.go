@@ -10,7 +10,8 @@
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //
 // What it does not do: approval of manual promotions (it only records that one waits), credentials of a forge, Cluster
-// API's own kubeconfigs. The variants of the thread keep the original's panic on a policy that only an environment has.
+// API's own kubeconfigs. The variants of the thread keep the original's panic on a policy that only an environment has, and
+// its way of swallowing an error while it sets itself up; errors on the way to another cluster it returns, and so do they.
 // On a pipeline without environments, where the original would panic, too, this one does not; and an environment that
 // nobody gave a policy is left alone, where the original recorded it as promoted.
 package promotion

@@ -11,10 +11,13 @@
 //     (The guard's own uid would be the obvious key. But a guard that is deleted by hand, pruned, or restored from a
 //     backup comes back with another uid, and the forge would take it for another promotion.)
 //   - At least one effect: the guard records what was confirmed, not what was intended. Until it says Promoted, every
-//     pass asks the forge and tries again, with back-off.
+//     pass asks the forge and tries again, with back-off. Asked and tried is where the attempts went before, even if the
+//     pipeline has another repository by now, unless they were plainly refused there: another forge, or another
+//     repository, knows nothing of the key. (To give up on a forge that is gone, delete the Promotion.)
 //   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether there may be
 //     something to do; the pass that does it has read the pipeline, every target and the guard live, and binds its
 //     writes to the versions it read.
+//   - Nothing outdated is left for people to merge: see withdraw.go.
 //
 // When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the claim's notBefore has
 // passed, and the forge, asked in the same pass, knew nothing of the key. That is: the process died or was cut off between its
@@ -30,7 +33,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -46,8 +49,8 @@ const (
 	// firstRetry and lastRetry bound the time between two attempts; it doubles from one to the other.
 	firstRetry = 2 * time.Second
 	lastRetry  = 2 * time.Minute
-	// keepEpisodes is how many past episodes keep their guards, for people to look at. Nothing depends on them.
-	keepEpisodes = 3
+	// asking begins the message of a guard whose receiver cannot be asked.
+	asking = "asking for the outcome of an earlier attempt: "
 )
 
 // countEpisode begins a new episode if the first environment runs another revision than the current one's.
@@ -75,12 +78,13 @@ func (p *pass) countEpisode() {
 // promoteGuarded carries out a decision through its guard, shows the guard's state in the pipeline's status, and tidies
 // the guards of past episodes.
 func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, error) {
+	var guard *v1alpha1.Promotion
 	var wait time.Duration
 	var err error
 	if d.env == nil {
 		p.clearPending(v1alpha1.PromotionFailedReason)
-	} else {
-		wait, err = p.drive(ctx, d)
+	} else if guard, err = p.guard(ctx, d); err == nil {
+		wait, err = p.drive(ctx, d, guard)
 	}
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
@@ -88,17 +92,23 @@ func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, err
 	// What is known of the attempt is written down even if the attempt itself failed.
 	err = errors.Join(err, p.write(ctx))
 	if err == nil {
-		err = p.tidyGuards(ctx)
+		var late time.Duration
+		late, err = p.tidyGuards(ctx, p.turns(d, guard))
+		wait = sooner(wait, late)
 	}
 	return ctrl.Result{RequeueAfter: wait}, err
 }
 
-// drive brings a promotion as far as it can go now, and says how long to wait before the next attempt is allowed.
-func (p *pass) drive(ctx context.Context, d decision) (time.Duration, error) {
-	guard, err := p.guard(ctx, d)
-	if err != nil {
-		return 0, err
+// sooner is the shorter of two waits; zero is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return a + b
 	}
+	return min(a, b)
+}
+
+// drive brings a promotion as far as it can go now, and says how long to wait before the next attempt is allowed.
+func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion) (time.Duration, error) {
 	defer p.project(guard)
 	if final(guard) {
 		return 0, nil
@@ -107,7 +117,7 @@ func (p *pass) drive(ctx context.Context, d decision) (time.Duration, error) {
 		return 0, errDue
 	}
 
-	o := p.order(d)
+	o := p.order(d, *cmp.Or(guard.Status.Strategy, &p.pipeline.Spec.PolicyFor(d.env).Strategy))
 	o.Branch = guard.Name // a branch of its own: a late order must not take over a newer revision's pull request
 	o.IdempotencyKey = guard.Name
 	o.Episode = guard.Spec.Episode
@@ -116,7 +126,7 @@ func (p *pass) drive(ctx context.Context, d decision) (time.Duration, error) {
 		// An attempt was claimed before. Nobody but the forge knows what became of it.
 		found, pr, err := p.find(ctx, o)
 		if err != nil {
-			return 0, fmt.Errorf("asking for the outcome of an earlier attempt: %w", err)
+			return 0, p.cannotAsk(ctx, guard, err)
 		}
 		if found {
 			return 0, p.confirm(ctx, guard, pr)
@@ -128,11 +138,23 @@ func (p *pass) drive(ctx context.Context, d decision) (time.Duration, error) {
 	return p.attempt(ctx, guard, o)
 }
 
+// cannotAsk puts into a guard that nobody knows the outcome of its attempts, and why. It does so once: errors may differ in
+// what does not matter, and a write each time would wake this controller each time.
+func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why error) error {
+	why = fmt.Errorf(asking+"%w", why)
+	if strings.HasPrefix(guard.Status.Message, asking) {
+		return why
+	}
+	return errors.Join(why, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why.Error() }))
+}
+
 // attempt claims the next attempt and makes it. Of several passes that would, in whatever process, only the one whose
 // claim is written goes on: the claim is bound to the guard's resourceVersion.
 func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) (time.Duration, error) {
+	first := guard.Status.Strategy == nil // no other is under way
 	err := p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
 		now := time.Now()
+		s.Strategy = o.strategy.DeepCopy()
 		s.Phase = v1alpha1.PhaseAttempting
 		s.Attempts++
 		s.LastAttemptedTime = ptr.To(metav1.NewTime(now))
@@ -145,7 +167,12 @@ func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) 
 	if failure == nil {
 		return 0, p.confirm(ctx, guard, pr)
 	}
-	err = p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = failure.Error() })
+	err = p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
+		s.Message = failure.Error()
+		if first && refused(failure) {
+			s.Strategy = nil // so the next one may go elsewhere
+		}
+	})
 	return untilNextAttempt(guard), err
 }
 
@@ -260,59 +287,7 @@ func (p *pass) project(guard *v1alpha1.Promotion) {
 	})
 }
 
-// tidyGuards marks unconfirmed guards of past episodes as superseded and deletes those of long past ones. A pass that
-// slept through an episode finds its guard superseded, or its claim refused, and stops.
-func (p *pass) tidyGuards(ctx context.Context) error {
-	var guards v1alpha1.PromotionList
-	err := p.r.Client.List(ctx, &guards, client.InNamespace(p.pipeline.Namespace),
-		client.MatchingLabels{v1alpha1.PipelineUIDLabel: string(p.pipeline.UID)})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(guards.Items, func(x, y v1alpha1.Promotion) int { return cmp.Compare(x.Name, y.Name) })
-	for i := range guards.Items {
-		if err := p.tidyGuard(ctx, &guards.Items[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard itself.
-func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion) error {
-	if !p.tooOld(cached) && !p.superseded(cached) {
-		return nil
-	}
-	if p.dry {
-		return errDue
-	}
-	guard := &v1alpha1.Promotion{}
-	missing, err := notFound(p.reader.Get(ctx, client.ObjectKeyFromObject(cached), guard))
-	switch {
-	case missing || err != nil:
-		return err
-	case p.tooOld(guard):
-		return client.IgnoreNotFound(p.r.Client.Delete(ctx, guard, client.Preconditions{UID: &guard.UID}))
-	case p.superseded(guard):
-		return p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
-			s.Phase = v1alpha1.PhaseSuperseded
-			s.NotBefore = nil
-		})
-	}
-	return nil
-}
-
-func (p *pass) tooOld(guard *v1alpha1.Promotion) bool {
-	now := p.pipeline.Status.Episode
-	return now != nil && guard.Spec.Episode < now.Number-keepEpisodes
-}
-
-func (p *pass) superseded(guard *v1alpha1.Promotion) bool {
-	now := p.pipeline.Status.Episode
-	return now != nil && guard.Spec.Episode < now.Number && !final(guard)
-}
-
-// final says whether nothing is left to do for a guard.
+// final says whether nothing is left to do for a guard but to clear up behind it.
 func final(guard *v1alpha1.Promotion) bool {
 	return guard.Status.Phase == v1alpha1.PhasePromoted || guard.Status.Phase == v1alpha1.PhaseSuperseded
 }

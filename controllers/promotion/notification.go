@@ -44,8 +44,11 @@ func (p *pass) carryOut(ctx context.Context, o order) (*v1alpha1.PullRequest, er
 func (p *pass) find(ctx context.Context, o order) (found bool, pr *v1alpha1.PullRequest, err error) {
 	switch s := o.strategy; {
 	case s.PullRequest != nil:
-		pr, err = p.findPullRequest(ctx, o)
-		return pr != nil, pr, err
+		reply, err := p.findPullRequest(ctx, s.PullRequest, o.IdempotencyKey)
+		if reply == nil || err != nil {
+			return false, nil, err
+		}
+		return true, reply.pullRequest(), nil
 	case s.Notification != nil:
 		missing, err := notFound(p.reader.Get(ctx, types.NamespacedName{Namespace: p.pipeline.Namespace, Name: o.IdempotencyKey}, &corev1.Event{}))
 		return !missing && err == nil, nil, err

@@ -7,11 +7,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
@@ -38,19 +41,40 @@ type order struct {
 
 // pullReply is what the forge says of a pull request.
 type pullReply struct {
-	URL   string `json:"url"`
-	State string `json:"state"`
+	Number int    `json:"number"`
+	URL    string `json:"url"`
+	State  string `json:"state"`
+}
+
+func (r pullReply) pullRequest() *v1alpha1.PullRequest {
+	return &v1alpha1.PullRequest{URL: r.URL, State: r.State}
+}
+
+// openState is the state of a pull request that somebody could merge.
+const openState = "open"
+
+// refusal is an answer of the forge that is not the one hoped for.
+type refusal struct {
+	code int
+	says string
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("the forge answered %d: %s", r.code, r.says) }
+
+// refused says whether an error means that an order was not carried out, and never will be. A time-out, a conflict and an
+// error of the receiver's own mean nothing of the kind.
+func refused(err error) bool {
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.code/100 == 4 && r.code != http.StatusRequestTimeout && r.code != http.StatusConflict
+	}
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
 }
 
 // order describes the pull request for a decision. The branch is the same for every revision, so a newer revision
 // takes over the pull request of an older one.
-func (p *pass) order(d decision) order {
+func (p *pass) order(d decision, strategy v1alpha1.Strategy) order {
 	pl := p.pipeline
-	strategy := pl.Spec.PolicyFor(d.env).Strategy
-	if !p.r.policy.guarded {
-		// The original asks the environment whether to promote and the pipeline how, and panics if that does not say.
-		strategy = (*pl.Spec.Promotion).Strategy
-	}
 	o := order{
 		Branch:      fmt.Sprintf("promote-%s-%s-%s", pl.Namespace, pl.Name, d.env.Name),
 		Title:       fmt.Sprintf("Promote %s/%s in %s to %s", pl.Namespace, pl.Name, d.env.Name, d.revision),
@@ -77,24 +101,33 @@ func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequ
 	if err := p.r.callForge(ctx, http.MethodPost, o.strategy.PullRequest, "", body, &reply); err != nil {
 		return nil, err
 	}
-	return &v1alpha1.PullRequest{URL: reply.URL, State: reply.State}, nil
+	return reply.pullRequest(), nil
 }
 
 // findPullRequest looks for the pull request that an order with this key has led to, and returns nil if there is none.
-func (p *pass) findPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
+func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply, error) {
 	var replies []pullReply
-	query := "?key=" + url.QueryEscape(o.IdempotencyKey)
-	if err := p.r.callForge(ctx, http.MethodGet, o.strategy.PullRequest, query, nil, &replies); err != nil {
+	if err := p.r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
 		return nil, err
 	}
 	if len(replies) == 0 {
 		return nil, nil
 	}
-	return &v1alpha1.PullRequest{URL: replies[0].URL, State: replies[0].State}, nil
+	return &replies[0], nil
+}
+
+// closePullRequest closes a pull request, so that nobody merges it any more. It may be repeated.
+func (p *pass) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, found *pullReply) (*pullReply, error) {
+	var reply pullReply
+	at := fmt.Sprintf("/%d", found.Number)
+	if err := p.r.callForge(ctx, http.MethodPatch, repo, at, []byte(`{"state":"closed"}`), &reply); err != nil {
+		return nil, err
+	}
+	return &reply, nil
 }
 
 // callForge makes one call about the pull requests of a repository.
-func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, query string, body []byte, into any) error {
+func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string, body []byte, into any) error {
 	if r.policy.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.policy.timeout)
@@ -104,7 +137,7 @@ func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, target+query, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, target+rest, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -119,7 +152,7 @@ func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha
 		return fmt.Errorf("reading the forge's answer: %w", err)
 	}
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("the forge answered %d: %s", resp.StatusCode, strings.TrimSpace(string(reply)))
+		return &refusal{resp.StatusCode, strings.TrimSpace(string(reply))}
 	}
 	return json.Unmarshal(reply, into)
 }

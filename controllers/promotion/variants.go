@@ -54,6 +54,8 @@ type policy struct {
 	requeueUnread bool
 	// stamp puts the time of the pass into the first status write.
 	stamp bool
+	// swallow starts the operator without a controller if its set-up fails, instead of letting the process end.
+	swallow bool
 	// gate is asked between deciding and promoting.
 	gate gate
 
@@ -65,7 +67,7 @@ type policy struct {
 
 // policies is the table of the story.
 func policies() map[Variant]policy {
-	v0 := policy{done: anyTargetRuns}
+	v0 := policy{done: anyTargetRuns, swallow: true}
 	v1a := v0
 	v1a.record = true
 	v1 := v1a

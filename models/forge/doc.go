@@ -11,6 +11,7 @@
 //	POST /repos/{owner}/{name}/pulls             order a promotion: see [Order]
 //	GET  /repos/{owner}/{name}/pulls?head=&key=  list pull requests, by branch or by idempotency key
 //	GET  /repos/{owner}/{name}/pulls/{number}    one pull request
+//	PATCH /repos/{owner}/{name}/pulls/{number}   close it, by {"state":"closed"}; no entry of the ledger
 //
 // A person's side of the forge, merging and abandoning, is methods of [Forge].
 //

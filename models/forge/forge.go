@@ -138,6 +138,20 @@ func (f *Forge) closeAs(number int, state State) error {
 	return nil
 }
 
+// withdraw closes a pull request of a repository, unless it is closed already, and returns it; false if there is none.
+func (f *Forge) withdraw(repository, number string) (PullRequest, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pr := f.find(func(pr *PullRequest) bool { return pr.Repository == repository && fmt.Sprint(pr.Number) == number })
+	if pr == nil {
+		return PullRequest{}, false
+	}
+	if pr.State == Open {
+		pr.State = Abandoned
+	}
+	return pr.copy(), true
+}
+
 // carryOut applies an accepted order and reports the pull request, and whether it is new.
 func (f *Forge) carryOut(ctx context.Context, host, repository string, o Order) (PullRequest, bool) {
 	f.mu.Lock()

@@ -213,6 +213,8 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/repos/acme/shop/pulls", `{"branch":"b","title":"t"}`, 422, "lacks pipelineUID, environment, revision"},
 		{"GET", "/repos/acme/shop/pulls?author=me", "", 400, "by head and by key"},
 		{"GET", "/repos/acme/shop/pulls/7", "", 404, "no pull request 7"},
+		{"PATCH", "/repos/acme/shop/pulls/7", `{"state":"closed"}`, 404, "no pull request 7"},
+		{"PATCH", "/repos/acme/shop/pulls/7", `{"state":"merged"}`, 422, "nothing else"},
 		{"PUT", "/repos/acme/shop/pulls/1/merge", "", 404, "no PUT"},
 	} {
 		d := newDesk(t)
@@ -224,5 +226,31 @@ func TestRefusals(t *testing.T) {
 		if len(d.entries()) != 0 {
 			t.Errorf("%s %s was refused but left %v", c.method, c.path, d.entries())
 		}
+	}
+}
+
+func TestWhoOrderedMayClose(t *testing.T) {
+	d := newDesk(t)
+	d.order(keyed(staging("v1"), "k1", 1))
+	d.order(keyed(forge.Order{Branch: "other", Title: "t", PipelineUID: "u1", Environment: "prod", Revision: "v1"}, "k2", 1))
+	if err := d.Merge(2); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]forge.State{"/repos/acme/shop/pulls/1": forge.Abandoned, "/repos/acme/shop/pulls/2": forge.Merged} {
+		for range 2 { // to repeat it changes nothing
+			var pr forge.PullRequest
+			if code := d.call("PATCH", path, `{"state":"closed"}`, &pr); code != http.StatusOK || pr.State != want {
+				t.Errorf("PATCH %s answered %d with %+v, want it %s", path, code, pr, want)
+			}
+		}
+	}
+	if code := d.call("PATCH", "/repos/acme/blog/pulls/1", `{"state":"closed"}`, nil); code != http.StatusNotFound {
+		t.Errorf("another repository's pull request: %d", code)
+	}
+	if code, pr := d.order(keyed(staging("v1"), "k1", 1)); code != http.StatusOK || pr.State != forge.Abandoned || pr.Pushes != 1 {
+		t.Errorf("the repeated order answered %d with %+v, want the closed pull request untouched", code, pr)
+	}
+	if len(d.entries()) != 5 {
+		t.Errorf("closing left traces in the ledger: %v", d.entries())
 	}
 }

@@ -17,6 +17,7 @@ func (f *Forge) newRoutes() *http.ServeMux {
 	mux.HandleFunc("POST /repos/{owner}/{name}/pulls", f.servePost)
 	mux.HandleFunc("GET /repos/{owner}/{name}/pulls", f.serveList)
 	mux.HandleFunc("GET /repos/{owner}/{name}/pulls/{number}", f.serveGet)
+	mux.HandleFunc("PATCH /repos/{owner}/{name}/pulls/{number}", f.servePatch)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "the forge model has no %s %s", r.Method, r.URL.Path)
 	})
@@ -62,6 +63,21 @@ func (f *Forge) serveGet(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	refuse(w, http.StatusNotFound, "%s has no pull request %s", repository(r), r.PathValue("number"))
+}
+
+// servePatch closes a pull request: the one change of it that the model knows.
+func (f *Forge) servePatch(w http.ResponseWriter, r *http.Request) {
+	var change struct{ State string }
+	if err := json.NewDecoder(r.Body).Decode(&change); err != nil || change.State != "closed" {
+		refuse(w, http.StatusUnprocessableEntity, `the forge model takes {"state":"closed"}, and nothing else`)
+		return
+	}
+	pr, ok := f.withdraw(repository(r), r.PathValue("number"))
+	if !ok {
+		refuse(w, http.StatusNotFound, "%s has no pull request %s", repository(r), r.PathValue("number"))
+		return
+	}
+	reply(w, http.StatusOK, pr)
 }
 
 // missing names the fields that every order must have.

@@ -29,6 +29,7 @@ type Books struct {
 	settled   []int                // events at which the world had settled
 	judged    map[string]int       // ledger entries that each property has looked at
 	conduct   conduct
+	timing    timing
 }
 
 // reported is what an application said of itself from one event on.
@@ -51,7 +52,7 @@ type version struct {
 func NewBooks(git *forge.Forge) *Books {
 	return &Books{
 		Lag: 40 * time.Second, clusters: map[string]string{}, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
-		conduct: conduct{passes: map[string]*pass{}},
+		conduct: conduct{passes: map[string]*pass{}}, timing: newTiming(),
 	}
 }
 
@@ -70,7 +71,9 @@ func (b *Books) read(h *history.History) {
 				b.readPipeline(e, c)
 			}
 		}
+		ended := b.conduct.passes[e.Actor()+" "+e.Reconcile]
 		b.watch(e)
+		b.tick(h, e, ended)
 	}
 }
 

@@ -22,6 +22,7 @@ const mostInVain = 3
 type pass struct {
 	// excused passes began with a stale cache or met with a fault: another attempt is what one wants of them.
 	excused  bool
+	timed    bool // begun by back-off or RequeueAfter
 	progress bool
 	// open counts requests whose replies have not come.
 	open int
@@ -38,6 +39,7 @@ type conduct struct {
 	waiting, told time.Duration
 	since         history.Time
 	waits, tells  bool
+	dead          bool // the operator: who is not there cannot tell
 }
 
 // watch takes in one event.
@@ -47,13 +49,12 @@ func (b *Books) watch(e *history.Event) {
 	now := c.passes[key]
 	switch {
 	case e.Kind == history.Handout:
-		c.passes[key] = &pass{excused: len(e.Seen) > 0}
+		c.passes[key] = &pass{excused: len(e.Seen) > 0, timed: strings.HasPrefix(e.Cause, "timer(")}
 	case len(e.Changes) > 0 && now == nil:
 		c.inVain = nil // somebody else has changed the world
 	case now == nil:
 	case e.Kind == history.Done:
-		again := strings.HasPrefix(e.Outcome, "error") || e.Outcome == "requeue"
-		if again && !now.progress && !now.excused && now.open == 0 && !b.unreadable() {
+		if asksAgain(e) && !now.progress && !now.excused && now.open == 0 && !b.unreadable() {
 			c.inVain = append(c.inVain, fmt.Sprintf("%s: %s", key, e.Outcome))
 		}
 		delete(c.passes, key)
@@ -71,6 +72,11 @@ func (b *Books) watch(e *history.Event) {
 		}
 	}
 	b.clock(e)
+}
+
+// asksAgain says whether a pass ended in a way that brings it back with back-off.
+func asksAgain(done *history.Event) bool {
+	return strings.HasPrefix(done.Outcome, "error") || done.Outcome == "requeue"
 }
 
 // moves says whether a change brings the story forward. Times and messages in a pipeline's status do not.
@@ -156,12 +162,16 @@ func died(h *history.History, order entry, until int) bool {
 	return false
 }
 
-// clock measures waiting: a stretch ends with every change of an application or a pipeline.
+// clock measures waiting: a stretch ends with every change of an application or a pipeline, and with every life. One begins to
+// count when its first pass has ended.
 func (b *Books) clock(e *history.Event) {
-	if len(e.Changes) == 0 {
+	c := &b.conduct
+	switch ends := e.Kind == history.Crash || e.Kind == history.Stop; {
+	case e.Process == Operator && (ends || c.dead && e.Kind == history.Done):
+		c.dead = ends
+	case len(e.Changes) == 0:
 		return
 	}
-	c := &b.conduct
 	if stretch := e.At - c.since; c.waits {
 		c.waiting += stretch
 		if c.tells {
@@ -171,7 +181,7 @@ func (b *Books) clock(e *history.Event) {
 	c.since, c.waits, c.tells = e.At, false, true
 	_ = b.eachPipeline(func(_ string, p *version) error {
 		waits, tells := b.waits(p)
-		c.waits, c.tells = c.waits || waits, c.tells && (tells || !waits)
+		c.waits, c.tells = c.waits || waits && !c.dead, c.tells && (tells || !waits)
 		return nil
 	})
 }

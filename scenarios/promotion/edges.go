@@ -42,6 +42,7 @@ func (s *Story) holds() {
 	askEverywhere(s)
 	s.Eventually(isRecorded, s.Recorded)
 	askStatusIsTrue(s)
+	askTidy(s)
 }
 
 // Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in the midst of promoting
@@ -164,23 +165,32 @@ var ownPolicy = corner{"a policy only on the environment", func(s *Story) {
 // Reborn asks whether a pipeline that takes another one's name gets its own promotion.
 var Reborn = telling(quietly, askEverywhere, reborn.turn)
 
-// Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often it was told.
-var Notified = telling(notifying, func(s *Story) {
-	s.Always(ToldOnce, func(h *history.History) error { return errors.Join(told(h)...) })
-}, startsUp)
+var (
+	// Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often it was told.
+	Notified = telling(notifying, askToldOnce, startsUp)
+	// NotifiedAtAll asks whether the CI was told.
+	NotifiedAtAll = telling(notifying, askTold, startsUpAndSettles)
+	// NotifiedOnce asks both.
+	NotifiedOnce = telling(notifying, func(s *Story) { askToldOnce(s); askTold(s); askStatusIsTrue(s) }, startsUpAndSettles)
+)
 
-// NotifiedAtAll asks whether the CI was told.
-var NotifiedAtAll = telling(notifying, func(s *Story) {
+func askToldOnce(s *Story) {
+	s.Always(ToldOnce, func(h *history.History) error { return errors.Join(told(h)...) })
+}
+
+func askTold(s *Story) {
 	s.Eventually(Told, func(h *history.History) error {
 		if told(h) == nil {
 			return errors.New("dev runs v1, and nobody was told to promote it to staging")
 		}
 		return nil
 	})
-}, func(s *Story) {
+}
+
+func startsUpAndSettles(s *Story) {
 	startsUp(s)
 	s.Settle()
-})
+}
 
 func startsUp(s *Story) {
 	s.Runs("dev", "v1")

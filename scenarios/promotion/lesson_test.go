@@ -156,6 +156,7 @@ var predictions = []verdicts.Prediction[promotion.Variant]{
 	{Says: "a conflict with its own earlier write delays an intent, and no more", Column: "arrives everywhere", Variant: promotion.V6, Falls: false},
 	{Says: "a time in the status makes that conflict return for ever", Column: "no livelock", Variant: promotion.V6t, Falls: true},
 	{Says: "a guard without episodes blocks the return to a revision", Column: "comes back", Variant: promotion.V7, Falls: true},
+	{Says: "an error of the set-up is swallowed: the operator runs on and does nothing", Column: "its kinds are installed late", Variant: promotion.V0, Falls: true},
 	{Says: "a policy that only the environment has makes the original panic", Column: "a policy only on the environment", Variant: promotion.V0, Falls: true},
 }
 

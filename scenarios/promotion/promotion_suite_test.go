@@ -80,6 +80,12 @@ var _ = Describe("A promotion", func() {
 			// while such a cache waits to open its watch again. So only the watches of Pipelines end.
 			simginkgo.Check(Faraway(promotion.V8, EveryFault(sim.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
 		})
+		It("rests on what all targets have proved, in two clusters", func() {
+			simginkgo.Check(uneven.Tell(promotion.V8, []string{inOrder, notStale, complete}, lag()...), briefly(sim.For(3*time.Second))...)
+		})
+		It("says so when nobody can be asked what became of it", func() {
+			simginkgo.Check(ForgeDown(promotion.V8, crash()...), briefly(sim.For(3*time.Second))...)
+		})
 		It("happens once to each of many pipelines while the operator dies and comes back", func() {
 			simginkgo.Check(Fleet(fleet())(promotion.V8, sim.Crash(Operator), sim.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
 		})

@@ -37,14 +37,15 @@ func dial(mgr ctrl.Manager) func([]byte) (*rest.Config, error) {
 	}
 }
 
-// Elsewhere adds an API server with the namespace of an environment. From here on that is where it runs, if the pipeline
-// says so, too: see Away.
-func (s *Story) Elsewhere(host, env string) *sim.Cluster {
+// Elsewhere adds an API server with namespaces. From here on these are there, if the pipeline says so, too: see Away.
+func (s *Story) Elsewhere(host string, namespaces ...string) *sim.Cluster {
 	c := s.Cluster(host)
 	c.Install(crds)
-	c.Apply(Namespace(env))
 	s.clusters[host] = away
-	s.away[env] = c.Client()
+	for _, namespace := range namespaces {
+		c.Apply(Namespace(namespace))
+		s.away[namespace] = c.Client()
+	}
 	return c
 }
 
@@ -52,10 +53,15 @@ func (s *Story) Elsewhere(host, env string) *sim.Cluster {
 func Away(p *v1alpha1.Pipeline, env string) *v1alpha1.Pipeline {
 	for i := range p.Spec.Environments {
 		if e := &p.Spec.Environments[i]; e.Name == env {
-			e.Targets[0].ClusterRef = &v1alpha1.CrossNamespaceClusterReference{Kind: promotion.GitopsCluster.Kind, Name: away}
+			e.Targets[0].ClusterRef = otherCluster()
 		}
 	}
 	return p
+}
+
+// otherCluster is how a target names the other cluster.
+func otherCluster() *v1alpha1.CrossNamespaceClusterReference {
+	return &v1alpha1.CrossNamespaceClusterReference{Kind: promotion.GitopsCluster.Kind, Name: away}
 }
 
 // gitopsCluster is the object by which the operator knows the other cluster.
@@ -96,7 +102,9 @@ func kubeconfig(host string) *corev1.Secret {
 
 // Remote tells of an environment in a cluster that is made known only after the pipeline, and whose cache is not in sync
 // when it is first asked.
-var Remote = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
+var Remote = telling(between("dev", "prod"), askStatusIsTrue, becomesKnown)
+
+func becomesKnown(s *Story) {
 	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
 	s.Runs("prod", "v1")
 	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
@@ -107,7 +115,7 @@ var Remote = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
 	s.Sleep(time.Minute)
 	s.Apply(kubeconfig("prod.example"))
 	s.Settle()
-})
+}
 
 // Moves tells of a cluster that moves to another host: its Secret changes, and nothing else tells of it.
 var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {

@@ -5,6 +5,8 @@ package promotion
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,10 +37,13 @@ type Story struct {
 	*Books
 	// Git is the outside world.
 	Git *forge.Forge
-	// Environments in the order of promotion. Each has one target, in the namespace of its name.
+	// Environments in the order of promotion. Each has one target, in the namespace of its name, and those that More names.
 	Environments []string
+	// More are further namespaces in which an environment runs.
+	More map[string][]string
 
 	tune func(*ctrl.Options)
+	door *door
 	// away are the clients of the clusters that the other environments' applications are in, by namespace.
 	away map[string]client.Client
 }
@@ -50,22 +55,59 @@ func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
 
 // BeginWith is Begin for an operator whose main sets more options.
 func BeginWith(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *Story {
-	git := forge.New()
-	s := &Story{World: w, Books: NewBooks(git), Git: git, Environments: environments, tune: tune, away: map[string]client.Client{}}
+	s := set(w, tune, environments...)
 	w.Install(crds)
-	w.External(gitHost, git)
 	s.Replica(Operator, v, 1)
 	return s
 }
 
+// set opens the books and puts the forge there, and nothing else.
+func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *Story {
+	git := forge.New()
+	s := &Story{
+		World: w, Books: NewBooks(git), Git: git, Environments: environments, More: map[string][]string{},
+		tune: tune, away: map[string]client.Client{}, door: &door{Handler: git},
+	}
+	w.External(gitHost, s.door)
+	return s
+}
+
+// door is what stands before the forge. While it is shut nobody gets in, and it knows of a repository that is not there.
+type door struct {
+	http.Handler
+	shut    bool
+	without string // what the paths of the missing repository begin with
+}
+
+// ServeHTTP implements [http.Handler].
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case d.shut:
+		http.Error(w, "the forge is down for maintenance", http.StatusServiceUnavailable)
+	case d.without != "" && strings.HasPrefix(r.URL.Path, d.without):
+		http.Error(w, "there is no such repository", http.StatusNotFound)
+	default:
+		d.Handler.ServeHTTP(w, r)
+	}
+}
+
 // Replica starts the operator once more, under another name: one that was not stopped in time, or a second leader.
 func (s *Story) Replica(name string, v promotion.Variant, workers int) {
+	s.Start(name, setup(v, workers), sim.Options(s.options(v)))
+}
+
+func (s *Story) options(v promotion.Variant) ctrl.Options {
 	options := v.ManagerOptions(ctrl.Options{Scheme: scheme})
 	s.tune(&options)
-	s.Start(name, func(mgr ctrl.Manager) error {
+	return options
+}
+
+// setup is what the operator's main does with its manager.
+func setup(v promotion.Variant, workers int) func(ctrl.Manager) error {
+	return func(mgr ctrl.Manager) error {
 		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Dial: dial(mgr), Variant: v, Workers: workers}
 		return r.SetupWithManager(mgr)
-	}, sim.Options(options))
+	}
 }
 
 // What all runs share, made once: as in an operator's main, and because it takes longer than a run.
@@ -91,6 +133,13 @@ func (s *Story) Open() {
 		s.Apply(Namespace(env), App(env))
 	}
 	s.Apply(Pipeline(s.Environments...))
+}
+
+// AllRun reports that an environment runs a revision wherever it does, and is ready with it.
+func (s *Story) AllRun(env, revision string) {
+	for _, place := range append([]string{env}, s.More[env]...) {
+		s.Runs(place, revision)
+	}
 }
 
 // Runs reports, as Flux would, that an environment runs a revision and is ready with it.
@@ -125,14 +174,15 @@ func (s *Story) report(env, revision string, ready bool) {
 
 // Deliver merges every open pull request, oldest first, and lets the environments run what was merged.
 func (s *Story) Deliver() {
-	for _, pr := range s.Git.PullRequests() {
+	for i := range s.Git.PullRequests() {
+		pr := s.Git.PullRequests()[i] // as it is now: the operator may have closed it since the last one was merged
 		if pr.State != forge.Open {
 			continue
 		}
 		if err := s.Git.Merge(pr.Number); err != nil {
 			panic(err)
 		}
-		s.Runs(pr.Order.Environment, pr.Order.Revision)
+		s.AllRun(pr.Order.Environment, pr.Order.Revision)
 	}
 }
 

@@ -14,15 +14,16 @@ import (
 
 // Columns is the table, a question in each; see [verdicts.Column].
 func Columns() []column {
-	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), grounds(), oddly())
+	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), grounds(), oddly(), numbers(), apart(), mishaps(), everyFault())
 }
 
 // Reasons that stand for several cells.
 const (
-	beyond   = "its table has no such question, which stands among its properties or came out of the runs"
-	livelock = "not asked: it goes in circles even where nothing strikes"
-	early    = "it sets no timers: it has promoted without waiting for the missing target"
-	wakes    = "its list of wakers is about the record and the filter; the others are asked all the same"
+	beyond      = "its table has no such question, which stands among its properties or came out of the runs"
+	lateCluster = "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the first event of the cache that comes into sync all wake it"
+	livelock    = "not asked: it goes in circles even where nothing strikes"
+	early       = "it sets no timers: it has promoted without waiting for the missing target"
+	wakes       = "its list of wakers is about the record and the filter; the others are asked all the same"
 )
 
 // once are the questions whether too much happens.
@@ -200,7 +201,7 @@ func elsewhere() []column {
 		{
 			Name: "a late cluster is seen", Tell: Remote, Faults: lag, Broken: statusIsTrue,
 			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V2": "the GitopsCluster's event, the error of a missing Secret, and the first event of the cache that comes into sync all wake it"},
+			Because: because{"V2": lateCluster},
 		},
 		{
 			Name: "a cluster moves", Tell: Moves, Broken: statusIsTrue,
@@ -307,15 +308,3 @@ func slowly(d time.Duration) func() []sim.Fault {
 }
 
 func failingForge() []sim.Fault { return []sim.Fault{sim.FailedEffect()} }
-
-// EveryFault is all that the harness knows to do to an operator and to the outside. Watches end only as the scopes allow.
-func EveryFault(watches ...sim.Scope) []sim.Fault {
-	return []sim.Fault{
-		sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(),
-		sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.Unreachable(time.Minute, watches...),
-		sim.SlowEffect(10 * time.Minute), sim.FailedEffect(), sim.DoubledEffect(),
-		sim.MissedStates(30*time.Second, watches...), sim.DroppedWatch(watches...), sim.Relist(watches...), sim.Expired(watches...),
-		sim.StaleServer(10 * time.Second), sim.Pause(Operator, 10*time.Second), sim.Restart(Operator),
-		sim.Rejected("this cannot be written now", sim.In(Operator)), sim.Forbidden(time.Minute, sim.In(Operator)),
-	}
-}

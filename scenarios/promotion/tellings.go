@@ -25,6 +25,11 @@ const (
 	actionable      = "the status says what is being waited for"
 	ToldOnce        = "a CI is told at most once of each revision"
 	Told            = "a CI is told of each revision"
+	orderedSoon     = "what is due is ordered within three back-off periods"
+	readySoon       = "a pipeline is whole as soon as its targets are"
+	spaced          = "who was refused waits longer each time before the next order"
+	oneOpen         = "people find one open pull request for an environment"
+	noneBack        = "nothing is open that would undo a rollback"
 )
 
 // dwell is how long a telling watches where it must not ask the world to settle, because one of its variants never does.
@@ -76,6 +81,11 @@ func askActionable(s *Story)      { s.Eventually(actionable, s.Actionable) }
 func askInOrder(s *Story)         { s.Always(inOrder, s.InOrder) }
 func askNotStale(s *Story)        { s.Always(notStale, s.NotStale) }
 func askComplete(s *Story)        { s.Always(complete, s.CompleteInformation) }
+func askOrderedSoon(s *Story)     { s.Always(orderedSoon, s.OrderedSoon) }
+func askReadySoon(s *Story)       { s.Always(readySoon, s.ReadySoon) }
+func askSpaced(s *Story)          { s.Always(spaced, s.Spaced) }
+func askOneOpen(s *Story)         { s.Eventually(oneOpen, s.OneOpen) }
+func askNoneBack(s *Story)        { s.Eventually(noneBack, s.NoneBack) }
 
 var (
 	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise at rest.
@@ -108,6 +118,8 @@ var (
 	// Everything is a long story with all that the environments and people may do, and every property that must hold of
 	// the full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
 	Everything = telling(between("dev", "staging", "prod"), askEverything, (*Story).backAndForth)
+	// LongRollout is Everything, but does not insist that all that makes it worth its while happens in every campaign.
+	LongRollout = telling(between("dev", "staging", "prod"), askProperties, (*Story).backAndForth)
 )
 
 func movesOn(s *Story) {
@@ -141,6 +153,17 @@ func rollsOut(s *Story) {
 		s.Deliver()
 		s.Settle()
 	}
+}
+
+// rollsOutForAWhile is rollsOut where the world need not settle.
+func rollsOutForAWhile(s *Story) {
+	s.Open()
+	s.Runs("dev", "v1")
+	for range 2 {
+		s.Sleep(dwell)
+		s.Deliver()
+	}
+	s.Sleep(dwell)
 }
 
 func (s *Story) returns() {
@@ -188,6 +211,14 @@ func hastens(s *Story) {
 }
 
 func askEverything(s *Story) {
+	askProperties(s)
+	s.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
+	s.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
+	s.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
+	s.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
+}
+
+func askProperties(s *Story) {
 	askTakesEffectOnce(s)
 	askOncePerStay(s)
 	askInOrder(s)
@@ -197,10 +228,14 @@ func askEverything(s *Story) {
 	askEverywhere(s)
 	s.Eventually(isRecorded, s.Recorded)
 	askStatusIsTrue(s)
-	s.Sometimes("a promotion is ordered by a pass that began with a stale cache", s.OrderedOnStaleCache)
-	s.Sometimes("the operator dies between promoting and recording", s.CrashedMidPromotion)
-	s.Sometimes("the reply to an accepted order is lost", s.LostReplyToOrder)
-	s.Sometimes("an order is repeated, and changes nothing", s.AttemptedTwice)
+	askTidy(s)
+}
+
+// askTidy asks for what the operator promises the people at the forge, and how soon it orders.
+func askTidy(s *Story) {
+	askOneOpen(s)
+	askNoneBack(s)
+	askOrderedSoon(s)
 }
 
 // backAndForth is a rollout through three environments, with a burst, a rollback while a pull request is open, and a

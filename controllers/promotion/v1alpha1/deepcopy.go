@@ -91,9 +91,19 @@ func (in *PromotionPolicy) DeepCopy() *PromotionPolicy {
 		return nil
 	}
 	out := clone(in)
-	out.Strategy.PullRequest = clone(in.Strategy.PullRequest)
-	out.Strategy.Notification = clone(in.Strategy.Notification)
-	out.Strategy.SecretRef = clone(in.Strategy.SecretRef)
+	out.Strategy = *in.Strategy.DeepCopy()
+	return out
+}
+
+// DeepCopy returns a copy that shares nothing with its source.
+func (in *Strategy) DeepCopy() *Strategy {
+	if in == nil {
+		return nil
+	}
+	out := clone(in)
+	out.PullRequest = clone(in.PullRequest)
+	out.Notification = clone(in.Notification)
+	out.SecretRef = clone(in.SecretRef)
 	return out
 }
 
@@ -144,6 +154,7 @@ func (in *Promotion) DeepCopy() *Promotion {
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	out.Status.LastAttemptedTime = in.Status.LastAttemptedTime.DeepCopy()
 	out.Status.NotBefore = in.Status.NotBefore.DeepCopy()
+	out.Status.Strategy = in.Status.Strategy.DeepCopy()
 	out.Status.PullRequest = clone(in.Status.PullRequest)
 	return out
 }

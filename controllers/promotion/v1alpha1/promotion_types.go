@@ -55,8 +55,13 @@ type PromotionStatus struct {
 	Attempts          int64        `json:"attempts,omitempty"`
 	LastAttemptedTime *metav1.Time `json:"lastAttemptedTime,omitempty"`
 	// NotBefore is when the next attempt may be claimed, if this one is not confirmed.
-	NotBefore   *metav1.MicroTime `json:"notBefore,omitempty"`
-	PullRequest *PullRequest      `json:"pullRequest,omitempty"`
+	NotBefore *metav1.MicroTime `json:"notBefore,omitempty"`
+	// Strategy is where the attempts go, from the first on whose outcome is not known, whatever becomes of the Pipeline's:
+	// only there can be asked what became of them.
+	Strategy    *Strategy    `json:"strategy,omitempty"`
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
+	// Withdrawn is set when nothing that was ordered can be open any more.
+	Withdrawn bool `json:"withdrawn,omitempty"`
 	// Message is the error of the last attempt.
 	Message string `json:"message,omitempty"`
 }

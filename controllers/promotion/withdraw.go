@@ -1,0 +1,147 @@
+// This file exists for what the full cure leaves behind when the first environment moves on: guards that were not confirmed,
+// and pull requests that have been outdone. The original needs none of it, for it pushes every revision to the same branch;
+// a branch for each promotion keeps a late order away from a newer revision, and has to be cleared away.
+
+package promotion
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+)
+
+const (
+	// keepEpisodes is how many past episodes keep their guards, for people to look at. Nothing depends on them, unless what
+	// they ordered is still open.
+	keepEpisodes = 3
+	// lateOrder is how long an order may be on its way.
+	lateOrder = 15 * time.Minute
+)
+
+// turns are the environments whose turn has come in this episode: they run its revision, or have been promoted to it. What
+// was ordered for them in past episodes is outdone. What was ordered for later ones, which the episode has not reached, is
+// still the best that there is for them.
+func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
+	if d.revision == "" {
+		return nil
+	}
+	var out []string
+	for _, env := range p.pipeline.Spec.Environments[1:] {
+		seen := p.pipeline.Status.Environments[env.Name]
+		if !allRun(seen, d.revision) || !allReady(seen) {
+			break
+		}
+		out = append(out, env.Name)
+	}
+	if guard != nil && guard.Status.Phase == v1alpha1.PhasePromoted {
+		out = append(out, d.env.Name)
+	}
+	return out
+}
+
+// tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and deletes guards that nobody
+// needs. It says how long to wait until an order that may still be on its way has arrived or never will.
+//
+// A pass that slept through an episode finds its guard given up, or its claim refused, and stops. If it slept between its
+// claim and its order, the order is late: it goes under its own key to its own branch, and is closed when it has arrived.
+func (p *pass) tidyGuards(ctx context.Context, turns []string) (time.Duration, error) {
+	var guards v1alpha1.PromotionList
+	err := p.r.Client.List(ctx, &guards, client.InNamespace(p.pipeline.Namespace),
+		client.MatchingLabels{v1alpha1.PipelineUIDLabel: string(p.pipeline.UID)})
+	if err != nil {
+		return 0, err
+	}
+	slices.SortFunc(guards.Items, func(x, y v1alpha1.Promotion) int { return cmp.Compare(x.Name, y.Name) })
+	var wait time.Duration
+	for i := range guards.Items {
+		late, err := p.tidyGuard(ctx, &guards.Items[i], turns)
+		if err != nil {
+			return 0, err
+		}
+		wait = sooner(wait, late)
+	}
+	return wait, nil
+}
+
+// tidying is what is due for the guard of a past episode.
+type tidying int
+
+const (
+	leave tidying = iota
+	giveUp
+	withdraw
+	remove
+)
+
+func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
+	now := p.pipeline.Status.Episode
+	closed := guard.Status.Withdrawn || guard.Status.Attempts == 0
+	switch {
+	case now == nil || guard.Spec.Episode >= now.Number:
+		return leave
+	case !final(guard):
+		return giveUp
+	case !closed && slices.Contains(turns, guard.Spec.Environment):
+		return withdraw
+	case closed && guard.Spec.Episode < now.Number-keepEpisodes:
+		return remove
+	}
+	return leave
+}
+
+// tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard itself.
+func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns []string) (time.Duration, error) {
+	if p.tidying(cached, turns) == leave {
+		return 0, nil
+	}
+	if p.dry {
+		return 0, errDue
+	}
+	guard := &v1alpha1.Promotion{}
+	missing, err := notFound(p.reader.Get(ctx, client.ObjectKeyFromObject(cached), guard))
+	if missing || err != nil {
+		return 0, err
+	}
+	switch p.tidying(guard, turns) {
+	case giveUp:
+		return 0, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
+			s.Phase = v1alpha1.PhaseSuperseded
+			s.NotBefore = nil
+		})
+	case withdraw:
+		return p.withdraw(ctx, guard)
+	case remove:
+		return 0, client.IgnoreNotFound(p.r.Client.Delete(ctx, guard, client.Preconditions{UID: &guard.UID}))
+	}
+	return 0, nil
+}
+
+// withdraw closes the pull request that a guard has led to. If there is none although one was ordered, it may still come.
+func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Duration, error) {
+	var found *pullReply
+	var err error
+	if at := guard.Status.Strategy; at != nil && at.PullRequest != nil {
+		found, err = p.findPullRequest(ctx, at.PullRequest, guard.Name)
+		if err == nil && found != nil && found.State == openState {
+			found, err = p.closePullRequest(ctx, at.PullRequest, found)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("closing what promotion %s/%s has led to: %w", guard.Namespace, guard.Name, err)
+		}
+		if late := time.Until(guard.Status.LastAttemptedTime.Add(lateOrder)); found == nil && late > 0 {
+			return late, nil
+		}
+	}
+	return 0, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
+		s.Withdrawn = true
+		if found != nil {
+			s.PullRequest = found.pullRequest()
+		}
+	})
+}

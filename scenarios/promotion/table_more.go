@@ -1,0 +1,168 @@
+// This file exists for the rest of the table: the dossier's numbers, environments in several places, what people and
+// installers do at the wrong moment, and every fault at once.
+
+package promotion
+
+import (
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavetank/wavetank/controllers/promotion"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/sim"
+)
+
+// Reasons that stand for several cells.
+const (
+	foundLater = "its extra scenarios and its table do not name it; it came out of reading the cure again"
+	swallowed  = "named among the defects upstream, without a cell; the error of the set-up is swallowed, and the operator runs without a controller"
+)
+
+// numbers are the questions how soon.
+func numbers() []column {
+	return []column{
+		{
+			Name: "ordered within three back-off periods", Tell: telling(between("dev", "staging", "prod"), askOrderedSoon, rollsOutForAWhile), Faults: lag, Broken: orderedSoon,
+			Caught: variants("V6t"), Unasked: alike("V1a", "V1", "V4", "V5", "V7"),
+			Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✗ ✓ ✓",
+		},
+		{
+			Name: "ready soon after a late target", Tell: telling(between("dev", "staging"), askReadySoon, appearsLate), Broken: readySoon,
+			Unasked: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Because: because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
+		},
+		{
+			Name: "ready soon after a late cluster", Tell: telling(between("dev", "prod"), askReadySoon, becomesKnown), Broken: readySoon,
+			Unasked: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Because: because{"V2": lateCluster},
+		},
+		{
+			Name: "retries are spaced", Tell: telling(quietly, askSpaced, movesOn), Faults: failingForge, Broken: spaced,
+			Caught: variants("V0", "V1a"), Skipped: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "✓ – – – – – – – – – ✓",
+			Because: because{
+				"":   "who never asks again never asks too soon",
+				"V0": "its own status write wakes it at once, whatever the back-off", "V1a": "it orders in every pass",
+			},
+		},
+	}
+}
+
+// alike are variants of which a question about waiting is not asked.
+func alike(names ...promotion.Variant) map[promotion.Variant]string {
+	out := map[promotion.Variant]string{}
+	for _, v := range names {
+		out[v] = "it waits as one of those that are asked"
+	}
+	return out
+}
+
+// uneven is a rollout through environments of two targets each, one of them in another cluster.
+var uneven = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale, complete: askComplete}
+	return telling(inTwoClusters("dev", "staging", "prod"), func(s *Story) {
+		for _, sentence := range sentences {
+			asks[sentence](s)
+		}
+	}, (*Story).unevenly)(v, faults...)
+}}
+
+// apart are the questions on what grounds it happens where environments run in more than one place.
+func apart() []column {
+	early, later := variants("V0", "V1a", "V1", "V2"), variants("V4", "V5", "V6", "V6t", "V7")
+	return []column{
+		{
+			Name: "nothing while a second target is missing", Tell: HastySecond, Faults: lag, Broken: complete,
+			Caught: early, Skipped: later,
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+		{
+			Name: "nothing while a cluster cannot be read", Tell: HastyAway, Faults: lag, Broken: complete,
+			Caught: early, Skipped: later,
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+	}
+}
+
+// mishaps are the questions about the wrong moment.
+func mishaps() []column {
+	all := slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 })
+	return []column{
+		{
+			Name: "its kinds are installed late", Tell: InstalledLate, Broken: Everywhere,
+			Caught:  append(all, promotion.V6t),
+			Dossier: "– – – – – – – – – – –", Because: because{"": swallowed, "V8": beyond},
+		},
+		{
+			Name: "the repository moves", Tell: Rehoused, Faults: unsure, Broken: TakesEffectOnce,
+			Caught: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"), Skipped: variants("V6t", "V7"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater},
+		},
+		{
+			Name: "the repository is corrected", Tell: Mistyped, Broken: Everywhere,
+			Caught: variants("V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V1a", "V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; a failed attempt counts as recorded, and V0 looks at no record"},
+		},
+		{
+			Name: "says that the forge cannot be asked", Tell: ForgeDown, Faults: crash, Broken: actionable,
+			Caught: all, Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater},
+		},
+		{
+			Name: "one open pull request", Tell: Outdone, Faults: lag, Broken: oneOpen,
+			Skipped: variants("V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; a branch that is the same for every revision has one pull request"},
+		},
+		{
+			Name: "nothing open after a rollback", Tell: RolledBack, Faults: lag, Broken: noneBack,
+			Caught: all, Skipped: variants("V6t"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; only the full cure closes what it has opened"},
+		},
+		{
+			Name: "somebody else writes first", Tell: OneEffect, Faults: conflicts, Broken: TakesEffectOnce,
+			Caught: variants("V0", "V1a"), Skipped: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": "its extra scenarios name a 409 to the last patch without a verdict; who names no version is never answered 409"},
+		},
+	}
+}
+
+// everyFault is the column of the full cure: all that it answers is asked, and all that can strike there does. Another cluster
+// under every fault is in the suite.
+func everyFault() []column {
+	return []column{{
+		Name: "every fault", Tell: Anything, Faults: func() []sim.Fault { return append(EveryFault(), sim.LeaderOverlap()) }, Broken: TakesEffectOnce,
+		Unasked: verdicts.OnlyCure(promotion.Variants(), promotion.V8),
+		Dossier: "– – – – – – – – – – ✓",
+	}}
+}
+
+// Anything is any of the longer stories, with all that is asked in it.
+func Anything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	stories := []Telling{LongRollout, Corners, Mishaps, NotifiedOnce, Overlap}
+	return func(w *sim.World) {
+		stories[sim.Draw(w, "story", rapid.IntRange(0, len(stories)-1))](v, faults...)(w)
+	}
+}
+
+// unsure are the faults after which nobody but the forge knows what became of an order.
+func unsure() []sim.Fault { return []sim.Fault{sim.Crash(Operator), sim.LostReply(sim.In(Operator))} }
+
+func conflicts() []sim.Fault {
+	return []sim.Fault{sim.Conflict(sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch"))}
+}
+
+// EveryFault is all that the harness knows to do to an operator and to the outside. Watches end only as the scopes allow.
+func EveryFault(watches ...sim.Scope) []sim.Fault {
+	return []sim.Fault{
+		sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(),
+		sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.Unreachable(time.Minute, watches...),
+		sim.SlowEffect(10 * time.Minute), sim.FailedEffect(), sim.DoubledEffect(),
+		sim.MissedStates(30*time.Second, watches...), sim.DroppedWatch(watches...), sim.Relist(watches...), sim.Expired(watches...),
+		sim.StaleServer(10 * time.Second), sim.Pause(Operator, 10*time.Second), sim.Restart(Operator),
+		sim.Rejected("this cannot be written now", sim.In(Operator)), sim.Forbidden(time.Minute, sim.In(Operator)),
+	}
+}
