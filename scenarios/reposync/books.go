@@ -168,6 +168,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 	}
 	if going && !was.deleting() {
 		b.order(e, c.Ref)
+		b.spare(e, c.Ref)
 	}
 	b.inventories(c)
 }
@@ -217,19 +218,22 @@ func (b *Books) present(s *account) (out []string) {
 
 // order is told of an object that somebody deletes.
 func (b *Books) order(e *history.Event, ref history.Ref) {
-	for _, sync := range b.setting.Syncs {
-		for i, other := range managed(sync) {
-			if i == 0 || i > b.setting.Chain || other != ref {
-				continue
-			}
-			first := managed(sync)[i-1]
-			if _, there := b.live[first]; !there {
-				continue
-			}
-			b.breaks(strongOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
-			if ours(e.Process) {
-				b.breaks(weakOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
-			}
+	for _, first := range b.setting.dependents(ref) {
+		if _, there := b.live[first]; !there {
+			continue
+		}
+		b.breaks(strongOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
+		if ours(e.Process) {
+			b.breaks(weakOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
+		}
+	}
+}
+
+// spare is told of an object that somebody deletes: what a RepoSync manages is to stay if its policy says so.
+func (b *Books) spare(e *history.Event, ref history.Ref) {
+	for _, s := range b.syncs {
+		if !s.foreground && ours(e.Process) && slices.Contains(managed(s.NamespacedName), ref) {
+			b.breaks(spared, "%s deleted %s, which %s leaves where it is", e.Actor(), ref, s)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func TestFullCureWhateverUsersDo(t *testing.T) {
 		"the RepoSync depends on it, and the namespace goes":           told(Setting{Circular: true}, askBoth, deletesNamespace)(reposync.V10),
 		"all depend on each other, the RepoSync goes":                  told(Setting{Circular: true, Chain: 2}, askBoth, deletesSync)(reposync.V10),
 		"all depend on each other, the namespace goes":                 told(Setting{Circular: true, Chain: 2}, askBoth, deletesNamespace)(reposync.V10),
-		"the finalizers are taken off":                                 told(Setting{}, askBoth, stripped)(reposync.V10),
+		"the finalizers are taken off":                                 told(Setting{}, askBoth, strippedFirst)(reposync.V10),
 		"an inventory names what is in another namespace":              told(Setting{}, askSpares, coveted)(reposync.V10),
 	} {
 		t.Run(name, func(t *testing.T) { sim.Check(t, told, sim.Runs(10), sim.For(0), sim.Verify(1)) })

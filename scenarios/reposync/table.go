@@ -21,7 +21,7 @@ func Table() verdicts.Table[reposync.Variant] {
 
 // Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3 V4 V5 V6n V6g V9 V10.
 func Columns() []column {
-	return slices.Concat(liveness(), order(), rights(), openness(), others(), roots())
+	return slices.Concat(liveness(), order(), rights(), openness(), hands(), others(), roots())
 }
 
 type (
@@ -315,17 +315,3 @@ func dyingManager() []sim.Fault { return []sim.Fault{sim.Crash(Manager)} }
 func slowly() []sim.Fault { return []sim.Fault{sim.SlowNamespace(2 * time.Second)} }
 
 func lateNews() []sim.Fault { return []sim.Fault{sim.StaleCache(10 * time.Second)} }
-
-// EveryFault is what the harness knows to do to the operator's programs in their cluster, but for freezing one: a write that
-// was on its way when the reconciler's node was given up may still arrive then, and no variant has a fence against that.
-func EveryFault() []sim.Fault {
-	reconciler := reposync.ReconcilerName(shop)
-	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue(), sim.Conflict(sim.In(Manager)), sim.Conflict(sim.In(reconciler)),
-		sim.SlowNamespace(10 * time.Second), sim.WebhookDown(time.Minute),
-		sim.ServerError(sim.In(Webhook)), sim.Forbidden(time.Minute, sim.In(reconciler))}
-	for _, process := range []string{Manager, reconciler} {
-		faults = append(faults, sim.Crash(process), sim.LostReply(sim.In(process)), sim.ServerError(sim.In(process)),
-			sim.DroppedWatch(sim.In(process)), sim.Relist(sim.In(process)))
-	}
-	return faults
-}
