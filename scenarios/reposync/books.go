@@ -68,6 +68,8 @@ type account struct {
 	had        bool           // or has had them
 	knew       map[string]int // by process: index of the event that told it of the deletion
 	says       []saying
+	writes     []write
+	lost       map[string]int // by process, life and reconcile: its writes that came too late
 }
 
 // saying is what the true conditions of a RepoSync said from some time on.
@@ -109,6 +111,8 @@ func (b *Books) take(h *history.History) {
 			}
 		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && strings.Contains(string(e.Received), "NamespaceTerminating"):
 			b.refused(e)
+		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && ours(e.Process):
+			b.tooLate(e)
 		}
 		for i := range e.Changes {
 			b.changed(e, &e.Changes[i])
@@ -161,6 +165,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 	switch c.Ref.Kind {
 	case "RepoSync", "RootSync":
 		b.sync(c, was, now)
+		b.account(c.Ref).wrote(e)
 	case "RoleBinding", "ClusterRoleBinding":
 		if c.Ref.Name == reposync.BindingName {
 			b.rights(c)
@@ -177,7 +182,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 func (b *Books) sync(c *history.Change, was, now object) {
 	s := b.account(c.Ref)
 	if s == nil || s.uid != c.UID {
-		s = &account{NamespacedName: types.NamespacedName{Namespace: c.Ref.Namespace, Name: c.Ref.Name}, uid: c.UID, knew: map[string]int{}}
+		s = &account{NamespacedName: types.NamespacedName{Namespace: c.Ref.Namespace, Name: c.Ref.Name}, uid: c.UID, knew: map[string]int{}, lost: map[string]int{}}
 		b.syncs = append(b.syncs, s)
 	}
 	s.foreground = now.Metadata.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground

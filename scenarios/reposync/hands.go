@@ -68,7 +68,7 @@ func bereaved(of func() client.Object, happen func(*Story)) func(*Story) {
 			steps = []func(*Story){happen, deletes}
 		}
 		steps[0](s)
-		s.Sleep(sim.Draw(s.World, "between the two", delays))
+		s.Sleep(sim.Draw(s.World, "between the two", moments))
 		steps[1](s)
 		s.Sleep(5 * time.Second)
 		s.Unhold()

@@ -25,6 +25,7 @@ const (
 	outlive     = "rights outlive their use"
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
+	converges   = "who comes too late for the RepoSync is in time at the third try"
 	noFight     = "nothing is created in vain"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"
@@ -141,9 +142,9 @@ func (b *Books) NoLeaks(h *history.History) error {
 }
 
 // OnceOff (S3-S5): the reconciler's finalizer is taken off once, and nobody tries to put it back on a RepoSync that is being
-// deleted, which the server refuses. That a writer who comes too late succeeds at the third try, as S5 says, too, is not
-// asked: it held in 50 runs of every variant, until a search that lets one program be slow for long found three 409s in a row
-// for V10 as well. Nothing bounds how often another writer may come in between.
+// deleted, which the server refuses. What S5 says of a writer who comes too late is in rivals.go, and less than it says: in a
+// search that let one program be slow for long V10 met three 409s in a row, each by another write. Nothing bounds how often others
+// come in between.
 func (b *Books) OnceOff(h *history.History) error {
 	from := b.read
 	b.take(h)

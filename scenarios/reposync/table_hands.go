@@ -5,35 +5,47 @@ package reposync
 import (
 	"time"
 
-	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/sim"
 )
 
-// strayed is a namespace with something in it that nobody manages, on which something depends.
-var strayed = scene(Setting{Stray: true}, deletesNamespace)
+// Reasons why a question is not asked.
+const (
+	policyLike = "with the policy, or a RepoSync whose namespace stays, it does what V0 does"
+	guardless  = "nothing of it guards what nobody manages, see “namespace finishes”"
+	oneHand    = "only the reconciler takes that finalizer off, as with V0"
+)
+
+var (
+	// strayed is a namespace with something in it that nobody manages, on which something depends.
+	strayed = scene(Setting{Stray: true}, deletesNamespace)
+	// rivalled is a deletion of which others write.
+	rivalled = scene(Setting{}, contested)
+	// busy has the reconciler at work for a while: something holds what others depend on.
+	busy = Setting{Chain: 1, Held: true}
+)
 
 // hands are the questions about that.
 func hands() []column {
 	return []column{
 		{
-			Name: "namespace finishes, Deployment deleted by hand", Tell: told(Setting{Held: true}, askFinishes, bereaved(deployment, deletesNamespace)), Broken: finishes,
+			Name: "namespace finishes, Deployment deleted by hand", Tell: told(busy, askFinishes, bereaved(deployment, deletesNamespace)), Broken: finishes,
 			Caught:  except("V1 V2 V2w V10"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "namespace finishes, ServiceAccount deleted by hand", Tell: told(Setting{Held: true}, askFinishes, bereaved(identity, deletesNamespace)), Broken: finishes,
+			Name: "namespace finishes, ServiceAccount deleted by hand", Tell: told(busy, askFinishes, bereaved(identity, deletesNamespace)), Broken: finishes,
 			Caught:  except("V1 V2 V2w V10"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "RepoSync goes, Deployment deleted by hand", Tell: told(Setting{Held: true}, askGoes, bereaved(deployment, deletesSync)), Broken: goes,
+			Name: "RepoSync goes, Deployment deleted by hand", Tell: told(busy, askGoes, bereaved(deployment, deletesSync)), Broken: goes,
 			Caught:  except("V1 V10"),
-			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓", Because: because{"": beyond},
+			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
-			Name: "RepoSync goes, ServiceAccount deleted by hand", Tell: told(Setting{Held: true}, askGoes, bereaved(identity, deletesSync)), Broken: goes,
+			Name: "RepoSync goes, ServiceAccount deleted by hand", Tell: told(busy, askGoes, bereaved(identity, deletesSync)), Broken: goes,
 			Caught:  except("V1 V10"),
-			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓", Because: because{"": beyond},
+			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
 			Name: "no leaks, finalizers taken off", Tell: told(Setting{}, askSwept, stripped), Faults: failingManager, Broken: noLeaks,
@@ -42,6 +54,7 @@ func hands() []column {
 		},
 		{
 			Name: "what is to stay stays", Tell: told(Setting{}, askSpared, orphaned), Faults: lateNews, Broken: spared,
+			Unasked: unasked(policyLike, "V2 V2w V3 V4 V5 V6n V6g V9"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
@@ -51,8 +64,18 @@ func hands() []column {
 		},
 		{
 			Name: "namespace finishes, something depends on what nobody manages", Scene: strayed, Broken: finishes,
-			Caught:  variants("V0 V4"),
-			Dossier: "✗ ✓ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓", Because: because{reposync.V4: beyond},
+			Unasked: unasked(without, "V0 V4", guardless, "V1 V2 V2w V5 V6n V9"),
+			Dossier: "– – – – ✓ – – – ✓ – ✓",
+		},
+		{
+			Name: "finalizer off once, others write", Scene: rivalled, Faults: rivals, Broken: onceOff,
+			Unasked: unasked(oneHand, "V3 V4 V5 V6n V6g V9"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+		},
+		{
+			Name: "too late no more often than others write", Scene: rivalled, Faults: rivals, Broken: converges,
+			Unasked: unasked(oneHand, "V3 V4 V5 V6n V6g V9"),
+			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; that three tries are enough is not so, see Books.OnceOff"},
 		},
 	}
 }

@@ -53,7 +53,7 @@ func afterAnother(ask, happen func(*Story)) telling {
 
 // asks are what is asked of scenes, by the sentence.
 var asks = map[string]func(*Story){
-	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff,
+	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff, converges: askConverges,
 	rootGoes: askRootGoes,
 	truth:    askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder, weakOrder: askWeakOrder, noFight: askNoFight,
 }
@@ -92,6 +92,7 @@ func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
 func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
 func askSwept(s *Story)       { s.Eventually(noLeaks, s.NoLeaks) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
+func askConverges(s *Story)   { s.Always(converges, s.Judged(converges)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
 func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
@@ -169,7 +170,11 @@ func missing(s *Story) {
 	s.Sleep(10 * time.Minute)
 }
 
-var delays = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
+// delays are short ones; of moments one is when a namespace is being emptied, which begins after five seconds.
+var (
+	delays  = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
+	moments = rapid.SampledFrom([]time.Duration{0, 3 * time.Second, 6 * time.Second, 8 * time.Second})
+)
 
 // bothDeleted has the namespace deleted while the RepoSync is.
 func bothDeleted(s *Story) {
