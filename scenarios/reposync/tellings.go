@@ -90,7 +90,7 @@ func askStrongOrder(s *Story) { s.Always(strongOrder, s.Judged(strongOrder)) }
 func askWeakOrder(s *Story)   { s.Always(weakOrder, s.Judged(weakOrder)) }
 func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
 func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
-func askSwept(s *Story)       { s.Eventually(noLeaks, s.NoLeaks) }
+func askSwept(s *Story)       { s.Always(noLeaks, s.Swept) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
 func askConverges(s *Story)   { s.Always(converges, s.Judged(converges)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
