@@ -34,6 +34,7 @@ const (
 	whole       = "a reconciler has rights that nobody takes away"
 	siblings    = "a RepoSync that stays keeps its rights"
 	spared      = "nothing is deleted that is to stay"
+	gone        = "what was to go has gone"
 	rootGoes    = "the RootSync goes within two minutes"
 	renewed     = "a namespace that is declared comes back with all that was in it"
 	vain        = "the RootSync creates nothing where a namespace is known to go"

@@ -10,9 +10,10 @@ import (
 
 // Reasons why a question is not asked.
 const (
-	policyLike = "with the policy, or a RepoSync whose namespace stays, it does what V0 does"
+	policyLike = "what it does otherwise than V0 has nothing to do with the policy"
 	guardless  = "nothing of it guards what nobody manages, see “namespace finishes”"
-	oneHand    = "only the reconciler takes that finalizer off, as with V0"
+	oneHand    = "only its reconciler takes that finalizer off"
+	regardless = "it takes the finalizer off whatever has become of the reconciler, see the questions in which that is dead"
 )
 
 var (
@@ -29,22 +30,22 @@ func hands() []column {
 	return []column{
 		{
 			Name: "namespace finishes, Deployment deleted by hand", Tell: told(busy, askFinishes, bereaved(deployment, deletesNamespace)), Broken: finishes,
-			Caught:  except("V1 V2 V2w V10"),
+			Caught: except("V1 V2 V2w V10"), Unasked: unasked(regardless, "V1 V2 V2w"),
 			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
 			Name: "namespace finishes, ServiceAccount deleted by hand", Tell: told(busy, askFinishes, bereaved(identity, deletesNamespace)), Broken: finishes,
-			Caught:  except("V1 V2 V2w V10"),
+			Caught: except("V1 V2 V2w V10"), Unasked: unasked(regardless, "V1 V2 V2w"),
 			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
 			Name: "RepoSync goes, Deployment deleted by hand", Tell: told(busy, askGoes, bereaved(deployment, deletesSync)), Broken: goes,
-			Caught:  except("V1 V10"),
+			Caught: except("V1 V10"), Unasked: unasked(regardless, "V1"),
 			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
 			Name: "RepoSync goes, ServiceAccount deleted by hand", Tell: told(busy, askGoes, bereaved(identity, deletesSync)), Broken: goes,
-			Caught:  except("V1 V10"),
+			Caught: except("V1 V10"), Unasked: unasked(regardless, "V1"),
 			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
 		},
 		{
@@ -69,12 +70,12 @@ func hands() []column {
 		},
 		{
 			Name: "finalizer off once, others write", Scene: rivalled, Faults: rivals, Broken: onceOff,
-			Unasked: unasked(oneHand, "V3 V4 V5 V6n V6g V9"),
+			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "too late no more often than others write", Scene: rivalled, Faults: rivals, Broken: converges,
-			Unasked: unasked(oneHand, "V3 V4 V5 V6n V6g V9"),
+			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; that three tries are enough is not so, see Books.OnceOff"},
 		},
 	}

@@ -112,7 +112,7 @@ func askEverything(s *Story) {
 	} {
 		ask(s)
 	}
-	s.Eventually("what was to go has gone", s.Gone)
+	s.Eventually(gone, s.Gone)
 }
 
 // deletesNamespace is the story of the thread.
