@@ -289,6 +289,9 @@ func (b *Books) inventories(c *history.Change) {
 // refused is told of a creation in a terminating namespace.
 func (b *Books) refused(e *history.Event) {
 	began := b.handouts[e.Actor()+" "+e.Reconcile]
+	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
+		b.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
+	}
 	for _, s := range b.syncs {
 		if s.Namespace == e.Ref.Namespace && s.deleting != 0 && s.knew[e.Process] != 0 && s.knew[e.Process] < began {
 			b.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)

@@ -26,6 +26,7 @@ const (
 	noLeaks     = "a RepoSync that has gone leaves nothing in the system namespace"
 	onceOff     = "the finalizer is taken off once, and not put back"
 	converges   = "who comes too late for the RepoSync is in time at the third try"
+	revived     = "nobody makes a binding anew where the namespace goes"
 	noFight     = "nothing is created in vain"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"

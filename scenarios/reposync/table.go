@@ -76,6 +76,7 @@ var (
 	fickleOrphan = scene(Setting{Orphans: true}, switched)
 	kept         = scene(Setting{Chain: 1, Held: true}, held(deletesNamespace))
 	rooted       = scene(Setting{Root: allForShop}, deletesRoot)
+	bindingFirst = Setting{Order: []string{"rolebindings.rbac.authorization.k8s.io", "reposyncs.configsync.gke.io"}, Pace: 5 * time.Second}
 	keptOn       = scene(Setting{Chain: 1, Held: true, Forever: true}, heldOn(deletesNamespace))
 )
 
@@ -188,6 +189,12 @@ func rights() []column {
 			Name: "rights come back", Tell: told(Setting{}, askWhole, revoked), Broken: whole,
 			Caught:  variants("V5"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond, reposync.V5: "the finalizer keeps the binding that was deleted until the RepoSync goes"},
+		},
+		{
+			Name: "no binding is made anew where the namespace goes", Tell: told(bindingFirst, askRevived, deletesNamespace), Broken: revived,
+			Caught:  variants("V0 V1 V2 V2w V4"),
+			Unasked: unasked("its binding does not go before the RepoSync, see “rights outlive use”", "V3 V5 V6n V6g V9"),
+			Dossier: "✗ – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "no leaks", Scene: plain, Broken: noLeaks,

@@ -93,6 +93,7 @@ func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
 func askSwept(s *Story)       { s.Always(noLeaks, s.Swept) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
 func askConverges(s *Story)   { s.Always(converges, s.Judged(converges)) }
+func askRevived(s *Story)     { s.Always(revived, s.Judged(revived)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
 func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
