@@ -13,6 +13,7 @@ const (
 	policyLike = "what it does otherwise than V0 has nothing to do with the policy"
 	guardless  = "nothing of it guards what nobody manages, see “namespace finishes”"
 	oneHand    = "only its reconciler takes that finalizer off"
+	likeV2     = "it takes the finalizer off as V2 does, and only asks otherwise when"
 	regardless = "it takes the finalizer off whatever has become of the reconciler, see the questions in which that is dead"
 )
 
@@ -70,12 +71,12 @@ func hands() []column {
 		},
 		{
 			Name: "finalizer off once, others write", Scene: rivalled, Faults: rivals, Broken: onceOff,
-			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9"),
+			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "too late no more often than others write", Scene: rivalled, Faults: rivals, Broken: converges,
-			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9"),
+			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; that three tries are enough is not so, see Books.OnceOff"},
 		},
 	}
