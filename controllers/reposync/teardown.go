@@ -127,8 +127,9 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 	return 0, nil
 }
 
-// bereft sees to what is left of a sync that has gone without the manager, because somebody took its finalizers off. The name
-// of the Secret that was copied for it nobody knows any more; the copy goes when a sync of that name does.
+// bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody took its finalizers off.
+// There is no telling from what is left how far that has come: a pass may have ended anywhere. The ServiceAccount is the last
+// to go; as long as it is there, a manager that starts hears of it.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	if !m.policy.sweeps {
 		return ctrl.Result{}, nil
@@ -137,14 +138,27 @@ func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Re
 	if err := m.live.Get(ctx, key, sync); !apierrors.IsNotFound(err) {
 		return ctrl.Result{}, err // the cache has not heard of it yet
 	}
-	d := &appsv1.Deployment{ObjectMeta: in(key, "")}
-	if err := m.live.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err) // it has been seen to
+	if err := m.discard(ctx, key); err != nil {
+		return ctrl.Result{}, err
 	}
 	sync.SetNamespace(key.Namespace)
 	sync.SetName(key.Name)
 	wait, err := m.dismantle(ctx, sync)
 	return ctrl.Result{RequeueAfter: wait}, err
+}
+
+// discard deletes all Secrets that were copied for a sync. Nobody knows any more what they are called.
+func (m *Manager) discard(ctx context.Context, key types.NamespacedName) error {
+	var copies corev1.SecretList
+	if err := m.live.List(ctx, &copies, client.InNamespace(Namespace), client.MatchingLabels(in(key, "").Labels)); err != nil {
+		return err
+	}
+	for i := range copies.Items {
+		if err := m.client.Delete(ctx, &copies.Items[i]); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undeploy deletes the Deployment of a reconciler, and says whether it has gone.

@@ -68,6 +68,8 @@ type account struct {
 	had        bool           // or has had them
 	knew       map[string]int // by process: index of the event that told it of the deletion
 	says       []saying
+	writes     []write
+	lost       map[string]int // by process, life and reconcile: its writes that came too late
 }
 
 // saying is what the true conditions of a RepoSync said from some time on.
@@ -109,6 +111,8 @@ func (b *Books) take(h *history.History) {
 			}
 		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && strings.Contains(string(e.Received), "NamespaceTerminating"):
 			b.refused(e)
+		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && ours(e.Process):
+			b.tooLate(e)
 		}
 		for i := range e.Changes {
 			b.changed(e, &e.Changes[i])
@@ -161,6 +165,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 	switch c.Ref.Kind {
 	case "RepoSync", "RootSync":
 		b.sync(c, was, now)
+		b.account(c.Ref).wrote(e)
 	case "RoleBinding", "ClusterRoleBinding":
 		if c.Ref.Name == reposync.BindingName {
 			b.rights(c)
@@ -168,6 +173,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 	}
 	if going && !was.deleting() {
 		b.order(e, c.Ref)
+		b.spare(e, c.Ref)
 	}
 	b.inventories(c)
 }
@@ -176,7 +182,7 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 func (b *Books) sync(c *history.Change, was, now object) {
 	s := b.account(c.Ref)
 	if s == nil || s.uid != c.UID {
-		s = &account{NamespacedName: types.NamespacedName{Namespace: c.Ref.Namespace, Name: c.Ref.Name}, uid: c.UID, knew: map[string]int{}}
+		s = &account{NamespacedName: types.NamespacedName{Namespace: c.Ref.Namespace, Name: c.Ref.Name}, uid: c.UID, knew: map[string]int{}, lost: map[string]int{}}
 		b.syncs = append(b.syncs, s)
 	}
 	s.foreground = now.Metadata.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
@@ -217,19 +223,22 @@ func (b *Books) present(s *account) (out []string) {
 
 // order is told of an object that somebody deletes.
 func (b *Books) order(e *history.Event, ref history.Ref) {
-	for _, sync := range b.setting.Syncs {
-		for i, other := range managed(sync) {
-			if i == 0 || i > b.setting.Chain || other != ref {
-				continue
-			}
-			first := managed(sync)[i-1]
-			if _, there := b.live[first]; !there {
-				continue
-			}
-			b.breaks(strongOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
-			if ours(e.Process) {
-				b.breaks(weakOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
-			}
+	for _, first := range b.setting.dependents(ref) {
+		if _, there := b.live[first]; !there {
+			continue
+		}
+		b.breaks(strongOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
+		if ours(e.Process) {
+			b.breaks(weakOrder, "%s deleted %s while %s, which depends on it, existed", e.Actor(), ref, first)
+		}
+	}
+}
+
+// spare is told of an object that somebody deletes: what a RepoSync manages is to stay if its policy says so.
+func (b *Books) spare(e *history.Event, ref history.Ref) {
+	for _, s := range b.syncs {
+		if !s.foreground && ours(e.Process) && slices.Contains(managed(s.NamespacedName), ref) {
+			b.breaks(spared, "%s deleted %s, which %s leaves where it is", e.Actor(), ref, s)
 		}
 	}
 }
@@ -280,6 +289,9 @@ func (b *Books) inventories(c *history.Change) {
 // refused is told of a creation in a terminating namespace.
 func (b *Books) refused(e *history.Event) {
 	began := b.handouts[e.Actor()+" "+e.Reconcile]
+	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
+		b.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
+	}
 	for _, s := range b.syncs {
 		if s.Namespace == e.Ref.Namespace && s.deleting != 0 && s.knew[e.Process] != 0 && s.knew[e.Process] < began {
 			b.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)

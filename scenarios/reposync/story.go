@@ -23,13 +23,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Names of the processes beside the reconcilers, which are called as their Deployments.
@@ -56,6 +54,8 @@ type Setting struct {
 	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace, on which the RepoSync says
 	// that it depends. Otherwise they have them by a ClusterRoleBinding.
 	Inside bool
+	// Stray has the first managed object of shop/repo-sync depend on one that a user has made, which nobody manages.
+	Stray bool
 	// Root is what a RootSync declares, if there is one.
 	Root declaration
 	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
@@ -228,7 +228,11 @@ func (s Setting) needed(sync types.NamespacedName) []client.Object {
 	if s.Inside || s.Root == allForShop {
 		rights = &rbacv1.RoleBinding{ObjectMeta: meta("syncs-repo"), RoleRef: role, Subjects: subjects}
 	}
-	return []client.Object{home, &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}, rights, s.repoSync(sync)}
+	needed := []client.Object{home, &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}, rights}
+	if s.Stray {
+		needed = append(needed, &corev1.Secret{ObjectMeta: meta(stray.Name)})
+	}
+	return append(needed, s.repoSync(sync))
 }
 
 // repoSync is a RepoSync, or the RootSync, as a user's file has it.
@@ -262,64 +266,6 @@ func file(o client.Object, kind schema.GroupVersionKind) *unstructured.Unstructu
 	f := &unstructured.Unstructured{Object: fields}
 	f.SetGroupVersionKind(kind)
 	return f
-}
-
-// kinds are those of managed objects, each of which may depend on the next.
-var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
-
-// managed are the objects that a repository declares, dependents first. Of a RootSync they are those of [allForShop].
-func managed(sync types.NamespacedName) (out []history.Ref) {
-	if sync == root {
-		return []history.Ref{syncRef(shop), {Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
-			{Kind: "Secret", Namespace: shop.Namespace, Name: "git-creds"}, namespaceRef(shop.Namespace)}
-	}
-	for i, name := range []string{"settings", "database", "runner"} {
-		if sync.Name != shop.Name {
-			name += "-" + sync.Name
-		}
-		out = append(out, history.Ref{Kind: kinds[i], Namespace: sync.Namespace, Name: name})
-	}
-	return out
-}
-
-// source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a ServiceAccount.
-func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
-	sync := client.ObjectKeyFromObject(of)
-	switch {
-	case sync == root && s.setting.Root == oneForEach:
-		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: map[string]string{reposync.NamespaceSelector: team + "=shop"}}}
-		return []*unstructured.Unstructured{file(each, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}, nil
-	case sync == root:
-		for _, o := range s.setting.needed(shop) {
-			kind, err := apiutil.GVKForObject(o, scheme)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, file(o, kind))
-		}
-		return out, nil
-	}
-	refs := managed(sync)
-	for i := len(refs) - 1; i >= 0; i-- {
-		o := bare("v1", refs[i].Kind, refs[i].Namespace, refs[i].Name)
-		if refs[i].Kind == "Service" {
-			o.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(5432)}}}
-		}
-		if i < s.setting.Chain {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[i+1])})
-		}
-		if s.setting.Circular && i == len(refs)-1 {
-			o.SetAnnotations(map[string]string{reposync.DependsOn: needs(refs[0])})
-		}
-		if s.setting.Held && i == 0 && sync == shop {
-			o.SetFinalizers([]string{hold})
-		}
-		out = append(out, o)
-	}
-	if s.setting.Unserved {
-		out = append(out, bare("example.com/v1", "Unserved", sync.Namespace, "nowhere"))
-	}
-	return out, nil
 }
 
 // Unhold has the other controller take its finalizer off.

@@ -21,7 +21,7 @@ func Table() verdicts.Table[reposync.Variant] {
 
 // Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3 V4 V5 V6n V6g V9 V10.
 func Columns() []column {
-	return slices.Concat(liveness(), order(), rights(), openness(), others(), roots())
+	return slices.Concat(liveness(), order(), rights(), openness(), hands(), others(), roots())
 }
 
 type (
@@ -76,6 +76,7 @@ var (
 	fickleOrphan = scene(Setting{Orphans: true}, switched)
 	kept         = scene(Setting{Chain: 1, Held: true}, held(deletesNamespace))
 	rooted       = scene(Setting{Root: allForShop}, deletesRoot)
+	bindingFirst = Setting{Order: []string{"rolebindings.rbac.authorization.k8s.io", "reposyncs.configsync.gke.io"}, Pace: 5 * time.Second}
 	keptOn       = scene(Setting{Chain: 1, Held: true, Forever: true}, heldOn(deletesNamespace))
 )
 
@@ -188,6 +189,12 @@ func rights() []column {
 			Name: "rights come back", Tell: told(Setting{}, askWhole, revoked), Broken: whole,
 			Caught:  variants("V5"),
 			Dossier: "– – – – – – – – – – –", Because: because{"": beyond, reposync.V5: "the finalizer keeps the binding that was deleted until the RepoSync goes"},
+		},
+		{
+			Name: "no binding is made anew where the namespace goes", Tell: told(bindingFirst, askRevived, deletesNamespace), Broken: revived,
+			Caught:  variants("V0 V1 V2 V2w V4"),
+			Unasked: unasked("its binding does not go before the RepoSync, see “rights outlive use”", "V3 V5 V6n V6g V9"),
+			Dossier: "✗ – – – – – – – – – –", Because: because{"": beyond},
 		},
 		{
 			Name: "no leaks", Scene: plain, Broken: noLeaks,
@@ -315,17 +322,3 @@ func dyingManager() []sim.Fault { return []sim.Fault{sim.Crash(Manager)} }
 func slowly() []sim.Fault { return []sim.Fault{sim.SlowNamespace(2 * time.Second)} }
 
 func lateNews() []sim.Fault { return []sim.Fault{sim.StaleCache(10 * time.Second)} }
-
-// EveryFault is what the harness knows to do to the operator's programs in their cluster, but for freezing one: a write that
-// was on its way when the reconciler's node was given up may still arrive then, and no variant has a fence against that.
-func EveryFault() []sim.Fault {
-	reconciler := reposync.ReconcilerName(shop)
-	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue(), sim.Conflict(sim.In(Manager)), sim.Conflict(sim.In(reconciler)),
-		sim.SlowNamespace(10 * time.Second), sim.WebhookDown(time.Minute),
-		sim.ServerError(sim.In(Webhook)), sim.Forbidden(time.Minute, sim.In(reconciler))}
-	for _, process := range []string{Manager, reconciler} {
-		faults = append(faults, sim.Crash(process), sim.LostReply(sim.In(process)), sim.ServerError(sim.In(process)),
-			sim.DroppedWatch(sim.In(process)), sim.Relist(sim.In(process)))
-	}
-	return faults
-}

@@ -10,7 +10,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +18,6 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 type telling = func(v reposync.Variant, faults ...sim.Fault) func(*sim.World)
@@ -55,7 +53,7 @@ func afterAnother(ask, happen func(*Story)) telling {
 
 // asks are what is asked of scenes, by the sentence.
 var asks = map[string]func(*Story){
-	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff,
+	finishes: askFinishes, outlive: askOutlive, noLeaks: askNoLeaks, onceOff: askOnceOff, converges: askConverges,
 	rootGoes: askRootGoes,
 	truth:    askTruth, actionable: askActionable, inventoried: askInventory, strongOrder: askStrongOrder, weakOrder: askWeakOrder, noFight: askNoFight,
 }
@@ -92,7 +90,10 @@ func askStrongOrder(s *Story) { s.Always(strongOrder, s.Judged(strongOrder)) }
 func askWeakOrder(s *Story)   { s.Always(weakOrder, s.Judged(weakOrder)) }
 func askOutlive(s *Story)     { s.Always(outlive, s.Judged(outlive)) }
 func askNoLeaks(s *Story)     { s.Always(noLeaks, s.NoLeaks) }
+func askSwept(s *Story)       { s.Always(noLeaks, s.Swept) }
 func askOnceOff(s *Story)     { s.Always(onceOff, s.OnceOff) }
+func askConverges(s *Story)   { s.Always(converges, s.Judged(converges)) }
+func askRevived(s *Story)     { s.Always(revived, s.Judged(revived)) }
 func askNoFight(s *Story)     { s.Always(noFight, s.Judged(noFight)) }
 func askTruth(s *Story)       { s.Always(truth, s.Truth) }
 func askActionable(s *Story)  { s.Always(actionable, s.Actionable) }
@@ -103,6 +104,7 @@ func askRootGoes(s *Story)    { s.Always(rootGoes, s.RootGoes) }
 func askRenewed(s *Story)     { s.Always(renewed, s.Renewed) }
 func askVain(s *Story)        { s.Always(vain, s.Judged(vain)) }
 func askSynced(s *Story)      { s.Eventually(synced, s.Synced) }
+func askSpared(s *Story)      { s.Always(spared, s.Judged(spared)) }
 
 // askEverything is what the full cure must answer whatever happens.
 func askEverything(s *Story) {
@@ -111,7 +113,7 @@ func askEverything(s *Story) {
 	} {
 		ask(s)
 	}
-	s.Eventually("what was to go has gone", s.Gone)
+	s.Eventually(gone, s.Gone)
 }
 
 // deletesNamespace is the story of the thread.
@@ -169,7 +171,11 @@ func missing(s *Story) {
 	s.Sleep(10 * time.Minute)
 }
 
-var delays = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
+// delays are short ones; of moments one is when a namespace is being emptied, which begins after five seconds.
+var (
+	delays  = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
+	moments = rapid.SampledFrom([]time.Duration{0, 3 * time.Second, 6 * time.Second, 8 * time.Second})
+)
 
 // bothDeleted has the namespace deleted while the RepoSync is.
 func bothDeleted(s *Story) {
@@ -231,11 +237,7 @@ func switched(s *Story) {
 	s.DeleteSync(shop)
 	for _, policy := range []string{v1beta1.Orphan, v1beta1.Foreground} {
 		s.Sleep(sim.Draw(s.World, "until the policy is "+policy, delays))
-		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, v1beta1.DeletionPropagationPolicy, policy)
-		err := s.Client().Patch(s.Context(), s.setting.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(patch)))
-		if client.IgnoreNotFound(err) != nil {
-			panic(fmt.Sprintf("changing the policy: %v", err))
-		}
+		s.setPolicy(policy)
 	}
 	s.Sleep(time.Second)
 	s.Unhold()
@@ -255,17 +257,6 @@ func again(s *Story) {
 			return
 		}
 	}
-}
-
-// stripped has somebody take all finalizers off the RepoSync while it is being deleted, and then delete the namespace.
-func stripped(s *Story) {
-	s.DeleteSync(shop)
-	err := s.Client().Patch(s.Context(), s.setting.repoSync(shop), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-	if client.IgnoreNotFound(err) != nil {
-		panic(fmt.Sprintf("taking the finalizers off: %v", err))
-	}
-	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
-	s.DeleteNamespace(shop.Namespace)
 }
 
 // treasure is what nobody but its owner has a right to, and elsewhere where it is.
@@ -292,19 +283,4 @@ func anything(s *Story) {
 	ways[way](s)
 	s.Sleep(sim.Draw(s.World, "until the other controller is done", delays))
 	s.Unhold()
-}
-
-// bare is an object with nothing in it.
-func bare(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{}}
-	o.SetAPIVersion(apiVersion)
-	o.SetKind(kind)
-	o.SetNamespace(namespace)
-	o.SetName(name)
-	return o
-}
-
-// needs says, in the annotation for that, that an object depends on a managed one.
-func needs(on history.Ref) string {
-	return "/namespaces/" + on.Namespace + "/" + on.Kind + "/" + on.Name
 }

@@ -1,0 +1,249 @@
+// This file exists to show that properties can fail, for those that no variant breaks.
+
+package reposync
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// diary is a history that is made by hand, a second for each event.
+type diary struct {
+	history.History
+	stored map[history.Ref]object
+}
+
+func (d *diary) add(e history.Event) {
+	e.At = d.Now() + time.Second
+	d.Add(e)
+}
+
+// put has a process write an object; it is deleted if that is marked and nothing keeps it.
+func (d *diary) put(process string, ref history.Ref, o object) {
+	kind := "MODIFIED"
+	if _, there := d.stored[ref]; !there {
+		kind = "ADDED"
+	}
+	if d.stored == nil {
+		d.stored = map[history.Ref]object{}
+	}
+	d.stored[ref] = o
+	if o.deleting() && len(o.Metadata.Finalizers) == 0 {
+		kind = "DELETED"
+		delete(d.stored, ref)
+	}
+	o.Metadata.Namespace, o.Metadata.Name = ref.Namespace, ref.Name
+	raw, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	d.add(history.Event{Kind: history.Request, Process: process, Verb: "update", Ref: ref, Code: 200,
+		Changes: []history.Change{{Type: kind, Ref: ref, UID: string(o.Metadata.UID), At: d.Now() + time.Second, Object: raw}}})
+}
+
+// change has a process change an object that is there.
+func (d *diary) change(process string, ref history.Ref, change func(*object)) {
+	o := d.stored[ref]
+	o.Metadata = *o.Metadata.DeepCopy()
+	change(&o)
+	d.put(process, ref, o)
+}
+
+// remove has a process delete an object.
+func (d *diary) remove(process string, ref history.Ref) {
+	d.change(process, ref, func(o *object) { o.Metadata.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} })
+}
+
+// refuse has a request of a process refused during one of its passes.
+func (d *diary) refuse(process, verb string, ref history.Ref, code int, because string) {
+	d.add(history.Event{Kind: history.Request, Process: process, Life: 1, Reconcile: pass, Verb: verb, Ref: ref, Code: code, Received: []byte(because)})
+}
+
+const pass = "manager shop/repo-sync #1"
+
+// begin has a process begin that pass.
+func (d *diary) begin(process string) {
+	d.add(history.Event{Kind: history.Handout, Process: process, Life: 1, Reconcile: pass})
+}
+
+// synced is the diary of a RepoSync of which everything is there.
+func syncedDiary() *diary {
+	d := &diary{}
+	d.put("user", namespaceRef(shop.Namespace), object{})
+	d.put("user", syncRef(shop), object{Metadata: metav1.ObjectMeta{
+		UID: "1", Finalizers: []string{v1beta1.ReconcilerFinalizer, v1beta1.ReconcilerManagerFinalizer},
+		Annotations: map[string]string{v1beta1.DeletionPropagationPolicy: v1beta1.Foreground},
+	}})
+	d.put(Manager, bindingRef, object{Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: reposync.Namespace, Name: reposync.ReconcilerName(shop)}}})
+	for _, ref := range managed(shop) {
+		d.put(reposync.ReconcilerName(shop), ref, object{})
+	}
+	return d
+}
+
+var bindingRef = history.Ref{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: reposync.BindingName}
+
+// without takes a finalizer off.
+func (d *diary) without(process, finalizer string) {
+	d.change(process, syncRef(shop), func(o *object) {
+		o.Metadata.Finalizers = slices.DeleteFunc(o.Metadata.Finalizers, func(f string) bool { return f == finalizer })
+	})
+}
+
+// Each property that no variant breaks holds of one course of events and fails in another that differs from it by what it forbids.
+func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
+	reconciler := reposync.ReconcilerName(shop)
+	settings, database := managed(shop)[0], managed(shop)[1]
+	annotated := func(d *diary, by string) {
+		d.change(by, syncRef(shop), func(o *object) { o.Metadata.Annotations["example.com/by"] = fmt.Sprint(d.Now()) })
+	}
+	orphan := func(d *diary) {
+		d.change("user", syncRef(shop), func(o *object) { o.Metadata.Annotations[v1beta1.DeletionPropagationPolicy] = v1beta1.Orphan })
+	}
+	for name, c := range map[string]struct {
+		sentence   string
+		good, bad  func(*diary)
+		of         func(*Books) func(*history.History) error // that which is judged under the sentence if nil
+		complaints string
+	}{
+		"our reconciler deletes what is depended on": {
+			sentence:   weakOrder,
+			good:       func(d *diary) { d.remove("namespace-controller", database) },
+			bad:        func(d *diary) { d.remove(reconciler, database) },
+			complaints: reconciler + " deleted " + database.String() + " while " + settings.String(),
+		},
+		"the operator deletes what is to stay": {
+			sentence:   spared,
+			good:       func(d *diary) { d.remove(reconciler, settings); orphan(d); d.remove("user", database) },
+			bad:        func(d *diary) { orphan(d); d.remove(Manager, database) },
+			complaints: Manager + " deleted " + database.String(),
+		},
+		"the finalizer comes off twice": {
+			sentence: onceOff, of: func(b *Books) func(*history.History) error { return b.OnceOff },
+			good: func(d *diary) { d.remove("user", syncRef(shop)); d.without(reconciler, v1beta1.ReconcilerFinalizer) },
+			bad: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.without(reconciler, v1beta1.ReconcilerFinalizer)
+				d.change(Manager, syncRef(shop), func(o *object) { o.Metadata.Finalizers = append(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer) })
+				d.without(reconciler, v1beta1.ReconcilerFinalizer)
+			},
+			complaints: "was taken off RepoSync shop/repo-sync 2 times",
+		},
+		"somebody tries to put it back": {
+			sentence: onceOff, of: func(b *Books) func(*history.History) error { return b.OnceOff },
+			good:       func(d *diary) { d.refuse(reconciler, "update", syncRef(shop), 409, "the object has been modified") },
+			bad:        func(d *diary) { d.refuse(reconciler, "update", syncRef(shop), 422, "no new finalizers can be added") },
+			complaints: "in a way that was refused: no new finalizers",
+		},
+		"a writer tries again without looking": {
+			sentence: converges,
+			good: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.begin(Manager)
+				for range tries {
+					annotated(d, reconciler)
+					d.refuse(Manager, "update", syncRef(shop), 409, "the object has been modified")
+				}
+			},
+			bad: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.begin(Manager)
+				annotated(d, reconciler)
+				for range tries {
+					d.refuse(Manager, "update", syncRef(shop), 409, "the object has been modified")
+				}
+			},
+			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go, and others wrote it 1 times",
+		},
+		"who knows of the deletion creates": {
+			sentence: noFight,
+			good: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.begin(Manager)
+				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
+			},
+			bad: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.add(history.Event{Kind: history.Deliver, Process: Manager, Life: 1, Ref: syncRef(shop), Received: []byte(`{"deletionTimestamp":"now"}`)})
+				d.begin(Manager)
+				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
+			},
+			complaints: "knew that RepoSync shop/repo-sync is being deleted",
+		},
+		"somebody creates twice in one go": {
+			sentence: noFight,
+			good: func(d *diary) {
+				for range 2 {
+					d.begin(Manager)
+					d.add(history.Event{Kind: history.Request, Process: Manager, Life: 1, Reconcile: fmt.Sprint("pass ", d.Len()), Verb: "create",
+						Ref: bindingRef, Code: 403, Received: []byte("NamespaceTerminating")})
+				}
+			},
+			bad: func(d *diary) {
+				d.begin(Manager)
+				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
+				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
+			},
+			complaints: "twice in one go",
+		},
+		"a RepoSync that stays loses its rights": {
+			sentence: siblings, of: func(b *Books) func(*history.History) error { return b.Siblings },
+			good:       func(d *diary) { d.remove("user", syncRef(shop)); d.remove(Manager, bindingRef) },
+			bad:        func(d *diary) { d.change(Manager, bindingRef, func(o *object) { o.Subjects = nil }) },
+			complaints: "the reconciler of RepoSync shop/repo-sync has lost its rights",
+		},
+		"what is declared is not there": {
+			sentence: synced, of: func(b *Books) func(*history.History) error { return b.Synced },
+			good:       func(d *diary) { d.remove("user", syncRef(shop)); d.remove(reconciler, settings) },
+			bad:        func(d *diary) { d.remove("user", settings) },
+			complaints: "of what RepoSync shop/repo-sync declares there is only",
+		},
+		"a RepoSync is still there": {
+			sentence: gone, of: func(b *Books) func(*history.History) error { return b.Gone },
+			good: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.without(reconciler, v1beta1.ReconcilerFinalizer)
+				d.without(Manager, v1beta1.ReconcilerManagerFinalizer)
+			},
+			bad:        func(d *diary) { d.remove("user", syncRef(shop)); d.without(reconciler, v1beta1.ReconcilerFinalizer) },
+			complaints: "RepoSync shop/repo-sync is still there",
+		},
+		"a namespace is still there": {
+			sentence: gone, of: func(b *Books) func(*history.History) error { b.wants(shop.Namespace, 1); return b.Gone },
+			good:       func(d *diary) { d.remove("namespace-controller", namespaceRef(shop.Namespace)) },
+			bad:        func(*diary) {},
+			complaints: "namespace shop is still there",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judge := func(happens func(*diary)) error {
+				b := NewBooks(Setting{Syncs: []types.NamespacedName{shop}, Chain: 1})
+				holds := b.Judged(c.sentence)
+				if c.of != nil {
+					holds = c.of(b)
+				}
+				d := syncedDiary()
+				happens(d)
+				return holds(&d.History)
+			}
+			if err := judge(c.good); err != nil {
+				t.Errorf("%q fails without reason: %v", c.sentence, err)
+			}
+			if err := judge(c.bad); err == nil || !strings.Contains(err.Error(), c.complaints) {
+				t.Errorf("%q: want %q, got %v", c.sentence, c.complaints, err)
+			}
+		})
+	}
+}
