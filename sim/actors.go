@@ -44,6 +44,7 @@ func (w *World) observe(ch apiserver.Change) {
 	for _, b := range w.builtins {
 		b.actor.Observe(ch)
 	}
+	w.sched.Disturb() // a controller of the scenario may wake anybody
 }
 
 // retried says whether every attempt that built-in controllers repeat for ever has been made since anything changed.
@@ -153,7 +154,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 			b.fired[key] = w.history.Len()
 			w.sched.SetCurrent(name)
 			b.run(do)
-			return false
+			return true // it may wake anybody, too
 		},
 	}
 	b.steps[key] = s
