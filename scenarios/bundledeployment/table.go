@@ -64,16 +64,7 @@ var (
 // Table is what the story says of every row.
 func Table() verdicts.Table[Row] {
 	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4",
-		Upstream: "V3", Settled: "The pull request was closed; its successor undoes nothing, and keeps ten records: V3. What a failed first install has made stays until\n" +
-			"somebody removes it.",
-		Foretold: []verdicts.Prediction[Row]{
-			{Says: "P1: who waits 30 s for a clean-up of 45 s never sleeps again", Column: "it settles", Variant: slow, Falls: true},
-			{Says: "P2: events of kinds that are watched already keep V1 from sleeping", Column: "it settles beside watched kinds", Variant: "V1", Falls: true},
-			{Says: "P2: and V2", Column: "it settles beside watched kinds", Variant: "V2", Falls: true},
-			{Says: "P3: who dies while it waits for a clean-up is wedged for ever", Column: "dies in the clean-up", Variant: "V1", Falls: true},
-			{Says: "P4: so is whoever deletes a namespace twice, where the server refuses that", Column: "the environment is mended, and nothing is deleted twice", Variant: "V0", Falls: true},
-			{Says: "P5: a failing upgrade leaves records without bound", Column: "records are bounded", Variant: "V0", Falls: true},
-		},
+		Upstream: "V3", Settled: settled, Foretold: predictions(), Wanted: wanted(),
 		Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
 }
 

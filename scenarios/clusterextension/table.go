@@ -23,16 +23,7 @@ func variants(v ...variant) []variant { return v }
 // Table is what the story says of every variant.
 func Table() verdicts.Table[variant] {
 	return verdicts.Table[variant]{Variants: clusterextension.Variants(), Cure: clusterextension.V6,
-		Upstream: clusterextension.V0, Settled: "Neither pull request was merged: the default path is still V0, which keeps all the safety there is by not moving. Behind a\n" +
-			"feature gate, off by default, another engine keeps the oldest unfinished revision as the target and does not ask the catalog\n" +
-			"meanwhile: the rule of V5 and V6.",
-		Foretold: []verdicts.Prediction[variant]{
-			{Says: "a torn record cannot be read, and the extension not be installed any more", Column: "torn records", Variant: "V0", Falls: true},
-			{Says: "nor can the driver delete it", Column: "torn records", Variant: "V2", Falls: true},
-			{Says: "whoever deletes the Secrets gets past it", Column: "torn records", Variant: "V4", Falls: false},
-			{Says: "what version 2 alone has is never deleted once its record is", Column: "no orphans", Variant: "V2", Falls: true},
-			{Says: "who died between superseding and deploying has nothing installed, and no edge binds the next version", Column: "edges, 3 from 1 only", Variant: "V4", Falls: true},
-		},
+		Upstream: clusterextension.V0, Settled: settled, Foretold: predictions(), Wanted: wanted(),
 		Columns: slices.Concat(recovery(), graph(), records(), status(), scenes())}
 }
 

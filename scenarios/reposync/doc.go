@@ -20,6 +20,6 @@
 // takes, unless it leaves such out (pull request 1194, here in V10).
 //
 // Every question is asked of every variant, or the page says why not. A RootSync is there only where the question is about it.
-// FORETOLD.md says what came of what was foretold, which questions tell the scenarios that were wanted, and why two are not told: the end
-// of the system namespace, with which every program of the operator ends, and a manager that is gone for good.
+// VERDICTS.md ends with what came of what was foretold, which questions tell the scenarios that were wanted, and why two are not
+// told: the end of the system namespace, with which every program of the operator ends, and a manager that is gone for good.
 package reposync

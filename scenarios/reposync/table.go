@@ -16,7 +16,8 @@ import (
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
 func Table() verdicts.Table[reposync.Variant] {
-	return verdicts.Table[reposync.Variant]{Variants: reposync.Variants(), Cure: reposync.V10, Columns: Columns(), AtLeast: verdicts.Enough}
+	return verdicts.Table[reposync.Variant]{Variants: reposync.Variants(), Cure: reposync.V10, Columns: Columns(),
+		Foretold: predictions(), Wanted: wanted(), AtLeast: verdicts.Enough}
 }
 
 // Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3 V4 V5 V6n V6g V9 V10.

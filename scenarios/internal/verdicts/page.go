@@ -49,28 +49,6 @@ func render(story string, cells []cell, ending string) string {
 	return b.String()
 }
 
-// ending is what the page says below its cells.
-func (t Table[V]) ending() string { return t.upstream() + t.Predicted(t.Foretold) }
-
-// upstream says what the variant that upstream settled for keeps and gives up: the questions that it holds and falls under.
-func (t Table[V]) upstream() string {
-	if t.Settled == "" {
-		return ""
-	}
-	by := map[string][]string{}
-	for _, c := range t.Columns {
-		by[c.Answer(t.Upstream)] = append(by[c.Answer(t.Upstream)], c.Name)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n## What upstream settled for\n\n%s\n", t.Settled)
-	for _, part := range []struct{ mark, says string }{{Holds, "keeps"}, {Falls, "gives up"}, {Silent, "is not asked"}} {
-		if names := by[part.mark]; len(names) > 0 {
-			fmt.Fprintf(&b, "\n%s %s, as the columns are called: %s.\n", t.Upstream, part.says, strings.Join(names, "; "))
-		}
-	}
-	return b.String()
-}
-
 var linked = regexp.MustCompile(`^\[.*\]\(.*/(.*)\)$`)
 
 // observations are what the page says was observed, by the name of the cell. No page is an empty one.

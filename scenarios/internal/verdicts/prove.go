@@ -52,7 +52,10 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	cells = merge(cells, seen)
 	if !Replaying() && !*write && !*more {
-		t.Run("page", func(t *testing.T) { fresh(t, cells, table.ending(), cmp.Or(table.AtLeast, 50)) })
+		t.Run("page", func(t *testing.T) {
+			table.there(t)
+			fresh(t, cells, table.ending(), cmp.Or(table.AtLeast, 50))
+		})
 	}
 	if *more {
 		writePage(t, cells, table.ending()) // the table may say more of what was observed than it did

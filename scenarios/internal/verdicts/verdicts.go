@@ -101,6 +101,8 @@ type Table[V ~string] struct {
 	Settled  string
 	// Foretold are the dossier's predictions, which the page holds against the cells.
 	Foretold []Prediction[V]
+	// Wanted are the scenarios that the dossier lists beyond its variants.
+	Wanted []Wanted
 	// AtLeast is in how many runs every cell that holds must have held for the page to stand; 50 if zero, so that a story
 	// that is being written can be looked at in minutes. A finished one has Enough.
 	AtLeast int
