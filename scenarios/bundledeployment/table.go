@@ -42,6 +42,7 @@ const notAsked = "it does not say"
 
 // oneWorker and inItsOwnWay are why the dossier is corrected more than once.
 const (
+	ofInstalls    = "its cells are of installs; a rollback waits for nothing that it removes"
 	purgesNothing = "it removes no record there"
 	oneWorker     = "its 1 s needs a second worker: while requests are slow, those of one failing attempt alone were seen to hold one for 4 s"
 	inItsTime     = "it has no cell, and allows 1 s besides the wait; while requests are slow, two hand-outs of 5 s are part of that"
@@ -70,9 +71,10 @@ func Table() verdicts.Table[Row] {
 
 // Scenes of which several things are asked.
 var (
-	failing        = scene(Fails)
-	failsHeld      = scene(Fails, held)
-	failsToUpgrade = scene(FailsToUpgrade)
+	failing      = scene(Fails)
+	failsHeld    = scene(Fails, held)
+	upgradeFails = scene(FailsToUpgrade)
+	failsForLong = scene(FailsToUpgradeForLong)
 )
 
 func scene(t func(sentences ...string) Telling, changes ...func(*Setting)) *verdicts.Scene[Row] {
@@ -109,9 +111,17 @@ func undoing() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
 		{Name: "no overlap after an install", Scene: failing, Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
 			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "no overlap after an upgrade", Scene: failsToUpgrade, Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "a failing upgrade keeps the old", Scene: failsToUpgrade, Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
-		{Name: "records are bounded", Scene: failsToUpgrade, Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "no overlap after an upgrade", Scene: upgradeFails, Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "a failing upgrade keeps the old", Scene: upgradeFails, Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
+		{Name: "it settles, an upgrade fails", Scene: failsForLong, Broken: settles, Caught: undoes,
+			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
+		{Name: "back-off grows, an upgrade fails", Scene: failsForLong, Broken: backoffGrows, Caught: undoes,
+			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
+		{Name: "the status names the cause, an upgrade fails", Scene: failsForLong, Broken: actionable, Caught: undoes,
+			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
+		{Name: "the status is quiet, an upgrade fails", Scene: failsForLong, Broken: quiet, Caught: undoes,
+			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
+		{Name: "records are bounded", Scene: upgradeFails, Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "a record cannot be purged for a while", Tell: in(InterruptedFailing), Faults: purgeFails, Broken: installed, Caught: undoes,
 			Unasked: map[Row]string{"V3": purgesNothing, "V4": purgesNothing}, Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked}},
 	}

@@ -106,7 +106,12 @@ func FailsVarying(sentences ...string) Telling {
 }
 
 // FailsToUpgrade installs a bundle, and then wants one with a second namespace and something that is refused.
-func FailsToUpgrade(sentences ...string) Telling {
+func FailsToUpgrade(sentences ...string) Telling { return failsToUpgrade(briefly, sentences) }
+
+// FailsToUpgradeForLong is FailsToUpgrade, watched for as long as a failing install.
+func FailsToUpgradeForLong(sentences ...string) Telling { return failsToUpgrade(longEnough, sentences) }
+
+func failsToUpgrade(watched time.Duration, sentences []string) Telling {
 	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
@@ -116,7 +121,7 @@ func FailsToUpgrade(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "wide", "apps", true))
 			s.Mark()
-			w.Sleep(briefly)
+			w.Sleep(watched)
 		}
 	}
 }
