@@ -28,7 +28,8 @@ func wanted() []verdicts.Wanted {
 	return []verdicts.Wanted{
 		{Scenario: "namespaces that take 7 to 75 s to go", Columns: []string{"it settles"}, Test: "TestWaitingMayBeWorseThanNotWaiting"},
 		{Scenario: "a finalizer in one that needs another controller", Columns: []string{"it settles, a namespace is held for a minute"}},
-		{Scenario: "a failed upgrade that has added a namespace", Columns: []string{"no overlap after an upgrade", "a failing upgrade keeps the old"}},
+		{Scenario: "a failed upgrade that has added a namespace", Columns: []string{"no overlap after an upgrade", "a failing upgrade keeps the old",
+			"it settles, an upgrade fails"}},
 		{Scenario: "two deployments want one kind or one namespace, and one of them fails", Columns: []string{
 			"two want one kind, one is refused", "two want one namespace, one is refused"}},
 		{Scenario: "the same kinds have been installed before", Columns: []string{"it settles beside watched kinds"}},
