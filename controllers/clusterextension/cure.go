@@ -10,7 +10,7 @@
 //     one's hands waits for that time, and for the requests that may be under way, and then takes the record over, by a
 //     write with an optimistic lock on what it read before it decided anything. An attempt that takes longer than its
 //     time is not lost: the next one finds less to do. What remains is a process that is frozen between that check and
-//     the wire, for longer than the grace.
+//     the wire, or a write that the server takes longer for than the grace: while webhooks are asked, for one.
 //   - Records are written so that they cannot be torn: chunks are named by their content, they are written before the
 //     index that names them, and old ones are deleted last. A record that an older version of the operator tore is made
 //     again from the catalog, or else the status says that it is broken and that the catalog no longer has its bundle.

@@ -146,8 +146,9 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func() bool) {
 		Own:   w.Timeout,
 		Delay: func() time.Duration { return w.Timeout },
 		Do: func() bool {
-			h.cancel()
-			return h.finish(nil, context.DeadlineExceeded)
+			h.cancel() // whoever answers hears of it
+			h.finish(nil, context.DeadlineExceeded)
+			return true
 		},
 	}
 	c.Sched.Park(h.deadline)

@@ -54,6 +54,7 @@ func (c *Cluster) run(s *step) {
 	c.admission.running = s
 	s.next()
 	c.admission.running = before
+	c.Sched.Disturb() // a controller of the scenario may wake anybody
 }
 
 func (c *Cluster) drop(s *step) {
