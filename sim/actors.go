@@ -44,7 +44,6 @@ func (w *World) observe(ch apiserver.Change) {
 	for _, b := range w.builtins {
 		b.actor.Observe(ch)
 	}
-	w.sched.Disturb() // a controller of the scenario may wake anybody
 }
 
 // retried says whether every attempt that built-in controllers repeat for ever has been made since anything changed.
@@ -149,12 +148,11 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 			}
 			return wait
 		},
-		Do: func() bool {
+		Do: func() {
 			delete(b.steps, key)
 			b.fired[key] = w.history.Len()
 			w.sched.SetCurrent(name)
 			b.run(do)
-			return true // it may wake anybody, too
 		},
 	}
 	b.steps[key] = s

@@ -46,7 +46,7 @@ func (f *restart) stop(w *World, c *wire.Call, when string) wire.Ruling {
 	w.sched.Park(&sched.Action{
 		Order: "stop " + l.Name(),
 		What:  func() string { return "SIGTERM to " + l.Name() },
-		Do:    func() bool { f.seen(); l.Stop(); return true },
+		Do:    func() { f.seen(); l.Stop() },
 	})
 	return wire.Ruling{}
 }
@@ -100,7 +100,7 @@ func (f *pause) freeze(w *World, c *wire.Call, when string) bool {
 		Order: "wake " + l.Name(),
 		What:  func() string { return "the end of " + l.Name() + "'s pause" },
 		Delay: func() time.Duration { return d },
-		Do:    func() bool { f.thaw(w); return true },
+		Do:    func() { f.thaw(w) },
 	}
 	w.sched.Park(f.wake)
 	return true

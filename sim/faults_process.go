@@ -96,16 +96,15 @@ func (f *racingRequeue) race(w *World, l *process.Life, controller string, item 
 		Order: "requeue " + where,
 		What:  func() string { return "racing requeue of " + where },
 		Delay: func() time.Duration { return requeueLevels[v] },
-		Do: func() bool {
-			for _, c := range w.procs.Controllers() {
+		Do: func() {
+			for _, c := range w.procs.Controllers() { // none, if that life is over
 				if c.Life == l && c.Name == controller {
 					f.count.Observed++
 					w.note(history.Event{Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: "RacingRequeue: of " + item.String()})
 					c.Inject(item, "racing requeue")
-					return true
+					return
 				}
 			}
-			return false // that life is over
 		},
 	})
 }

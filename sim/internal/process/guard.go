@@ -61,7 +61,7 @@ func (g *guarded) pass() {
 	a := &sched.Action{
 		Order: g.life.Name() + " " + g.name + " ended",
 		What:  func() string { return "the end of controller " + g.name + " in " + g.life.Name() },
-		Do:    func() bool { granted <- true; return true },
+		Do:    func() { granted <- true },
 	}
 	g.life.parkHandout(a, granted)
 	<-granted

@@ -216,7 +216,7 @@ func (l *Life) exit(err error) {
 		l.Port.Await(&sched.Action{
 			Order: l.Name() + " exit",
 			What:  func() string { return "the end of " + l.Name() },
-			Do:    func() bool { l.exit(err); return true },
+			Do:    func() { l.exit(err) },
 		})
 		return
 	}
@@ -264,7 +264,7 @@ func (l *Life) Stop() {
 		What:  func() string { return "the end of " + l.Name() + "'s grace period" },
 		Delay: func() time.Duration { return grace },
 		Own:   grace,
-		Do:    func() bool { l.Kill(); return true },
+		Do:    l.Kill,
 	}
 	w.Sched.Park(l.grace)
 	w.Sched.Disturb()
@@ -330,12 +330,11 @@ func (p *Process) again(failed, asked bool, why string) {
 		What:  func() string { return "restart of " + p.Name + ", which " + why },
 		Delay: func() time.Duration { return wait },
 		Own:   wait,
-		Do: func() bool {
+		Do: func() {
 			if asked {
 				reseed(uint64(w.Sched.Choices.Choose("dice "+p.Name, 1<<16)))
 			}
 			p.begin()
-			return true
 		},
 	}
 	w.Sched.Park(p.restart)

@@ -305,10 +305,9 @@ func (q *queue) admit(item request) bool {
 		Order: name,
 		Actor: name, // and its requests': see [wire.Call.Actor]
 		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
-		Do: func() bool {
+		Do: func() {
 			q.begin(item, given)
 			granted <- true
-			return true
 		},
 	}
 	q.life.parkHandout(a, granted)

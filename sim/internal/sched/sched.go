@@ -32,8 +32,8 @@ type Action struct {
 	Delay func() time.Duration
 	// Own is the part of the delay that belongs to the action itself and was not injected: it is never healed away.
 	Own time.Duration
-	// Do performs the action on the scheduling goroutine. It reports whether it may have made a goroutine runnable.
-	Do func() (woke bool)
+	// Do performs the action on the scheduling goroutine. The scheduler then waits until whoever it has woken has had his turn.
+	Do func()
 	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
 	Idle bool
 
@@ -281,13 +281,9 @@ func (s *Scheduler) grant(due []*Action) {
 	atomic.StoreUint32(&a.state, done)
 	s.steps++
 	s.granting = true
-	woke := a.Do()
+	a.Do()
 	s.granting = false
-	if woke || !s.quiet {
-		s.Quiesce()
-	} else {
-		s.admit()
-	}
+	s.Quiesce()
 	if s.Granted != nil {
 		s.Granted()
 	}

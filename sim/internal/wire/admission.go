@@ -45,10 +45,11 @@ type admission struct {
 }
 
 // serve lets the request take effect, and goes on with then when it has: at once, or when webhooks have answered.
-func (c *Cluster) serve(call *Call, then func() bool) bool {
+func (c *Cluster) serve(call *Call, then func()) {
 	if call.Host != "" {
 		call.Response = c.serveOutside(call)
-		return then()
+		then()
+		return
 	}
 	c.mu.Lock()
 	ex := c.serverOf(call).Begin(&call.Request)
@@ -56,20 +57,21 @@ func (c *Cluster) serve(call *Call, then func() bool) bool {
 	if ex.Response == nil {
 		c.admission.waiting = append(c.admission.waiting, ex)
 	}
-	return c.advance(call, ex, then)
+	c.advance(call, ex, then)
 }
 
-func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func() bool) bool {
+func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
 	if ex.Response == nil {
 		if changes := ex.Committed(); len(changes) > 0 {
 			c.took(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
 		}
-		return c.askAll(call, ex, then)
+		c.askAll(call, ex, then)
+		return
 	}
 	c.settle(ex)
 	call.Response = ex.Response
 	c.took(call, call.Response)
-	return then()
+	then()
 }
 
 // took records what a request has done and lets everybody know who is to know.
@@ -95,25 +97,24 @@ func (c *Cluster) settle(ex *apiserver.Exchange) {
 }
 
 // askAll makes the calls that a request waits for, and goes on with the request when all are answered.
-func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func() bool) bool {
+func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
-		c.ask(w, func() bool {
+		c.ask(w, func() {
 			if left--; left > 0 {
-				return false
+				return
 			}
 			if call.Port.Dead() { // whose connection is gone: the server gives up
 				c.settle(ex)
 				ex.Abandon()
-				return false
+				return
 			}
 			c.mu.Lock()
 			ex.Resume()
 			c.mu.Unlock()
-			return c.advance(call, ex, then)
+			c.advance(call, ex, then)
 		})
 	}
-	return false
 }
 
 // webhookCall is one call of a webhook under way.
@@ -124,10 +125,10 @@ type webhookCall struct {
 	deadline *sched.Action
 	cancel   context.CancelFunc
 	over     bool
-	done     func() bool
+	done     func()
 }
 
-func (c *Cluster) ask(w *apiserver.WebhookCall, done func() bool) {
+func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
 	u, err := url.Parse(w.Address())
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
@@ -145,10 +146,9 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func() bool) {
 		What:  func() string { return "time-out of webhook " + w.Name },
 		Own:   w.Timeout,
 		Delay: func() time.Duration { return w.Timeout },
-		Do: func() bool {
-			h.cancel() // whoever answers hears of it
+		Do: func() {
+			h.cancel()
 			h.finish(nil, context.DeadlineExceeded)
-			return true
 		},
 	}
 	c.Sched.Park(h.deadline)
@@ -156,21 +156,23 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func() bool) {
 }
 
 // arrive is the first leg: the call reaches whoever serves the webhook.
-func (h *webhookCall) arrive() bool {
+func (h *webhookCall) arrive() {
 	if h.over {
-		return false
+		return
 	}
 	c := h.c
 	if rules, ok := c.Rules.(WebhookRules); ok {
 		r := rules.Webhook(h.Call)
 		if r.Lose != nil || r.Answer != nil {
-			return h.reply(r.Answer, r.Lose)
+			h.reply(r.Answer, r.Lose)
+			return
 		}
 	}
 	for _, host := range []string{h.Host, h.Request.URL.Hostname()} {
 		if c.outside[host] != nil {
 			h.Host = host
-			return h.reply(c.serveOutside(h.Call), nil)
+			h.reply(c.serveOutside(h.Call), nil)
+			return
 		}
 	}
 	var all []Endpoint
@@ -178,7 +180,8 @@ func (h *webhookCall) arrive() bool {
 		all = c.Serving(h.asked.Service, h.asked.Path())
 	}
 	if len(all) == 0 {
-		return h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
+		h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
+		return
 	}
 	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
 	if at.Port.Frozen() { // what is sent to a program that stands still waits for it
@@ -187,7 +190,7 @@ func (h *webhookCall) arrive() bool {
 			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
 			Do:    h.arrive,
 		})
-		return false
+		return
 	}
 	h.server = at.Port
 	ctx, cancel := context.WithCancel(at.Context)
@@ -197,7 +200,6 @@ func (h *webhookCall) arrive() bool {
 	req.RequestURI = h.Request.URL.RequestURI()
 	c.Sched.SetCurrent("call of webhook " + h.asked.Name)
 	at.Go(func() { h.reply(handled(at.Handler, req)) })
-	return true
 }
 
 // handled serves a request as net/http's server does, which hangs up when a handler panics.
@@ -213,15 +215,14 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 }
 
 // reply sends the answer on its way back, or the error that comes in its place. Any goroutine may call it.
-func (h *webhookCall) reply(resp *apiserver.Response, err error) bool {
-	h.c.park(h.Call, "reply", func() bool { return h.finish(resp, err) })
-	return false
+func (h *webhookCall) reply(resp *apiserver.Response, err error) {
+	h.c.park(h.Call, "reply", func() { h.finish(resp, err) })
 }
 
 // finish is the second leg: the server learns what came of the call.
-func (h *webhookCall) finish(resp *apiserver.Response, err error) bool {
+func (h *webhookCall) finish(resp *apiserver.Response, err error) {
 	if h.over {
-		return false
+		return
 	}
 	h.over = true
 	c := h.c
@@ -244,5 +245,5 @@ func (h *webhookCall) finish(resp *apiserver.Response, err error) bool {
 		}
 	}
 	h.asked.Answered(answer)
-	return h.done()
+	h.done()
 }

@@ -54,6 +54,6 @@ func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
 			return nil, err
 		}
 	}
-	c.park(call, "request", func() bool { return c.effect(call) })
+	c.park(call, "request", func() { c.effect(call) })
 	return answer, nil
 }

@@ -22,7 +22,6 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	req.Body = io.NopCloser(bytes.NewReader(call.Request.Body))
 	req.RequestURI = call.Request.URL.RequestURI()
 	c.outside[call.Host].ServeHTTP(w, req)
-	c.Sched.Disturb() // a model of the scenario may wake anybody
 	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
 	c.record(call, resp)
 	for _, e := range effects {

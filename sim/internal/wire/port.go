@@ -122,7 +122,7 @@ func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return response(req, resp, nil), nil
 	}
-	c.park(call, "request", func() bool { return c.effect(call) })
+	c.park(call, "request", func() { c.effect(call) })
 	if p.Drive != nil {
 		p.Drive(func() bool { return len(call.reply) > 0 })
 	}

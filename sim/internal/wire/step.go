@@ -54,7 +54,6 @@ func (c *Cluster) run(s *step) {
 	c.admission.running = s
 	s.next()
 	c.admission.running = before
-	c.Sched.Disturb() // a controller of the scenario may wake anybody
 }
 
 func (c *Cluster) drop(s *step) {
@@ -73,11 +72,10 @@ func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 	call := &Call{Port: &Port{Process: who, cluster: c}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
 	s := c.admission.running
 	waiting := false
-	c.serve(call, func() bool {
+	c.serve(call, func() {
 		if waiting {
 			c.run(s)
 		}
-		return false
 	})
 	if call.Response == nil {
 		if s == nil { // nobody waits for it: it takes effect when webhooks have let it pass

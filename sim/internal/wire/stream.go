@@ -40,9 +40,9 @@ func (c *Cluster) open(call *Call) *Stream {
 			Order: call.order(), Idle: true,
 			What:  func() string { return "time-out of " + s.String() },
 			Delay: func() time.Duration { return d },
-			Do: func() bool {
+			Do: func() {
 				c.Sched.SetCurrent("time-out of the " + s.Kind + " watch")
-				return c.hangUp(s)
+				c.hangUp(s)
 			},
 		}
 		c.Sched.Park(s.timeout)
@@ -106,7 +106,7 @@ func (c *Cluster) next(s *Stream) {
 		Actor: s.Call.Actor(),
 		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
 		Delay: func() time.Duration { return c.Rules.Lag(s, f) },
-		Do:    func() bool { return c.deliver(s) },
+		Do:    func() { c.deliver(s) },
 		Idle:  s.Call.Idle(),
 	}
 	c.Sched.Park(s.head)
@@ -126,22 +126,21 @@ const (
 func (s *Stream) Behind() int { return s.watch.Behind() }
 
 // end is the end of a stream, as its fate says.
-func (c *Cluster) end(s *Stream, fate Fate) bool {
+func (c *Cluster) end(s *Stream, fate Fate) {
 	c.Sched.SetCurrent("end of the " + s.Kind + " watch")
 	if fate == Expires {
 		f := s.watch.Expired()
 		c.History.Add(c.delivery(s, f, f.Data))
 		s.body.write(f.Data)
 	}
-	return c.hangUp(s)
+	c.hangUp(s)
 }
 
 // hangUp ends a stream from the server's side.
-func (c *Cluster) hangUp(s *Stream) bool {
+func (c *Cluster) hangUp(s *Stream) {
 	s.body.end(io.EOF)
 	c.close(s)
 	c.silent(s.Call, 0)
-	return true
 }
 
 // delivery is the event of a frame's arrival.
@@ -154,11 +153,12 @@ func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 }
 
 // deliver hands over the next frame; the initial events of a watch-list go together, as one list would.
-func (c *Cluster) deliver(s *Stream) bool {
+func (c *Cluster) deliver(s *Stream) {
 	s.head = nil
 	if next, ok := s.watch.Peek(); ok {
 		if fate := c.Rules.Fate(s, next); fate != Arrives {
-			return c.end(s, fate)
+			c.end(s, fate)
+			return
 		}
 	}
 	var data []byte
@@ -174,7 +174,7 @@ func (c *Cluster) deliver(s *Stream) bool {
 		n++
 	}
 	if n == 0 {
-		return false
+		return
 	}
 	e := c.delivery(s, f, data)
 	cause := fmt.Sprintf("watch(%s %s)", s.Kind, f.Type)
@@ -187,7 +187,6 @@ func (c *Cluster) deliver(s *Stream) bool {
 	c.Sched.SetCurrent(cause)
 	s.body.write(data)
 	c.next(s)
-	return true
 }
 
 // body is the response body of a watch: frames go in on the scheduling goroutine and come out where the client reads.

@@ -200,7 +200,7 @@ func (c *Call) String() string {
 }
 
 // park hands the next leg of the call to the scheduler.
-func (c *Cluster) park(call *Call, leg string, do func() bool) {
+func (c *Cluster) park(call *Call, leg string, do func()) {
 	a := &sched.Action{
 		Order: call.order(),
 		Actor: call.Actor(),
@@ -224,36 +224,35 @@ func (c *Cluster) park(call *Call, leg string, do func() bool) {
 }
 
 // effect is the first leg: the request arrives and takes effect.
-func (c *Cluster) effect(call *Call) bool {
+func (c *Cluster) effect(call *Call) {
 	r := c.Rules.Arrive(call)
 	switch {
 	case r.Kill:
 		c.Kill(call.Port)
-		return true
 	case r.Hold:
-		c.park(call, "held request", func() bool { return c.effect(call) })
-		return false
+		c.park(call, "held request", func() { c.effect(call) })
 	case r.Lose != nil: // lost on the way there: the server never hears of it
-		return c.answer(call, r)
+		c.answer(call, r)
 	case r.Answer != nil:
 		call.Response = r.Answer
 		c.record(call, r.Answer)
-		return c.answer(call, r)
+		c.answer(call, r)
+	default:
+		c.serve(call, func() {
+			if r.Again && call.Host != "" {
+				call.Response = c.serveOutside(call)
+			}
+			c.landed(call, r)
+		})
 	}
-	return c.serve(call, func() bool {
-		if r.Again && call.Host != "" {
-			call.Response = c.serveOutside(call)
-		}
-		return c.landed(call, r)
-	})
 }
 
 // landed is when the request has taken effect: its answer leaves, unless something goes wrong there.
-func (c *Cluster) landed(call *Call, r Ruling) bool {
+func (c *Cluster) landed(call *Call, r Ruling) {
 	landed := c.Rules.Landed(call)
 	if landed.Kill {
 		c.Kill(call.Port)
-		return true
+		return
 	}
 	if landed.Answer != nil {
 		call.Response = landed.Answer
@@ -261,7 +260,7 @@ func (c *Cluster) landed(call *Call, r Ruling) bool {
 	if landed.Seen == nil {
 		landed.Seen = r.Seen
 	}
-	return c.answer(call, landed)
+	c.answer(call, landed)
 }
 
 // Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling goroutine.
@@ -282,10 +281,10 @@ func (c *Cluster) Trim(age time.Duration) {
 }
 
 // answer sends the reply, or what the ruling says, on its way back.
-func (c *Cluster) answer(call *Call, r Ruling) bool {
-	c.park(call, "reply", func() bool {
+func (c *Cluster) answer(call *Call, r Ruling) {
+	c.park(call, "reply", func() {
 		if call.left {
-			return false
+			return
 		}
 		o := outcome{response: call.Response, err: r.Lose}
 		e := c.event(call, history.Reply)
@@ -306,9 +305,7 @@ func (c *Cluster) answer(call *Call, r Ruling) bool {
 		}
 		c.Sched.SetCurrent("reply to " + call.String())
 		call.reply <- o
-		return true
 	})
-	return false
 }
 
 func (c *Cluster) forget(call *Call) {
