@@ -65,6 +65,7 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 	p := page{Title: title}
 	var bodies []string
 	for _, r := range runs {
+		r.History = abridge(r.History)
 		m := newModel(r)
 		m.shift(len(bodies))
 		bodies = append(bodies, m.bodies...)

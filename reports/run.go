@@ -76,8 +76,9 @@ func ReadRun(path string) (*Run, error) {
 }
 
 // WriteRun writes a run into a directory, as JSON and as a timeline page, and returns the page's path. The names are
-// that of the story's file; without one, that of the run.
+// that of the story's file; without one, that of the run. Strings of more than 4 KiB within bodies are cut in both.
 func WriteRun(dir string, r Run) (page string, err error) {
+	r.History = abridge(r.History)
 	data, err := json.Marshal(r)
 	if err != nil {
 		return "", err

@@ -129,6 +129,8 @@ const failedTest = "failed"
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
 // before its story is told.
 func bubble(t *testing.T, f func(*testing.T)) (err error) {
+	underWay.Store(true)
+	defer underWay.Store(false)
 	done := make(chan struct{})
 	finished := false
 	go func() {

@@ -12,6 +12,10 @@ import (
 // beat counts signs of life of the run under way. The watchdog stands outside the bubble and works in real time.
 var beat atomic.Uint64
 
+// underWay says whether a run is being made at all. Between runs a campaign may take as long as it likes, to draw one of
+// half a gigabyte for example.
+var underWay atomic.Bool
+
 // hangLimit is how long a run may make no progress in real time.
 const hangLimit = 20 * time.Second
 
@@ -27,7 +31,7 @@ func watch(test string, limit time.Duration) (stop func()) {
 				return
 			case <-time.After(limit / 20):
 			}
-			if now := beat.Load(); now != last {
+			if now := beat.Load(); now != last || !underWay.Load() {
 				last, since = now, time.Now()
 				continue
 			}
