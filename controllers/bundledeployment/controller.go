@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -119,6 +120,7 @@ func deploymentOf(_ context.Context, bundle client.Object) []reconcile.Request {
 
 // Reconcile makes one pass and writes down what has changed: the status first, then the rest.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	until := time.Now().Add(release.Slice) // what is read from here on may have changed by then
 	read := &v1alpha1.BundleDeployment{}
 	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -126,8 +128,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !read.DeletionTimestamp.IsZero() || r.policy.cured && read.Spec.ProvisionerClassName != ProvisionerID {
 		return ctrl.Result{}, nil
 	}
-	p := &pass{Reconciler: r, bd: read.DeepCopy()}
+	p := &pass{Reconciler: r, bd: read.DeepCopy(), until: until}
 	result, err := p.run(ctx)
+	if r.policy.cured && !time.Now().Before(until) {
+		return ctrl.Result{RequeueAfter: time.Millisecond}, err // what it would say may be old
+	}
 	if !equality.Semantic.DeepEqual(read.Status, p.bd.Status) {
 		if e := r.Client.Status().Update(ctx, p.bd); e != nil {
 			return result, errors.Join(err, fmt.Errorf("writing the status: %w", e))

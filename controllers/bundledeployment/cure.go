@@ -14,6 +14,7 @@
 //     something else each time, which is known by its content.
 //   - Another label says whether the release was ever whole. While it was not, what a failed attempt has made is removed
 //     before the next one. Afterwards nothing is removed or rolled back: an upgrade may have done what cannot be undone.
+//   - An attempt that needs more time than one pass has is gone on with by the next one, which finds less to do.
 //
 // A failed attempt is not an error to the work queue, which would count failures of its own: it ends in a status that
 // names the cause, and in a RequeueAfter.
@@ -61,21 +62,23 @@ const (
 	firstDelay, longestDelay = 5 * time.Millisecond, 1000 * time.Second
 	// lookAgain is how soon to see whether what is being removed is gone.
 	lookAgain = 5 * time.Second
-	// slice is how long one pass may write, and grace how long after that its last request may still be under way, or clocks
-	// may differ.
-	slice, grace = 20 * time.Second, 10 * time.Second
 )
 
 // applyWhenDue does what the release needs, or says when. No release and no error means that it has to wait.
 func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
 	installed, result, err := p.whenDue(ctx)
 	if wait := release.Later(0); errors.As(err, &wait) {
-		if c := apimeta.FindStatusCondition(p.bd.Status.Conditions, v1alpha1.Installed); c == nil {
-			_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was interrupted, or another process is still at it; it is given time to stop"))
-		}
+		p.untold("the last attempt was interrupted, or another process is still at it; it is given time to stop")
 		return nil, ctrl.Result{RequeueAfter: time.Duration(wait)}, nil
 	}
 	return installed, result, err
+}
+
+// untold writes down why it is not installed where nothing has been said yet.
+func (p *pass) untold(why string) {
+	if apimeta.FindStatusCondition(p.bd.Status.Conditions, v1alpha1.Installed) == nil {
+		_ = p.failed(v1alpha1.ReconcileFailed, errors.New(why))
+	}
 }
 
 func (p *pass) whenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
@@ -85,6 +88,9 @@ func (p *pass) whenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, 
 	}
 	if last == nil {
 		return p.attempt(ctx, nil)
+	}
+	if last.Info.Status.IsPending() && p.held.Mine(recordOf(last)) {
+		return p.goOn(ctx, last)
 	}
 	if err := p.settleRecord(last); err != nil {
 		return nil, ctrl.Result{}, err
@@ -121,7 +127,7 @@ func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmre
 
 // hold makes this process the one that may write, by the newest record as this pass has read it first.
 func (p *pass) hold(newest *helmrelease.Release) func() error {
-	return func() error { return p.held.Hold(recordOf(newest), grace) }
+	return func() error { return p.held.Hold(recordOf(newest)) }
 }
 
 // recordOf is the name of Helm's Secret.
@@ -142,23 +148,47 @@ func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrel
 	p.client.Labels = map[string]string{
 		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation(),
 		ChartLabel: release.Digest(p.chart, p.values)}
-	run, reason := p.client.Install, v1alpha1.InstallFailed
+	run := p.client.Install
 	if last != nil {
 		if err := p.hold(last)(); err != nil {
 			return nil, ctrl.Result{}, err
 		}
 		run = p.client.Upgrade
 	}
-	if whole {
-		reason = v1alpha1.UpgradeFailed
-	}
 	made, err := run(p.chart, p.values)
 	if err == nil {
 		return made, ctrl.Result{}, nil
 	}
 	log.FromContext(ctx).Error(err, "the attempt failed", "release", p.bd.Name, "failures", failures)
-	_ = p.failed(reason, err)
+	return p.fell(reasonOf(whole), err, last)
+}
 
+func reasonOf(whole bool) string {
+	if whole {
+		return v1alpha1.UpgradeFailed
+	}
+	return v1alpha1.InstallFailed
+}
+
+// goOn finishes an attempt of this very process, which ran out of time, or could not write down how it ended.
+func (p *pass) goOn(ctx context.Context, begun *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
+	p.untold("the last attempt was not finished in time; it is gone on with")
+	if err := p.hold(begun)(); err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	if err := p.client.Resume(begun); err != nil {
+		log.FromContext(ctx).Error(err, "going on with the attempt failed", "release", p.bd.Name)
+		return p.fell(reasonOf(wasDeployed(begun)), err, nil)
+	}
+	return nil, ctrl.Result{}, release.AtOnce // something else may be wanted by now
+}
+
+// fell is what follows a failed attempt, which was made upon a record if there was one.
+func (p *pass) fell(reason string, err error, last *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
+	if errors.Is(err, release.ErrTooLate) {
+		return nil, ctrl.Result{}, release.AtOnce
+	}
+	_ = p.failed(reason, err)
 	failed, err := p.client.Get()
 	if err != nil {
 		return nil, ctrl.Result{}, err

@@ -26,6 +26,8 @@ type pass struct {
 	*Reconciler
 	// bd is what this pass makes of it.
 	bd *v1alpha1.BundleDeployment
+	// until is when it stops writing, if it is cured.
+	until time.Time
 
 	// What it wants installed, once that is known.
 	chart  *chart.Chart
@@ -53,9 +55,8 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 		return ctrl.Result{}, p.failed(v1alpha1.InstallFailed, err)
 	}
 	if p.policy.cured {
-		until := time.Now().Add(slice)
-		ctx = release.Until(ctx, until)
-		p.held = &release.Held{Holder: p.identity, Until: until.UTC().Format(time.RFC3339Nano)}
+		ctx = release.Until(ctx, p.until)
+		p.held = &release.Held{Holder: p.identity, Until: p.until.UTC().Format(time.RFC3339Nano)}
 	}
 	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.bd), Labels: map[string]string{
 		v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}}
@@ -63,6 +64,7 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 		return ctrl.Result{}, p.failed(v1alpha1.ErrorGettingClient, err)
 	}
 	p.client.CleanUp, p.client.MaxHistory, p.client.Confirm = p.policy.cleanUp, p.policy.maxHistory, p.policy.cured
+	p.client.ResetValues = p.policy.cured
 
 	apply := p.apply
 	if p.policy.cured {

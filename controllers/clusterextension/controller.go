@@ -131,15 +131,19 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (out []reconcile.
 
 // Reconcile makes one pass and writes down what has changed: the status first, then the finalizers.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	until := time.Now().Add(release.Slice) // what is read from here on may have changed by then
 	read := &v1.ClusterExtension{}
 	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	p := &pass{Reconciler: r, read: read, ext: read.DeepCopy()}
+	p := &pass{Reconciler: r, read: read, ext: read.DeepCopy(), until: until}
 	err := p.run(ctx)
 	var result ctrl.Result
 	if wait := release.Later(0); errors.As(err, &wait) {
 		result.RequeueAfter, err = time.Duration(wait), nil
+	}
+	if r.policy.fenced && !time.Now().Before(until) {
+		return ctrl.Result{RequeueAfter: time.Millisecond}, err // what it would say may be old
 	}
 	if e := p.writeStatus(ctx); e != nil {
 		return result, errors.Join(err, e)

@@ -35,6 +35,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/controllers/internal/release"
@@ -50,16 +51,8 @@ const (
 	ChartKey = "wavetank.example/chart"
 )
 
-const (
-	// slice is how long an attempt may write, and grace how long after that its last request may still be under way, or
-	// clocks may differ.
-	slice, grace = 20 * time.Second, 10 * time.Second
-	// manyInterruptions are a sign that it is the attempt that kills the operator.
-	manyInterruptions = 5
-)
-
-// again has the next pass begin at once.
-const again = release.Later(time.Millisecond)
+// manyInterruptions are a sign that it is the attempt that kills the operator.
+const manyInterruptions = 5
 
 // finish finishes what was begun before anything else is decided.
 func (p *pass) finish(ctx context.Context) error {
@@ -95,16 +88,13 @@ func (p *pass) finish(ctx context.Context) error {
 	}
 	if overridden {
 		err = p.markFailed(begun)
-	} else if err = p.client.Resume(begun); err == nil {
-		err = p.open(ctx) // what follows has its own time
+	} else {
+		err = p.client.Resume(begun)
 	}
 	if err != nil {
 		return p.retrying(bundle, p.history(p.newest, err))
 	}
-	if p.newest, err = p.records.Index(p.newest.Name); err != nil {
-		return p.retrying(bundle, err)
-	}
-	return nil
+	return release.AtOnce // what follows has its own time
 }
 
 // unfinished says of a record that its attempt did not arrive. An uninstall is how other variants undo an install.
@@ -115,7 +105,7 @@ func unfinished(s helmrelease.Status) bool {
 // hold makes this process the one that may write, by the newest record as it was read, or says how long another one still
 // may. Before it returns with the record, the status says what has happened to it.
 func (p *pass) hold(ctx context.Context) error {
-	if p.newest == nil || p.newest.Annotations[release.HolderKey] == p.identity && p.newest.Annotations[release.UntilKey] == p.end() {
+	if p.newest == nil || release.Holds(p.newest, p.identity, p.end()) {
 		return nil // the record that it will make says so, or this one does
 	}
 	bundle := bundleOf(p.newest.Annotations)
@@ -126,20 +116,23 @@ func (p *pass) hold(ctx context.Context) error {
 	if interrupted {
 		n++
 	}
-	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(), grace, map[string]string{InterruptionsKey: strconv.Itoa(n)})
+	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(), map[string]string{InterruptionsKey: strconv.Itoa(n)})
 	if wait := release.Later(0); errors.As(err, &wait) {
-		may := "another process may still be at it"
-		if unfinished(release.Status(p.newest)) {
-			may = "it was interrupted, or another process is still at it"
+		if unfinished(release.Status(p.newest)) { // else the one who is at it has the say
+			_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s",
+				p.newest.Annotations[release.UntilKey]))
 		}
-		_ = p.retrying(bundle, fmt.Errorf("%s, which has to stop at %s", may, p.newest.Annotations[release.UntilKey]))
 		return err
 	} else if err != nil {
 		return p.retrying(bundle, err)
 	}
 	p.newest = held
-	if interrupted {
+	switch told := apimeta.FindStatusCondition(p.ext.Status.Conditions, v1.TypeProgressing); {
+	case interrupted:
 		_ = p.retrying(bundle, p.history(held, nil))
+		return p.writeStatus(ctx)
+	case release.Status(held).IsPending() && (told == nil || told.Reason != v1.ReasonRetrying):
+		_ = p.retrying(bundle, errors.New("the time for it was over before it was finished; going on from there"))
 		return p.writeStatus(ctx)
 	}
 	return nil
@@ -185,7 +178,7 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 		if err := p.records.DeleteRaw(index.Name); err != nil {
 			return p.retrying(bundle, err)
 		}
-		return again
+		return release.AtOnce
 	}
 	bundles, err := p.Catalog.Package(ctx, p.ext.Spec.Source.Catalog.PackageName)
 	if err != nil {
@@ -212,7 +205,7 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	if err != nil {
 		return p.retrying(bundle, err)
 	}
-	return again
+	return release.AtOnce
 }
 
 // prune makes up for what Helm has not deleted.

@@ -92,7 +92,6 @@ func (p *pass) run(ctx context.Context) error {
 // open makes the client of the release, for this pass.
 func (p *pass) open(ctx context.Context) error {
 	if p.policy.fenced {
-		p.until = time.Now().Add(slice)
 		ctx = release.Until(ctx, p.until)
 	}
 	secrets, err := p.helm.Secrets(ctx, p.Namespace)
@@ -145,7 +144,7 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 		return nil, err
 	}
 	if p.policy.fenced && !p.asRead(newest) {
-		return nil, again
+		return nil, release.AtOnce
 	}
 	if newest != nil && newest.Info.Status.IsPending() && p.policy.pending != nil {
 		if err := p.policy.pending(p, newest); err != nil {

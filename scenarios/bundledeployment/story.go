@@ -5,6 +5,7 @@ package bundledeployment
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,6 +42,8 @@ type Setting struct {
 	Terminates time.Duration
 	// Replicas of the operator, with leader election, if more than one.
 	Replicas int
+	// Unelected are replicas without leader election: all of them lead, all the time.
+	Unelected bool
 	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and is how long that takes to go.
 	Held time.Duration
 	// Classic takes the work queue that controller-runtime had before the priority queue.
@@ -51,6 +54,8 @@ type Setting struct {
 	KeepRemains bool
 	// OldServer refuses to delete a namespace that terminates already, as API servers once did.
 	OldServer bool
+	// Slow is how long a write of Helm's takes on its way.
+	Slow time.Duration
 	// Twice is a mistake in the operator's main: it sets the controller up twice.
 	Twice bool
 }
@@ -87,6 +92,9 @@ func Begin(w *sim.World, s Setting) *Story {
 func (s *Story) replica(name string) {
 	s.Start(name, func(mgr ctrl.Manager) error {
 		mgr = s.watched.by(mgr)
+		if s.Setting.Slow > 0 {
+			slowDown(mgr.GetConfig(), s.Setting.Slow)
+		}
 		setup := func() error {
 			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Setting.Variant, Workers: s.Setting.Workers, KeepRemains: s.Setting.KeepRemains}
 			return r.SetupWithManager(mgr)
@@ -98,10 +106,27 @@ func (s *Story) replica(name string) {
 	}, sim.Options(s.Setting.options()))
 }
 
+// slowDown has writes take their time. The manager's own client has its connection already.
+func slowDown(config *rest.Config, by time.Duration) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodGet {
+				time.Sleep(by)
+			}
+			return next.RoundTrip(r)
+		})
+	})
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
 func (s Setting) options() ctrl.Options {
 	o := bundledeployment.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
-	if s.Replicas > 1 {
+	if s.Replicas > 1 && !s.Unelected {
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace
 		o.LeaderElectionReleaseOnCancel = true
 	}

@@ -103,5 +103,6 @@ func TestBrokenAndWithdrawn(t *testing.T) {
 		s.Offers(one)
 		s.Eventually(installed, s.Installed)
 		w.Sleep(20 * time.Minute)
+		w.Settle()
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
 }

@@ -224,10 +224,11 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	}
 	until := now.Add(time.Hour).Format(time.RFC3339Nano)
 	var wait Later
-	if _, err := Hold(other.Secrets, index, "b", until, time.Second, nil); !errors.As(err, &wait) || wait <= 0 {
+	if _, err := Hold(other.Secrets, index, "b", until, nil); !errors.As(err, &wait) || wait <= 0 {
 		t.Errorf("another one took it while its holder may write: %v", err)
 	}
-	held, err := Hold(other.Secrets, index, "b", until, -2*time.Minute, map[string]string{"n": "1"})
+	index.Annotations[UntilKey] = now.Add(-time.Hour).Format(time.RFC3339Nano)
+	held, err := Hold(other.Secrets, index, "b", until, map[string]string{"n": "1"})
 	if err != nil || held.Annotations["n"] != "1" || held.Annotations[HolderKey] != "b" {
 		t.Errorf("nobody may write any more, and it could not be taken: %v", err)
 	}

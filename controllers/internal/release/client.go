@@ -29,6 +29,8 @@ type Client struct {
 	MaxHistory int
 	// Confirm has an install fail whose end could not be written down. Helm only logs that.
 	Confirm bool
+	// ResetValues has an upgrade without values take those of the chart. Helm would take those of the release.
+	ResetValues bool
 	// CleanUp says what is done after an action has failed.
 	CleanUp CleanUp
 }
@@ -99,7 +101,7 @@ func (c *Client) Get() (*release.Release, error) {
 func (c *Client) DryRun(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	u := c.upgrade()
 	u.DryRun = true
-	return u.Run(c.Name, ch, values)
+	return u.Run(c.Name, own(ch), values)
 }
 
 // Install installs the chart. If that fails once the record is there it cleans up by an uninstall, and returns the error of the
@@ -108,7 +110,7 @@ func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Relea
 	i := action.NewInstall(c.Config)
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
 	i.DisableOpenAPIValidation = true
-	made, err := i.Run(ch, values)
+	made, err := i.Run(own(ch), values)
 	if err == nil && c.Confirm {
 		err = c.confirm(made)
 	}
@@ -126,7 +128,7 @@ func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Relea
 // Upgrade upgrades to the chart. If that fails once the record is there it cleans up by a forced rollback, and returns the error of
 // the upgrade, with that of the rollback if there is one.
 func (c *Client) Upgrade(ch *chart.Chart, values map[string]any) (*release.Release, error) {
-	made, err := c.upgrade().Run(c.Name, ch, values)
+	made, err := c.upgrade().Run(c.Name, own(ch), values)
 	if err == nil {
 		return made, nil
 	}
@@ -153,7 +155,7 @@ func (c *Client) confirm(made *release.Release) error {
 func (c *Client) upgrade() *action.Upgrade {
 	u := action.NewUpgrade(c.Config)
 	u.Namespace, u.PostRenderer, u.Labels, u.MaxHistory = c.Namespace, c.Marks, c.Labels, c.MaxHistory
-	u.DisableOpenAPIValidation = true
+	u.DisableOpenAPIValidation, u.ResetValues = true, c.ResetValues
 	return u
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -24,6 +25,10 @@ const (
 	HolderKey = "wavetank.example/holder"
 	UntilKey  = "wavetank.example/until"
 )
+
+// Slice is how long a pass may write, and Grace how long after that its last request may still be under way, or clocks may
+// differ.
+const Slice, Grace = 20 * time.Second, 10 * time.Second
 
 // ErrNotMine says that the record belongs to another process.
 var ErrNotMine = errors.New("another process holds the release record")
@@ -59,22 +64,33 @@ func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
 // Later is an error that is none: there is nothing to do for so long, because another process may still write.
 type Later time.Duration
 
+// AtOnce is a Later for what has changed since it was read.
+const AtOnce = Later(time.Millisecond)
+
 // Error implements error.
 func (l Later) Error() string { return "to be looked at again in " + time.Duration(l).String() }
 
+// Holds says whether a record is held by this holder until this very time.
+func Holds(record *corev1.Secret, holder, until string) bool {
+	return record.Annotations[HolderKey] == holder && record.Annotations[UntilKey] == until
+}
+
 // Hold makes a holder the one who may write, until a time as [UntilKey] has it, by the Secret of the newest record; unless another
-// one still may: then the error is [Later]. Changes are annotations to set besides. The Secret is replaced only as it was
-// read, so that of two who come at once one gets it; it returns what the Secret is then.
-func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, grace time.Duration, changes map[string]string) (*corev1.Secret, error) {
+// one still may, or comes before: then the error is [Later]. Changes are annotations to set besides. The Secret is replaced only
+// as it was read, so that of two who come at once one gets it; it returns what the Secret is then.
+func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, changes map[string]string) (*corev1.Secret, error) {
 	if t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey]); err == nil && record.Annotations[HolderKey] != holder {
-		if wait := time.Until(t.Add(grace)); wait > 0 {
+		if wait := time.Until(t.Add(Grace)); wait > 0 {
 			return nil, Later(wait)
 		}
 	}
 	mine := map[string]string{HolderKey: holder, UntilKey: until}
 	maps.Copy(mine, changes)
 	held, err := annotate(secrets, record, mine)
-	if err != nil {
+	switch {
+	case apierrors.IsConflict(err):
+		return nil, AtOnce // the record says more than was known
+	case err != nil:
 		return nil, fmt.Errorf("taking over %s: %w", record.Name, err)
 	}
 	return held, nil
@@ -108,13 +124,22 @@ type Held struct {
 	read map[string]*corev1.Secret
 }
 
-// Hold holds a release by one of its records, as [Hold] does.
-func (h *Held) Hold(key string, grace time.Duration) error {
+// Mine says whether a record that has been read was last held by this holder.
+func (h *Held) Mine(key string) bool {
 	record := h.read[key]
-	if record == nil || record.Annotations[HolderKey] == h.Holder && record.Annotations[UntilKey] == h.Until {
+	return record != nil && record.Annotations[HolderKey] == h.Holder
+}
+
+// Hold holds a release by one of its records that has been read, as [Hold] does.
+func (h *Held) Hold(key string) error {
+	record := h.read[key]
+	if record == nil {
+		return fmt.Errorf("%s has not been read: %w", key, ErrNotMine)
+	}
+	if Holds(record, h.Holder, h.Until) {
 		return nil
 	}
-	held, err := Hold(h.SecretInterface, record, h.Holder, h.Until, grace, nil)
+	held, err := Hold(h.SecretInterface, record, h.Holder, h.Until, nil)
 	if err == nil {
 		h.read[key] = held
 	}

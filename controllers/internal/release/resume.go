@@ -99,5 +99,5 @@ func (c *Client) DryInstall(ch *chart.Chart, values map[string]any) (*release.Re
 	i := action.NewInstall(c.Config)
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
 	i.DisableOpenAPIValidation, i.DryRun, i.DryRunOption = true, true, "server"
-	return i.Run(ch, values)
+	return i.Run(own(ch), values)
 }

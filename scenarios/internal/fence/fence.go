@@ -22,8 +22,8 @@ var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Judge reads the events of one run in their order: hand-outs and their ends by [Judge.Event], records by [Judge.Record], what is made of
 // them by [Judge.Object].
 type Judge struct {
-	busy    map[string]string // by process: the reconcile that it has in hand
-	lost    map[string]string // by process and reconcile: who has touched its pending record
+	busy    map[string]map[string]bool // by process: the reconciles that it has in hand
+	lost    map[string]string          // by process and reconcile: who has touched its pending record
 	records map[string]record
 	broken  error
 }
@@ -37,7 +37,7 @@ type record struct {
 
 // New is a judge of one run.
 func New() *Judge {
-	return &Judge{busy: map[string]string{}, lost: map[string]string{}, records: map[string]record{}}
+	return &Judge{busy: map[string]map[string]bool{}, lost: map[string]string{}, records: map[string]record{}}
 }
 
 // Broken is the first thing that went wrong; nil if nothing has.
@@ -47,8 +47,13 @@ func (j *Judge) Broken() error { return j.broken }
 func (j *Judge) Event(e *history.Event) {
 	switch e.Kind {
 	case history.Handout:
-		j.busy[e.Actor()] = e.Reconcile
-	case history.Done, history.Crash, history.Stop:
+		if j.busy[e.Actor()] == nil {
+			j.busy[e.Actor()] = map[string]bool{}
+		}
+		j.busy[e.Actor()][e.Reconcile] = true
+	case history.Done:
+		delete(j.busy[e.Actor()], e.Reconcile)
+	case history.Crash, history.Stop:
 		delete(j.busy, e.Actor())
 	}
 }
@@ -59,7 +64,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 	was, known := j.records[name]
 	if known && e.Reconcile != "" {
 		j.Object(e, c)
-		if was.pending && was.process != e.Actor() && j.busy[was.process] == was.reconcile {
+		if was.pending && was.process != e.Actor() && j.busy[was.process][was.reconcile] {
 			j.lost[was.process+" "+was.reconcile] = fmt.Sprintf("%s, who at %s touched %s, which was pending", e.Actor(), history.Clock(e.At), c.Ref)
 			if was.until == 0 || e.At <= was.until { // after that he has said that he writes nothing; if he does, he is seen to
 				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", history.Clock(e.At), e.Actor(), c.Ref, was.process)

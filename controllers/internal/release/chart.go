@@ -1,5 +1,5 @@
-// This file exists to know a chart again without rendering it: one that draws a password or writes down the time renders
-// something else whenever it is asked.
+// This file exists for what Helm does not do for a chart: to know it again without rendering it (one that draws a password or
+// writes down the time renders something else whenever it is asked), and to leave it as it was.
 
 package release
 
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mitchellh/copystructure"
 	"helm.sh/helm/v3/pkg/chart"
 )
 
@@ -32,4 +33,17 @@ func add(write func([]byte) (int, error), ch *chart.Chart, values map[string]any
 	for _, dependency := range ch.Dependencies() {
 		add(write, dependency, nil)
 	}
+}
+
+// own is a chart for Helm to rewrite: its actions take out dependencies that are not enabled, and fold the values of the others
+// into the chart that they were given, which others may be using.
+func own(ch *chart.Chart) *chart.Chart {
+	out := *ch // templates and files are not written to
+	out.Metadata = copystructure.Must(copystructure.Copy(ch.Metadata)).(*chart.Metadata)
+	out.Values = copystructure.Must(copystructure.Copy(ch.Values)).(map[string]any)
+	out.SetDependencies()
+	for _, dependency := range ch.Dependencies() {
+		out.AddDependency(own(dependency))
+	}
+	return &out
 }

@@ -1,0 +1,72 @@
+// This file exists for processes that are late: whose install takes longer than they may write, or who have been frozen
+// between what they have read and what they make of it.
+
+package bundledeployment
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// An install that takes longer than one pass may write is gone on with, not begun again.
+func TestSlowInstalls(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second, Slow: 9 * time.Second})
+		w.Eventually(installed, s.Installed(app))
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Sleep(10 * time.Minute)
+		w.Settle()
+	}, sim.Runs(3), sim.For(0), sim.Verify(1))
+}
+
+// Who reads what is wanted, and wakes up when something else has been installed, installs nothing.
+func TestFrozenForLong(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 5 * time.Second, Replicas: 2, Unelected: true})
+		w.Eventually(installed, s.Installed(app))
+		w.Always(fenced, s.Fenced)
+		w.Always("what is installed does not go back", forwards())
+		wants := func(level string) {
+			bd := Deployment(app, "app", "apps", false)
+			bd.Spec.Config = config(fmt.Sprintf("namespace: apps\nlevel: %s\n", level))
+			s.Apply(bd)
+		}
+		wants("a")
+		w.Settle()
+		for _, p := range []string{Operator, Second} {
+			w.Inject(sim.Pause(p, 5*time.Minute, sim.OfKind("BundleDeployment"), sim.OnVerb("get")))
+		}
+		wants("b")
+		w.Sleep(25 * time.Second)
+		wants("c")
+		w.Sleep(10 * time.Minute)
+		w.Settle()
+	}, sim.Runs(100), sim.For(0), sim.Verify(10))
+}
+
+// forwards holds while the level in the ConfigMap of the chart only grows.
+func forwards() func(*history.History) error {
+	seen, level := 0, ""
+	return func(h *history.History) error {
+		for _, e := range h.Since(seen) {
+			for _, c := range e.Changes {
+				var o struct{ Data map[string]string }
+				if c.Ref.Kind != "ConfigMap" || json.Unmarshal(c.Object, &o) != nil {
+					continue
+				}
+				if was := level; o.Data["level"] < was {
+					return fmt.Errorf("at %s %s brings level %s back after %s", history.Clock(e.At), e.Actor(), o.Data["level"], was)
+				}
+				level = o.Data["level"]
+			}
+		}
+		seen = h.Len()
+		return nil
+	}
+}
