@@ -119,6 +119,11 @@ var processes = []misuse{
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
 	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
 		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer"]`),
+	in("an eventually that nobody judges", func(w *sim.World) {
+		w.Settle()
+		w.Eventually("it is there", func(*history.History) error { return nil })
+		w.Sleep(time.Hour)
+	}, `w.Eventually("it is there") was never judged, because the scenario did not settle after it: call w.Settle`),
 	in("no program", func(w *sim.World) { w.Run("op", nil) }, `w.Run("op") was given no function`),
 	in("a program with options of a manager", func(w *sim.World) {
 		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Options(ctrl.Options{LeaderElection: true}))

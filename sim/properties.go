@@ -24,6 +24,7 @@ type property struct {
 	holds    func(*history.History) error
 	happened func(*history.History) bool
 	reached  bool
+	asked    bool // an eventually: it has been judged
 }
 
 // Always declares that holds must return nil after every step. The sentence is the property's name.
@@ -31,7 +32,8 @@ func (w *World) Always(sentence string, holds func(*history.History) error) {
 	w.declare(&property{temper: always, sentence: sentence, holds: holds})
 }
 
-// Eventually declares that holds must return nil whenever the world has settled.
+// Eventually declares that holds must return nil whenever the world has settled. It is judged by [World.Settle] alone, so a
+// scenario that never settles afterwards is refused: it could not fail.
 func (w *World) Eventually(sentence string, holds func(*history.History) error) {
 	w.declare(&property{temper: eventually, sentence: sentence, holds: holds})
 }
@@ -71,7 +73,7 @@ func (w *World) judgeAll(t temper, properties []*property) {
 		if p.temper != t {
 			continue
 		}
-		w.judged = p
+		w.judged, p.asked = p, true
 		if t == sometimes {
 			p.reached = p.reached || p.happened(w.history)
 			continue
@@ -79,6 +81,15 @@ func (w *World) judgeAll(t temper, properties []*property) {
 		if err := p.holds(w.history); err != nil {
 			w.judging = false
 			w.fail(&Verdict{Temper: string(t), Property: p.sentence, Site: p.site, Message: err.Error()})
+		}
+	}
+}
+
+// unasked is for properties that nobody could break.
+func (w *World) unasked() {
+	for _, p := range w.properties {
+		if p.temper == eventually && !p.asked {
+			w.misuse("w.Eventually(%q) was never judged, because the scenario did not settle after it: call w.Settle, or say with w.Always by when it must hold", p.sentence)
 		}
 	}
 }

@@ -207,6 +207,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 	w.endings()
 	w.judge(always)
 	w.judge(sometimes)
+	w.unasked()
 	normal = true
 }
 
