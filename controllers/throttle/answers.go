@@ -42,7 +42,8 @@ func transient(reason metav1.StatusReason) bool {
 // errVanished says that there is nothing left to do for an object.
 var errVanished = errors.New("the object has vanished")
 
-// vanished says whether an answer of 404 means that. It does not where a definition has no status subresource, for one.
+// vanished says whether an answer of 404 to a write means that. It does not where a definition has no status subresource,
+// for one, or where it is a webhook that answers so.
 func (k *keeper) vanished(ctx context.Context, body *unstructured.Unstructured, notFound error) error {
 	if _, err := k.latest(ctx, body); err != nil {
 		return err
@@ -54,10 +55,29 @@ func (k *keeper) vanished(ctx context.Context, body *unstructured.Unstructured, 
 func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	latest, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).Get(ctx, body.GetName(), metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err), err == nil && latest.GetUID() != body.GetUID():
+	case missing(err, body), err == nil && latest.GetUID() != body.GetUID():
 		return nil, errVanished
 	case err != nil:
 		return nil, fmt.Errorf("reading %s/%s: %w", body.GetNamespace(), body.GetName(), err)
 	}
 	return latest, nil
+}
+
+// missing says whether it is this object that is not found. An answer of 404 may be about something else: a kind that is
+// not served, or a path that a proxy does not know, for which typed clients put in the details what they have asked for.
+func missing(err error, body *unstructured.Unstructured) bool {
+	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) {
+		return false
+	}
+	d := details(err)
+	return d.Group == Examples.Group && d.Kind == Examples.Resource && d.Name == body.GetName()
+}
+
+// details are what an answer says of what it is about.
+func details(err error) metav1.StatusDetails {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) || answer.Status().Details == nil {
+		return metav1.StatusDetails{}
+	}
+	return *answer.Status().Details
 }
