@@ -3,8 +3,10 @@
 package throttle
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -68,7 +70,8 @@ func weight(reason any) int {
 // status writes the condition, and more if there is more to say; nothing if the object says so already.
 func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
 	old := condition(body)
-	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() {
+	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() &&
+		stands(body.Object["status"], more) {
 		return nil
 	}
 	change := map[string]any{"conditions": []any{map[string]any{
@@ -79,6 +82,26 @@ func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, mo
 		change[key] = value
 	}
 	return k.patch(ctx, body, "status", map[string]any{"status": change})
+}
+
+// stands says whether a merge patch of something would change nothing. What it sets is compared as JSON, in which a number
+// is the same whichever Go type it was read into.
+func stands(old any, change map[string]any) bool {
+	have, ok := old.(map[string]any)
+	for key, value := range change {
+		now, there := have[key]
+		switch part, nested := value.(map[string]any); {
+		case nested && !stands(now, part), value == nil && there:
+			return false
+		case !nested && value != nil:
+			a, errA := json.Marshal(now)
+			b, errB := json.Marshal(value)
+			if errA != nil || errB != nil || !bytes.Equal(a, b) {
+				return false
+			}
+		}
+	}
+	return ok
 }
 
 // condition is what the object says of itself; nil if nothing.
