@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,7 +24,8 @@ const HandledCondition = "Handled"
 // Events are written where an object's status is refused.
 var Events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// report writes down an error. Whether that works is not a reason for another error: the object is tried again anyway.
+// report writes down an error. Whether that works is not a reason for another error: the object is tried again anyway. Nor is
+// it tied to what was read: where another object has the name by now, that one's own end is another status, and replaces it.
 func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, err error) {
 	if !k.policy.report {
 		return
@@ -33,7 +35,7 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 		weight(old["reason"]) > weight(reason) {
 		return
 	}
-	refused := k.status(ctx, body, nil, metav1.ConditionFalse, reason, err.Error())
+	refused := k.status(ctx, body, nil, nil, metav1.ConditionFalse, reason, err.Error())
 	if refused == nil || errors.Is(refused, errVanished) {
 		return
 	}
@@ -68,7 +70,7 @@ func weight(reason any) int {
 }
 
 // status writes the condition, and more if there is more to say; nothing if the object says so already.
-func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
+func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, only, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
 	old := condition(body)
 	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() &&
 		stands(body.Object["status"], more) {
@@ -78,10 +80,12 @@ func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, mo
 		"type": HandledCondition, "status": string(status), "reason": reason, "message": message,
 		"observedGeneration": body.GetGeneration(), "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
 	}}}
-	for key, value := range more {
-		change[key] = value
+	maps.Copy(change, more)
+	write := map[string]any{"status": change}
+	if only != nil {
+		write["metadata"] = only
 	}
-	return k.patch(ctx, body, "status", map[string]any{"status": change})
+	return k.patch(ctx, body, "status", write)
 }
 
 // stands says whether a merge patch of something would change nothing. What it sets is compared as JSON, in which a number
