@@ -30,6 +30,14 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 	if !k.policy.report {
 		return
 	}
+	if apierrors.IsConflict(err) { // what was read is old, and perhaps of another object than has the name now
+		switch latest, unread := k.latest(ctx, body); {
+		case errors.Is(unread, errVanished):
+			return
+		case unread == nil:
+			body = latest
+		}
+	}
 	reason := cmp.Or(string(apierrors.ReasonForError(err)), noAnswer)
 	if old := condition(body); old["status"] == string(metav1.ConditionFalse) && old["observedGeneration"] == body.GetGeneration() &&
 		weight(old["reason"]) > weight(reason) {
@@ -57,13 +65,13 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 // noAnswer is the reason where there was no answer that could give one.
 const noAnswer = "Failed"
 
-// weight orders reasons by how much they say: what the server could not do, or nobody heard of, may pass, and must not take
-// the place of what it refuses.
+// weight orders reasons by how much they say: what the server could not do, or nobody heard of, or somebody else was faster
+// with, may pass, and must not take the place of what is refused.
 func weight(reason any) int {
 	switch s, _ := reason.(string); {
 	case s == noAnswer:
 		return 0
-	case transient(metav1.StatusReason(s)):
+	case transient(metav1.StatusReason(s)), s == string(metav1.StatusReasonConflict):
 		return 1
 	}
 	return 2

@@ -4,12 +4,15 @@ package throttle
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
@@ -54,6 +57,40 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 		after, err := jsonpatch.MergePatch(before, []byte(`{"handlers":`+c.results+`}`))
 		if err != nil || jsonpatch.Equal(before, after) != (c.writes == 0) {
 			t.Errorf("%s: %s becomes %s: %v", name, before, after, err)
+		}
+	}
+}
+
+// A conflict is with something newer: it is told on that, and not at all if that is another object.
+func TestAConflictIsToldOnWhatIsNewest(t *testing.T) {
+	conflict := apierrors.NewConflict(Examples.GroupResource(), "thing", errors.New("it has been modified"))
+	for name, c := range map[string]struct {
+		newest types.UID
+		says   string // the reason of the condition that it has
+		writes int
+	}{
+		"nothing is said yet":           {"one", "", 1},
+		"it is said that it has failed": {"one", noAnswer, 1},
+		"it is said already":            {"one", "Conflict", 0},
+		"it is said what is refused":    {"one", "Invalid", 0},
+		"the object is another by now":  {"two", "", 0},
+	} {
+		writes := 0
+		k := newKeeper(t, func(r *http.Request) (int, string) {
+			newest := thing(c.newest)
+			if r.Method == http.MethodGet && c.says != "" {
+				message := map[string]string{"Conflict": conflict.Error()}[c.says]
+				newest.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+					"type": HandledCondition, "status": "False", "reason": c.says, "message": message, "observedGeneration": int64(1),
+				}}}
+			}
+			if r.Method != http.MethodGet {
+				writes++
+			}
+			return http.StatusOK, encoded(t, newest)
+		})
+		if k.report(t.Context(), thing("one"), conflict); writes != c.writes {
+			t.Errorf("%s: it was written %d times, want %d", name, writes, c.writes)
 		}
 	}
 }

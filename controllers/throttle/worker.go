@@ -22,6 +22,8 @@ type object struct {
 	failures int
 	until    time.Time
 	failed   int64
+	// conflicts since something has succeeded.
+	conflicts int
 	// alarm numbers what was said last of when to come back; earlier alarms do not count.
 	alarm int
 	gone  bool
@@ -46,8 +48,19 @@ func (k *keeper) fail(o *object) time.Duration {
 func (k *keeper) succeed(o *object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	o.failures, o.until = 0, time.Time{}
+	o.failures, o.conflicts, o.until = 0, 0, time.Time{}
 	o.alarm++
+}
+
+// races is how many conflicts in a row are nothing but that somebody was faster. What goes on longer will go on.
+const races = 2
+
+// outrun counts a conflict, and says whether it is one of those.
+func (k *keeper) outrun(o *object) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o.conflicts++
+	return o.conflicts <= races
 }
 
 func delay(failures int) time.Duration { return delays[min(failures, len(delays)-1)] * time.Second }
@@ -131,7 +144,7 @@ func (k *keeper) work(ctx context.Context, o *object) {
 		switch {
 		case errors.Is(err, errVanished):
 			k.forget(body)
-		case k.policy.classify && apierrors.IsConflict(err):
+		case k.policy.classify && apierrors.IsConflict(err) && k.outrun(o):
 			k.comeBack(ctx, o, body, 0) // no failure: somebody was faster
 		case err != nil:
 			k.react(ctx, o, body, err)

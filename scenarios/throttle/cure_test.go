@@ -5,6 +5,7 @@ package throttle
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -72,4 +73,44 @@ func cleared(s *Story) {
 
 func TestWhatTheHandlersReturnedIsShownAgain(t *testing.T) {
 	holds(t, tell(quiet, cleared), 20, relists(), handled)
+}
+
+// clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody touches the object.
+var clashing = Scene{Handlers: []string{short}, Before: func(s *Story) {
+	s.police("kopfexamples")
+	s.policy.clash = true
+}}
+
+// clashed asks for the schedule of what fails, after two races that may be lost, and that the third conflict is told.
+func clashed(s *Story) {
+	s.Always("a conflict that does not end is tried on the schedule, and told", func(h *history.History) error {
+		s.take(h)
+		for _, o := range s.order {
+			due, row := history.Time(0), 0
+			for _, w := range o.writes {
+				if w.code != http.StatusConflict {
+					continue
+				}
+				if row++; row > 3 && w.at < due {
+					return fmt.Errorf("conflict %d came at %s, which is %v sooner than the schedule has it", row, history.Clock(w.at), due-w.at)
+				}
+				if row >= 3 {
+					due = w.heard + schedule[min(row-3, len(schedule)-1)]*second
+				}
+				if row == 3 && h.Now() > w.heard+second+3*leg && !o.tells("somebody else is at work on it", w.heard+3*leg) {
+					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.name, row)
+				}
+			}
+		}
+		return nil
+	})
+	s.Apply(restored("clashed"))
+	s.Sleep(dwell)
+	s.policy.clash = false
+	s.policy.lifted = true
+	s.Settle()
+}
+
+func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
+	holds(t, tell(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }
