@@ -100,14 +100,14 @@ func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, on
 // is the same whichever Go type it was read into.
 func stands(old any, change map[string]any) bool {
 	have, ok := old.(map[string]any)
-	for key, value := range change {
-		now, there := have[key]
-		switch part, nested := value.(map[string]any); {
-		case nested && !stands(now, part), value == nil && there:
+	for key, ought := range change {
+		is, there := have[key]
+		switch part, nested := ought.(map[string]any); {
+		case nested && !stands(is, part), ought == nil && there:
 			return false
-		case !nested && value != nil:
-			a, errA := json.Marshal(now)
-			b, errB := json.Marshal(value)
+		case !nested && ought != nil:
+			a, errA := json.Marshal(is)
+			b, errB := json.Marshal(ought)
 			if errA != nil || errB != nil || !bytes.Equal(a, b) {
 				return false
 			}
