@@ -122,6 +122,9 @@ func (k *keeper) listAndWatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if k.policy.classify {
+		k.keepOnly(list.Items)
+	}
 	for i := range list.Items {
 		k.event(ctx, &list.Items[i])
 	}

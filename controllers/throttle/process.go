@@ -42,7 +42,7 @@ func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unst
 		switch d := r.wait(); {
 		case h.When != nil && !h.When(body):
 		case o.keeps(body, k.policy.key(h.ID), h):
-			return 0, k.record(ctx, o, nil, body, h, o.kept[h.ID].value)
+			return 0, k.record(ctx, o, k.same(body), body, h, o.kept[h.ID].value)
 		case r.about(body) && r.done():
 		case r.about(body) && d > 0:
 			if wait == 0 || d < wait {
@@ -88,7 +88,7 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	if k.policy.classify {
 		o.kept[h.ID] = outcome{body.GetGeneration(), string(value)}
 	}
-	if err := k.record(ctx, o, nil, body, h, string(value)); err != nil || !r.Success {
+	if err := k.record(ctx, o, k.same(body), body, h, string(value)); err != nil || !r.Success {
 		return err
 	}
 	if k.policy.report {
@@ -97,7 +97,9 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	return k.patch(ctx, body, "status", map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
 }
 
-// conclude makes the status say what the records say, whatever became of earlier attempts.
+// conclude makes the status say what the records say, whatever became of earlier attempts. It is written to nothing but what
+// was read: the UID would not do, for a custom resource's status is written without a look at that (apiextensions-apiserver,
+// pkg/registry/customresource/status_strategy.go).
 func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) error {
 	results := map[string]any{}
 	for i := range k.Handlers {
@@ -105,14 +107,15 @@ func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, 
 			results[k.Handlers[i].ID] = r.Result
 		}
 	}
-	return k.status(ctx, body, map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled", "every handler has been called")
+	return k.status(ctx, body, k.seen(body), map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled", "every handler has been called")
 }
 
 // record persists a handler's record. An intent stands on what was read: an answer of 409 says that it was not the newest,
-// which another attempt will bring. An outcome has happened, whatever has become of the object meanwhile.
-func (k *keeper) record(ctx context.Context, o *object, seen map[string]any, body *unstructured.Unstructured, h *Handler, value string) error {
+// which another attempt will bring. An outcome has happened, whatever has become of the object meanwhile; but it is of no other
+// object that may have the name by now.
+func (k *keeper) record(ctx context.Context, o *object, only map[string]any, body *unstructured.Unstructured, h *Handler, value string) error {
 	change := annotation(k.policy.key(h.ID), value)
-	maps.Copy(change["metadata"].(map[string]any), seen)
+	maps.Copy(change["metadata"].(map[string]any), only)
 	err := k.patch(ctx, body, "", change)
 	if err == nil && o.kept[h.ID].value == value {
 		delete(o.kept, h.ID)
@@ -148,11 +151,20 @@ func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
 	return map[string]any{"resourceVersion": body.GetResourceVersion()}
 }
 
+// same is the part of a write by which it is refused if another object has the name by now: only the full cure looks.
+func (k *keeper) same(body *unstructured.Unstructured) map[string]any {
+	if !k.policy.classify {
+		return nil
+	}
+	return map[string]any{"uid": string(body.GetUID())}
+}
+
 func annotation(key, value string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
 }
 
-// patch changes the object or its status. That it has vanished is fine.
+// patch changes the object or its status. The full cure says by errVanished that there is no such object any more; the
+// others take every 404 for that, and that for a success.
 func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub string, change map[string]any) error {
 	data, err := json.Marshal(change)
 	if err != nil {
@@ -168,7 +180,7 @@ func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub
 		return err
 	})
 	switch {
-	case apierrors.IsNotFound(err) && k.policy.classify:
+	case k.policy.classify && (apierrors.IsNotFound(err) || another(err)):
 		return k.vanished(ctx, body, err)
 	case apierrors.IsNotFound(err):
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // object is what the operator remembers of one, as long as the process lives and the object exists.
@@ -21,6 +22,8 @@ type object struct {
 	failures int
 	until    time.Time
 	failed   int64
+	// conflicts since something has succeeded.
+	conflicts int
 	// alarm numbers what was said last of when to come back; earlier alarms do not count.
 	alarm int
 	gone  bool
@@ -45,8 +48,19 @@ func (k *keeper) fail(o *object) time.Duration {
 func (k *keeper) succeed(o *object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	o.failures, o.until = 0, time.Time{}
+	o.failures, o.conflicts, o.until = 0, 0, time.Time{}
 	o.alarm++
+}
+
+// races is how many conflicts in a row are nothing but that somebody was faster. What goes on longer will go on.
+const races = 2
+
+// outrun counts a conflict, and says whether it is one of those.
+func (k *keeper) outrun(o *object) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o.conflicts++
+	return o.conflicts <= races
 }
 
 func delay(failures int) time.Duration { return delays[min(failures, len(delays)-1)] * time.Second }
@@ -60,6 +74,11 @@ func (k *keeper) event(ctx context.Context, body *unstructured.Unstructured) {
 		o = &object{fresh: make(chan struct{}, 1), kept: map[string]outcome{}}
 		k.objects[body.GetUID()] = o
 	}
+	k.handOut(ctx, o, body)
+}
+
+// handOut gives what is newest of an object to its worker, or to one to come. k.mu is held.
+func (k *keeper) handOut(ctx context.Context, o *object, body *unstructured.Unstructured) {
 	o.newest = body
 	select {
 	case o.fresh <- struct{}{}:
@@ -75,9 +94,29 @@ func (k *keeper) event(ctx context.Context, body *unstructured.Unstructured) {
 func (k *keeper) forget(body *unstructured.Unstructured) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if o := k.objects[body.GetUID()]; o != nil {
+	k.remove(body.GetUID())
+}
+
+// keepOnly forgets the objects that a list does not have: the watch before it may have ended without a word of their end.
+func (k *keeper) keepOnly(listed []unstructured.Unstructured) {
+	there := map[types.UID]bool{}
+	for i := range listed {
+		there[listed[i].GetUID()] = true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for uid := range k.objects {
+		if !there[uid] {
+			k.remove(uid)
+		}
+	}
+}
+
+// remove has nobody come back to an object. k.mu is held.
+func (k *keeper) remove(uid types.UID) {
+	if o := k.objects[uid]; o != nil {
 		o.gone, o.newest = true, nil
-		delete(k.objects, body.GetUID())
+		delete(k.objects, uid)
 	}
 }
 
@@ -104,8 +143,8 @@ func (k *keeper) work(ctx context.Context, o *object) {
 		wait, err := k.look(ctx, o, body)
 		switch {
 		case errors.Is(err, errVanished):
-			k.succeed(o)
-		case k.policy.classify && apierrors.IsConflict(err):
+			k.forget(body)
+		case k.policy.classify && apierrors.IsConflict(err) && k.outrun(o):
 			k.comeBack(ctx, o, body, 0) // no failure: somebody was faster
 		case err != nil:
 			k.react(ctx, o, body, err)
@@ -256,17 +295,18 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 				return
 			}
 			latest, err := k.latest(ctx, body)
+			k.mu.Lock()
+			// Somebody else may come back meanwhile, who must not be made to wait longer by a failure of this one.
+			stale = o.alarm != alarm || o.gone
+			if err == nil && !stale {
+				k.handOut(ctx, o, latest)
+			}
+			k.mu.Unlock()
 			switch {
-			case err == nil:
-				k.event(ctx, latest)
+			case err == nil || stale:
 				return
 			case errors.Is(err, errVanished):
-				return // the watch says so too
-			}
-			k.mu.Lock()
-			stale = o.alarm != alarm
-			k.mu.Unlock()
-			if stale { // somebody else comes back meanwhile, and must not be made to wait longer by a failure of this one
+				k.forget(body)
 				return
 			}
 			d = k.fail(o)

@@ -26,6 +26,7 @@ type policy struct {
 	away   bool // nobody answers
 	lifted bool // everything may pass
 	terse  bool // only long annotations may not
+	clash  bool // what may not pass is in conflict with something
 }
 
 // police puts a policy in force for changes of the objects, or of subresources too.
@@ -64,6 +65,10 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	}
 	switch {
 	case p.lifted:
+	case p.clash:
+		answer := admission.Denied("somebody else is at work on it")
+		answer.Result.Code, answer.Result.Reason = http.StatusConflict, metav1.StatusReasonConflict
+		return answer
 	case req.SubResource != "":
 		return admission.Denied("the status belongs to somebody else")
 	default:

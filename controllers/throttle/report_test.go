@@ -1,0 +1,96 @@
+// This file is about when the full cure writes the status: if that would change something, and only then.
+
+package throttle
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		status, results string
+		writes          int
+	}{
+		"it says so already":      {`{"handlers":{"a":"x","b":3}}`, `{"a":"x","b":3}`, 0},
+		"nothing to say":          {`{"handlers":{}}`, `{}`, 0},
+		"nothing came of it":      {`{"handlers":{}}`, `{"a":null}`, 0},
+		"more than is ours":       {`{"child":"c","handlers":{"a":{"x":1,"y":[1,2]}}}`, `{"a":{"x":1}}`, 0},
+		"a number too large":      {`{"handlers":{"a":90071992547409920}}`, `{"a":90071992547409920}`, 0},
+		"another result":          {`{"handlers":{"a":"x"}}`, `{"a":"y"}`, 1},
+		"another handler":         {`{"handlers":{"a":"x"}}`, `{"a":"x","b":"y"}`, 1},
+		"a list that has grown":   {`{"handlers":{"a":[1]}}`, `{"a":[1,2]}`, 1},
+		"no result any more":      {`{"handlers":{"a":"x"}}`, `{"a":null}`, 1},
+		"deep in a result":        {`{"handlers":{"a":{"x":{"y":1}}}}`, `{"a":{"x":{"y":2}}}`, 1},
+		"a map where a text was":  {`{"handlers":{"a":"x"}}`, `{"a":{}}`, 1},
+		"somebody has removed it": {`{}`, `{"a":"x"}`, 1},
+	} {
+		writes := 0
+		k := newKeeper(t, func(*http.Request) (int, string) { writes++; return http.StatusOK, encoded(t, thing("one")) }, Handler{ID: "a"}, Handler{ID: "b"})
+		body := &unstructured.Unstructured{}
+		if err := body.UnmarshalJSON([]byte(`{"apiVersion":"kopf.dev/v1","kind":"KopfExample","metadata":{"name":"thing","generation":1},"status":` + c.status + `}`)); err != nil {
+			t.Fatal(err)
+		}
+		body.Object["status"].(map[string]any)["conditions"] = []any{map[string]any{
+			"type": HandledCondition, "status": string(metav1.ConditionTrue), "message": "every handler has been called", "observedGeneration": int64(1),
+		}}
+		results, records := map[string]any{}, map[string]*Record{}
+		if err := json.Unmarshal([]byte(c.results), &results); err != nil {
+			t.Fatal(err)
+		}
+		for id, result := range results {
+			records[id] = &Record{Change: 1, Success: true, Result: result}
+		}
+		if err := k.conclude(t.Context(), body, records); err != nil || writes != c.writes {
+			t.Errorf("%s: it was written %d times, want %d: %v", name, writes, c.writes, err)
+		}
+		// What stands is what a merge patch would leave as it is.
+		before := []byte(c.status)
+		after, err := jsonpatch.MergePatch(before, []byte(`{"handlers":`+c.results+`}`))
+		if err != nil || jsonpatch.Equal(before, after) != (c.writes == 0) {
+			t.Errorf("%s: %s becomes %s: %v", name, before, after, err)
+		}
+	}
+}
+
+// A conflict is with something newer: it is told on that, and not at all if that is another object.
+func TestAConflictIsToldOnWhatIsNewest(t *testing.T) {
+	conflict := apierrors.NewConflict(Examples.GroupResource(), "thing", errors.New("it has been modified"))
+	for name, c := range map[string]struct {
+		newest types.UID
+		says   string // the reason of the condition that it has
+		writes int
+	}{
+		"nothing is said yet":           {"one", "", 1},
+		"it is said that it has failed": {"one", noAnswer, 1},
+		"it is said already":            {"one", "Conflict", 0},
+		"it is said what is refused":    {"one", "Invalid", 0},
+		"the object is another by now":  {"two", "", 0},
+	} {
+		writes := 0
+		k := newKeeper(t, func(r *http.Request) (int, string) {
+			newest := thing(c.newest)
+			if r.Method == http.MethodGet && c.says != "" {
+				message := map[string]string{"Conflict": conflict.Error()}[c.says]
+				newest.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+					"type": HandledCondition, "status": "False", "reason": c.says, "message": message, "observedGeneration": int64(1),
+				}}}
+			}
+			if r.Method != http.MethodGet {
+				writes++
+			}
+			return http.StatusOK, encoded(t, newest)
+		})
+		if k.report(t.Context(), thing("one"), conflict); writes != c.writes {
+			t.Errorf("%s: it was written %d times, want %d", name, writes, c.writes)
+		}
+	}
+}

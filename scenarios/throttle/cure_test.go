@@ -1,0 +1,116 @@
+// This file is about what only the full cure has an answer to: what it must not do to another object of the same name, what
+// becomes of its status in other hands, and of conflicts that never end.
+
+package throttle
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// holds has the full cure hold what is told, in so many runs.
+func holds(t *testing.T, scene *verdicts.Scene[throttle.Variant], runs int, faults []sim.Fault, sentences ...string) {
+	t.Helper()
+	r := sim.Explore(t, scene.Tell(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
+	if r.Failure != nil {
+		t.Errorf("%s: %s", r.Failure.Property, r.Failure.Message)
+	}
+}
+
+// replaced has a user take an object away by force, while its handler may be at work, and make another of the same name.
+func replaced(s *Story) {
+	s.Always("nothing is said of the next one that is about the last one", func(h *history.History) error {
+		s.take(h)
+		for _, o := range s.order {
+			for _, sign := range o.signs {
+				if strings.Contains(sign.message, "metadata.uid") {
+					return fmt.Errorf("it is said of %s: %s", o.name, sign.message)
+				}
+			}
+			for _, c := range o.latest.Status.Conditions {
+				if c.Status == "True" && o.latest.Metadata.DeletionTimestamp == nil && o.children[change{o.latest.Metadata.Generation, "0"}] == 0 {
+					return fmt.Errorf("%s is said to be handled, and no handler has been called for it", o.name)
+				}
+			}
+		}
+		return nil
+	})
+	for range 3 {
+		s.Apply(Example("replaced"))
+		s.Sleep(2 * time.Second)
+		s.Remove(Example("replaced"))
+		s.Edit("replaced", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+	}
+	s.Apply(Example("replaced"))
+	s.Settle()
+}
+
+// What a handler has come to for an object is no news of the next one of that name.
+func TestAnOutcomeIsNotForTheNextOfThatName(t *testing.T) {
+	holds(t, tell(quiet, replaced), 300, append(lag(), sim.SlowEffect(time.Minute)), effectOnce, calledOnce, notVanished, noEnd, handled)
+}
+
+// cleared has somebody take away what the handlers returned, and nothing else of the status.
+func cleared(s *Story) {
+	s.Apply(Example("cleared"))
+	s.Settle()
+	if err := s.Client().Status().Patch(s.Context(), Example("cleared"), client.RawPatch(types.MergePatchType, []byte(`{"status":{"handlers":null}}`))); err != nil {
+		panic(err)
+	}
+	s.Settle()
+}
+
+func TestWhatTheHandlersReturnedIsShownAgain(t *testing.T) {
+	holds(t, tell(quiet, cleared), 20, relists(), handled)
+}
+
+// clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody touches the object.
+var clashing = Scene{Handlers: []string{short}, Before: func(s *Story) {
+	s.police("kopfexamples")
+	s.policy.clash = true
+}}
+
+// clashed asks for the schedule of what fails, after two races that may be lost, and that the third conflict is told.
+func clashed(s *Story) {
+	s.Always("a conflict that does not end is tried on the schedule, and told", func(h *history.History) error {
+		s.take(h)
+		for _, o := range s.order {
+			due, row := history.Time(0), 0
+			for _, w := range o.writes {
+				if w.code != http.StatusConflict {
+					continue
+				}
+				if row++; row > 3 && w.at < due {
+					return fmt.Errorf("conflict %d came at %s, which is %v sooner than the schedule has it", row, history.Clock(w.at), due-w.at)
+				}
+				if row >= 3 {
+					due = w.heard + schedule[min(row-3, len(schedule)-1)]*second
+				}
+				if row == 3 && h.Now() > w.heard+second+3*leg && !o.tells("somebody else is at work on it", w.heard+3*leg) {
+					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.name, row)
+				}
+			}
+		}
+		return nil
+	})
+	s.Apply(restored("clashed"))
+	s.Sleep(dwell)
+	s.policy.clash = false
+	s.policy.lifted = true
+	s.Settle()
+}
+
+func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
+	holds(t, tell(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
+}
