@@ -134,7 +134,7 @@ func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Du
 		if err != nil {
 			return 0, fmt.Errorf("closing what promotion %s/%s has led to: %w", guard.Namespace, guard.Name, err)
 		}
-		if late := time.Until(guard.Status.LastAttemptedTime.Add(lateOrder)); found == nil && late > 0 {
+		if late := untilLost(guard); found == nil && late > 0 {
 			return late, nil
 		}
 	}
@@ -144,4 +144,9 @@ func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Du
 			s.PullRequest = found.pullRequest()
 		}
 	})
+}
+
+// untilLost is how long the order of the last attempt, if it is not found, may still be on its way.
+func untilLost(guard *v1alpha1.Promotion) time.Duration {
+	return max(0, time.Until(guard.Status.LastAttemptedTime.Add(lateOrder)))
 }
