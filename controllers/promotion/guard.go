@@ -91,14 +91,14 @@ func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, err
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
 	}
-	// What is known of the attempt is written down even if the attempt itself failed.
+	// What is known of the attempt is written down even if the attempt itself failed, and what has been outdone is outdone
+	// even then: the two have nothing to do with each other, nor need they go to the same forge.
 	err = errors.Join(err, p.write(ctx))
-	if err == nil {
-		var late time.Duration
-		late, err = p.tidyGuards(ctx, p.turns(d, guard))
-		wait = sooner(wait, late)
+	if errors.Is(err, errDue) {
+		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: wait}, err
+	late, untidy := p.tidyGuards(ctx, p.turns(d, guard))
+	return ctrl.Result{RequeueAfter: sooner(wait, late)}, errors.Join(err, untidy)
 }
 
 // sooner is the shorter of two waits; zero is none.

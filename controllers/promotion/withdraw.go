@@ -7,6 +7,7 @@ package promotion
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -46,7 +47,8 @@ func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
 }
 
 // tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and deletes guards that nobody
-// needs. It says how long to wait until an order that may still be on its way has arrived or never will.
+// needs, as many of them as it can: one whose forge fails keeps none of the others. It says how long to wait until an order
+// that may still be on its way has arrived or never will.
 //
 // A pass that slept through an episode finds its guard given up, or its claim refused, and stops. If it slept between its
 // claim and its order, the order is late: it goes under its own key to its own branch, and is closed when it has arrived.
@@ -60,13 +62,13 @@ func (p *pass) tidyGuards(ctx context.Context, turns []string) (time.Duration, e
 	slices.SortFunc(guards.Items, func(x, y v1alpha1.Promotion) int { return cmp.Compare(x.Name, y.Name) })
 	var wait time.Duration
 	for i := range guards.Items {
-		late, err := p.tidyGuard(ctx, &guards.Items[i], turns)
-		if err != nil {
-			return 0, err
+		late, failure := p.tidyGuard(ctx, &guards.Items[i], turns)
+		if errors.Is(failure, errDue) {
+			return 0, errDue
 		}
-		wait = sooner(wait, late)
+		wait, err = sooner(wait, late), errors.Join(err, failure)
 	}
-	return wait, nil
+	return wait, err
 }
 
 // tidying is what is due for the guard of a past episode.

@@ -4,10 +4,14 @@
 package promotion
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // at is the URL of a repository of the forge.
@@ -42,4 +46,58 @@ func movesAtOnce(s *Story) {
 	s.Replica("second", promotion.V8, 1)
 	movesHouse(s)
 	s.Settle()
+}
+
+// cleared is what people expect whose forge can be reached, whatever becomes of others.
+const cleared = "nothing is open but what is to be merged"
+
+func askCleared(s *Story) {
+	s.Always(cleared, func(*history.History) error {
+		for _, pr := range s.Git.PullRequests() {
+			missing := s.door.without != "" && strings.HasPrefix("/repos/"+pr.Repository+"/", s.door.without)
+			if s.only != "" && pr.State == forge.Open && pr.Order.Revision != s.only && !missing {
+				return fmt.Errorf("pull request %d, the %s, is open", pr.Number, pr.Order)
+			}
+		}
+		return nil
+	})
+}
+
+// isCleared looks at that now.
+func (s *Story) isCleared(only string) {
+	s.only = only
+	s.Apply(Namespace("a-step-that-lets-properties-look"))
+	s.only = ""
+}
+
+// outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of another one.
+func outdoesElsewhere(s *Story) {
+	s.Runs("dev", "v2")
+	s.Settle()
+	s.door.without = "/repos/acme/shop/"
+	s.Apply(moved("shop-moved", "dev", "staging"))
+	for _, revision := range []string{"v3", "v4", "v5", "v6", "v7"} {
+		s.Runs("dev", revision)
+		s.Sleep(time.Minute)
+	}
+	s.isCleared("v7")
+}
+
+// onlyOneComesBack has a forge fail, and what prod is promoted by go for good, while somebody brings staging by hand to what
+// dev runs, so that the pull request to what it ran before is outdone.
+func onlyOneComesBack(s *Story) {
+	p := Pipeline("dev", "staging", "prod")
+	p.Spec.Environments[2].Promotion = moved("prod").Spec.Promotion
+	s.Apply(Namespace("prod"), App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(p)
+	s.Runs("dev", "v2")
+	s.Settle()
+	s.door.shut = true
+	s.Runs("staging", "v3")
+	s.Runs("dev", "v3")
+	s.Sleep(time.Minute)
+	s.door.shut, s.door.without = false, "/repos/acme/prod/"
+	s.Sleep(time.Hour)
+	s.isCleared("v3")
 }

@@ -12,9 +12,11 @@ import (
 
 func TestFullCureLeavesNothingUndone(t *testing.T) {
 	for name, told := range map[string]func(*sim.World){
-		"a repository that fails is given up for another": telling(quietly, askElsewhere, movesForGood)(promotion.V8),
-		"not while an order may be on its way":            telling(quietly, askElsewhere, movesAtOnce)(promotion.V8, sim.Pause(Operator, 10*time.Minute)),
+		"a repository that fails is given up for another":              telling(quietly, askElsewhere, movesForGood)(promotion.V8),
+		"not while an order may be on its way":                         telling(quietly, askElsewhere, movesAtOnce)(promotion.V8, sim.Pause(Operator, 10*time.Minute)),
+		"what is outdone is closed though another repository has gone": telling(quietly, askCleared, outdoesElsewhere)(promotion.V8),
+		"what is outdone is closed though the next order fails":        telling(quietly, askCleared, onlyOneComesBack)(promotion.V8),
 	} {
-		t.Run(name, func(t *testing.T) { sim.Check(t, told, sim.Runs(50), sim.For(0), sim.Verify(1)) })
+		t.Run(name, func(t *testing.T) { sim.Check(t, told, sim.Runs(20), sim.For(0), sim.Verify(1)) })
 	}
 }

@@ -46,6 +46,8 @@ type Story struct {
 	door *door
 	// away are the clients of the clusters that the other environments' applications are in, by namespace.
 	away map[string]client.Client
+	// only is the revision that may be open at the forge, "" as long as others may be, too.
+	only string
 }
 
 // Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected from here on.
