@@ -89,12 +89,20 @@ func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
 		return leave
 	case !final(guard):
 		return giveUp
-	case !closed && slices.Contains(turns, guard.Spec.Environment):
+	case !closed && (slices.Contains(turns, guard.Spec.Environment) || !p.leadsTo(guard.Spec.Environment)):
 		return withdraw
 	case closed && guard.Spec.Episode < now.Number-keepEpisodes:
 		return remove
 	}
 	return leave
+}
+
+// leadsTo says whether the pipeline promotes to an environment. Nothing is the best that there is for one that was taken out
+// of the spec. But what was ordered for it in this episode is left until the next begins: should the environment come back
+// before that, it gets nothing else, for the forge carries out one order for each key.
+func (p *pass) leadsTo(env string) bool {
+	i := slices.IndexFunc(p.pipeline.Spec.Environments, func(e v1alpha1.Environment) bool { return e.Name == env })
+	return i > 0 // nothing is promoted to the first
 }
 
 // tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard itself.

@@ -101,3 +101,15 @@ func onlyOneComesBack(s *Story) {
 	s.Sleep(time.Hour)
 	s.isCleared("v3")
 }
+
+// takenOut has people take an environment out for which a pull request is open.
+func takenOut(s *Story) {
+	s.Runs("dev", "v2")
+	s.Settle()
+	s.Apply(Namespace("prod"), App("prod"))
+	s.Runs("prod", "v1")
+	s.Apply(Pipeline("dev", "prod"))
+	s.Runs("dev", "v3")
+	s.Settle()
+	s.isCleared("v3")
+}

@@ -16,6 +16,7 @@ func TestFullCureLeavesNothingUndone(t *testing.T) {
 		"not while an order may be on its way":                         telling(quietly, askElsewhere, movesAtOnce)(promotion.V8, sim.Pause(Operator, 10*time.Minute)),
 		"what is outdone is closed though another repository has gone": telling(quietly, askCleared, outdoesElsewhere)(promotion.V8),
 		"what is outdone is closed though the next order fails":        telling(quietly, askCleared, onlyOneComesBack)(promotion.V8),
+		"nothing is left open for what was taken out":                  telling(quietly, askCleared, takenOut)(promotion.V8),
 	} {
 		t.Run(name, func(t *testing.T) { sim.Check(t, told, sim.Runs(20), sim.For(0), sim.Verify(1)) })
 	}
