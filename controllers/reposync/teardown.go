@@ -137,8 +137,8 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 }
 
 // bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody took its finalizers off.
-// There is no telling from what is left how far that has come: a pass may have ended anywhere. The ServiceAccount is the last
-// to go; as long as it is there, a manager that starts hears of it.
+// There is no telling from what is left how far that has come: a pass may have ended anywhere. What goes after the binding is
+// watched, all of it; as long as some of that is there, a manager that starts hears of it.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	if !m.policy.sweeps {
 		return ctrl.Result{}, nil
