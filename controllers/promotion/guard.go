@@ -11,9 +11,10 @@
 //     (The guard's own uid would be the obvious key. But a guard that is deleted by hand, pruned, or restored from a
 //     backup comes back with another uid, and the forge would take it for another promotion.)
 //   - At least one effect: the guard records what was confirmed, not what was intended. Until it says Promoted, every
-//     pass asks the forge and tries again, with back-off. Asked and tried is where the attempts went before, even if the
-//     pipeline has another repository by now, unless they were plainly refused there: another forge, or another
-//     repository, knows nothing of the key. (To give up on a forge that is gone, delete the Promotion.)
+//     pass asks the forge and tries again, with back-off. Asked is where the attempts went before, even if the pipeline
+//     has another repository by now: another forge, or another repository, knows nothing of the key. The next attempt
+//     goes where the pipeline says if the earlier ones were plainly refused, or if none of them is found where it went
+//     and none can be on its way any more. (To give up on a forge that cannot be asked any more, delete the Promotion.)
 //   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether there may be
 //     something to do; the pass that does it has read the pipeline, every target and the guard live, and binds its
 //     writes to the versions it read.
@@ -36,6 +37,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -89,14 +91,14 @@ func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, err
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
 	}
-	// What is known of the attempt is written down even if the attempt itself failed.
+	// What is known of the attempt is written down even if the attempt itself failed, and what has been outdone is outdone
+	// even then: the two have nothing to do with each other, nor need they go to the same forge.
 	err = errors.Join(err, p.write(ctx))
-	if err == nil {
-		var late time.Duration
-		late, err = p.tidyGuards(ctx, p.turns(d, guard))
-		wait = sooner(wait, late)
+	if errors.Is(err, errDue) {
+		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: wait}, err
+	late, untidy := p.tidyGuards(ctx, p.turns(d, guard))
+	return ctrl.Result{RequeueAfter: sooner(wait, late)}, errors.Join(err, untidy)
 }
 
 // sooner is the shorter of two waits; zero is none.
@@ -117,11 +119,8 @@ func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion)
 		return 0, errDue
 	}
 
-	o := p.order(d, *cmp.Or(guard.Status.Strategy, &p.pipeline.Spec.PolicyFor(d.env).Strategy))
-	o.Branch = guard.Name // a branch of its own: a late order must not take over a newer revision's pull request
-	o.IdempotencyKey = guard.Name
-	o.Episode = guard.Spec.Episode
-
+	wanted := &p.pipeline.Spec.PolicyFor(d.env).Strategy
+	o := p.keyed(d, guard, cmp.Or(guard.Status.Strategy, wanted))
 	if guard.Status.Attempts > 0 {
 		// An attempt was claimed before. Nobody but the forge knows what became of it.
 		found, pr, err := p.find(ctx, o)
@@ -134,8 +133,33 @@ func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion)
 		if wait := untilNextAttempt(guard); wait > 0 {
 			return wait, nil
 		}
+		if !equality.Semantic.DeepEqual(&o.strategy, wanted) {
+			if wait := untilLost(guard); wait > 0 {
+				return wait, p.lingers(ctx, guard)
+			}
+			o = p.keyed(d, guard, wanted)
+		}
 	}
 	return p.attempt(ctx, guard, o)
+}
+
+// keyed is the order that a guard stands for.
+func (p *pass) keyed(d decision, guard *v1alpha1.Promotion, strategy *v1alpha1.Strategy) order {
+	o := p.order(d, *strategy)
+	o.Branch = guard.Name // a branch of its own: a late order must not take over a newer revision's pull request
+	o.IdempotencyKey = guard.Name
+	o.Episode = guard.Spec.Episode
+	return o
+}
+
+// lingers puts into a guard that the pipeline names another receiver by now, which is not given the order as long as an
+// earlier one may still arrive where it went: two receivers would carry out both.
+func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
+	const why = "an earlier attempt went elsewhere, and may still arrive there: waiting until it is found or cannot any more"
+	if guard.Status.Message == why {
+		return nil
+	}
+	return p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why })
 }
 
 // cannotAsk puts into a guard that nobody knows the outcome of its attempts, and why. It does so once: errors may differ in
@@ -151,7 +175,8 @@ func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why err
 // attempt claims the next attempt and makes it. Of several passes that would, in whatever process, only the one whose
 // claim is written goes on: the claim is bound to the guard's resourceVersion.
 func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) (time.Duration, error) {
-	first := guard.Status.Strategy == nil // no other is under way
+	before := guard.Status.Strategy
+	first := before == nil || !equality.Semantic.DeepEqual(before, &o.strategy) // no other is under way
 	err := p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) {
 		now := time.Now()
 		s.Strategy = o.strategy.DeepCopy()

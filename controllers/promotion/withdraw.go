@@ -7,6 +7,7 @@ package promotion
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -46,7 +47,8 @@ func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
 }
 
 // tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and deletes guards that nobody
-// needs. It says how long to wait until an order that may still be on its way has arrived or never will.
+// needs, as many of them as it can: one whose forge fails keeps none of the others. It says how long to wait until an order
+// that may still be on its way has arrived or never will.
 //
 // A pass that slept through an episode finds its guard given up, or its claim refused, and stops. If it slept between its
 // claim and its order, the order is late: it goes under its own key to its own branch, and is closed when it has arrived.
@@ -60,13 +62,13 @@ func (p *pass) tidyGuards(ctx context.Context, turns []string) (time.Duration, e
 	slices.SortFunc(guards.Items, func(x, y v1alpha1.Promotion) int { return cmp.Compare(x.Name, y.Name) })
 	var wait time.Duration
 	for i := range guards.Items {
-		late, err := p.tidyGuard(ctx, &guards.Items[i], turns)
-		if err != nil {
-			return 0, err
+		late, failure := p.tidyGuard(ctx, &guards.Items[i], turns)
+		if errors.Is(failure, errDue) {
+			return 0, errDue
 		}
-		wait = sooner(wait, late)
+		wait, err = sooner(wait, late), errors.Join(err, failure)
 	}
-	return wait, nil
+	return wait, err
 }
 
 // tidying is what is due for the guard of a past episode.
@@ -87,12 +89,20 @@ func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
 		return leave
 	case !final(guard):
 		return giveUp
-	case !closed && slices.Contains(turns, guard.Spec.Environment):
+	case !closed && (slices.Contains(turns, guard.Spec.Environment) || !p.leadsTo(guard.Spec.Environment)):
 		return withdraw
 	case closed && guard.Spec.Episode < now.Number-keepEpisodes:
 		return remove
 	}
 	return leave
+}
+
+// leadsTo says whether the pipeline promotes to an environment. Nothing is the best that there is for one that was taken out
+// of the spec. But what was ordered for it in this episode is left until the next begins: should the environment come back
+// before that, it gets nothing else, for the forge carries out one order for each key.
+func (p *pass) leadsTo(env string) bool {
+	i := slices.IndexFunc(p.pipeline.Spec.Environments, func(e v1alpha1.Environment) bool { return e.Name == env })
+	return i > 0 // nothing is promoted to the first
 }
 
 // tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard itself.
@@ -134,7 +144,7 @@ func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Du
 		if err != nil {
 			return 0, fmt.Errorf("closing what promotion %s/%s has led to: %w", guard.Namespace, guard.Name, err)
 		}
-		if late := time.Until(guard.Status.LastAttemptedTime.Add(lateOrder)); found == nil && late > 0 {
+		if late := untilLost(guard); found == nil && late > 0 {
 			return late, nil
 		}
 	}
@@ -144,4 +154,9 @@ func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Du
 			s.PullRequest = found.pullRequest()
 		}
 	})
+}
+
+// untilLost is how long the order of the last attempt, if it is not found, may still be on its way.
+func untilLost(guard *v1alpha1.Promotion) time.Duration {
+	return max(0, time.Until(guard.Status.LastAttemptedTime.Add(lateOrder)))
 }

@@ -5,6 +5,7 @@ package reposync
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -46,9 +48,15 @@ func (r *RootManager) SetupWithManager(mgr ctrl.Manager) error {
 	return (&Manager{Variant: r.Variant, root: true}).SetupWithManager(mgr)
 }
 
-// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster has many, are not cached.
+// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster has many, are not read from the
+// cache, and watched, if at all, in the system namespace only.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	o.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}
+	o.Cache.ByObject = maps.Clone(o.Cache.ByObject)
+	if o.Cache.ByObject == nil {
+		o.Cache.ByObject = map[client.Object]cache.ByObject{}
+	}
+	o.Cache.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Namespaces: map[string]cache.Config{Namespace: {}}}
 	return o
 }
 
@@ -69,6 +77,9 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	b = b.Watches(&appsv1.Deployment{}, mine).
 		Watches(&corev1.ServiceAccount{}, mine).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
+	if m.policy.minds {
+		b = b.Watches(&corev1.ConfigMap{}, mine)
+	}
 	if m.root || m.policy.clusterWide {
 		return b.Watches(&rbacv1.ClusterRoleBinding{}, handler.EnqueueRequestsFromMapFunc(m.granted)).Complete(m)
 	}

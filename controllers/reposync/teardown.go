@@ -55,6 +55,12 @@ func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bo
 // lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it ends the reconciler, so that
 // there is one hand at work, and deletes what is managed in the reconciler's place. A RepoSync that has gone has left
 // nothing behind, whoever did it.
+//
+// That its Deployment has gone does not end a reconciler: its pods go later, and on a node that nobody reaches they may run
+// on for ever, so that there is no waiting for them. That its ServiceAccount has gone takes away what it could do, wherever it
+// runs: the API server takes no token of an account that does not exist, or is another by now, though it may for ten seconds
+// more. This is only about the last resort. While the RepoSync stays, the pods of a Deployment that somebody has deleted may
+// overlap with those of its successor; both have one account, and each creates only what is declared and is not there.
 func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	key := client.ObjectKeyFromObject(sync)
 	name := ReconcilerName(key)
@@ -65,6 +71,9 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 	}
 	if gone, err := m.undeploy(ctx, sync); err != nil || !gone {
 		return false, teardownPeriod, err
+	}
+	if err := m.client.Delete(ctx, &corev1.ServiceAccount{ObjectMeta: in(key, "")}); client.IgnoreNotFound(err) != nil {
+		return false, 0, err
 	}
 	uid := sync.GetUID()
 	if err := m.live.Get(ctx, key, sync); err != nil || sync.GetUID() != uid { // somebody may have changed the propagation policy
@@ -128,8 +137,8 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 }
 
 // bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody took its finalizers off.
-// There is no telling from what is left how far that has come: a pass may have ended anywhere. The ServiceAccount is the last
-// to go; as long as it is there, a manager that starts hears of it.
+// There is no telling from what is left how far that has come: a pass may have ended anywhere. What goes after the binding is
+// watched, all of it; as long as some of that is there, a manager that starts hears of it.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	if !m.policy.sweeps {
 		return ctrl.Result{}, nil

@@ -52,6 +52,8 @@ type policy struct {
 	clusterWide bool
 	// sweeps has the manager take away what it made for a sync whose finalizers somebody took off.
 	sweeps bool
+	// minds has the manager look after the settings of its reconcilers, too, when somebody changes or deletes them.
+	minds bool
 	// avoids has the reconciler of a RootSync declare nothing in a namespace that is being deleted: pull request 1194.
 	avoids bool
 	// refuses are the deletions that the webhook refuses.
@@ -72,7 +74,7 @@ func policies() map[Variant]policy {
 	v6n.refuses = []refusal{bindingInUse}
 	v6g.refuses = []refusal{bindingInUse, inventoryInUse, dependedOn}
 	v9.clusterWide = true
-	v10 := policy{release: lastResort, patience: 30 * time.Second, sweeps: true, avoids: true, refuses: v6g.refuses}
+	v10 := policy{release: lastResort, patience: 30 * time.Second, sweeps: true, minds: true, avoids: true, refuses: v6g.refuses}
 
 	return map[Variant]policy{
 		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V9: v9, V10: v10, "": v10,

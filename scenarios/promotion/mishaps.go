@@ -21,9 +21,7 @@ var Rehoused = telling(quietly, askTakesEffectOnce, movesHouse)
 func movesHouse(s *Story) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
-	moved := Pipeline("dev", "staging")
-	moved.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/shop-moved"
-	s.Apply(moved)
+	s.Apply(moved("shop-moved", "dev", "staging"))
 	s.Sleep(dwell)
 }
 

@@ -46,6 +46,8 @@ type Story struct {
 	door *door
 	// away are the clients of the clusters that the other environments' applications are in, by namespace.
 	away map[string]client.Client
+	// only is the revision that may be open at the forge, "" as long as others may be, too.
+	only string
 }
 
 // Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected from here on.
@@ -72,11 +74,12 @@ func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *Story 
 	return s
 }
 
-// door is what stands before the forge. While it is shut nobody gets in, and it knows of a repository that is not there.
+// door is what stands before the forge. While it is shut nobody gets in, and it knows of a repository that is not there, and of
+// one that fails to carry out orders.
 type door struct {
 	http.Handler
-	shut    bool
-	without string // what the paths of the missing repository begin with
+	shut          bool
+	without, deaf string // what the paths of those repositories begin with
 }
 
 // ServeHTTP implements [http.Handler].
@@ -86,6 +89,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the forge is down for maintenance", http.StatusServiceUnavailable)
 	case d.without != "" && strings.HasPrefix(r.URL.Path, d.without):
 		http.Error(w, "there is no such repository", http.StatusNotFound)
+	case d.deaf != "" && r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, d.deaf):
+		http.Error(w, "this cannot be done now", http.StatusServiceUnavailable)
 	default:
 		d.Handler.ServeHTTP(w, r)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // patchSync has a user change the metadata of shop/repo-sync, if it is there.
@@ -84,4 +85,37 @@ func orphaned(s *Story) {
 		return
 	}
 	s.DeleteSync(shop)
+}
+
+// settings are what the manager tells a reconciler of its repository.
+func settings() *corev1.ConfigMap {
+	meta := lives()
+	meta.Name += "-git-sync"
+	return &corev1.ConfigMap{ObjectMeta: meta}
+}
+
+// askSettled asks whether they are there, and say what the RepoSync says.
+func askSettled(s *Story) {
+	s.Eventually("a reconciler has its settings", func(*history.History) error {
+		now, want := settings(), "https://git.example/"+shop.Namespace
+		err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(now), now)
+		if err == nil && now.Data["GIT_SYNC_REPO"] != want {
+			err = fmt.Errorf("it is told to sync %q, not %q", now.Data["GIT_SYNC_REPO"], want)
+		}
+		return err
+	})
+}
+
+// unsettled has somebody do something to them, and nothing else happens.
+func unsettled(do func(*Story, client.Object) error) func(*Story) {
+	return func(s *Story) {
+		if err := do(s, settings()); err != nil {
+			panic(fmt.Sprintf("meddling with the settings of a reconciler: %v", err))
+		}
+	}
+}
+
+// spoil has somebody write another repository into them.
+func (s *Story) spoil(settings client.Object) error {
+	return s.Client().Patch(s.Context(), settings, client.RawPatch(types.MergePatchType, []byte(`{"data":{"GIT_SYNC_REPO":"https://git.example/other"}}`)))
 }

@@ -14,9 +14,11 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// pods runs a process for as long as the Deployment of its name exists and its node is up.
+// pods runs a process for as long as the Deployment of its name exists and its node is up. It may linger when the Deployment
+// has gone, in tellings in which nobody makes that anew.
 type pods struct {
 	cluster actor.Cluster
+	lingers time.Duration
 	mu      sync.Mutex // programs wait on their own goroutines
 	all     map[string]*pod
 }
@@ -26,7 +28,7 @@ type pod struct {
 	up, down      chan struct{} // closed while it runs, and while it does not
 }
 
-func newPods() *pods { return &pods{all: map[string]*pod{}} }
+func newPods(lingers time.Duration) *pods { return &pods{lingers: lingers, all: map[string]*pod{}} }
 
 // Name implements actor.Actor.
 func (*pods) Name() string { return "reconciler-pods" }
@@ -37,8 +39,11 @@ func (p *pods) Begin(c actor.Cluster) { p.cluster = c }
 // Observe implements actor.Actor.
 func (p *pods) Observe(c apiserver.Change) {
 	if c.Resource == "deployments" && c.Namespace == reposync.Namespace && c.Type != "MODIFIED" {
-		deployed := c.Type == "ADDED"
-		p.cluster.After(0, "pod "+c.Name, func() { p.set(c.Name, func(pod *pod) { pod.deployed = deployed }) })
+		deployed, after := c.Type == "ADDED", time.Duration(0)
+		if !deployed {
+			after = p.lingers
+		}
+		p.cluster.After(after, "pod "+c.Name, func() { p.set(c.Name, func(pod *pod) { pod.deployed = deployed }) })
 	}
 }
 

@@ -65,6 +65,8 @@ type Setting struct {
 	Unserved, Circular bool
 	// Order is the one in which the namespace controller deletes types, the others after these; see namespace.InOrder.
 	Order []string
+	// Lingers is how long a reconciler goes on when its Deployment has gone.
+	Lingers time.Duration
 	// Pace is how long the namespace controller takes for each of its steps; as good as no time if 0.
 	Pace time.Duration
 }
@@ -100,7 +102,7 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
 	if len(s.Syncs) == 0 {
 		s.Syncs = []types.NamespacedName{shop}
 	}
-	story := &Story{World: w, Books: NewBooks(s), setting: s, pods: newPods()}
+	story := &Story{World: w, Books: NewBooks(s), setting: s, pods: newPods(s.Lingers)}
 	w.Without("no stuck finalizer") // the story has sentences of its own for that
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever

@@ -56,8 +56,8 @@ type PromotionStatus struct {
 	LastAttemptedTime *metav1.Time `json:"lastAttemptedTime,omitempty"`
 	// NotBefore is when the next attempt may be claimed, if this one is not confirmed.
 	NotBefore *metav1.MicroTime `json:"notBefore,omitempty"`
-	// Strategy is where the attempts go, from the first on whose outcome is not known, whatever becomes of the Pipeline's:
-	// only there can be asked what became of them.
+	// Strategy is where the attempts went whose outcome is not known, whatever becomes of the Pipeline's: only there can be
+	// asked what became of them.
 	Strategy    *Strategy    `json:"strategy,omitempty"`
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
 	// Withdrawn is set when nothing that was ordered can be open any more.
