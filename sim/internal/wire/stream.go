@@ -247,9 +247,9 @@ func (b *body) Read(p []byte) (int, error) {
 		select {
 		case <-b.ready:
 		case <-b.done:
-			return 0, io.ErrClosedPipe
+			return 0, io.EOF
 		case <-b.ctx.Done():
-			return 0, b.ctx.Err()
+			return 0, io.EOF
 		}
 	}
 }
