@@ -23,10 +23,13 @@ const (
 )
 
 // patiently makes a call again that was answered with 429 or 5xx. client-go does so by itself only if the server says when.
+// Where nothing is heard of the new call, the answer to the one before says more.
 func (k *keeper) patiently(ctx context.Context, call func() error) error {
 	err := call()
 	for n := time.Duration(1); n <= again && k.policy.classify && transient(apierrors.ReasonForError(err)) && pause(ctx, n*patience); n++ {
-		err = call()
+		if next := call(); next == nil || apierrors.ReasonForError(next) != metav1.StatusReasonUnknown {
+			err = next
+		}
 	}
 	return err
 }

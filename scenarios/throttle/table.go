@@ -204,9 +204,10 @@ func neighbourhood() []column {
 		},
 		{
 			Name: "isolation, 50 poisoned and 10 workers", Scene: tell(tenWorkers, crowd), Faults: failingFor("poisoned-00"), Broken: isolated,
-			Caught:  variants("V0a", "V0c", "V1", "V2", "V1+V2"),
+			Caught:  variants("V0a", "V0c", "V1", "V2", "V1+V2", "V3"),
 			Dossier: "– – – – – – – –",
-			Because: because{"": extra + "; a throttled object keeps its worker while it sleeps, and a hot loop keeps it for ever"},
+			Because: because{"": extra + "; a throttled object keeps its worker while it sleeps, and a hot loop keeps it for ever",
+				"V3": extra + "; its workers keep their objects for 5 s in case something follows"},
 		},
 	}
 }
