@@ -12,7 +12,7 @@ import (
 // Table is the story's word. A variant that is neither caught nor unasked must hold.
 func Table() verdicts.Table[throttle.Variant] {
 	return verdicts.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Cure: throttle.V4, Columns: Columns(), Foretold: predictions(), AtLeast: 40,
+		Variants: throttle.Variants(), Cure: throttle.V4, Columns: Columns(), Foretold: predictions(), AtLeast: verdicts.Enough,
 	}
 }
 
