@@ -16,7 +16,7 @@ CURE := -run '^TestPromotion$$' -ginkgo.v -ginkgo.label-filter=hold -ginkgo.time
 
 .PHONY: test
 test: fmt vet tidy ## Everything that must hold before a change goes in.
-	go test -shuffle=on ./...
+	go test -timeout 30m -shuffle=on ./...
 	go test -race -cpu 1,2 -run '$(DETERMINISM)' ./sim
 	@set -e; for m in $(NESTED); do echo "cd $$m && go test ./..."; (cd $$m && go vet ./... && go test -shuffle=on ./...); done
 
