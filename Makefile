@@ -33,8 +33,7 @@ demo: ## Show the stories: what is caught, in how many runs, and that the cure h
 
 # The longest first, so that no CPU is left over at the end.
 LONGEST = demo-clusterextension demo-reposync
-TOLDS = $(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_test.go))
-SHOWN = $(LONGEST) $(filter-out $(LONGEST),$(TOLDS))
+SHOWN = $(LONGEST) $(filter-out $(LONGEST),$(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_test.go)))
 .PHONY: $(SHOWN)
 $(SHOWN): demo-%:
 	@cd scenarios/$* && DEMO=1 go test -count=1 -timeout 0 -run '^TestDemo$$'

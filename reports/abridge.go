@@ -13,7 +13,7 @@ import (
 // scenario may well send megabytes in one annotation, a thousand times; nobody reads them, and the story makes them again.
 const longestString, keptString = 4096, 1024
 
-// abridge gives a history in whose bodies no string is longer than longestString; the same one, where none is.
+// abridge gives a history in whose bodies no string is longer than longestString; the same one, where no body is.
 func abridge(h *history.History) *history.History {
 	known := map[string][]byte{} // most bodies are those of several events
 	cut := func(body []byte) []byte {

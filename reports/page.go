@@ -46,13 +46,18 @@ func (p page) render() ([]byte, error) {
 }
 
 // Timeline is a run as one HTML page that needs nothing else: no network, no other file.
-func Timeline(r Run) ([]byte, error) { return timelines(r.title(), r) }
+func Timeline(r Run) ([]byte, error) {
+	r.History = abridge(r.History)
+	return timelines(r.title(), r)
+}
 
 // Compare is two runs on one page, side by side, with the first event at which they part.
 func Compare(a, b Run) ([]byte, error) {
+	a.History, b.History = abridge(a.History), abridge(b.History)
 	return timelines(a.title()+" beside "+b.title(), a, b)
 }
 
+// timelines draws runs whose histories are abridged.
 func timelines(title string, runs ...Run) ([]byte, error) {
 	var data struct {
 		Runs  []*model `json:"runs"`
@@ -65,7 +70,6 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 	p := page{Title: title}
 	var bodies []string
 	for _, r := range runs {
-		r.History = abridge(r.History)
 		m := newModel(r)
 		m.shift(len(bodies))
 		bodies = append(bodies, m.bodies...)

@@ -86,7 +86,7 @@ func WriteRun(dir string, r Run) (page string, err error) {
 	if err := os.WriteFile(mkdir(dir, r.base()+RunSuffix), append(data, '\n'), 0o666); err != nil {
 		return "", err
 	}
-	html, err := Timeline(r)
+	html, err := timelines(r.title(), r)
 	if err != nil {
 		return "", err
 	}

@@ -143,7 +143,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		result.RequeueAfter, err = time.Duration(wait), nil
 	}
 	if r.policy.fenced && !time.Now().Before(until) {
-		return ctrl.Result{RequeueAfter: time.Millisecond}, err // what it would say may be old
+		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would say may be old
 	}
 	if e := p.writeStatus(ctx); e != nil {
 		return result, errors.Join(err, e)

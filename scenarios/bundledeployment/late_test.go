@@ -60,8 +60,8 @@ func forwards() func(*history.History) error {
 				if c.Ref.Kind != "ConfigMap" || json.Unmarshal(c.Object, &o) != nil {
 					continue
 				}
-				if was := level; o.Data["level"] < was {
-					return fmt.Errorf("at %s %s brings level %s back after %s", history.Clock(e.At), e.Actor(), o.Data["level"], was)
+				if o.Data["level"] < level {
+					return fmt.Errorf("at %s %s brings level %s back after %s", history.Clock(e.At), e.Actor(), o.Data["level"], level)
 				}
 				level = o.Data["level"]
 			}

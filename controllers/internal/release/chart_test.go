@@ -30,14 +30,19 @@ func shop() *chart.Chart {
 	return ch
 }
 
+// nowhere is a client without a cluster.
+func nowhere() *Client {
+	return &Client{Name: "r", Namespace: "ns", Config: &action.Configuration{
+		Releases: storage.Init(driver.NewMemory()), KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard},
+		Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
+}
+
 // A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see it change.
 func TestHelmRewritesNobodysChart(t *testing.T) {
 	given := map[string]any{"size": 3}
 	ch := shop()
 	before := Digest(ch, given)
-	c := &Client{Name: "r", Namespace: "ns", Config: &action.Configuration{
-		Releases: storage.Init(driver.NewMemory()), KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard},
-		Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
+	c := nowhere()
 	if _, err := c.DryInstall(ch, given); err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +70,8 @@ func TestHelmRewritesNobodysChart(t *testing.T) {
 // Values that are taken away are gone, where Helm would go on with those of the release.
 func TestValuesAreReset(t *testing.T) {
 	for _, reset := range []bool{false, true} {
-		c := &Client{Name: "r", Namespace: "ns", ResetValues: reset, Config: &action.Configuration{
-			Releases: storage.Init(driver.NewMemory()), KubeClient: &kubefake.PrintingKubeClient{Out: io.Discard},
-			Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
+		c := nowhere()
+		c.ResetValues = reset
 		if _, err := c.Install(shop(), map[string]any{"size": 3}); err != nil {
 			t.Fatal(err)
 		}

@@ -229,7 +229,9 @@ func (b *body) signal() {
 	}
 }
 
-// Read implements io.Reader. It blocks on channels of the bubble only, so a reader that waits counts as quiet.
+// Read implements io.Reader. It blocks on channels of the bubble only, so a reader that waits counts as quiet. For a reader that
+// has closed it or given up it just ends: of an error client-go would make an event, which nobody takes any more, and
+// watch.Filter keeps its goroutine for as long as it holds one.
 func (b *body) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()
