@@ -4,7 +4,6 @@
 package bundledeployment
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -177,7 +177,7 @@ func (b *Books) change(e *history.Event, by string, c *history.Change) {
 		return
 	}
 	var o metav1.PartialObjectMetadata
-	mustDecode(c, &o)
+	stored.Decode(c.Object, &o)
 	if name := o.Labels[v1alpha1.OwnerNameLabel]; name != "" {
 		b.of(name).holds[c.UID], b.of(name).held[c.UID] = c.Ref, c.Ref
 	}
@@ -191,7 +191,7 @@ func (b *Books) change(e *history.Event, by string, c *history.Change) {
 
 func (b *Books) readStatus(e *history.Event, by string, c *history.Change) {
 	var bd v1alpha1.BundleDeployment
-	mustDecode(c, &bd)
+	stored.Decode(c.Object, &bd)
 	a := b.of(c.Ref.Name)
 	if c.Type == "DELETED" {
 		return
@@ -208,7 +208,7 @@ func (b *Books) readStatus(e *history.Event, by string, c *history.Change) {
 
 func (b *Books) readBundle(e *history.Event, c *history.Change) {
 	var bundle v1alpha1.Bundle
-	mustDecode(c, &bundle)
+	stored.Decode(c.Object, &bundle)
 	if a := b.of(bundle.Labels[v1alpha1.OwnerNameLabel]); a.ready == 0 && bundle.Status.Phase == v1alpha1.PhaseUnpacked {
 		a.ready = e.At
 	}
@@ -217,7 +217,7 @@ func (b *Books) readBundle(e *history.Event, c *history.Change) {
 // readRecord takes in a release record. That of an install or an upgrade is made as the attempt begins.
 func (b *Books) readRecord(e *history.Event, by string, c *history.Change) {
 	var record corev1.Secret
-	mustDecode(c, &record)
+	stored.Decode(c.Object, &record)
 	name := record.Labels["name"]
 	if record.Namespace != bundledeployment.DefaultNamespace || record.Labels["owner"] != "helm" {
 		return
@@ -256,11 +256,4 @@ func (a *account) says() said {
 		return said{}
 	}
 	return a.said[len(a.said)-1]
-}
-
-// mustDecode decodes what the API server stored. It cannot fail on a schema that holds.
-func mustDecode(c *history.Change, into any) {
-	if err := json.Unmarshal(c.Object, into); err != nil {
-		panic(fmt.Sprintf("the stored %s cannot be decoded: %v", c.Ref, err))
-	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
 )
@@ -92,7 +93,7 @@ func halfUndone(h *history.History) (times []time.Duration) {
 				continue
 			}
 			var record metav1.PartialObjectMetadata
-			mustDecode(c, &record)
+			stored.Decode(c.Object, &record)
 			at, undoing := since[c.UID]
 			switch now := record.Labels["status"] == "uninstalling" && c.Type != "DELETED"; {
 			case now && !undoing:

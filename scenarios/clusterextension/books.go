@@ -4,7 +4,6 @@
 package clusterextension
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -228,11 +228,11 @@ func (b *Books) change(e *history.Event, c *history.Change) {
 
 func (b *Books) readObject(e *history.Event, c *history.Change) {
 	var m metav1.PartialObjectMetadata
-	if mustDecode(c, &m); m.Labels[v1.OwnerNameLabel] != app {
+	if stored.Decode(c.Object, &m); m.Labels[v1.OwnerNameLabel] != app {
 		return
 	}
 	var u unstructured.Unstructured
-	mustDecode(c, &u)
+	stored.Decode(c.Object, &u)
 	if c.Ref.Kind == "CustomResourceDefinition" && !b.deleted && (c.Type == "DELETED" || m.DeletionTimestamp != nil) {
 		b.breaks(userData, "at %s %s is deleted, and with it what users have made of that kind", history.Clock(e.At), c.Ref)
 	}
@@ -276,7 +276,7 @@ func (b *Books) complete(version string) bool {
 
 func (b *Books) readRecord(e *history.Event, c *history.Change) {
 	var s corev1.Secret
-	mustDecode(c, &s)
+	stored.Decode(c.Object, &s)
 	name := s.Labels["key"] // of the index, for chunks too
 	b.secrets[s.Name] = s.Data
 	if c.Type == "DELETED" {
@@ -317,7 +317,7 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 
 func (b *Books) readExtension(e *history.Event, c *history.Change) {
 	var ext v1.ClusterExtension
-	mustDecode(c, &ext)
+	stored.Decode(c.Object, &ext)
 	b.deleted = c.Type == "DELETED" || ext.DeletionTimestamp != nil
 	b.override = ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
 	if b.deleted {
@@ -360,11 +360,4 @@ func (b *Books) versions() (out []string) {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// mustDecode decodes what the API server stored. It cannot fail on a schema that holds.
-func mustDecode(c *history.Change, into any) {
-	if err := json.Unmarshal(c.Object, into); err != nil {
-		panic(fmt.Sprintf("the stored %s cannot be decoded: %v", c.Ref, err))
-	}
 }

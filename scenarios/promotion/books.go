@@ -4,12 +4,11 @@
 package promotion
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -86,7 +85,7 @@ func (b *Books) readApp(e *history.Event, c *history.Change) {
 				Conditions          []struct{ Type, Status string }
 			}
 		}
-		mustDecode(c, &app)
+		stored.Decode(c.Object, &app)
 		now.revision = app.Status.LastAppliedRevision
 		for _, condition := range app.Status.Conditions {
 			if condition.Type == v1alpha1.ReadyCondition {
@@ -100,18 +99,11 @@ func (b *Books) readApp(e *history.Event, c *history.Change) {
 
 func (b *Books) readPipeline(e *history.Event, c *history.Change) {
 	now := version{event: e.Index, gone: c.Type == "DELETED"}
-	mustDecode(c, &now.Pipeline)
+	stored.Decode(c.Object, &now.Pipeline)
 	if len(b.pipelines[c.UID]) == 0 {
 		b.order = append(b.order, c.UID)
 	}
 	b.pipelines[c.UID] = append(b.pipelines[c.UID], now)
-}
-
-// mustDecode decodes what the API server stored. It cannot fail on a schema that holds.
-func mustDecode(c *history.Change, into any) {
-	if err := json.Unmarshal(c.Object, into); err != nil {
-		panic(fmt.Sprintf("the stored %s cannot be decoded: %v", c.Ref, err))
-	}
 }
 
 // appKey names an application; the operator's own cluster has no name.

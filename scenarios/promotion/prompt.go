@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/models/forge"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -118,7 +119,7 @@ func (b *Books) notice(c *history.Change) {
 				Conditions []struct{ Type, Status string }
 			}
 		}
-		mustDecode(c, &cluster)
+		stored.Decode(c.Object, &cluster)
 		b.timing.present[key] = c.Type != "DELETED" && slices.ContainsFunc(cluster.Status.Conditions,
 			func(is struct{ Type, Status string }) bool {
 				return is.Type == v1alpha1.ReadyCondition && is.Status == "True"

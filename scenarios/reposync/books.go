@@ -3,7 +3,6 @@
 package reposync
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -150,7 +150,7 @@ func (b *Books) account(ref history.Ref) *account {
 // changed takes in a committed change, whoever made it.
 func (b *Books) changed(e *history.Event, c *history.Change) {
 	var now object
-	mustDecode(c.Object, &now)
+	stored.Decode(c.Object, &now)
 	was := b.live[c.Ref]
 	if c.Type == "DELETED" {
 		delete(b.live, c.Ref)
@@ -305,13 +305,6 @@ func (b *Books) refused(e *history.Event) {
 		b.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
 	}
 	b.handouts[key] = e.Index
-}
-
-// mustDecode decodes what the API server stored.
-func mustDecode(data []byte, into any) {
-	if err := json.Unmarshal(data, into); err != nil {
-		panic(fmt.Sprintf("%.80s cannot be decoded: %v", data, err))
-	}
 }
 
 // late says whether something that began at a time has lasted for longer than bound, since nothing disturbed it.

@@ -16,6 +16,7 @@ func TestDemo(t *testing.T) {
 		demo.Of(table, "namespace finishes, its news trail", reposync.V2, "news of the namespace trail", 1000),
 		demo.Of(table, "order among all, namespace deleted", reposync.V5, "objects depend on each other", 100),
 		demo.Of(table, "RepoSync goes, reconciler dead", reposync.V6g, "the reconciler's node is down", 100),
-		demo.Of(table, "every fault", reposync.V10, "every fault may strike", 1000),
+		demo.Of(table, "namespace finishes", reposync.V10, "the namespace is deleted", 1000),
+		demo.Of(table, "every fault", reposync.V10, "every fault may strike", 200),
 	)
 }

@@ -4,12 +4,12 @@ package throttle
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
 
@@ -147,7 +147,7 @@ func (b *Books) take(h *history.History) {
 			b.hears(e, h)
 		case e.Ref.Kind == "KopfExample" && e.Kind == history.Deliver:
 			var frame struct{ Object json.RawMessage }
-			mustDecode(e.Received, &frame)
+			stored.Decode(e.Received, &frame)
 			b.heard(e.At, frame.Object)
 		case e.Ref.Kind == "KopfExample" && e.Verb == "get":
 			if o := b.named(e.Ref.Name); o != nil && e.Kind == history.Request {
@@ -199,7 +199,7 @@ func (b *Books) answered(e, request *history.Event) {
 		return // somebody else has answered
 	}
 	var s struct{ Message string }
-	mustDecode(request.Received, &s)
+	stored.Decode(request.Received, &s)
 	if permanent(e.Code) || strings.Contains(s.Message, unansweredWebhook) {
 		o.refused = append(o.refused, refusal{e.At, e.Code, s.Message, e.Sub != ""})
 	}
@@ -223,7 +223,7 @@ func (b *Books) hears(e *history.Event, h *history.History) {
 		l.deaf = e.At
 	case e.Kind == history.Reply && e.Verb == "list":
 		var list struct{ Items []json.RawMessage }
-		mustDecode(h.Events[e.Call].Received, &list)
+		stored.Decode(h.Events[e.Call].Received, &list)
 		for _, item := range list.Items {
 			b.heard(e.At, item)
 		}
@@ -238,7 +238,7 @@ func (b *Books) heard(at history.Time, object []byte) {
 			Finalizers []string
 		}
 	}
-	mustDecode(object, &o)
+	stored.Decode(object, &o)
 	known := b.objects[o.Metadata.UID]
 	if known == nil {
 		return
@@ -278,7 +278,7 @@ func (b *Books) made(c *history.Change) {
 	var child struct {
 		Metadata struct{ Labels map[string]string }
 	}
-	mustDecode(c.Object, &child)
+	stored.Decode(c.Object, &child)
 	l := child.Metadata.Labels
 	o := b.objects[l[throttle.ParentLabel]]
 	if o == nil || c.Type != "ADDED" {
@@ -301,7 +301,7 @@ func (b *Books) changed(c *history.Change) {
 			Message        string
 			InvolvedObject struct{ UID string }
 		}
-		mustDecode(c.Object, &event)
+		stored.Decode(c.Object, &event)
 		if o := b.objects[event.InvolvedObject.UID]; o != nil {
 			o.signs = append(o.signs, sign{event.Message, c.At, forever})
 		}
@@ -315,7 +315,7 @@ func (b *Books) changed(c *history.Change) {
 			o.left = c.At
 		}
 		o.latest = state{}
-		mustDecode(c.Object, &o.latest)
+		stored.Decode(c.Object, &o.latest)
 		if g := o.latest.Metadata.Generation; o.asked[g] == 0 {
 			o.asked[g] = max(c.At, 1)
 		}
@@ -354,13 +354,6 @@ func (o *example) tells(message string, at history.Time) bool {
 		}
 	}
 	return false
-}
-
-// mustDecode decodes what the API server said or stored.
-func mustDecode(data []byte, into any) {
-	if err := json.Unmarshal(data, into); err != nil {
-		panic(fmt.Sprintf("%.80s cannot be decoded: %v", data, err))
-	}
 }
 
 // What bounds allow: window is for how long the operator gathers events, leg how long a request or its answer is on its
