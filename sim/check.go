@@ -306,9 +306,15 @@ func (c *campaign) double(i int, seed uint64, first *result) {
 	if at < 0 {
 		return
 	}
+	step, when := second.steps, second.virtual
+	if e := second.history.Events; len(e) > 0 && e[len(e)-1].Index >= at {
+		parted := e[max(0, at-e[0].Index)]
+		step, when = parted.Step, parted.At
+	}
 	c.fail(&Failure{
-		Verdict: Verdict{Temper: "nondeterminism", Message: fmt.Sprintf("two runs of one tape differ: %s; wavetank vet looks for such code, and "+
-			"exact mode (wavetank run --exact) takes chance out of it. %s", culprit(first.history, second.history, at), what)},
+		Verdict: Verdict{Temper: "nondeterminism", Step: step, At: when, Message: fmt.Sprintf("two runs of one tape differ: %s\n%s\n"+
+			"Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), or let exact mode take chance out of it (wavetank run --exact).",
+			culprit(first.history, second.history, at), what)},
 		Run: i, Seed: seed, History: second.history.Rest(),
 	}, first.tape, lengthOf(first), lengthOf(first))
 }

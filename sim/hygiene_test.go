@@ -145,4 +145,7 @@ func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 			t.Errorf("the message does not say %q: %s", want, f.Message)
 		}
 	}
+	if f.Step == 0 || f.At == 0 {
+		t.Errorf("it says that they parted at step %d, %s", f.Step, history.Clock(f.At))
+	}
 }

@@ -1,15 +1,16 @@
 // Package exact makes an overlay of the Go runtime in which nothing inside a testing/synctest bubble is left to chance:
-// the order of map ranges, which of several ready cases a select takes, the order of timers of one instant, and
-// math/rand/v2 come from a generator that belongs to the bubble and begins alike in each; goroutines do not lose their
-// turn for having run too long, for a system call of less than a second, or to help the garbage collector. A process
-// under the overlay also hashes as every other does.
+// which of several ready cases a select takes, the order of timers of one instant, and math/rand/v2 come from a generator
+// that belongs to the bubble and begins alike in each; where a map range starts depends on the bubble's time; goroutines do
+// not lose their turn for having run too long, for a system call of less than a second, or to help the garbage collector.
+// A process under the overlay also hashes as every other does.
 //
 // The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests alone: a program that is built
 // with it has no secrets.
 //
 // A version of Go that is not known, or whose runtime does not read as expected, is refused. What stays is a system call
-// of more than a second, what the collector takes away when it pleases (sync.Pool, weak pointers, finalizers), and how
-// much memory there is; and more than one CPU, which a run does not use.
+// of more than a second, what the collector takes away when it pleases (sync.Pool, weak pointers, finalizers), how much
+// memory there is, and where in it things lie, by which maps whose keys are pointers are ordered; and more than one CPU,
+// which a run does not use.
 package exact
 
 import (
@@ -40,7 +41,11 @@ var edits = []edit{
 
 //go:nosplit
 func (bubble *synctestBubble) rand() uint64 {
-	z := atomic.Xadd64(&bubble.dice, -0x61c8864680b583eb)
+	return scramble(atomic.Xadd64(&bubble.dice, -0x61c8864680b583eb))
+}
+
+//go:nosplit
+func scramble(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
@@ -49,7 +54,10 @@ func (bubble *synctestBubble) rand() uint64 {
 	// Hash seeds are all the same: how many maps a run makes depends on what pools still hold, and so on the collector.
 	{"internal/runtime/maps/map.go", 4, "m.seed = uintptr(rand())", "m.seed = 0x1c8864680b583eb"},
 	{"internal/sync/hashtriemap.go", 1, "ht.seed = uintptr(runtime_rand())", "ht.seed = 0x1c8864680b583eb"},
-	// The starts of map ranges; math/rand/v2 and hash/maphash, which call this, too.
+	// The starts of map ranges: by the time in the bubble and by nothing else. How many ranges there were before depends on
+	// what earlier runs of the process have left in caches.
+	{"runtime/rand.go", 1, "func maps_rand() uint64 {\n", "func maps_rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn scramble(uint64(bubble.now))\n\t}\n"},
+	// math/rand/v2 and hash/maphash.
 	{"runtime/rand.go", 1, "func rand() uint64 {\n", "func rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn bubble.rand()\n\t}\n"},
 	// The process's own generator, from which the keys of the hash functions come.
 	{"runtime/rand.go", 1, "\tglobalRand.state.Init(*seed)\n", "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n\tglobalRand.state.Init(*seed)\n"},

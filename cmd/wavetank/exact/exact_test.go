@@ -63,6 +63,12 @@ func TestOverlay(t *testing.T) {
 	if seen := rolls(t, without, "TestDice"); len(seen) < 15 {
 		t.Errorf("without the overlay 20 processes rolled only %d different ways, so the test shows nothing", len(seen))
 	}
+	if seen := rolls(t, under, "TestLater"); seen["alike"] != 20 {
+		t.Errorf("under the overlay a second bubble, which finds a cache filled, went otherwise than the first: %v", seen)
+	}
+	if seen := rolls(t, without, "TestLater"); seen["alike"] > 5 {
+		t.Errorf("without the overlay two bubbles go alike, so the test shows nothing: %v", seen)
+	}
 	if runtime.GOOS != "linux" {
 		return
 	}

@@ -50,3 +50,36 @@ func TestDice(t *testing.T) {
 		fmt.Println(" r", rand.Uint64())
 	})
 }
+
+var cache map[int]int
+
+// TestLater says whether two bubbles of one process range alike over maps that are alike, although the first one fills a cache for all that
+// come after it.
+func TestLater(t *testing.T) {
+	var seen [2]string
+	for i := range seen {
+		synctest.Test(t, func(t *testing.T) {
+			if cache == nil {
+				cache = map[int]int{1: 1, 2: 2}
+				for k := range cache {
+					cache[k]++
+				}
+			}
+			letters := map[rune]bool{}
+			for r := 'a'; r <= 'z'; r++ {
+				letters[r] = true
+			}
+			for range 3 {
+				time.Sleep(time.Second)
+				for r := range letters {
+					seen[i] += string(r)
+				}
+			}
+		})
+	}
+	if seen[0] == seen[1] {
+		fmt.Println("alike")
+		return
+	}
+	fmt.Println(seen)
+}
