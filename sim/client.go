@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,6 +23,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
@@ -35,14 +38,32 @@ func baseScheme() *runtime.Scheme {
 }
 
 // Apply creates the objects, or replaces everything but their status. What the server itself keeps in their metadata does
-// not count (resourceVersion and uid for two), so an object may come from [World.Client].
+// not count (resourceVersion and uid for two), so an object may come from [World.Client]. What is refused because a webhook does
+// not answer is tried again every second, for ten minutes; all other refusals are mistakes of the scenario.
 func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
 
 func (w *World) apply(user *userClient, objs []client.Object) {
 	w.alive()
 	for _, obj := range objs {
-		if err := user.apply(w.ctx, obj); err != nil {
+		if err := w.insist(func() error { return user.apply(w.ctx, obj) }); err != nil {
 			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
+		}
+	}
+}
+
+// insistence is how long the user goes on with a write that a webhook does not answer.
+const insistence = 10 * time.Minute
+
+// insist does what people and GitOps tools do when the webhook of an operator is away, as it is before its process has started, after a
+// crash and under a fault: they try again, here every second.
+func (w *World) insist(write func() error) error {
+	for begun := w.sched.Now(); ; w.Sleep(time.Second) {
+		err := write()
+		if err == nil || !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), admission.Unanswered) {
+			return err
+		}
+		if w.sched.Now()-begun > insistence {
+			return fmt.Errorf("it was tried for %v: %w", insistence, err)
 		}
 	}
 }
@@ -55,13 +76,13 @@ func schemeHint(err error) string {
 	return "; the scheme of your main comes with sim.Options(ctrl.Options{Scheme: scheme}), and w.Apply knows it when the process has been started"
 }
 
-// Remove deletes the objects; those that are gone already are fine.
+// Remove deletes the objects; those that are gone already are fine. A webhook that does not answer is asked again, as by [World.Apply].
 func (w *World) Remove(objs ...client.Object) { w.remove(w.user, objs) }
 
 func (w *World) remove(user *userClient, objs []client.Object) {
 	w.alive()
 	for _, obj := range objs {
-		if err := client.IgnoreNotFound(user.Delete(w.ctx, obj)); err != nil {
+		if err := w.insist(func() error { return client.IgnoreNotFound(user.Delete(w.ctx, obj)) }); err != nil {
 			w.misuse("w.Remove of %s: %v", describe(obj, user), err)
 		}
 	}

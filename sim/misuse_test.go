@@ -200,6 +200,10 @@ var scenes = []misuse{
 		cm.Namespace = "nowhere"
 		w.Apply(cm)
 	}, "w.Apply of ConfigMap nowhere/a", `namespaces "nowhere" not found`),
+	in("a webhook that nobody serves", func(w *sim.World) {
+		w.Apply(hooked(admissionregv1.Fail)...)
+		w.Apply(configMap("a"))
+	}, "w.Apply of ConfigMap default/a: it was tried for 10m0s", "stamp.example.org", "connection refused"),
 	in("an object without a name", func(w *sim.World) {
 		cm := configMap("")
 		cm.GenerateName = "a-"

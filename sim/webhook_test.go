@@ -174,6 +174,40 @@ func TestFailurePolicy(t *testing.T) {
 	}
 }
 
+// A user's write waits for a webhook whose process has not started yet, or has died, or cannot be reached, as people try again.
+func TestUsersInsist(t *testing.T) {
+	early, late := 0, 0
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Apply(hooked(admissionregv1.Fail)...)
+		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Inject(sim.Crash("keeper"), sim.WebhookDown(time.Minute))
+		for i := range 10 {
+			w.Apply(configMap("a", "k", fmt.Sprint(i)))
+			w.Sleep(time.Second)
+		}
+		w.Remove(configMap("a"))
+		w.Settle()
+		if _, there := w.History().Object("", "ConfigMap", "default", "a"); there {
+			t.Error("it is still there")
+		}
+		served := false
+		for _, e := range w.History().Events {
+			switch {
+			case e.Process == "user" && e.Code == http.StatusInternalServerError && served:
+				late++
+			case e.Process == "user" && e.Code == http.StatusInternalServerError:
+				early++
+			case e.Process == "user" && e.Verb == "create" && e.Code == http.StatusCreated && e.Ref.Name == "a":
+				served = true
+			}
+		}
+	}, sim.Runs(100), sim.Verify(5))
+	withoutFailure(t, r)
+	if early == 0 || late == 0 {
+		t.Errorf("the webhook was away for %d writes before it had answered once, and for %d after that: the test shows nothing", early, late)
+	}
+}
+
 // Of two processes that serve the same path, the Service says which is meant.
 func TestServicesLeadToProcesses(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {

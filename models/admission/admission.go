@@ -259,8 +259,11 @@ func (h *hook) prepare(a *apiserver.Attempt) (*apiserver.WebhookCall, string, er
 // callError is a failure to get a webhook's word, which its failurePolicy judges.
 type callError struct{ error }
 
+// Unanswered is in the message of an answer 500 to a request of which a webhook had to be asked that did not answer, or not sensibly.
+const Unanswered = "failed calling webhook"
+
 func (h *hook) failed(why error) error {
-	return callError{fmt.Errorf("failed calling webhook %q: %w", h.Name, why)}
+	return callError{fmt.Errorf(Unanswered+" %q: %w", h.Name, why)}
 }
 
 // outcome is what a call came to: the webhook's word, nothing when its failure is overlooked, or the answer to the request.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim/history"
 )
@@ -200,7 +201,7 @@ func (b *Books) answered(e, request *history.Event) {
 	}
 	var s struct{ Message string }
 	stored.Decode(request.Received, &s)
-	if permanent(e.Code) || strings.Contains(s.Message, unansweredWebhook) {
+	if permanent(e.Code) || strings.Contains(s.Message, admission.Unanswered) {
 		o.refused = append(o.refused, refusal{e.At, e.Code, s.Message, e.Sub != ""})
 	}
 }
@@ -209,9 +210,6 @@ func (b *Books) answered(e, request *history.Event) {
 func permanent(code int) bool {
 	return code == 400 || code == 403 || code == 404 || code == 413 || code == 422
 }
-
-// unansweredWebhook is in the message of a refusal that lasts as long as nobody answers at a webhook.
-const unansweredWebhook = "failed calling webhook"
 
 // hears keeps count of whether a life still listens to what happens, and of what lists tell it.
 func (b *Books) hears(e *history.Event, h *history.History) {
