@@ -1,0 +1,135 @@
+package trustmanager
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	trustapi "github.com/cert-manager/trust-manager/pkg/apis/trust/v1alpha1"
+	"github.com/cert-manager/trust-manager/pkg/bundle"
+	"github.com/cert-manager/trust-manager/pkg/bundle/controller"
+	"github.com/cert-manager/trust-manager/pkg/webhook"
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+//go:embed source.pem
+var certificate string
+
+// The operator is set up as its main does it.
+var options = controller.Options{Namespace: "cert-manager"}
+
+func start(t *testing.T, w *sim.World) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, trustapi.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Install(crds(t))
+	w.Apply(team("cert-manager", ""), guard())
+	w.Start("trust-manager", func(mgr ctrl.Manager) error {
+		if err := bundle.SetupWithManager(context.Background(), mgr, options); err != nil {
+			return err
+		}
+		return webhook.SetupWebhookWithManager(mgr)
+	}, sim.Options(ctrl.Options{Scheme: scheme, Cache: bundle.CacheOpts(options)}))
+}
+
+// Whatever happens on the way, the namespace that is to have the certificates has them in the end.
+func TestTrustIsSpread(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		start(t, w)
+		w.Inject(sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(), sim.Crash("trust-manager"),
+			sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.WebhookDown(time.Minute))
+		w.Eventually("the namespace has the certificates", has("one", certificate))
+		w.Apply(team("one", "a"), spread("a"))
+		w.Sleep(time.Second)
+		w.Apply(source(certificate))
+		w.Settle()
+	})
+}
+
+// When another namespace is to have them, the copy in the first one is removed: it is applied without its certificates and
+// then deleted. Where the cache trails by a few milliseconds, a copy that has been deleted already is made anew and deleted,
+// and each of the two is an event that begins it again. go test -v shows the story; an operator's own tests would rather
+// say sim.Check, and fail.
+func TestRemovedCopiesComeBack(t *testing.T) {
+	r := sim.Explore(t, func(w *sim.World) {
+		start(t, w)
+		w.Inject(sim.StaleServer(10 * time.Second))
+		w.Apply(team("one", "a"), team("two", "b"), source(certificate), spread("a"))
+		w.Settle()
+		w.Apply(spread("b"))
+		w.Settle()
+	})
+	if r.Failure == nil || r.Failure.Property != "no hot loop" {
+		t.Fatalf("%d runs found %+v", r.Runs, r.Failure)
+	}
+	t.Log(r.Failure.Text())
+}
+
+// has says whether a namespace's copy holds what is wanted.
+func has(namespace, wanted string) func(*history.History) error {
+	return func(h *history.History) error {
+		var cm corev1.ConfigMap
+		if o, ok := h.Object("", "ConfigMap", namespace, "ca"); !ok || o.Into(&cm) != nil || strings.TrimSpace(cm.Data["ca.crt"]) != strings.TrimSpace(wanted) {
+			return fmt.Errorf("its copy holds %q", cm.Data["ca.crt"])
+		}
+		return nil
+	}
+}
+
+// spread wants the certificates in the namespaces of a team.
+func spread(team string) *trustapi.Bundle {
+	return &trustapi.Bundle{ObjectMeta: metav1.ObjectMeta{Name: "ca"}, Spec: trustapi.BundleSpec{
+		Sources: []trustapi.BundleSource{{ConfigMap: &trustapi.SourceObjectKeySelector{Name: "source", Key: "ca.crt"}}},
+		Target: trustapi.BundleTarget{
+			ConfigMap:         &trustapi.TargetTemplate{Key: "ca.crt"},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": team}},
+		},
+	}}
+}
+
+func source(data string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "source"}, Data: map[string]string{"ca.crt": data}}
+}
+
+func team(namespace, team string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": team}}}
+}
+
+// guard has the operator's webhook asked, as its chart does.
+func guard() *admissionregv1.ValidatingWebhookConfiguration {
+	none, path := admissionregv1.SideEffectClassNone, "/validate-trust-cert-manager-io-v1alpha1-bundle"
+	return &admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "trust-manager"}, Webhooks: []admissionregv1.ValidatingWebhook{{
+		Name: "trust.cert-manager.io", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+		Rules: []admissionregv1.RuleWithOperations{{
+			Operations: []admissionregv1.OperationType{admissionregv1.Create, admissionregv1.Update},
+			Rule:       admissionregv1.Rule{APIGroups: []string{"trust.cert-manager.io"}, APIVersions: []string{"*"}, Resources: []string{"bundles"}},
+		}},
+		ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: options.Namespace, Name: "trust-manager", Path: &path}},
+	}}}
+}
+
+// crds is where the module cache has the operator's CRDs.
+func crds(t *testing.T) string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/cert-manager/trust-manager").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(strings.TrimSpace(string(dir)), "deploy", "crds")
+}
