@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -292,17 +290,4 @@ func (s *userSubResource) Patch(ctx context.Context, obj client.Object, p client
 
 func (s *userSubResource) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
 	return s.u.of(&metav1.Status{}).SubResource(s.name).Apply(ctx, obj, opts...)
-}
-
-var documentMark = regexp.MustCompile(`(?m)^---.*$`)
-
-// splitYAML cuts a file into its documents.
-func splitYAML(data []byte) [][]byte {
-	var out [][]byte
-	for _, doc := range documentMark.Split(string(data), -1) {
-		if d := bytes.TrimSpace([]byte(doc)); len(d) > 0 {
-			out = append(out, d)
-		}
-	}
-	return out
 }

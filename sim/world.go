@@ -5,21 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"reflect"
-	"sort"
 	"strings"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
-	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -104,75 +98,6 @@ func (w *World) History() *history.History { return w.history }
 
 // Context is done when the run ends.
 func (w *World) Context() context.Context { return w.ctx }
-
-// Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them.
-func (w *World) Install(crds ...any) {
-	w.alive()
-	w.install(w.wire.Server(), crds)
-}
-
-func (w *World) install(server *apiserver.Server, crds []any) {
-	var all []*apiextensionsv1.CustomResourceDefinition
-	for _, c := range crds {
-		switch c := c.(type) {
-		case *apiextensionsv1.CustomResourceDefinition:
-			all = append(all, c)
-		case []*apiextensionsv1.CustomResourceDefinition:
-			all = append(all, c...)
-		case string:
-			found, err := readCRDs(c)
-			if err != nil {
-				w.misuse("w.Install(%q): %v", c, err)
-			}
-			all = append(all, found...)
-		default:
-			w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition objects", c)
-		}
-	}
-	if err := server.Install(all...); err != nil {
-		w.misuse("w.Install: %v", err)
-	}
-}
-
-// readCRDs reads every CustomResourceDefinition in a file or a directory of YAML or JSON files.
-func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	files := []string{path}
-	if info.IsDir() {
-		files = nil
-		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-			found, _ := filepath.Glob(filepath.Join(path, pattern))
-			files = append(files, found...)
-		}
-		sort.Strings(files)
-	}
-	var out []*apiextensionsv1.CustomResourceDefinition
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range splitYAML(data) {
-			crd := &apiextensionsv1.CustomResourceDefinition{}
-			if err := yaml.Unmarshal(doc, crd); err != nil {
-				return nil, fmt.Errorf("%s: %w", f, err)
-			}
-			if v := apiextensionsv1.SchemeGroupVersion.String(); crd.Kind == "CustomResourceDefinition" {
-				if crd.APIVersion != v {
-					return nil, fmt.Errorf("%s: definition %s has apiVersion %q; a server knows %s alone", f, crd.Name, crd.APIVersion, v)
-				}
-				out = append(out, crd)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return nil, errors.New("no CustomResourceDefinition found there (in *.yaml, *.yml or *.json; directories below are not looked into)")
-	}
-	return out, nil
-}
 
 // ProcessOption changes how a process is started.
 type ProcessOption func(*processOptions)

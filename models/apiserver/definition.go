@@ -61,7 +61,7 @@ func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
 	if !exists {
 		return c.installPrepared(crd)
 	}
-	draft := c.draftOf(asSent(crd), c.ver)
+	draft := c.draftOf(received(sent(crd)), c.ver)
 	draft.meta.ResourceVersion = ""
 	c.info.Name = crd.Name
 	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""

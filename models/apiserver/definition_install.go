@@ -12,27 +12,54 @@ import (
 // prepared is a definition made ready to install: defaulted, checked, established and encoded. A process prepares each
 // definition once and every world installs it by copying bytes, because worlds are made by the thousand.
 type prepared struct {
-	// version guards against a definition that was given another schema after it was prepared.
-	version []apiextensionsv1.CustomResourceDefinitionVersion
-	typed   *apiextensionsv1.CustomResourceDefinition
-	spec    []byte
-	kind    *kind
-	err     error
+	typed *apiextensionsv1.CustomResourceDefinition
+	spec  []byte
+	kind  *kind
+	err   error
+}
+
+// pointed is what was prepared for the definition behind a pointer. The versions guard against one that was given another
+// schema since.
+type pointed struct {
+	versions []apiextensionsv1.CustomResourceDefinitionVersion
+	*prepared
 }
 
 var preparedDefinitions struct {
 	sync.Mutex
-	byPointer map[*apiextensionsv1.CustomResourceDefinition]*prepared
+	byPointer map[*apiextensionsv1.CustomResourceDefinition]pointed
+	byText    map[string]*prepared
 }
 
+// mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
+const mostPointers = 1000
+
 func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
-	preparedDefinitions.Lock()
-	defer preparedDefinitions.Unlock()
-	if p := preparedDefinitions.byPointer[crd]; p != nil && p.fits(crd) {
-		return p
+	known := &preparedDefinitions
+	known.Lock()
+	defer known.Unlock()
+	if p := known.byPointer[crd]; p.prepared != nil && p.fits(crd) {
+		return p.prepared
 	}
-	p := &prepared{version: append([]apiextensionsv1.CustomResourceDefinitionVersion(nil), crd.Spec.Versions...)}
-	draft := c.draftOf(asSent(crd), c.ver)
+	if known.byText == nil {
+		known.byText = map[string]*prepared{}
+	}
+	if len(known.byPointer)%mostPointers == 0 {
+		known.byPointer = map[*apiextensionsv1.CustomResourceDefinition]pointed{}
+	}
+	text := sent(crd)
+	p := known.byText[string(text)]
+	if p == nil {
+		p = prepareText(c, text)
+		known.byText[string(text)] = p
+	}
+	known.byPointer[crd] = pointed{append([]apiextensionsv1.CustomResourceDefinitionVersion(nil), crd.Spec.Versions...), p}
+	return p
+}
+
+func prepareText(c *call, text []byte) *prepared {
+	p := &prepared{}
+	draft := c.draftOf(received(text), c.ver)
 	p.typed = draft.typed.(*apiextensionsv1.CustomResourceDefinition)
 	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	noteStoredVersion(p.typed)
@@ -44,40 +71,37 @@ func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 		p.err = apierrors.NewInvalid(c.kind.groupKind(), meta.Name, errs)
 		return p
 	}
-	var err error
-	if p.spec, err = json.Marshal(&p.typed.Spec); err != nil {
-		p.err = err
-		return p
+	if p.spec, p.err = json.Marshal(&p.typed.Spec); p.err == nil {
+		p.kind = kindOfDefinition(p.typed)
 	}
-	p.kind = kindOfDefinition(p.typed)
-	if preparedDefinitions.byPointer == nil {
-		preparedDefinitions.byPointer = map[*apiextensionsv1.CustomResourceDefinition]*prepared{}
-	}
-	preparedDefinitions.byPointer[crd] = p
 	return p
 }
 
-// asSent is a definition as it arrives at a server: what a Go value can say and JSON cannot is gone, such as
+// sent and received take a definition to a server: what a Go value can say and JSON cannot is gone then, such as
 // additionalProperties that have a schema and are not allowed.
-func asSent(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
-	raw, err := json.Marshal(crd)
+func sent(crd *apiextensionsv1.CustomResourceDefinition) []byte {
+	text, err := json.Marshal(crd)
 	if err != nil {
 		panic("apiserver: a definition that cannot be encoded: " + err.Error())
 	}
+	return text
+}
+
+func received(text []byte) *apiextensionsv1.CustomResourceDefinition {
 	out := &apiextensionsv1.CustomResourceDefinition{}
-	if err := json.Unmarshal(raw, out); err != nil {
+	if err := json.Unmarshal(text, out); err != nil {
 		panic("apiserver: a definition that cannot be decoded: " + err.Error())
 	}
 	return out
 }
 
 // fits notices the replacement of a schema, not a change deep inside one.
-func (p *prepared) fits(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	if len(p.version) != len(crd.Spec.Versions) || p.typed.Name != crd.Name {
+func (p pointed) fits(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	if len(p.versions) != len(crd.Spec.Versions) || p.typed.Name != crd.Name {
 		return false
 	}
-	for i := range p.version {
-		was, is := &p.version[i], &crd.Spec.Versions[i]
+	for i := range p.versions {
+		was, is := &p.versions[i], &crd.Spec.Versions[i]
 		if was.Name != is.Name || was.Served != is.Served || was.Storage != is.Storage || was.Schema != is.Schema ||
 			was.Subresources != is.Subresources || len(was.SelectableFields) != len(is.SelectableFields) {
 			return false
