@@ -83,7 +83,10 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	defer process.Enter(runLog, process.Outside{})()
 	some := func(n int) {
 		for i := range n {
-			execute(t, stamps(i%3, i%2 == 0), choice.NewRandom(uint64(i)), flags)
+			execute(t, func(w *World) {
+				w.Install("../controllers/promotion/crds")
+				stamps(i%3, i%2 == 0)(w)
+			}, choice.NewRandom(uint64(i)), flags)
 		}
 	}
 	measure := func() (goroutines int, heap uint64) {

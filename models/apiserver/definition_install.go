@@ -32,7 +32,7 @@ var preparedDefinitions struct {
 }
 
 // mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
-const mostPointers = 1000
+const mostPointers = 300
 
 func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 	known := &preparedDefinitions
