@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -44,5 +46,41 @@ func TestAWorldInWhichKeysPollSettles(t *testing.T) {
 	}
 	if f := Explore(t, polls(true), Runs(1), Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
 		t.Errorf("a world that is written to for ever gave %v", f)
+	}
+}
+
+// goesRound has a program without a manager look at a ConfigMap every five minutes, as informers with a resync have it done, and
+// write it each time until it has done so often enough.
+func goesRound(writes int) func(*World) {
+	return func(w *World) {
+		w.Run("rounds", func(ctx context.Context, cfg *rest.Config) error {
+			c, err := kubernetes.NewForConfig(cfg)
+			if err != nil {
+				return err
+			}
+			for round := 0; ; round++ {
+				cm, err := c.CoreV1().ConfigMaps("default").Get(ctx, "a", metav1.GetOptions{})
+				if err == nil && round < writes {
+					metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "round", fmt.Sprint(round))
+					_, _ = c.CoreV1().ConfigMaps("default").Update(ctx, cm, metav1.UpdateOptions{})
+				}
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(5 * time.Minute):
+				}
+			}
+		})
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+		w.Settle()
+	}
+}
+
+func TestAProgramThatGoesRoundSettles(t *testing.T) {
+	if err := Explore(t, goesRound(3), Runs(3)).Err(); err != nil {
+		t.Error(err)
+	}
+	if f := Explore(t, goesRound(1e9), Runs(1), Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
+		t.Errorf("a program that writes for ever gave %v", f)
 	}
 }

@@ -19,7 +19,9 @@ const (
 // longestBackOff is the cap of controller-runtime's default rate limiter.
 const longestBackOff = 1000 * time.Second
 
-// patience is how long a program without a manager must have been silent to count as settled: its timers are its own.
+// patience is how long a program without a manager must have been silent to count as settled: its timers are its own. One that
+// is never silent, as its informers hand out everything again every few minutes, counts as settled when nothing has changed
+// for twice as long: whatever it had put off has been tried by then.
 const patience = longestBackOff
 
 // hush is how long nothing at all may have happened for the world to count as settled: libraries poll with timers that
@@ -37,6 +39,7 @@ type quietness struct {
 	lastOther time.Duration           // when anything last happened that was no part of a reconcile, or a write
 	lastWrite int                     // index of the last event that changed an object other than Leases and Events
 	healed    int                     // index of the last event before faults were healed
+	healedAt  time.Duration           // when that was
 	wrote     history.Event           // the last write, without its bodies
 	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
 }
@@ -71,7 +74,8 @@ func (q *quietness) take(w *World) {
 // nothing but reconciles that change nothing for a minute), and every delayed hand-out (back-off, RequeueAfter) that was
 // pending has happened at least once since faults were healed and since the last write that changed an object other than
 // Leases and Events; and every list or watch that failed, or that the server ended, has been tried again since then (or
-// nobody did so for a minute, longer than a reflector waits). A world that has not settled after three times the longest
+// nobody did so for a minute, longer than a reflector waits). A program without a manager has settled when it has been silent for
+// 1000 s, or when nothing has changed for twice that. A world that has not settled after three times the longest
 // wait, or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
 func (w *World) Settle() {
 	w.between("w.Settle")
@@ -112,7 +116,7 @@ func (w *World) storm() {
 
 func (w *World) heal() {
 	w.healed = true
-	w.quiet.healed = w.history.Len() - 1
+	w.quiet.healed, w.quiet.healedAt = w.history.Len()-1, w.sched.Now()
 	w.sched.SetFair(true)
 	for _, f := range w.faults {
 		if f, ok := f.(healer); ok {
@@ -224,7 +228,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 			continue
 		}
 		if at, heard := w.quiet.heard[p.Name]; heard {
-			again = max(again, at+patience)
+			again = max(again, min(at+patience, max(w.quiet.wrote.At, w.quiet.healedAt)+2*patience))
 		}
 	}
 	return w.sched.Now() >= again, again
@@ -248,7 +252,7 @@ func (w *World) unsettled(bound string) {
 	}
 	pending = append(pending, w.timersBefore(1<<62)...)
 	if len(pending) == 0 {
-		pending = append(pending, "nothing that the harness can see; a program without a manager keeps calling")
+		pending = append(pending, "nothing that the harness can see; a program without a manager keeps writing")
 	}
 	if len(pending) > 8 {
 		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))
