@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -290,5 +291,5 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	return w.pendingMisuse == ""
 }
 
-// schemes that w.Client knows from the start.
-var baseSchemes = []*runtime.Scheme{baseScheme()}
+// schemes that w.Client knows from the start. The second is the one to which programs without a manager add their types.
+var baseSchemes = []*runtime.Scheme{baseScheme(), clientgoscheme.Scheme}
