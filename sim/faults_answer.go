@@ -122,7 +122,7 @@ func forbiddenStatus(c *wire.Call) metav1.Status {
 
 // WebhookDown makes nobody answer at an admission webhook for windows of up to d, wherever it is served. Writes that it is
 // asked about fail with 500, or pass without it, as its failurePolicy says. Named narrows it to one webhook, by the name
-// that its configuration gives it. [World.Apply] tries again until it is there.
+// that its configuration gives it. w.Apply tries again until somebody does.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
 	return &webhookDown{newFault(fmt.Sprintf("WebhookDown(%v)", d), scopes), d, map[string]time.Duration{}}
 }

@@ -15,27 +15,15 @@ import (
 func TestDefinitionsChange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "baskets.yaml")
 	for _, most := range []int{3, 3, 5} {
-		text := fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: baskets.shop.example}
-spec:
-  group: shop.example
-  scope: Cluster
-  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, properties: {apples: {type: integer, maximum: %d}}}}
-`, most)
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		text := baskets("v1", "scope: Cluster", fmt.Sprintf("{type: integer, maximum: %d}", most))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 			w.Install(file)
 			for apples := range 8 {
 				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1", "kind": "Basket",
-					"metadata": map[string]any{"name": fmt.Sprint("with-", apples)}, "apples": int64(apples)}}
+					"metadata": map[string]any{"name": fmt.Sprint("with-", apples)}, "spec": int64(apples)}}
 				if err := w.Client().Create(w.Context(), u); (err == nil) != (apples <= most) {
 					t.Errorf("at most %d apples: %d: %v", most, apples, err)
 				}

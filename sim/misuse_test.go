@@ -86,13 +86,17 @@ func startWith(w *sim.World, do func()) {
 	w.Settle()
 }
 
-// install installs a definition whose parts are given.
+// baskets is a file with the definition of a kind, whose parts are given.
+func baskets(version, scope, spec string) []byte {
+	return []byte("apiVersion: apiextensions.k8s.io/" + version + "\nkind: CustomResourceDefinition\nmetadata: {name: baskets.shop.example}\n" +
+		"spec:\n  group: shop.example\n  " + scope + "\n  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}\n" +
+		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: " + spec + "}}}}\n")
+}
+
+// install installs them.
 func install(t *testing.T, version, scope, spec string) {
 	file := filepath.Join(t.TempDir(), "baskets.yaml")
-	yaml := "apiVersion: apiextensions.k8s.io/" + version + "\nkind: CustomResourceDefinition\nmetadata: {name: baskets.shop.example}\n" +
-		"spec:\n  group: shop.example\n  " + scope + "\n  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}\n" +
-		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: " + spec + "}}}}\n"
-	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+	if err := os.WriteFile(file, baskets(version, scope, spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sim.Check(t, func(w *sim.World) { w.Install(file) })

@@ -28,36 +28,40 @@ import (
 //go:embed source.pem
 var certificate string
 
-// The operator is set up as its main does it.
 var options = controller.Options{Namespace: "cert-manager"}
 
-func start(t *testing.T, w *sim.World) {
+// operator returns what puts trust-manager into a world, set up as its main does it. What all worlds share is made here, once.
+func operator(t *testing.T) func(*sim.World) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, trustapi.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.Install(crds(t))
-	w.Apply(team("cert-manager", ""), guard())
-	w.Start("trust-manager", func(mgr ctrl.Manager) error {
-		if err := bundle.SetupWithManager(context.Background(), mgr, options); err != nil {
-			return err
-		}
-		return webhook.SetupWebhookWithManager(mgr)
-	}, sim.Options(ctrl.Options{Scheme: scheme, Cache: bundle.CacheOpts(options)}))
+	definitions := crds(t)
+	return func(w *sim.World) {
+		w.Install(definitions)
+		w.Apply(team(options.Namespace, ""), guard())
+		w.Start("trust-manager", func(mgr ctrl.Manager) error {
+			if err := bundle.SetupWithManager(context.Background(), mgr, options); err != nil {
+				return err
+			}
+			return webhook.SetupWebhookWithManager(mgr)
+		}, sim.Options(ctrl.Options{Scheme: scheme, Cache: bundle.CacheOpts(options)}))
+	}
 }
 
 // Whatever happens on the way, the namespace that is to have the certificates has them in the end.
 func TestTrustIsSpread(t *testing.T) {
+	start := operator(t)
 	sim.Check(t, func(w *sim.World) {
-		start(t, w)
+		start(w)
 		w.Inject(sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(), sim.Crash("trust-manager"),
 			sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.WebhookDown(time.Minute))
-		w.Eventually("the namespace has the certificates", has("one", certificate))
+		w.Eventually("the namespace has the certificates", has("one"))
 		w.Apply(team("one", "a"), spread("a"))
 		w.Sleep(time.Second)
-		w.Apply(source(certificate))
+		w.Apply(source())
 		w.Settle()
 	})
 }
@@ -67,10 +71,11 @@ func TestTrustIsSpread(t *testing.T) {
 // and each of the two is an event that begins it again. go test -v shows the story; an operator's own tests would rather
 // say sim.Check, and fail.
 func TestRemovedCopiesComeBack(t *testing.T) {
+	start := operator(t)
 	r := sim.Explore(t, func(w *sim.World) {
-		start(t, w)
+		start(w)
 		w.Inject(sim.StaleServer(10 * time.Second))
-		w.Apply(team("one", "a"), team("two", "b"), source(certificate), spread("a"))
+		w.Apply(team("one", "a"), team("two", "b"), source(), spread("a"))
 		w.Settle()
 		w.Apply(spread("b"))
 		w.Settle()
@@ -81,11 +86,11 @@ func TestRemovedCopiesComeBack(t *testing.T) {
 	t.Log(r.Failure.Text())
 }
 
-// has says whether a namespace's copy holds what is wanted.
-func has(namespace, wanted string) func(*history.History) error {
+// has asks for the certificates in a namespace.
+func has(namespace string) func(*history.History) error {
 	return func(h *history.History) error {
 		var cm corev1.ConfigMap
-		if o, ok := h.Object("", "ConfigMap", namespace, "ca"); !ok || o.Into(&cm) != nil || strings.TrimSpace(cm.Data["ca.crt"]) != strings.TrimSpace(wanted) {
+		if o, ok := h.Object("", "ConfigMap", namespace, "ca"); !ok || o.Into(&cm) != nil || strings.TrimSpace(cm.Data["ca.crt"]) != strings.TrimSpace(certificate) {
 			return fmt.Errorf("its copy holds %q", cm.Data["ca.crt"])
 		}
 		return nil
@@ -103,8 +108,9 @@ func spread(team string) *trustapi.Bundle {
 	}}
 }
 
-func source(data string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "source"}, Data: map[string]string{"ca.crt": data}}
+// source is where the certificates come from.
+func source() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "source"}, Data: map[string]string{"ca.crt": certificate}}
 }
 
 func team(namespace, team string) *corev1.Namespace {

@@ -25,11 +25,11 @@ type pointed struct {
 	*prepared
 }
 
-var preparedDefinitions struct {
+var preparedDefinitions = struct {
 	sync.Mutex
 	byPointer map[*apiextensionsv1.CustomResourceDefinition]pointed
 	byText    map[string]*prepared
-}
+}{byPointer: map[*apiextensionsv1.CustomResourceDefinition]pointed{}, byText: map[string]*prepared{}}
 
 // mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
 const mostPointers = 300
@@ -41,11 +41,8 @@ func prepare(c *call, crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 	if p := known.byPointer[crd]; p.prepared != nil && p.fits(crd) {
 		return p.prepared
 	}
-	if known.byText == nil {
-		known.byText = map[string]*prepared{}
-	}
-	if len(known.byPointer)%mostPointers == 0 {
-		known.byPointer = map[*apiextensionsv1.CustomResourceDefinition]pointed{}
+	if len(known.byPointer) >= mostPointers {
+		clear(known.byPointer)
 	}
 	text := sent(crd)
 	p := known.byText[string(text)]
