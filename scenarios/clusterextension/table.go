@@ -62,6 +62,7 @@ var (
 	upgradesTwo  = scene(fromTwo, Upgrades)
 	upgradesBoth = scene(fromBoth, Upgrades)
 	pinsBack     = scene(Setting{}, PinnedBack)
+	refuses      = scene(Setting{}, Refused)
 )
 
 func scene(s Setting, t func(sentences ...string) Telling) *verdicts.Scene[variant] {
@@ -209,7 +210,7 @@ func status() []column {
 			Because: because{"": stated + "; who does not write before it tries again, never does while it is killed"},
 		},
 		{
-			Name: "a failure is not masked", Tell: in(Setting{}, Refused(unmasked)), Faults: crash, Broken: unmasked,
+			Name: "a failure is not masked", Scene: refuses, Faults: crash, Broken: unmasked,
 			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
 		},
 		{
@@ -257,7 +258,7 @@ func scenes() []column {
 			Caught: variants("V3b"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
-			Name: "version 2 is refused, and then it is not", Tell: in(Setting{}, Refused(installed)), Faults: crash, Broken: installed,
+			Name: "version 2 is refused, and then it is not", Scene: refuses, Faults: crash, Broken: installed,
 			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
 		},
 		{
