@@ -334,12 +334,7 @@ func (f *Failure) Text() string {
 	if f.Story == nil {
 		return b.String()
 	}
-	lines := f.Story.History
-	const head, most = 6, 40
-	if len(lines) > most {
-		lines = append(append(lines[:head:head], fmt.Sprintf("… %d lines left out; the story has them all …", len(lines)-most)), lines[len(lines)-most+head:]...)
-	}
-	for _, l := range lines {
+	for _, l := range abridged(f.Story.History) {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
 	if f.Shrinks > 0 {

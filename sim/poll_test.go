@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -13,7 +14,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // polls asks the server for each ConfigMap once a second, and writes every tenth time if it is told to.
@@ -82,5 +87,45 @@ func TestAProgramThatGoesRoundSettles(t *testing.T) {
 	}
 	if f := Explore(t, goesRound(1e9), Runs(1), Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
 		t.Errorf("a program that writes for ever gave %v", f)
+	}
+}
+
+// beside has a manager run something that tries an update again and again, ever more rarely, as a work queue of its own does; the first
+// tries meet the wrong version. Reconcilers have nothing to do.
+func beside(w *World) {
+	w.Start("beside", func(mgr ctrl.Manager) error {
+		return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+			for try, wait := 1, 10*time.Second; ctx.Err() == nil; try, wait = try+1, 2*wait {
+				var cm corev1.ConfigMap
+				if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &cm); err == nil && cm.Annotations["done"] == "" {
+					if try < 6 {
+						cm.ResourceVersion = "1"
+					}
+					metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "done", "yes")
+					_ = mgr.GetClient().Update(ctx, &cm)
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(wait):
+				}
+			}
+			return nil
+		}))
+	})
+	w.Eventually("it is done", func(h *history.History) error {
+		var cm corev1.ConfigMap
+		if o, ok := h.Object("", "ConfigMap", "default", "a"); !ok || o.Into(&cm) != nil || cm.Annotations["done"] == "" {
+			return errors.New("it is not")
+		}
+		return nil
+	})
+	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+	w.Settle()
+}
+
+// What a manager runs beside its controllers has timers that nobody sees; the world waits for them all the same.
+func TestWorkBesideControllersIsWaitedFor(t *testing.T) {
+	if err := Explore(t, beside, Runs(5)).Err(); err != nil {
+		t.Error(err)
 	}
 }

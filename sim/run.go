@@ -72,7 +72,8 @@ type result struct {
 	faults     []FaultCount
 	sometimes  []Probe
 	outcomes   []outcomes
-	compares   bool // with the undisturbed run
+	compares   bool     // with the undisturbed run
+	ignored    []string // functions whose goroutines may be left behind
 }
 
 // Probe says whether a Sometimes was ever true.
@@ -92,7 +93,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	}
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
-	err := bubble(t, func(bt *testing.T) {
+	err := bubble(t, &r.ignored, func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -127,8 +128,8 @@ const drain = 10 * time.Minute
 const failedTest = "failed"
 
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
-// before its story is told.
-func bubble(t *testing.T, f func(*testing.T)) (err error) {
+// before its story is told. Goroutines that ignored functions have begun may outlive it.
+func bubble(t *testing.T, ignored *[]string, f func(*testing.T)) (err error) {
 	underWay.Store(true)
 	defer underWay.Store(false)
 	done := make(chan struct{})
@@ -137,8 +138,10 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 		defer close(done)
 		defer func() {
 			if v := recover(); v != nil {
-				err = fmt.Errorf("sim: goroutines were left behind when the run ended (%v); end them when the context given to the "+
-					"process is done", v)
+				left := leftBehind(*ignored)
+				if len(left) > 0 || len(*ignored) == 0 {
+					err = &errLeft{v, left}
+				}
 			} else if !finished {
 				err = fmt.Errorf("sim: the test was failed from inside the run (a data race, or t.Fatal in a reconciler)")
 			}
@@ -183,7 +186,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.sched.SetFair(true)
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
-		r.compares, r.outcomes = w.compares, w.outcomes
+		r.compares, r.outcomes, r.ignored = w.compares, w.outcomes, w.ignored
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)
@@ -215,7 +218,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 type carry struct{ value any }
 
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
-	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: &quietness{lastWrite: -1, heard: map[string]history.Time{}}}
+	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness()}
 	w.ctx = context.Background()
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})

@@ -19,9 +19,10 @@ const (
 // longestBackOff is the cap of controller-runtime's default rate limiter.
 const longestBackOff = 1000 * time.Second
 
-// patience is how long a program without a manager must have been silent to count as settled: its timers are its own. One that
-// is never silent, as its informers hand out everything again every few minutes, counts as settled when nothing has changed
-// for twice as long: whatever it had put off has been tried by then.
+// patience is how long a program must have been silent to count as settled if it works without a manager, or beside its
+// controllers, as a Runnable with a queue of its own does: its timers are its own. One that is never silent, as its informers hand out
+// everything again every few minutes, counts as settled when nothing has changed for twice as long: whatever it had put off
+// has been tried by then.
 const patience = longestBackOff
 
 // hush is how long nothing at all may have happened for the world to count as settled: libraries poll with timers that
@@ -42,6 +43,12 @@ type quietness struct {
 	healedAt  time.Duration           // when that was
 	wrote     history.Event           // the last write, without its bodies
 	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
+	busy      map[string]int          // reconciles that each process has under way
+	beside    map[string]history.Time // when each process last asked for an object beside its controllers, or was answered
+}
+
+func newQuietness() *quietness {
+	return &quietness{lastWrite: -1, heard: map[string]history.Time{}, busy: map[string]int{}, beside: map[string]history.Time{}}
 }
 
 func (q *quietness) take(w *World) {
@@ -56,6 +63,17 @@ func (q *quietness) take(w *World) {
 		}
 		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
 			q.heard[e.Process] = e.At // a request that never arrived has only a reply: refused at the socket, or lost
+			if e.Reconcile == "" && q.busy[e.Process] == 0 && e.Verb != "list" && e.Ref.Kind != "" && e.Ref.Kind != "Event" {
+				q.beside[e.Process] = e.At
+			}
+		}
+		switch e.Kind {
+		case history.Start:
+			q.busy[e.Process] = 0
+		case history.Handout:
+			q.busy[e.Process]++
+		case history.Done:
+			q.busy[e.Process]--
 		}
 		if e.Kind != history.Request {
 			continue
@@ -74,9 +92,10 @@ func (q *quietness) take(w *World) {
 // nothing but reconciles that change nothing for a minute), and every delayed hand-out (back-off, RequeueAfter) that was
 // pending has happened at least once since faults were healed and since the last write that changed an object other than
 // Leases and Events; and every list or watch that failed, or that the server ended, has been tried again since then (or
-// nobody did so for a minute, longer than a reflector waits). A program without a manager has settled when it has been silent for
-// 1000 s, or when nothing has changed for twice that. A world that has not settled after three times the longest
-// wait, or after -sim.max-steps, fails the run with what is pending. Faults are on again afterwards.
+// nobody did so for a minute, longer than a reflector waits). A program without a manager, or one that works beside its
+// controllers, has settled when it has been silent for 1000 s, or when nothing has changed for twice that. A world that has
+// not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending. Faults are on
+// again afterwards.
 func (w *World) Settle() {
 	w.between("w.Settle")
 	w.storm()
@@ -224,10 +243,14 @@ func (w *World) settled() (ok bool, again time.Duration) {
 		}
 	}
 	for _, p := range w.procs.Processes() {
-		if l := p.Life(); l == nil || l.Managed() {
+		l, asked := p.Life(), w.quiet.heard
+		if l == nil {
 			continue
 		}
-		if at, heard := w.quiet.heard[p.Name]; heard {
+		if l.Managed() {
+			asked = w.quiet.beside
+		}
+		if at, heard := asked[p.Name]; heard {
 			again = max(again, min(at+patience, max(w.quiet.wrote.At, w.quiet.healedAt)+2*patience))
 		}
 	}
@@ -252,7 +275,7 @@ func (w *World) unsettled(bound string) {
 	}
 	pending = append(pending, w.timersBefore(1<<62)...)
 	if len(pending) == 0 {
-		pending = append(pending, "nothing that the harness can see; a program without a manager keeps writing")
+		pending = append(pending, "nothing that the harness can see; a program without a manager, or beside its controllers, keeps writing")
 	}
 	if len(pending) > 8 {
 		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))

@@ -52,6 +52,7 @@ type World struct {
 	verdict    *Verdict
 	over       bool // torn down
 	ctx        context.Context
+	ignored    []string // functions whose goroutines may outlive their process
 	// pendingMisuse is an ending found where the run could not be unwound.
 	pendingMisuse string
 	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
@@ -108,6 +109,7 @@ type processOptions struct {
 	as                  *string
 	services            []string
 	vary, listThenWatch bool
+	ignored             []string
 }
 
 // Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
@@ -175,6 +177,7 @@ func (w *World) begin(name string, o processOptions, main process.Main) {
 			c.user.know(s)
 		}
 	}
+	w.ignored = append(w.ignored, o.ignored...)
 	w.procs.Start(name, main, process.Settings{Account: w.account(name, o), Services: o.services, ListThenWatch: o.listThenWatch})
 	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
 }

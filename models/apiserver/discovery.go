@@ -55,12 +55,14 @@ func (c *call) handleOther() (*Response, error) {
 	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
 }
 
-func encoded200(v any) *Response {
+func encoded200(v any) *Response { return jsonResponse(http.StatusOK, marshal(v)) }
+
+func marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
 	}
-	return jsonResponse(http.StatusOK, raw)
+	return raw
 }
 
 // discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +43,27 @@ func (c *call) openAPI(path string) (*Response, error) {
 	if len(members) == 0 {
 		return nil, errNoSuchPath
 	}
-	return encoded200(document(members)), nil
+	return jsonResponse(http.StatusOK, rendered(members)), nil
+}
+
+// builtinDocuments are those in which every type is built in, by what is in them: such a document is the same for all servers
+// and long, and each life of a program that reads it asks again.
+var builtinDocuments sync.Map
+
+// rendered is the document of one group and version as JSON.
+func rendered(members []*version) []byte {
+	key := ""
+	for _, v := range members {
+		if v.kind.builtin == nil {
+			return marshal(document(members))
+		}
+		key += v.root() + "/" + v.kind.plural + " "
+	}
+	text, known := builtinDocuments.Load(key)
+	if !known {
+		text, _ = builtinDocuments.LoadOrStore(key, marshal(document(members)))
+	}
+	return text.([]byte)
 }
 
 // root is the path under which a version's group is served.

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -105,6 +106,9 @@ func (e *Event) tellRequest(effects []Effect) string {
 	s := e.what()
 	if e.Reconcile != "" {
 		s = "  " + s
+	}
+	if e.Verb == "patch" && slices.ContainsFunc(e.Changes, func(c Change) bool { return c.Type == "ADDED" && c.Ref == e.Ref }) {
+		s += ", which creates it" // server-side apply of what is not there
 	}
 	if e.Revision != 0 {
 		s += fmt.Sprintf(" → rv %d", e.Revision)
