@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,12 +22,15 @@ func culprit(a, b *history.History, at int) string {
 		name = y.Reconcile
 	}
 	first, second := requests(a, x, name), requests(b, x, name)
+	again := x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb
 	switch {
+	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
+		return fmt.Sprintf("likely a map range in what %s sends: the same request, and its body holds the same in another order", x.Actor())
 	case x.Actor() == y.Actor() && x.Reconcile == "" && y.Reconcile == "" && x.Kind == history.Request:
 		return fmt.Sprintf("likely goroutines of %s, outside any reconcile, that race with each other", x.Actor())
 	case name != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
 		return fmt.Sprintf("likely a map range that writes, or goroutines that race, in the reconcile %q: both runs make the same requests, in another order", name)
-	case x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb && string(x.Sent) != string(y.Sent):
+	case again && string(x.Sent) != string(y.Sent):
 		return fmt.Sprintf("likely a random number (math/rand/v2, or a map range) in what %s sends: the same request, with another body", x.Actor())
 	case name != "" && len(first) > 0 && !slices.Equal(first, second):
 		return fmt.Sprintf("likely a map range, a select or math/rand/v2 in the reconcile %q: it makes other requests", name)
@@ -45,7 +49,7 @@ func requests(h *history.History, of *history.Event, name string) (out []string)
 }
 
 // same says whether two lists hold the same, in whatever order.
-func same(a, b []string) bool {
+func same[T cmp.Ordered](a, b []T) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)
 	slices.Sort(b)

@@ -24,6 +24,7 @@ func TestCulprit(t *testing.T) {
 	}{
 		{of(req("r #1", "a", ""), req("r #1", "b", "")), of(req("r #1", "b", ""), req("r #1", "a", "")), "a map range that writes"},
 		{of(req("r #1", "a", "1")), of(req("r #1", "a", "2")), "a random number"},
+		{of(req("", "a", "x: 1, y: 2")), of(req("", "a", "y: 2, x: 1")), "a map range in what op/1 sends"},
 		{of(req("r #1", "a", "")), of(req("r #1", "b", "")), "it makes other requests"},
 		{of(req("", "a", "")), of(req("", "b", "")), "outside any reconcile"},
 		{of(history.Event{Kind: history.Done, Process: "op", Outcome: "ok"}), of(history.Event{Kind: history.Done, Process: "op", Outcome: "error"}), "in op"},

@@ -68,8 +68,8 @@ func Difference(a, b *History) (int, string) {
 		if i >= len(b.Events) {
 			return i, fmt.Sprintf("the second run ends after %d events; the first goes on with %q", i, a.Events[i].String())
 		}
-		if what := differs(&a.Events[i], &b.Events[i]); what != "" {
-			return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s\n  second: %s", i, what, a.Events[i].String(), b.Events[i].String())
+		if what, first, second := differs(&a.Events[i], &b.Events[i]); what != "" {
+			return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s%s\n  second: %s%s", i, what, a.Events[i].String(), first, b.Events[i].String(), second)
 		}
 	}
 	if len(b.Events) > len(a.Events) {
@@ -91,23 +91,49 @@ func differentEffects(a, b *History) (int, string) {
 	return -1, ""
 }
 
-func differs(a, b *Event) string {
+// differs says in what two events differ, and of bodies where.
+func differs(a, b *Event) (what, first, second string) {
+	bodies := func(name string, a, b []byte) (string, string, string) {
+		first, second := apart(a, b)
+		return name, first, second
+	}
 	switch {
 	case a.String() != b.String() || a.Step != b.Step || a.Server != b.Server || a.Call != b.Call:
-		return "line"
+		return "line", "", ""
 	case !bytes.Equal(a.Sent, b.Sent):
-		return "request body"
+		return bodies("request body", a.Sent, b.Sent)
 	case !bytes.Equal(a.Received, b.Received):
-		return "received body"
+		return bodies("received body", a.Received, b.Received)
 	case len(a.Changes) != len(b.Changes):
-		return "committed changes"
+		return "committed changes", "", ""
 	}
 	for i := range a.Changes {
 		if !bytes.Equal(a.Changes[i].Object, b.Changes[i].Object) {
-			return "committed object " + a.Changes[i].Ref.String()
+			return bodies("committed object "+a.Changes[i].Ref.String(), a.Changes[i].Object, b.Changes[i].Object)
 		}
 	}
-	return ""
+	return "", "", ""
+}
+
+// apart is how two bodies read where they first differ, with a little of what stands around it.
+func apart(a, b []byte) (first, second string) {
+	const before, after = 80, 120
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	part := func(body []byte) string {
+		from, to := max(0, at-before), min(len(body), at+after)
+		s := strings.ToValidUTF8(string(body[from:to]), "·")
+		if from > 0 {
+			s = "…" + s
+		}
+		if to < len(body) {
+			s += "…"
+		}
+		return "\n    " + s
+	}
+	return part(a), part(b)
 }
 
 // Hash is a fingerprint of the whole history, bodies and committed objects included.
