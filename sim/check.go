@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -279,17 +280,19 @@ func (c *campaign) count(res *result) {
 	for _, o := range res.outcomes {
 		r.outcomes = addOutcomes(r.outcomes, o)
 	}
-	for i, f := range res.faults {
-		if i == len(r.Faults) {
-			r.Faults = append(r.Faults, FaultCount{Fault: f.Fault})
+	for _, f := range res.faults { // which there are may depend on choices
+		i := slices.IndexFunc(r.Faults, func(have FaultCount) bool { return have.Fault == f.Fault })
+		if i < 0 {
+			i, r.Faults = len(r.Faults), append(r.Faults, FaultCount{Fault: f.Fault})
 		}
 		r.Faults[i].Could += f.Could
 		r.Faults[i].Struck += f.Struck
 		r.Faults[i].Observed += f.Observed
 	}
-	for i, p := range res.sometimes {
-		if i == len(r.Sometimes) {
-			r.Sometimes = append(r.Sometimes, Probe{Sentence: p.Sentence, Site: p.Site})
+	for _, p := range res.sometimes {
+		i := slices.IndexFunc(r.Sometimes, func(have Probe) bool { return have.Sentence == p.Sentence && have.Site == p.Site })
+		if i < 0 {
+			i, r.Sometimes = len(r.Sometimes), append(r.Sometimes, Probe{Sentence: p.Sentence, Site: p.Site})
 		}
 		r.Sometimes[i].Reached += p.Reached
 	}

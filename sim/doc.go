@@ -25,7 +25,7 @@
 //
 //   - World: one simulated cluster with everything in it; lives for one run.
 //   - Process: one program in the world. It has lives: a crash ends one, a restart begins the next by calling the setup
-//     function again, so memory is truly lost.
+//     function again, so memory is truly lost, but for variables of packages.
 //   - Choice: one decision, "which of n?". 0 is always the dull answer: oldest action, no fault, no delay.
 //   - Tape: the choices of a run that were not dull. A run is a function of the test's code and a tape.
 //   - Seed: a number from which a tape is made.
@@ -45,7 +45,8 @@
 //
 // # Limits
 //
-// Tests must not be parallel: a run owns process-wide settings. Map ranges, select and math/rand/v2 in the code under
+// Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary: they outlive lives
+// and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map ranges, select and math/rand/v2 in the code under
 // test cannot be seeded; a sample of runs is repeated, and the first step that differs is named. There is no
 // kubelet, pod network or real socket. What the API model does not know it refuses aloud.
 package sim

@@ -33,8 +33,9 @@ func (e *errLeft) Error() string {
 	if n := len(named); n > 3 {
 		named = append(slices.Clone(named[:3]), fmt.Sprintf("and %d more", n-3))
 	}
-	return fmt.Sprintf("sim: goroutines were left behind when the run ended (%v): %s; end them when the context given to the process is done, or give "+
-		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can", e.why, strings.Join(named, "; "))
+	// Runs that leave more of them behind fail of the same: what differs comes after the first line.
+	return fmt.Sprintf("sim: goroutines were left behind when the run ended (%v)\n%s\nEnd them when the context given to the process is done, or give "+
+		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can.", e.why, strings.Join(named, "\n"))
 }
 
 // inBubble is the first line of a goroutine that belongs to a bubble, as the runtime prints it.

@@ -25,12 +25,13 @@ func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
 				janitor()
 				return nil
 			}, opts...)
+			w.Inject(Crash("tidy"))
 			w.Settle()
 		}
 	}
 	for name, opts := range map[string][]ProcessOption{"nothing is ignored": nil, "another is ignored": {IgnoreGoroutines("example.com/other.New")}} {
 		f := Explore(t, tidy(opts...), Runs(1), Shrink(0)).Failure
-		if f == nil || f.Property != "" || !strings.Contains(f.Message, "sim.janitor.func1, begun by "+begins+";") {
+		if f == nil || f.Property != "" || !strings.Contains(f.Message, "sim.janitor.func1, begun by "+begins+"\n") {
 			t.Errorf("%s: it failed with %+v", name, f)
 		}
 	}

@@ -191,11 +191,11 @@ func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 	})
 }
 
-// caller sends its request through http.DefaultTransport, with or without the reconcile's context.
+// caller sends its request through http.DefaultTransport, with or without the reconcile's context, or through a clone of it.
 type caller struct {
 	client.Client
-	context bool
-	err     *error
+	context, clone bool
+	err            *error
 }
 
 func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
@@ -206,7 +206,11 @@ func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	sender := http.DefaultClient
+	if c.clone {
+		sender = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	resp, err := sender.Do(req)
 	if err == nil {
 		resp.Body.Close()
 	}
@@ -218,21 +222,26 @@ func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 // refused by name.
 func TestTheDefaultTransportIsTaken(t *testing.T) {
 	before := http.DefaultTransport
-	for _, attributed := range []bool{true, false} {
+	for _, c := range []caller{{context: true}, {}, {context: true, clone: true}} {
 		var got error
+		c.err = &got
 		sim.Check(t, func(w *sim.World) {
 			w.External("mail.example", http.HandlerFunc(post))
 			w.Start("caller", func(mgr ctrl.Manager) error {
-				return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, role("source")).Complete(&caller{mgr.GetClient(), attributed, &got})
+				return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, role("source")).Complete(&c)
 			})
 			w.Apply(withRole("source", configMap("a")))
 			w.Settle()
 		}, sim.Runs(1))
-		if attributed && got != nil {
-			t.Errorf("a reconcile's request was refused: %v", got)
+		want := "POST http://mail.example/x was sent through http.DefaultTransport with a context that belongs to no reconcile"
+		if c.clone {
+			want = "mail.example:80 was dialled by a transport of the program's own"
 		}
-		if !attributed && (got == nil || !strings.Contains(got.Error(), `POST http://mail.example/x was sent through http.DefaultTransport`)) {
-			t.Errorf("an unattributed request got %v", got)
+		switch {
+		case c.context && !c.clone && got != nil:
+			t.Errorf("a reconcile's request was refused: %v", got)
+		case (!c.context || c.clone) && (got == nil || !strings.Contains(got.Error(), want)):
+			t.Errorf("%+v got %v", c, got)
 		}
 	}
 	if http.DefaultTransport != before {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -121,6 +122,45 @@ func beside(w *World) {
 	})
 	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 	w.Settle()
+}
+
+// Something that asks twice a second, and changes nothing, is not waited for longer than it takes to see that.
+func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, ctrl.Manager) error{
+		"the cluster": func(ctx context.Context, mgr ctrl.Manager) error {
+			return mgr.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.ConfigMap{})
+		},
+		"outside": func(ctx context.Context, mgr ctrl.Manager) error {
+			resp, err := HTTPClient(mgr).Get("http://prices.example/")
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		},
+	} {
+		r := Explore(t, func(w *World) {
+			w.External("prices.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
+			w.Start("poller", func(mgr ctrl.Manager) error {
+				return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+					for ctx.Err() == nil {
+						_ = ask(ctx, mgr)
+						select {
+						case <-ctx.Done():
+						case <-time.After(500 * time.Millisecond):
+						}
+					}
+					return nil
+				}))
+			})
+			w.Settle()
+			if now := w.History().Now(); now < 2*patience {
+				w.Always("it was waited for", func(*history.History) error { return fmt.Errorf("%v is too short", now) })
+			}
+		}, Runs(2))
+		if err := r.Err(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // What a manager runs beside its controllers has timers that nobody sees; the world waits for them all the same.

@@ -44,7 +44,7 @@ type quietness struct {
 	wrote     history.Event           // the last write, without its bodies
 	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
 	busy      map[string]int          // reconciles that each process has under way
-	beside    map[string]history.Time // when each process last asked for an object beside its controllers, or was answered
+	beside    map[string]history.Time // when each process last asked for an object, or outside, beside its controllers, or was answered
 }
 
 func newQuietness() *quietness {
@@ -63,7 +63,7 @@ func (q *quietness) take(w *World) {
 		}
 		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
 			q.heard[e.Process] = e.At // a request that never arrived has only a reply: refused at the socket, or lost
-			if e.Reconcile == "" && q.busy[e.Process] == 0 && e.Verb != "list" && e.Ref.Kind != "" && e.Ref.Kind != "Event" {
+			if e.Reconcile == "" && q.busy[e.Process] == 0 && e.Verb != "list" && e.Ref.Kind+e.Host != "" && e.Ref.Kind != "Event" {
 				q.beside[e.Process] = e.At
 			}
 		}
@@ -171,14 +171,20 @@ func (w *World) converge() bool {
 			return true
 		}
 		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.longestStep()))
+		if len(w.lastAsked()) > 0 { // what was written late has to be waited for, too, but not for ever
+			limit = max(limit, min(w.quiet.wrote.At+2*patience, begun+3*longestBackOff+2*patience))
+		}
 		if again <= w.sched.Now() {
 			again = limit
 		}
 		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
-			if slices.Contains(w.without, settles) {
-				return false
+			if ok, _ := w.settled(); ok || slices.Contains(w.without, settles) {
+				return ok
 			}
 			w.unsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
+		}
+		if w.sched.Steps() > w.settings.maxSteps && slices.Contains(w.without, settles) {
+			return false
 		}
 		w.bounded()
 	}
@@ -236,25 +242,34 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	if !w.retried() {
 		return false, 0
 	}
-	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur)
+	unchanged := max(w.quiet.wrote.At, w.quiet.healedAt)
+	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur, unchanged+2*patience)
 	for _, s := range w.wire.Silences() {
 		if s.Tried <= max(w.quiet.lastWrite, w.quiet.healed) {
 			again = max(again, s.Until())
 		}
 	}
-	for _, p := range w.procs.Processes() {
-		l, asked := p.Life(), w.quiet.heard
-		if l == nil {
-			continue
-		}
-		if l.Managed() {
-			asked = w.quiet.beside
-		}
-		if at, heard := asked[p.Name]; heard {
-			again = max(again, min(at+patience, max(w.quiet.wrote.At, w.quiet.healedAt)+2*patience))
-		}
+	for _, at := range w.lastAsked() {
+		again = max(again, min(at+patience, unchanged+2*patience))
 	}
 	return w.sched.Now() >= again, again
+}
+
+// lastAsked is when living programs that have timers of their own last asked for something, or were answered: those without a
+// manager, and those that work beside its controllers.
+func (w *World) lastAsked() (out []history.Time) {
+	for _, p := range w.procs.Processes() {
+		asked := w.quiet.heard
+		if l := p.Life(); l == nil {
+			continue
+		} else if l.Managed() {
+			asked = w.quiet.beside
+		}
+		if at, ok := asked[p.Name]; ok {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // unsettled ends the run with a sentence about what is still pending.
@@ -275,7 +290,7 @@ func (w *World) unsettled(bound string) {
 	}
 	pending = append(pending, w.timersBefore(1<<62)...)
 	if len(pending) == 0 {
-		pending = append(pending, "nothing that the harness can see; a program without a manager, or beside its controllers, keeps writing")
+		pending = append(pending, "nothing that the harness can see; a program without a manager, or beside its controllers, keeps writing or asking")
 	}
 	if len(pending) > 8 {
 		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))

@@ -18,7 +18,7 @@ type Telling struct {
 // watches, prompt deliveries, replies that arrived) is left out. Of a lease it is told who takes it and who releases it; what a
 // holder renews in between is one line, with a count, at the last of them.
 func (h *History) Tellings() []Telling {
-	committed := map[int64]Time{}
+	committed := map[commit]Time{}
 	effects := map[int][]Effect{}
 	for _, e := range h.effects {
 		effects[e.Event] = append(effects[e.Event], e)
@@ -28,7 +28,7 @@ func (h *History) Tellings() []Telling {
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, c := range e.Changes {
-			committed[c.Revision] = c.At
+			committed[commit{c.Ref.Cluster, c.Revision}] = c.At
 		}
 		if what := leases[i]; what != "" {
 			out = append(out, Telling{i, what})
@@ -51,7 +51,13 @@ func (h *History) Tell() []string {
 	return out
 }
 
-func (e *Event) tell(effects []Effect, committed map[int64]Time) string {
+// commit names a write: each cluster counts its own.
+type commit struct {
+	cluster  string
+	revision int64
+}
+
+func (e *Event) tell(effects []Effect, committed map[commit]Time) string {
 	switch e.Kind {
 	case Start:
 		if e.Life > 1 {
@@ -76,7 +82,7 @@ func (e *Event) tell(effects []Effect, committed map[int64]Time) string {
 			return fmt.Sprintf("  no reply to %s: %s", e.what(), e.Note)
 		}
 	case Deliver:
-		if at, ok := committed[e.Revision]; ok && e.At > at && e.Ref.Kind != "Lease" && e.Verb != "LIST" {
+		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && e.Ref.Kind != "Lease" && e.Verb != "LIST" {
 			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
 		}
 	case Handout:

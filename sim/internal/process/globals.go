@@ -1,8 +1,11 @@
 package process
 
 import (
+	"context"
+	"fmt"
 	"hash/maphash"
 	"math/rand"
+	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -29,7 +32,7 @@ import (
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived, and the default would
 //     collect once or twice in each run.
 //   - klog is silent unless log is given.
-//   - http.DefaultTransport is outside, so that no request can leave the bubble unnoticed.
+//   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed; clones of it refuse.
 func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
@@ -38,7 +41,7 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport
-	http.DefaultTransport = outside
+	http.DefaultTransport = leadingTo(outside)
 	klog.SetLogger(log)
 	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when nobody has called it.
 	ctrllog.SetLogger(log)
@@ -54,6 +57,18 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 		debug.SetGCPercent(percent)
 		runtime.GOMAXPROCS(procs)
 	}
+}
+
+// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates of their own: what it is
+// asked goes to next, and what a clone is asked goes nowhere.
+func leadingTo(next http.RoundTripper) *http.Transport {
+	t := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+		return nil, fmt.Errorf("sim: %s was dialled by a transport of the program's own; use sim.HTTPClient(mgr)", address)
+	}}
+	for _, scheme := range []string{"http", "https"} {
+		t.RegisterProtocol(scheme, next)
+	}
+	return t
 }
 
 // reseed sets the dice of math/rand and apimachinery again. What a program does between its end and its death, the

@@ -21,8 +21,9 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	if l.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
 	}
-	inner := cache.NewSharedIndexInformer(lw, obj, resync, indexers)
-	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kindOf(scheme, obj), wake: l.world.Sched.Wake,
+	kind := kindOf(scheme, obj)
+	inner := cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
+	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kind, wake: l.world.Sched.Wake,
 		originals: originals{life: l, known: map[string]original{}}}
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()

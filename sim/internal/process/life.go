@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/sim/history"
@@ -132,6 +133,7 @@ type Life struct {
 	mu        sync.Mutex
 	queues    []*queue
 	informers []*informer
+	resyncs   map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
 	handouts  []handout
 	managers  []*Manager
 	webhooks  []*webhookServer

@@ -128,6 +128,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	o.Cache.NewInformer = func(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return l.newInformer(scheme, lw, obj, resync, ix)
 	}
+	o.NewCache = l.inOrder(o.NewCache)
 	o.WebhookServer = l.newWebhookServer(o.WebhookServer)
 	if err := l.lead(cfg, &o); err != nil {
 		return nil, err

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sort"
-	"strconv"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -238,31 +235,6 @@ func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
 		}
 	}
 	return schema.GroupKind{}
-}
-
-// seen compares the life's caches with the server for objects that have the key's name, and returns where they differ.
-func (l *Life) seen(item request) []history.Seen {
-	l.mu.Lock()
-	informers := l.informers
-	l.mu.Unlock()
-	var out []history.Seen
-	for _, in := range informers {
-		ref := history.Ref{Group: in.kind.Group, Kind: in.kind.Kind, Namespace: item.Namespace, Name: item.Name}
-		s := history.Seen{Ref: ref}
-		if obj, ok, _ := in.sorted.GetByKey(strings.TrimPrefix(item.String(), "/")); ok {
-			if m, err := meta.Accessor(obj); err == nil {
-				s.Cache, _ = strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-			}
-		}
-		if o, ok := l.world.History.Object(ref.Group, ref.Kind, ref.Namespace, ref.Name); ok {
-			s.Server = o.Revision
-		}
-		if s.Cache != s.Server {
-			out = append(out, s)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Ref.String() < out[j].Ref.String() })
-	return out
 }
 
 func stack() string { return string(debug.Stack()) }

@@ -225,6 +225,9 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 
 // effect is the first leg: the request arrives and takes effect.
 func (c *Cluster) effect(call *Call) {
+	if call.Port.Dead() {
+		return // it was sent in the very stretch in which its life ended
+	}
 	r := c.Rules.Arrive(call)
 	switch {
 	case r.Kill:

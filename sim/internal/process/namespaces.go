@@ -1,0 +1,140 @@
+// This file exists for operators that are told which namespaces to watch. controller-runtime gives each of these a cache of its own
+// and goes through them as they come out of a map, waiting for each.
+
+package process
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// inOrder makes caches of several namespaces do the same things in each run.
+func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
+	if create == nil {
+		create = cache.New
+	}
+	return func(cfg *rest.Config, o cache.Options) (cache.Cache, error) {
+		c, err := create(cfg, o)
+		several := len(o.DefaultNamespaces) > 1
+		for _, by := range o.ByObject {
+			several = several || len(by.Namespaces) > 1
+		}
+		if err != nil || !several {
+			return c, err
+		}
+		l.mu.Lock()
+		l.resyncs = map[schema.GroupKind]time.Duration{}
+		l.mu.Unlock()
+		return ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, nil
+	}
+}
+
+// resync is the period after which informers of a kind go round, with the jitter that the first of them drew: nobody decides which of
+// several is the first.
+func (l *Life) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.resyncs == nil {
+		return drawn
+	}
+	if _, known := l.resyncs[kind]; !known {
+		l.resyncs[kind] = drawn
+	}
+	return l.resyncs[kind]
+}
+
+// ordered begins the informers of all namespaces before it waits for any, so that none comes first, and sorts what they list together.
+type ordered struct {
+	cache.Cache
+	scheme *runtime.Scheme
+	strict bool // reading begins no informer
+}
+
+// GetInformer implements cache.Cache.
+func (c ordered) GetInformer(ctx context.Context, o client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
+	if _, err := c.Cache.GetInformer(ctx, o, append(slices.Clone(opts), cache.BlockUntilSynced(false))...); err != nil {
+		return nil, err
+	}
+	return c.Cache.GetInformer(ctx, o, opts...)
+}
+
+// GetInformerForKind implements cache.Cache.
+func (c ordered) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption) (cache.Informer, error) {
+	if _, err := c.Cache.GetInformerForKind(ctx, kind, append(slices.Clone(opts), cache.BlockUntilSynced(false))...); err != nil {
+		return nil, err
+	}
+	return c.Cache.GetInformerForKind(ctx, kind, opts...)
+}
+
+// List implements cache.Cache.
+func (c ordered) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	o := client.ListOptions{}
+	o.ApplyOptions(opts)
+	if o.Namespace != "" {
+		return c.Cache.List(ctx, list, opts...)
+	}
+	if item := c.itemOf(list); item != nil && !c.strict { // else what the first one holds would be read sooner
+		if _, err := c.GetInformer(ctx, item); err != nil {
+			return err
+		}
+	}
+	limit := int(o.Limit)
+	o.Limit = 0
+	if err := c.Cache.List(ctx, list, &o); err != nil {
+		return err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(items, func(a, b runtime.Object) int { return strings.Compare(keyOf(a), keyOf(b)) })
+	if limit > 0 && len(items) > limit {
+		items = items[:limit]
+	}
+	return meta.SetList(list, items)
+}
+
+// itemOf is an object of the type that a list is of, as the cache keeps it; nil if that cannot be said.
+func (c ordered) itemOf(list client.ObjectList) client.Object {
+	kind, err := apiutil.GVKForObject(list, c.scheme)
+	if err != nil {
+		return nil
+	}
+	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+	switch list.(type) {
+	case runtime.Unstructured:
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(kind)
+		return u
+	case *metav1.PartialObjectMetadataList:
+		m := &metav1.PartialObjectMetadata{}
+		m.SetGroupVersionKind(kind)
+		return m
+	}
+	o, err := c.scheme.New(kind)
+	if err != nil {
+		return nil
+	}
+	item, _ := o.(client.Object)
+	return item
+}
+
+func keyOf(o runtime.Object) string {
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return ""
+	}
+	return m.GetNamespace() + "/" + m.GetName()
+}

@@ -1,0 +1,94 @@
+// This file exists to say, when a key is handed out, which of its objects the life's caches have in another version than the server.
+
+package process
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// seen compares the life's caches with the server for objects that have the key's name, and returns where they differ. Of several
+// caches that hold an object the one that is furthest behind counts.
+func (l *Life) seen(item request) []history.Seen {
+	l.mu.Lock()
+	informers := l.informers
+	l.mu.Unlock()
+	held := map[history.Ref]int64{}
+	for _, in := range informers {
+		ref := history.Ref{Group: in.kind.Group, Kind: in.kind.Kind, Namespace: item.Namespace, Name: item.Name}
+		held[ref] += 0 // it is asked about
+		if obj, ok, _ := in.sorted.GetByKey(strings.TrimPrefix(item.String(), "/")); ok {
+			if m, err := meta.Accessor(obj); err == nil {
+				revision, _ := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
+				if known := held[ref]; known == 0 || revision < known {
+					held[ref] = revision
+				}
+			}
+		}
+	}
+	var out []history.Seen
+	for ref, revision := range held {
+		s := history.Seen{Ref: ref, Cache: revision}
+		o, there := l.world.History.Object(ref.Group, ref.Kind, ref.Namespace, ref.Name)
+		if there {
+			s.Server = o.Revision
+		}
+		if s.Cache != s.Server && (s.Cache != 0 || l.covers(ref, o)) {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Ref.String() < out[j].Ref.String() })
+	return out
+}
+
+// covers says whether an object is among those that the life watches, as far as open watches tell: caches may be of some namespaces,
+// or of what has some labels.
+func (l *Life) covers(ref history.Ref, o history.Object) bool {
+	var m *metav1.PartialObjectMetadata
+	known := false
+	for _, s := range l.world.Wire.Streams() {
+		if info := s.Call.Info; s.Port != l.Port || s.Kind != ref.Kind || info.Group != ref.Group {
+			continue
+		}
+		if known = true; m == nil {
+			m = &metav1.PartialObjectMetadata{}
+			if o.Into(m) != nil {
+				return true
+			}
+		}
+		if selects(s.Call, m) {
+			return true
+		}
+	}
+	return !known
+}
+
+// selects says whether a watch is of an object, by its namespace, labels and name.
+func selects(watch *wire.Call, m *metav1.PartialObjectMetadata) bool {
+	if ns := watch.Info.Namespace; ns != "" && ns != m.Namespace {
+		return false
+	}
+	query := watch.Request.URL.Query()
+	if s, err := labels.Parse(query.Get("labelSelector")); err == nil && !s.Matches(labels.Set(m.Labels)) {
+		return false
+	}
+	s, err := fields.ParseSelector(query.Get("fieldSelector"))
+	if err != nil {
+		return true
+	}
+	for _, r := range s.Requirements() {
+		if is, known := map[string]string{"metadata.name": m.Name, "metadata.namespace": m.Namespace}[r.Field]; known && (is == r.Value) != (r.Operator == "=" || r.Operator == "==") {
+			return false
+		}
+	}
+	return true
+}
