@@ -130,7 +130,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	p := &pass{Reconciler: r, bd: read.DeepCopy(), until: until}
 	result, err := p.run(ctx)
-	if r.policy.cured && !time.Now().Before(until) {
+	if r.policy.cured && release.Over(until) {
 		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would say may be old
 	}
 	if !equality.Semantic.DeepEqual(read.Status, p.bd.Status) {

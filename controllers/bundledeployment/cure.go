@@ -14,7 +14,12 @@
 //     something else each time, which is known by its content.
 //   - Another label says whether the release was ever whole. While it was not, what a failed attempt has made is removed
 //     before the next one. Afterwards nothing is removed or rolled back: an upgrade may have done what cannot be undone.
-//   - An attempt that needs more time than one pass has is gone on with by the next one, which finds less to do.
+//   - An attempt that needs more time than one pass has is gone on with by the next one, which finds less to do; one of a chart
+//     with hooks is made anew instead, as to go on would leave them out.
+//   - What failed upgrades have made and nobody wants any more is deleted when one has succeeded; Helm compares with one record only.
+//
+// Hooks are the one thing that a worker waits for, and no longer than a pass may write. What asks to be kept (helm.sh/resource-policy)
+// is kept.
 //
 // A failed attempt is not an error to the work queue, which would count failures of its own: it ends in a status that
 // names the cause, and in a RequeueAfter.
@@ -31,6 +36,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -55,6 +61,8 @@ const (
 	ChartLabel = "core.rukpak.io/chart"
 	// WholeLabel says that some revision before this one was deployed.
 	WholeLabel = "core.rukpak.io/was-deployed"
+	// PrunedLabel says that nothing is left of what revisions before this one have made and it does not have.
+	PrunedLabel = "core.rukpak.io/pruned"
 )
 
 const (
@@ -66,46 +74,87 @@ const (
 
 // applyWhenDue does what the release needs, or says when. No release and no error means that it has to wait.
 func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
-	installed, result, err := p.whenDue(ctx)
+	last, err := p.client.Get()
+	if err != nil {
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+	}
+	installed, result, err := p.whenDue(ctx, last)
+	if err == nil && installed != nil {
+		err = p.prune(installed)
+	}
 	if wait := release.Later(0); errors.As(err, &wait) {
-		p.untold("the last attempt was interrupted, or another process is still at it; it is given time to stop")
+		if silent := apimeta.FindStatusCondition(p.bd.Status.Conditions, v1alpha1.Installed) == nil; silent || wait > release.AtOnce && unfinished(last) {
+			_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was interrupted, or another process is still at it; it is given time to stop"))
+		}
 		return nil, ctrl.Result{RequeueAfter: time.Duration(wait)}, nil
 	}
 	return installed, result, err
 }
 
-// untold writes down why it is not installed where nothing has been said yet.
-func (p *pass) untold(why string) {
-	if apimeta.FindStatusCondition(p.bd.Status.Conditions, v1alpha1.Installed) == nil {
-		_ = p.failed(v1alpha1.ReconcileFailed, errors.New(why))
-	}
-}
-
-func (p *pass) whenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
-	last, err := p.client.Get()
-	if err != nil {
-		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
-	}
+func (p *pass) whenDue(ctx context.Context, last *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	if last == nil {
 		return p.attempt(ctx, nil)
 	}
-	if last.Info.Status.IsPending() && p.held.Mine(recordOf(last)) {
+	if last.Info.Status.IsPending() && p.held.Mine(recordOf(last)) && !release.Hooked(last) {
 		return p.goOn(ctx, last)
 	}
 	if err := p.settleRecord(last); err != nil {
-		return nil, ctrl.Result{}, err
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
 	}
 	if last.Info.Status == helmrelease.StatusDeployed {
 		return p.keep(ctx, last)
 	}
-	left, err := p.removeRemains(last)
+	wait, err := p.wait(last)
 	if err != nil {
 		return nil, ctrl.Result{}, err
 	}
-	if wait := p.next(last, left); wait > 0 {
+	if wait > 0 {
 		return nil, ctrl.Result{RequeueAfter: wait}, nil
 	}
 	return p.attempt(ctx, last)
+}
+
+// unfinished says of a record that somebody may be at it, or that nobody is any more.
+func unfinished(r *helmrelease.Release) bool {
+	return r != nil && (r.Info.Status.IsPending() || r.Info.Status == helmrelease.StatusUninstalling)
+}
+
+// wait says of what an attempt has failed, as its record does, removes what it must not leave, and says how long the next one has to
+// wait.
+func (p *pass) wait(failed *helmrelease.Release) (time.Duration, error) {
+	_ = p.failed(reasonOf(wasDeployed(failed)), errors.New(failed.Info.Description))
+	left, err := p.removeRemains(failed)
+	if err != nil {
+		return 0, p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("removing what a failed attempt has made: %w", err))
+	}
+	return p.next(failed, left), nil
+}
+
+// prune makes up for what Helm has not deleted.
+func (p *pass) prune(deployed *helmrelease.Release) error {
+	if deployed.Labels[PrunedLabel] == "true" {
+		return nil
+	}
+	if err := p.hold(deployed)(); err != nil {
+		return err
+	}
+	if err := p.client.Prune(deployed); err != nil {
+		return p.failed(v1alpha1.ReconcileFailed, err)
+	}
+	deployed.Labels = with(deployed.Labels, PrunedLabel, "true")
+	if err := p.client.Config.Releases.Update(deployed); err != nil {
+		return p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("writing down that nothing is left of what was there before: %w", err))
+	}
+	return nil
+}
+
+func with(labels map[string]string, key, value string) map[string]string {
+	labels = maps.Clone(labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[key] = value
+	return labels
 }
 
 // keep upgrades what is deployed if something else is wanted, and repairs it if not.
@@ -138,16 +187,16 @@ func recordOf(r *helmrelease.Release) string {
 // attempt installs or upgrades, and counts.
 func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	failures := 1
-	whole := false
+	whole := p.bd.Status.ActiveBundle != "" // it was installed, whatever has become of its records
 	if last != nil {
-		whole = wasDeployed(last)
+		whole = whole || wasDeployed(last)
 		if last.Info.Status != helmrelease.StatusDeployed && last.Labels[GenerationLabel] == p.generation() {
 			failures += failuresOf(last)
 		}
 	}
 	p.client.Labels = map[string]string{
 		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation(),
-		ChartLabel: release.Digest(p.chart, p.values)}
+		ChartLabel: release.Digest(p.chart, p.values), PrunedLabel: strconv.FormatBool(last == nil)}
 	run := p.client.Install
 	if last != nil {
 		if err := p.hold(last)(); err != nil {
@@ -172,7 +221,7 @@ func reasonOf(whole bool) string {
 
 // goOn finishes an attempt of this very process, which ran out of time, or could not write down how it ended.
 func (p *pass) goOn(ctx context.Context, begun *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
-	p.untold("the last attempt was not finished in time; it is gone on with")
+	_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was not finished in time; it is gone on with"))
 	if err := p.hold(begun)(); err != nil {
 		return nil, ctrl.Result{}, err
 	}
@@ -198,13 +247,10 @@ func (p *pass) fell(reason string, err error, last *helmrelease.Release) (*helmr
 		return nil, ctrl.Result{}, fmt.Errorf("%s: see the condition %s", reason, v1alpha1.Installed)
 	}
 	if err := p.settleRecord(failed); err != nil {
-		return nil, ctrl.Result{}, err
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ReconcileFailed, err)
 	}
-	left, err := p.removeRemains(failed)
-	if err != nil {
-		return nil, ctrl.Result{}, err
-	}
-	return nil, ctrl.Result{RequeueAfter: max(p.next(failed, left), time.Millisecond)}, nil
+	wait, err := p.wait(failed)
+	return nil, ctrl.Result{RequeueAfter: max(wait, time.Millisecond)}, err
 }
 
 // next says how long to wait before the attempt after a failed one. Where something else is wanted than it was made for, only what
@@ -240,7 +286,7 @@ func (p *pass) settleRecord(last *helmrelease.Release) error {
 // removeRemains removes what attempts before the first success have made, and says whether anything of it is left. Only
 // objects that this deployment owns are touched; it does not wait for them.
 func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
-	if p.KeepRemains || wasDeployed(last) {
+	if p.KeepRemains || wasDeployed(last) || p.bd.Status.ActiveBundle != "" {
 		return false, nil
 	}
 	infos, err := p.client.Config.KubeClient.Build(bytes.NewBufferString(last.Manifest), false)
@@ -248,7 +294,7 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 		return false, err
 	}
 	mine := func(o metav1.Object) bool {
-		return slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID })
+		return !release.Kept(o) && slices.ContainsFunc(o.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == p.bd.UID })
 	}
 	for i := len(infos) - 1; i >= 0; i-- { // what was made last goes first
 		there, err := release.Remove(infos[i], mine, p.hold(last))

@@ -9,5 +9,6 @@
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //
 // What it does not do: the sources of bundles other than images, the finalizer with which the original removes unpacked
-// content, and the limit on CRD upgrades.
+// content, and the limit on CRD upgrades. The full cure has 20 s for a pass, in which the content of a bundle has to be loaded, too, and
+// at least one write made: a Store that may take longer must remember what it has loaded.
 package bundledeployment

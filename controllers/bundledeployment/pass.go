@@ -65,6 +65,9 @@ func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
 	}
 	p.client.CleanUp, p.client.MaxHistory, p.client.Confirm = p.policy.cleanUp, p.policy.maxHistory, p.policy.cured
 	p.client.ResetValues = p.policy.cured
+	if p.policy.cured {
+		p.client.Timeout = time.Until(p.until)
+	}
 
 	apply := p.apply
 	if p.policy.cured {

@@ -142,8 +142,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if wait := release.Later(0); errors.As(err, &wait) {
 		result.RequeueAfter, err = time.Duration(wait), nil
 	}
-	if r.policy.fenced && !time.Now().Before(until) {
-		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would say may be old
+	if r.policy.fenced && release.Over(until) { // what it would say may be old
+		if errors.Is(err, release.ErrTooLate) {
+			err = nil // which is no failure
+		}
+		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err
 	}
 	if e := p.writeStatus(ctx); e != nil {
 		return result, errors.Join(err, e)

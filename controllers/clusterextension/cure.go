@@ -19,8 +19,10 @@
 //     something else each time is tried no sooner. A chart that renders something else each time is applied once.
 //   - What is dropped is looked for once more when a version is whole: Helm only logs it when it cannot delete something, and
 //     knows nothing of versions that were skipped.
+//   - What was begun of a chart with hooks is not gone on with, as that would leave them out: the status says so, and how to get out.
 //
-// No worker ever waits: whoever has to, says when to call again.
+// No worker ever waits, but for hooks, and for these no longer than a pass may write: whoever has to, says when to call again. However
+// often an attempt is interrupted it is made again: the status says how often, and from the sixth time on what that may mean.
 
 package clusterextension
 
@@ -69,13 +71,13 @@ func (p *pass) finish(ctx context.Context) error {
 			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
 		}
 		if _, err := p.records.Decode(&indices[i]); errors.Is(err, release.ErrTorn) {
-			return p.mend(ctx, &indices[i], err)
+			return p.mend(ctx, &indices[i], i == len(indices)-1, err)
 		} else if err != nil {
 			return p.retrying(nil, err)
 		}
 	}
 	status, bundle := release.Status(p.newest), bundleOf(p.newest.Annotations)
-	overridden := p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
+	overridden := p.overridden()
 	if !unfinished(status) || status == helmrelease.StatusFailed && overridden {
 		return nil
 	}
@@ -86,15 +88,24 @@ func (p *pass) finish(ctx context.Context) error {
 	if err != nil {
 		return p.retrying(bundle, err)
 	}
-	if overridden {
+	switch {
+	case overridden:
 		err = p.markFailed(begun)
-	} else {
+	case release.Hooked(begun):
+		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be left out if it were; set the upgrade "+
+			"constraint policy to %s to have what is wanted then applied from the beginning", begun.Version, v1.PolicySelfCertified))
+	default:
 		err = p.client.Resume(begun)
 	}
 	if err != nil {
 		return p.retrying(bundle, p.history(p.newest, err))
 	}
 	return release.AtOnce // what follows has its own time
+}
+
+// overridden says whether the user allows whatever he wants.
+func (p *pass) overridden() bool {
+	return p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
 }
 
 // unfinished says of a record that its attempt did not arrive. An uninstall is how other variants undo an install.
@@ -170,11 +181,16 @@ func (p *pass) history(index *corev1.Secret, err error) error {
 	return fmt.Errorf("it was interrupted %d times, and then it failed: %w", n, err)
 }
 
-// mend makes a record that cannot be read again, from the catalog.
-func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error {
+// mend makes a record that cannot be read again, from the catalog, unless nobody needs it.
+func (p *pass) mend(ctx context.Context, index *corev1.Secret, newest bool, torn error) error {
 	bundle, status := bundleOf(index.Annotations), release.Status(index)
-	if !unfinished(status) && status != helmrelease.StatusDeployed {
-		// It is history, and nobody needs it.
+	if giveUp := newest && p.overridden() && unfinished(status); giveUp || status != helmrelease.StatusDeployed && !(newest && unfinished(status)) {
+		// It is history, or the user wants it to be.
+		if giveUp {
+			if err := p.hold(ctx); err != nil {
+				return err
+			}
+		}
 		if err := p.records.DeleteRaw(index.Name); err != nil {
 			return p.retrying(bundle, err)
 		}
@@ -187,7 +203,7 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	i := slices.IndexFunc(bundles, func(b Bundle) bool { return b.Name == bundle.Name })
 	if i < 0 {
 		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
-			"bundle to make it again from; restore the bundle to the catalog: %w", torn))
+			"bundle to make it again from; restore the bundle to the catalog, or set the upgrade constraint policy to %s: %w", v1.PolicySelfCertified, torn))
 	}
 	if err := p.hold(ctx); err != nil {
 		return err

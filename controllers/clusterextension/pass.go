@@ -17,6 +17,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/controllers/internal/release"
@@ -79,6 +80,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err := p.watch(ctx, made); err != nil {
 		return p.retrying(wanted, err)
 	}
+	arrived := p.policy.fenced && (p.newest == nil || release.Revision(p.newest) != made.Version)
 	if p.policy.fenced {
 		if err := p.prune(ctx, made); err != nil {
 			return p.retrying(wanted, err)
@@ -86,6 +88,9 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	p.setInstalled(wanted)
 	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonSucceeded, "Desired state reached")
+	if arrived {
+		return release.AtOnce // there may be a way on from here, and no event of its own status says so
+	}
 	return nil
 }
 
@@ -110,6 +115,9 @@ func (p *pass) open(ctx context.Context) error {
 		v1.OwnerKindLabel: v1.ClusterExtensionKind, v1.OwnerNameLabel: p.ext.Name}}
 	p.client = &release.Client{Config: config, Name: p.ext.Name, Namespace: p.ext.Spec.Namespace, Marks: marks,
 		MaxHistory: mostRecords, Confirm: p.policy.fenced, CleanUp: release.CleanUp{Off: true}}
+	if p.policy.fenced {
+		p.client.Timeout = time.Until(p.until)
+	}
 	return nil
 }
 
@@ -217,6 +225,12 @@ func (p *pass) retrying(b *Bundle, err error) error {
 	}
 	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonRetrying, oneLine(err.Error()))
 	return err
+}
+
+// blocked writes down what only the user can change, and returns an error for which the work queue does not try again.
+func (p *pass) blocked(b *Bundle, err error) error {
+	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked, oneLine(fmt.Sprintf("error for resolved %s: %v", b, err)))
+	return reconcile.TerminalError(err)
 }
 
 func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {

@@ -25,6 +25,8 @@ type Books struct {
 	Terminates time.Duration
 	// Since is the time of the last change from outside: everything is measured from there. See [Story.Mark].
 	Since history.Time
+	// Over is set when it has been watched for so long that it should have settled.
+	Over bool
 
 	events   int // read so far
 	accounts map[string]*account

@@ -5,9 +5,12 @@ package bundledeployment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/sim"
@@ -48,6 +51,36 @@ func TestFrozenForLong(t *testing.T) {
 		w.Sleep(10 * time.Minute)
 		w.Settle()
 	}, sim.Runs(100), sim.For(0), sim.Verify(10))
+}
+
+// What asks to be kept is kept, when what a failed install has made is removed.
+func TestWhatAsksToBeKept(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second})
+		w.Always("the namespace is kept", func(h *history.History) error {
+			var ns corev1.Namespace
+			if o, ok := h.Object("", "Namespace", "", "apps"); ok && o.Into(&ns) == nil && ns.DeletionTimestamp != nil {
+				return errors.New("it is being deleted")
+			}
+			return nil
+		})
+		bd := Deployment(app, "app", "apps", true)
+		bd.Spec.Config = config("namespace: apps\nkeep: true\nrefused: " + cause + "\n")
+		s.Apply(bd)
+		w.Sleep(time.Hour)
+		w.Always("the rest is removed", func(h *history.History) error {
+			if _, ok := h.Object("", "ConfigMap", "apps", "settings"); ok || len(h.Objects("", "Secret")) == 0 {
+				return errors.New("the ConfigMap is there, or no attempt was made")
+			}
+			return nil
+		})
+	}, sim.Runs(3), sim.For(0), sim.Verify(1))
+}
+
+// What an attempt has failed of is said, also if it could not be said at once.
+func TestTheCauseIsSaidAfterAll(t *testing.T) {
+	lost := sim.ServerError(sim.In(Operator), sim.OfKind("BundleDeployment"), sim.OnVerb("update"))
+	sim.Check(t, Fails(actionable)(Row("V4").setting(), lost), sim.Runs(30), sim.For(0), sim.Verify(0))
 }
 
 // forwards holds while the level in the ConfigMap of the chart only grows.

@@ -101,9 +101,18 @@ func (b *Books) judge(h *history.History, name string, holds func(*account, int)
 	a := b.of(name)
 	calm := b.calm(a)
 	if calm < 0 {
-		return b.restless(a)
+		if err := b.restless(a); err != nil || !b.Over {
+			return err
+		}
+		return fmt.Errorf("%s: %d attempts in all, and never a sleep longer than the clean-up takes, %v", name, a.tried(len(a.hands)), b.Terminates)
 	}
-	return holds(a, calm)
+	if err := holds(a, calm); err != nil {
+		return err
+	}
+	if n := len(settledPeriods(a, calm)); b.Over && n < periods {
+		return fmt.Errorf("%s: it has settled at %s, and after %d periods it has stopped trying", name, history.Clock(a.hands[calm].at), n)
+	}
+	return nil
 }
 
 // Settles (S0-L1): once it sleeps longer than the clean-up takes, there is one attempt for each period of back-off.
@@ -155,7 +164,10 @@ func (b *Books) Actionable(name string) func(*history.History) error {
 		b.read(h)
 		a := b.of(name)
 		from, long := b.judged(a)
-		if !long {
+		switch {
+		case !long && b.Over:
+			return fmt.Errorf("%s: it has never settled for %d periods, so nothing can be said of its status", name, periods)
+		case !long:
 			return nil
 		}
 		if told := a.told(from, h.Now()); told < (h.Now()-from)*95/100 {
@@ -218,6 +230,18 @@ func (b *Books) NoOverlap(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		return b.of(name).overlap
+	}
+}
+
+// NoOrphans (S1-S6, which the full cure takes over): what carries the deployment's name is what is wanted of it, so many objects.
+func (b *Books) NoOrphans(name string, wanted int) func(*history.History) error {
+	return func(h *history.History) error {
+		b.read(h)
+		a := b.of(name)
+		if n := len(a.holds); a.says().installed() && n != wanted {
+			return fmt.Errorf("%s is installed with %d objects, and %d carry its name, %s among them", name, wanted, n, first(a.holds))
+		}
+		return nil
 	}
 }
 

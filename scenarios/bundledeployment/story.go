@@ -88,6 +88,12 @@ func Begin(w *sim.World, s Setting) *Story {
 	return story
 }
 
+// watch lets time pass. What is watched for long enough should have settled.
+func (s *Story) watch(d time.Duration) {
+	s.Sleep(d)
+	s.Over = d == longEnough
+}
+
 // replica starts the operator under a name.
 func (s *Story) replica(name string) {
 	s.Start(name, func(mgr ctrl.Manager) error {

@@ -122,6 +122,8 @@ func undoing() []verdicts.Column[Row] {
 		{Name: "the status is quiet, an upgrade fails", Scene: failsForLong, Broken: quiet, Caught: undoes,
 			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
 		{Name: "records are bounded", Scene: upgradeFails, Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+		{Name: "a failing upgrade is given up", Tell: in(Abandoned), Broken: noOrphans, Caught: []Row{"V3"},
+			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V3": "it does not say; Helm compares with what is deployed, which never had what the failed upgrade made"}},
 		{Name: "a record cannot be purged for a while", Tell: in(InterruptedFailing), Faults: purgeFails, Broken: installed, Caught: undoes,
 			Unasked: map[Row]string{"V3": purgesNothing, "V4": purgesNothing}, Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked}},
 	}
@@ -144,7 +146,7 @@ func crowds() []verdicts.Column[Row] {
 func deaths() []verdicts.Column[Row] {
 	return []verdicts.Column[Row]{
 		{Name: "dies in the clean-up", Tell: in(Fails(noWedge)), Faults: crashInCleanUp, Broken: noWedge, Caught: undoes,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
+			Unasked: map[Row]string{"V3": "it cleans nothing up, so it cannot die in that"}, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
 		{Name: "dies anywhere", Tell: in(Interrupted), Faults: crash, Broken: installed,
 			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓", Because: silent},
 		{Name: "dies anywhere while it fails", Tell: in(InterruptedFailing), Faults: crash, Broken: installed,

@@ -22,6 +22,7 @@ const (
 	actionable   = "the status names the root cause"
 	quiet        = "the status is not written while nothing is new"
 	noOverlap    = "no attempt meets what is left of the one before"
+	noOrphans    = "nothing is left of what is no longer wanted"
 	keepsOld     = "what was installed outlives a failing upgrade"
 	bounded      = "no more than ten release records are kept"
 	recovers     = "it is installed soon after the cause is gone"
@@ -68,7 +69,7 @@ func Fails(sentences ...string) Telling {
 			}
 			s.Apply(bd)
 			s.Mark()
-			w.Sleep(longEnough)
+			s.watch(longEnough)
 		}
 	}
 }
@@ -84,7 +85,7 @@ func FailsWatched(sentences ...string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "app", "apps", true))
 			s.Mark()
-			w.Sleep(longEnough)
+			s.watch(longEnough)
 		}
 	}
 }
@@ -100,7 +101,7 @@ func FailsVarying(sentences ...string) Telling {
 			bd.Spec.Config = config("namespace: apps\nvaries: true\nrefused: " + cause + "\n")
 			s.Apply(bd)
 			s.Mark()
-			w.Sleep(longEnough)
+			s.watch(longEnough)
 		}
 	}
 }
@@ -121,8 +122,25 @@ func failsToUpgrade(watched time.Duration, sentences []string) Telling {
 			s.asks(sentences...)
 			s.Apply(Deployment(app, "wide", "apps", true))
 			s.Mark()
-			w.Sleep(watched)
+			s.watch(watched)
 		}
+	}
+}
+
+// Abandoned installs a bundle, wants another one with a second namespace that is refused, and then the first one again.
+func Abandoned(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		s := Begin(w, t)
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Settle()
+		w.Inject(faults...)
+		w.Eventually(noOrphans, s.NoOrphans(app, 2))
+		w.Eventually(installed, s.Installed(app))
+		s.Apply(Deployment(app, "wide", "apps", true))
+		w.Sleep(sim.Draw(w, "until the first one is wanted again", shortly))
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Sleep(20 * time.Minute)
+		w.Settle()
 	}
 }
 

@@ -31,6 +31,8 @@ type Books struct {
 	edges   map[string][]string // all that were ever in the catalog
 	right   string              // the version that it should come to; "" if several may be right
 	failing bool                // the server refuses that version, because of the cause
+	counts  bool                // the operator says how often it was interrupted
+	over    bool                // everything has happened, and the world has settled
 
 	events   int  // read so far
 	override bool // the user allows whatever he wants
@@ -50,6 +52,8 @@ type Books struct {
 
 	interruptions int
 	since         history.Time // of the last interruption
+	subject       string       // the version that was begun then
+	broke         bool         // something was under way then
 	back          history.Time // the end of the first hand-out after it; 0 if there was none yet
 	quiet         bool         // all is well since
 	attempts      int          // since the beginning; recent are those since the last interruption, and ended those of them that have ended
@@ -157,6 +161,10 @@ func stillborn(note string) bool {
 
 func (b *Books) interrupted(at history.Time) {
 	b.interruptions++
+	b.subject, b.broke = b.begun, b.begun != ""
+	for _, r := range b.records {
+		b.broke = b.broke || strings.HasPrefix(r.status, "pending") || r.status == "uninstalling"
+	}
 	b.since, b.back, b.quiet, b.recent, b.ended, b.timers = at, 0, false, 0, 0, 0
 }
 
@@ -271,7 +279,7 @@ func (b *Books) complete(version string) bool {
 			n++
 		}
 	}
-	return n == map[string]int{one: 2, two: 3, refused: 4, three: 2}[version]
+	return n == map[string]int{one: 2, two: 3, refused: 4, hooked: 3, three: 2}[version]
 }
 
 func (b *Books) readRecord(e *history.Event, c *history.Change) {

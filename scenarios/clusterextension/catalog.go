@@ -27,6 +27,8 @@ const (
 	cause   = "rc-17"
 	// restless is a version 1 that is rendered differently each time.
 	restless = "1.0.0-restless"
+	// hooked is a version 2 with a hook that has to be run before it.
+	hooked = "2.0.0-hooked"
 )
 
 // packageName is the package of all tellings.
@@ -36,7 +38,7 @@ const packageName = "shop"
 func bundleName(version string) string { return packageName + ".v" + version }
 
 // charts are the content of all bundles, by version. All runs share them: nobody changes a chart.
-var charts = load(one, two, refused, three, restless)
+var charts = load(one, two, refused, three, restless, hooked)
 
 func load(versions ...string) map[string]*chart.Chart {
 	out := map[string]*chart.Chart{}

@@ -14,8 +14,10 @@ import (
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
+	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -30,7 +32,7 @@ func TestRefusalsThatVary(t *testing.T) {
 		if asked < 2*15 || asked > 2*20 { // two Deployments in an attempt; the back-off has 19 in half an hour
 			t.Errorf("it was asked %d times in half an hour", asked)
 		}
-	}, sim.Runs(3), sim.For(0), sim.Verify(1))
+	}, sim.Runs(6), sim.For(0), sim.Verify(1))
 }
 
 // refuses has a webhook deny updates of a resource, for a reason that it is asked for each time.
@@ -100,7 +102,12 @@ func TestBrokenAndWithdrawn(t *testing.T) {
 				t.Errorf("the status does not say %q: %s", part, s.status)
 			}
 		}
-		s.Offers(one)
+		if sim.Draw(w, "he gives it up", rapid.Bool()) {
+			s.Offers(two)
+			s.Wants("", v1.PolicySelfCertified)
+		} else {
+			s.Offers(one)
+		}
 		s.Eventually(installed, s.Installed)
 		w.Sleep(20 * time.Minute)
 		w.Settle()

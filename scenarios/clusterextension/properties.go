@@ -4,6 +4,7 @@ package clusterextension
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,18 +42,26 @@ const (
 	mostRecords = 10
 	// many interruptions in a row are enough for the status to say so for the rest of the time.
 	many = 5
-	// share is for how much of the time the status must say what it should, and window how long that time is at the least.
-	share, window = 0.95, time.Minute
+	// share is for how much of the time the status must say what it should; without progress for so long, and while it is interrupted again and
+	// again, for so long.
+	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
 )
+
+// counted is how the full cure says that it was interrupted, once it has been more than once.
+var counted = regexp.MustCompile(`interrupted \d+ times`)
 
 // Holds is a property that is judged as the history is read.
 func (b *Books) Holds(sentence string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
-		if sentence == fenced { // S1-S8
+		switch broken := b.broken[sentence]; {
+		case sentence == fenced: // S1-S8
 			return b.fence.Broken()
+		case broken == nil && b.over && (sentence == progress || sentence == fewAttempts) && b.interruptions > 0 && !b.well():
+			return fmt.Errorf("in the end, %v after the interruption, the status says %s", (h.Now() - b.since).Round(time.Second), b.status)
+		default:
+			return broken
 		}
-		return b.broken[sentence]
 	}
 }
 
@@ -139,7 +148,7 @@ func (s said) String() string {
 func (b *Books) Actionable(h *history.History) error {
 	b.read(h)
 	from, now := b.back, h.Now()
-	if b.interruptions == 0 || b.quiet || b.well() || from == 0 || now < from+window {
+	if b.interruptions == 0 || b.quiet || b.well() || !b.broke || b.begun != b.subject || from == 0 || now < from+stalled {
 		return nil
 	}
 	what := "interrupted"
@@ -159,10 +168,12 @@ func (b *Books) Actionable(h *history.History) error {
 func (b *Books) Perpetual(h *history.History) error {
 	b.read(h)
 	from, now := b.fifth, h.Now()
-	if from == 0 || now < from+30*window {
+	if from == 0 || now < from+longRow {
 		return nil
 	}
-	told := b.told(from, now, func(s said) bool { return strings.Contains(s.message, "interrupted") })
+	told := b.told(from, now, func(s said) bool {
+		return strings.Contains(s.message, "interrupted") && (!b.counts || counted.MatchString(s.message))
+	})
 	if told < time.Duration(share*float64(now-from)) {
 		return fmt.Errorf("in the %v since the fifth of %d interruptions at %s the status said so for %v; it says %s", now-from, b.row, history.Clock(from), told, b.status)
 	}

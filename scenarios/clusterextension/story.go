@@ -78,6 +78,7 @@ func Begin(w *sim.World, s Setting) *Story {
 	}
 	story := &Story{World: w, Setting: s, catalog: &catalog{}, Data: migration.New(history.WithLedger(w.Context(), ledger))}
 	story.Books = newBooks(story.catalog)
+	story.counts = s.Variant == clusterextension.V6
 	w.Builtin(story.Data)
 	if s.Terminates > 0 {
 		w.Builtin(slowly{namespace.New(), s.Terminates})
@@ -122,7 +123,7 @@ func (s Setting) options() ctrl.Options {
 
 // Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension hears of it.
 func (s *Story) Offers(version string) {
-	from := map[string][]string{two: {one}, refused: {one}, three: s.Setting.Edges}[version]
+	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, three: s.Setting.Edges}[version]
 	s.catalog.offer(version, from...)
 	s.right = version
 	if version == three && (s.failing || !slices.Contains(from, two)) {

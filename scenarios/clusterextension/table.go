@@ -32,6 +32,7 @@ var (
 	fromOne  = Setting{Edges: []string{one}}
 	fromTwo  = Setting{Edges: []string{two}}
 	fromBoth = Setting{Edges: []string{one, two}}
+	fromNone = Setting{Edges: []string{"0.9.0"}}
 )
 
 // sharded has records of three Secrets, as large ones are.
@@ -147,6 +148,10 @@ func graph() []column {
 		{
 			Name: "edges, 3 from 2 only", Scene: upgradesTwo, Faults: crash, Broken: validEdges,
 			Caught: variants("V1", "V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": anyEdge, "V1": wayBack},
+		},
+		{
+			Name: "edges, 3 from neither", Tell: in(fromNone, Upgrades(validEdges)), Faults: crash, Broken: validEdges,
+			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": anyEdge, "V1": wayBack},
 		},
 		{
 			Name: "never backwards", Scene: upgradesBoth, Faults: crash, Broken: forwards,

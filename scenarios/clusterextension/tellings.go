@@ -30,6 +30,7 @@ func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(
 			s.asks(sentences...)
 			then(s)
 			w.Settle()
+			s.over = true
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Client struct {
 	MaxHistory int
 	// Confirm has an install fail whose end could not be written down. Helm only logs that.
 	Confirm bool
+	// Timeout is how long the hooks of an install or upgrade may take; 0 is for ever, as with Helm.
+	Timeout time.Duration
 	// ResetValues has an upgrade without values take those of the chart. Helm would take those of the release.
 	ResetValues bool
 	// CleanUp says what is done after an action has failed.
@@ -109,7 +111,7 @@ func (c *Client) DryRun(ch *chart.Chart, values map[string]any) (*release.Releas
 func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	i := action.NewInstall(c.Config)
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
-	i.DisableOpenAPIValidation = true
+	i.DisableOpenAPIValidation, i.Timeout = true, c.Timeout
 	made, err := i.Run(own(ch), values)
 	if err == nil && c.Confirm {
 		err = c.confirm(made)
@@ -155,7 +157,7 @@ func (c *Client) confirm(made *release.Release) error {
 func (c *Client) upgrade() *action.Upgrade {
 	u := action.NewUpgrade(c.Config)
 	u.Namespace, u.PostRenderer, u.Labels, u.MaxHistory = c.Namespace, c.Marks, c.Labels, c.MaxHistory
-	u.DisableOpenAPIValidation, u.ResetValues = true, c.ResetValues
+	u.DisableOpenAPIValidation, u.ResetValues, u.Timeout = true, c.ResetValues, c.Timeout
 	return u
 }
 

@@ -55,10 +55,17 @@ type fence struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
-	if t, ok := r.Context().Value(untilKey{}).(time.Time); ok && r.Method != http.MethodGet && !time.Now().Before(t) {
+	if t, ok := r.Context().Value(untilKey{}).(time.Time); ok && r.Method != http.MethodGet && Over(t) {
 		return nil, ErrTooLate
 	}
 	return f.next.RoundTrip(r)
+}
+
+// Over says whether a time has come: by the clock that goes on while a machine is suspended, or by the one that nobody sets, whichever
+// says so first.
+func Over(t time.Time) bool {
+	now := time.Now()
+	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
 }
 
 // Later is an error that is none: there is nothing to do for so long, because another process may still write.

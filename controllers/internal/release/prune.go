@@ -50,9 +50,13 @@ func (c *Client) Prune(deployed *release.Release) error {
 func droppable(of *release.Release) func(metav1.Object) bool {
 	return func(o metav1.Object) bool {
 		a := o.GetAnnotations()
-		return a["meta.helm.sh/release-name"] == of.Name && a["meta.helm.sh/release-namespace"] == of.Namespace &&
-			a[kube.ResourcePolicyAnno] != kube.KeepPolicy
+		return a[releaseName] == of.Name && a[releaseNamespace] == of.Namespace && !Kept(o)
 	}
+}
+
+// Kept says whether an object asks to be kept when its release no longer has it.
+func Kept(o metav1.Object) bool {
+	return o.GetAnnotations()[kube.ResourcePolicyAnno] == kube.KeepPolicy
 }
 
 // Remove deletes an object if it is mine, and says whether it is there, being deleted or not. What is to be done before that, first

@@ -6,19 +6,23 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
 // Resume finishes what a record of an install, upgrade or rollback began, from the manifest in it: what Helm does once
 // it has made the record. Objects that are there already as they should be are not written. It may be called again as
-// often as it takes. A failure is recorded, as Helm does. Hooks are not run.
+// often as it takes. A failure is recorded, as Helm does: to meet an object that is not of the release is one. Hooks are not run; see
+// [Hooked].
 func (c *Client) Resume(begun *release.Release) error {
 	deployed, err := c.Config.Releases.Deployed(c.Name)
 	if err != nil && !errors.Is(err, driver.ErrNoDeployedReleases) {
@@ -37,12 +41,17 @@ func (c *Client) Resume(begun *release.Release) error {
 			return err
 		}
 	}
+	made, err := before, error(nil)
 	for _, info := range target {
 		if before.Get(info) == nil {
-			before.Append(info)
+			made.Append(info)
+			err = errors.Join(err, adoptable(info, begun))
 		}
 	}
-	if _, err := c.Config.KubeClient.Update(before, target, false); err != nil {
+	if err == nil {
+		_, err = c.Config.KubeClient.Update(made, target, false)
+	}
+	if err != nil {
 		begun.SetStatus(release.StatusFailed, fmt.Sprintf("resuming revision %d failed: %v", begun.Version, err))
 		if e := c.Config.Releases.Update(begun); e != nil {
 			return errors.Join(err, fmt.Errorf("writing down that it failed: %w", e))
@@ -62,6 +71,36 @@ func (c *Client) Resume(begun *release.Release) error {
 	return nil
 }
 
+// Hooked says whether a chart wants something done before or after what a record is of, besides its objects.
+func Hooked(r *release.Release) bool {
+	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
+		return slices.ContainsFunc(h.Events, func(e release.HookEvent) bool {
+			return e != release.HookTest && !strings.HasSuffix(e.String(), "delete")
+		})
+	})
+}
+
+// adoptable is an error if an object is there and not marked as one of the release: Helm's own condition (action/validate.go).
+func adoptable(info *resource.Info, of *release.Release) error {
+	object, err := resource.NewHelper(info.Client, info.Mapping).Get(info.Namespace, info.Name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	o, err := meta.Accessor(object)
+	if err != nil {
+		return err
+	}
+	if a := o.GetAnnotations(); o.GetLabels()[managedBy] != "Helm" || a[releaseName] != of.Name || a[releaseNamespace] != of.Namespace {
+		return fmt.Errorf("%s %q exists and is not of this release", info.Mapping.GroupVersionKind.Kind, info.ObjectName())
+	}
+	return nil
+}
+
+// What Helm marks objects with as those of a release.
+const managedBy, releaseName, releaseNamespace = "app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+
 // owned marks objects as those of a release, by which Helm knows them again.
 func owned(of *release.Release) resource.VisitorFunc {
 	return func(info *resource.Info, err error) error {
@@ -72,8 +111,8 @@ func owned(of *release.Release) resource.VisitorFunc {
 		if err != nil {
 			return err
 		}
-		o.SetLabels(with(o.GetLabels(), "app.kubernetes.io/managed-by", "Helm"))
-		o.SetAnnotations(with(with(o.GetAnnotations(), "meta.helm.sh/release-name", of.Name), "meta.helm.sh/release-namespace", of.Namespace))
+		o.SetLabels(with(o.GetLabels(), managedBy, "Helm"))
+		o.SetAnnotations(with(with(o.GetAnnotations(), releaseName, of.Name), releaseNamespace, of.Namespace))
 		return nil
 	}
 }
