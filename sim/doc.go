@@ -45,8 +45,9 @@
 //
 // # Limits
 //
-// Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary: they outlive lives
-// and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map ranges, select and math/rand/v2 in the code under
-// test cannot be seeded; a sample of runs is repeated, and the first step that differs is named. There is no
-// kubelet, pod network or real socket. What the API model does not know it refuses aloud.
+// Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary:
+// they outlive lives and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map
+// ranges, select and math/rand/v2 in the code under test cannot be seeded; a sample of runs is repeated, and the first
+// step that differs is named. There is no kubelet, pod network or real socket. What the API model does not know it
+// refuses aloud.
 package sim

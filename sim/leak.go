@@ -38,6 +38,14 @@ func (e *errLeft) Error() string {
 		"w.Start sim.IgnoreGoroutines and the function that begins them, if nobody can.", e.why, strings.Join(named, "\n"))
 }
 
+// but is the error for what is left but for the goroutines that ignored functions have begun; nil if there are no others.
+func (e *errLeft) but(ignored []string) error {
+	if e.places = leftBehind(ignored); len(e.places) == 0 && len(ignored) > 0 {
+		return nil
+	}
+	return e
+}
+
 // inBubble is the first line of a goroutine that belongs to a bubble, as the runtime prints it.
 var inBubble = regexp.MustCompile(`^goroutine \d+ \[[^\]]*synctest bubble (\d+)`)
 

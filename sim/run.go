@@ -93,7 +93,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	}
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
-	err := bubble(t, &r.ignored, func(bt *testing.T) {
+	err := bubble(t, func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -103,6 +103,9 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	})
 	if carried != nil {
 		panic(carried)
+	}
+	if left, ok := err.(*errLeft); ok {
+		err = left.but(r.ignored)
 	}
 	if err != nil && r.verdict == nil {
 		r.verdict = &Verdict{Temper: "leak", Message: err.Error()}
@@ -128,8 +131,8 @@ const drain = 10 * time.Minute
 const failedTest = "failed"
 
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
-// before its story is told. Goroutines that ignored functions have begun may outlive it.
-func bubble(t *testing.T, ignored *[]string, f func(*testing.T)) (err error) {
+// before its story is told.
+func bubble(t *testing.T, f func(*testing.T)) (err error) {
 	underWay.Store(true)
 	defer underWay.Store(false)
 	done := make(chan struct{})
@@ -138,10 +141,7 @@ func bubble(t *testing.T, ignored *[]string, f func(*testing.T)) (err error) {
 		defer close(done)
 		defer func() {
 			if v := recover(); v != nil {
-				left := leftBehind(*ignored)
-				if len(left) > 0 || len(*ignored) == 0 {
-					err = &errLeft{v, left}
-				}
+				err = &errLeft{why: v}
 			} else if !finished {
 				err = fmt.Errorf("sim: the test was failed from inside the run (a data race, or t.Fatal in a reconciler)")
 			}

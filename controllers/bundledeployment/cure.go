@@ -36,7 +36,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -141,20 +140,11 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 	if err := p.client.Prune(deployed); err != nil {
 		return p.failed(v1alpha1.ReconcileFailed, err)
 	}
-	deployed.Labels = with(deployed.Labels, PrunedLabel, "true")
+	deployed.Labels = release.With(deployed.Labels, PrunedLabel, "true")
 	if err := p.client.Config.Releases.Update(deployed); err != nil {
 		return p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("writing down that nothing is left of what was there before: %w", err))
 	}
 	return nil
-}
-
-func with(labels map[string]string, key, value string) map[string]string {
-	labels = maps.Clone(labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[key] = value
-	return labels
 }
 
 // keep upgrades what is deployed if something else is wanted, and repairs it if not.

@@ -71,7 +71,7 @@ func (p *pass) finish(ctx context.Context) error {
 			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
 		}
 		if _, err := p.records.Decode(&indices[i]); errors.Is(err, release.ErrTorn) {
-			return p.mend(ctx, &indices[i], i == len(indices)-1, err)
+			return p.mend(ctx, &indices[i], err)
 		} else if err != nil {
 			return p.retrying(nil, err)
 		}
@@ -182,11 +182,12 @@ func (p *pass) history(index *corev1.Secret, err error) error {
 }
 
 // mend makes a record that cannot be read again, from the catalog, unless nobody needs it.
-func (p *pass) mend(ctx context.Context, index *corev1.Secret, newest bool, torn error) error {
+func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error {
 	bundle, status := bundleOf(index.Annotations), release.Status(index)
-	if giveUp := newest && p.overridden() && unfinished(status); giveUp || status != helmrelease.StatusDeployed && !(newest && unfinished(status)) {
+	begun := index.Name == p.newest.Name && unfinished(status)
+	if status != helmrelease.StatusDeployed && (!begun || p.overridden()) {
 		// It is history, or the user wants it to be.
-		if giveUp {
+		if begun {
 			if err := p.hold(ctx); err != nil {
 				return err
 			}

@@ -10,6 +10,6 @@
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //
 // What it does not do: impersonate the service account of an extension, ranges of versions, deprecation, and the preflight
-// check of CRD upgrades. The full cure runs no hooks of a chart when it goes on with an attempt that was begun; a slice of 20 s has to
+// check of CRD upgrades. The full cure does not go on with an attempt of a chart that has hooks; a slice of 20 s has to
 // be enough for all reads of such an attempt and for at least one write.
 package clusterextension

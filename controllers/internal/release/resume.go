@@ -111,13 +111,14 @@ func owned(of *release.Release) resource.VisitorFunc {
 		if err != nil {
 			return err
 		}
-		o.SetLabels(with(o.GetLabels(), managedBy, "Helm"))
-		o.SetAnnotations(with(with(o.GetAnnotations(), releaseName, of.Name), releaseNamespace, of.Namespace))
+		o.SetLabels(With(o.GetLabels(), managedBy, "Helm"))
+		o.SetAnnotations(With(With(o.GetAnnotations(), releaseName, of.Name), releaseNamespace, of.Namespace))
 		return nil
 	}
 }
 
-func with(m map[string]string, key, value string) map[string]string {
+// With sets a key of a map, and makes one if there is none.
+func With(m map[string]string, key, value string) map[string]string {
 	if m == nil {
 		m = map[string]string{}
 	}
