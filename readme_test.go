@@ -64,7 +64,7 @@ func TestPromoteOnce(t *testing.T) {
 		w.Apply(story.App("dev"), story.App("staging"), story.Pipeline("dev", "staging"))
 		report(w, "dev", "v1")
 		w.Settle()
-		report(w, "dev", "v2") // faults are on again until the next Settle
+		report(w, "dev", "v2") // faults may strike again, and in the first part of the next Settle
 		w.Settle()
 	})
 }

@@ -115,8 +115,8 @@ func Catalogue(entries []Entry) string {
 	for _, e := range entries {
 		s := e.Story
 		how, runs := e.FoundBy()
-		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s %q | %s (from %s) | %s | %s | %s | `%s` |\n",
-			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Temper, s.Property, s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
+		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s | %s (from %s) | %s | %s | %s | `%s` |\n",
+			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
 	}
 	return b.String()
 }

@@ -20,7 +20,7 @@ func Markdown(r Run) string {
 	if s == nil {
 		b.WriteString("Everything held.\n\n")
 	} else {
-		fmt.Fprintf(&b, "**%s %q broke** (`%s`)\n\n> %s\n\n", s.Temper, s.Property, s.Site, strings.ReplaceAll(s.Message, "\n", "\n> "))
+		fmt.Fprintf(&b, "**%s**\n\n> %s\n\n", broke(s), strings.ReplaceAll(s.Message, "\n", "\n> "))
 	}
 	fmt.Fprintf(&b, "```mermaid\n%s```\n", Sequence(r.History))
 	if s != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/story"
 )
 
 // The colours of a terminal, by what they stand for.
@@ -35,7 +36,7 @@ func Text(w io.Writer, r Run, colour bool) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, paint(bold, r.title()))
 	if s := r.Story; s != nil {
-		fmt.Fprintf(&b, "%s\n    %s\n", paint(bold+red, fmt.Sprintf("%s %q broke (%s)", s.Temper, s.Property, s.Site)), strings.ReplaceAll(s.Message, "\n", "\n    "))
+		fmt.Fprintf(&b, "%s\n    %s\n", paint(bold+red, broke(s)), strings.ReplaceAll(s.Message, "\n", "\n    "))
 	} else {
 		fmt.Fprintln(&b, paint(green, "everything held"))
 	}
@@ -80,4 +81,16 @@ func onChain(h *history.History) map[int]bool {
 		on[l.From], on[l.To] = true, true
 	}
 	return on
+}
+
+// broke says what broke in a story, and where that is declared.
+func broke(s *story.Story) string {
+	what := s.Headline()
+	if s.Property != "" {
+		what += " broke"
+	}
+	if s.Site != "" {
+		what += " (" + s.Site + ")"
+	}
+	return what
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/wavetank/wavetank/sim/internal/shell"
 )
 
 // This file is what other test frameworks need in order to host campaigns: sim itself knows only package testing.
@@ -188,7 +190,7 @@ func (h testHost) Replay(file string) string {
 	for _, p := range strings.Split(h.Name(), "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
 	}
-	return fmt.Sprintf("go test %s -run '%s' -sim.replay=%s", h.Package(), strings.Join(parts, "/"), filepath.ToSlash(file))
+	return fmt.Sprintf("go test %s -run %s -sim.replay=%s", h.Package(), shell.Quote(strings.Join(parts, "/")), shell.Word(filepath.ToSlash(file)))
 }
 
 // Package is what the test binary was built from: the test itself may have been started by a helper of another package.

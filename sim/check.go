@@ -94,10 +94,12 @@ func Replay(path string) ExploreOption {
 
 // Report is what a campaign found.
 type Report struct {
-	Name       string
-	Seed       uint64 // base seed
-	Runs       int    // runs made, the failing one included
-	Elapsed    time.Duration
+	Name    string        // of the campaign: the test's, with ~2 and so on for others in the same test
+	Seed    uint64        // base seed
+	Runs    int           // runs made, the failing one included, those for shrinking not
+	Elapsed time.Duration // real time, shrinking included
+	// Steps, Reconciles and Requests (to the API servers and to the outside) are those of all runs together, Virtual their
+	// virtual time.
 	Steps      int
 	Reconciles int
 	Requests   int
@@ -124,9 +126,10 @@ type Report struct {
 var running sync.Mutex
 
 // Explore runs a scenario many times and reports what it found without failing the test: for faulty variants, canaries
-// and tables. Misuse of the door still fails the test.
+// and tables. A scenario or an option that cannot be (Temper misuse) still fails the test.
 func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report {
 	t.Helper()
+	lookAgain()
 	s := flags
 	s.undisturbed = &undisturbed{}
 	s.host = testHost{t}
@@ -153,7 +156,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if s.keep && s.stories == "" {
 		s.stories = storyDir(name)
 	}
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	defer watch(t.Name(), s.hang)()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed = name, baseSeed(s.host.Name(), s.seed)
@@ -213,21 +216,28 @@ func (c *campaign) run(began time.Time) {
 		c.replay()
 		return
 	}
+	s := c.settings
+	search := newSearch(c)
 	if !c.regress() {
+		c.save(search, 0, began, true)
 		return
 	}
 	if c.settings.strategy == "rapid" {
 		c.byRapid(began)
+		c.save(search, 0, began, true)
 		return
 	}
-	s := c.settings
-	search := newSearch(c)
 	defer search.report()
 	if broken := search.prepare(); broken != nil {
 		c.found(0, c.report.Seed, "undisturbed", broken, broken)
+		c.save(search, 0, began, true)
 		return
 	}
-	for i := c.resume(search); s.runs == 0 || i < s.runs; i++ {
+	i := c.resume(search)
+	if c.report.Failure != nil && !s.keepGoing {
+		return // an earlier process has found it, and what it wrote down stays
+	}
+	for ; s.runs == 0 || i < s.runs; i++ {
 		if s.budget > 0 && c.report.Runs > 0 && time.Since(began) > s.budget {
 			c.save(search, i, began, true)
 			return

@@ -101,7 +101,7 @@ func twice(t *testing.T, scenario func(*World), seeds int, opts ...ExploreOption
 	for _, o := range opts {
 		o(&s)
 	}
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	differ, events := 0, 0
 	all := &campaign{progress: newProgress(time.Now())}
 	for i := range seeds {

@@ -34,13 +34,16 @@
 //   - Fault: something a controller may experience. Scenarios declare faults; choices place them.
 //   - Effect: something that leaves the cluster; its ledger survives crashes.
 //   - Property: always, eventually or sometimes, with a sentence for a name.
-//   - Settle: faults stop and are healed, scheduling becomes fair, and the world runs until nothing is left to do.
+//   - Settle: the world first goes on under faults, for up to three virtual minutes; then faults stop and are healed,
+//     scheduling becomes fair, and it runs until nothing is left to do. Then every eventually is judged, and faults may
+//     strike again.
 //   - Story: a minimised failing run on file, see package story.
 //
 // # Flags
 //
 // See go test -args -h for the -sim.* flags. Each has an environment twin (SIM_RUNS, …), because a flag given to ./...
-// fails in packages that do not import sim. By default a scenario runs 100 times or for 5 s of real time (20
+// fails in packages that do not import sim. Give -count=1 with them where a second run should not be the first one's
+// cached result, as with SIM_SEED=random. By default a scenario runs 100 times or for 5 s of real time (20
 // times with -short), from a base seed fixed by the test's name.
 //
 // # Limits
@@ -48,6 +51,6 @@
 // Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary:
 // they outlive lives and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map
 // ranges, select and math/rand/v2 in the code under test cannot be seeded; a sample of runs is repeated, and the first
-// step that differs is named. There is no kubelet, pod network or real socket. What the API model does not know it
-// refuses aloud.
+// step that differs is named. There is no pod network and no real socket; pods come up only where w.Builtin has a kubelet
+// (package models/kubelet), and run nothing. What the API model does not know it refuses aloud.
 package sim

@@ -19,7 +19,7 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	for i, e := range s.Tape {
 		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
 	}
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	v := execute(t, scenario, choice.Play(tape), flags).verdict
 	return v != nil && v.Property == s.Property
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -22,7 +23,10 @@ type Fault interface {
 // Scope narrows a fault to a part of the world.
 type Scope func(*scope)
 
-type scope struct{ process, kind, verb, name string }
+type scope struct {
+	process, kind, verb, name string
+	atOnce                    bool
+}
 
 // In narrows a fault to one process.
 func In(process string) Scope { return func(s *scope) { s.process = process } }
@@ -36,12 +40,19 @@ func OnVerb(verb string) Scope { return func(s *scope) { s.verb = verb } }
 // Named narrows a fault to one object, written "namespace/name" or "name".
 func Named(name string) Scope { return func(s *scope) { s.name = name } }
 
+// AtOnce lets a process that [Crash] kills for the first time start again at once, as the kubelet does with a container that
+// has not failed before; after that it waits for 10 s, 20 s and so on.
+func AtOnce() Scope { return func(s *scope) { s.atOnce = true } }
+
 func (s *scope) String() string {
 	var parts []string
 	for _, p := range []struct{ what, value string }{{"in ", s.process}, {"of ", s.kind}, {"on ", s.verb}, {"named ", s.name}} {
 		if p.value != "" {
 			parts = append(parts, p.what+p.value)
 		}
+	}
+	if s.atOnce {
+		parts = append(parts, "at once")
 	}
 	return strings.Join(parts, " ")
 }
@@ -60,12 +71,34 @@ type fault struct {
 	// drops a whole fault by one choice.
 	eager int
 	count FaultCount
+	unfit string // the scope that it was given and does not take
 }
 
 func newFault(name string, scopes []Scope) fault {
 	f := fault{name: name}
 	for _, s := range scopes {
 		s(&f.scope)
+	}
+	return f
+}
+
+// newOwned is newFault for a fault of one process.
+func newOwned(name, process string, scopes []Scope, also ...string) fault {
+	f := newFault(name, scopes).taking(append([]string{"OfKind", "OnVerb", "Named"}, also...)...)
+	f.count.Fault = f.String()
+	f.scope.process = process
+	return f
+}
+
+// taking says which scopes mean something to a fault: another one would make it strike everywhere, or nowhere.
+func (f fault) taking(scopes ...string) fault {
+	for _, s := range []struct {
+		name  string
+		given bool
+	}{{"In", f.scope.process != ""}, {"OfKind", f.scope.kind != ""}, {"OnVerb", f.scope.verb != ""}, {"Named", f.scope.name != ""}, {"AtOnce", f.scope.atOnce}} {
+		if s.given && !slices.Contains(scopes, s.name) {
+			f.unfit = fmt.Sprintf("by sim.%s; it takes sim.%s", s.name, strings.Join(scopes, ", sim."))
+		}
 	}
 	return f
 }

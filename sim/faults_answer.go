@@ -60,7 +60,7 @@ func (f *rejected) arrive(w *World, c *wire.Call) wire.Ruling {
 		r.denied = true
 	}
 	s := metav1.Status{Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid,
-		Message: fmt.Sprintf("%s %q is invalid: %s", c.Kind, c.Info.Name, f.message),
+		Message: fmt.Sprintf("%s %q is invalid: %s", schema.GroupKind{Group: c.Info.Group, Kind: c.Kind}, c.Info.Name, f.message),
 		Details: &metav1.StatusDetails{Name: c.Info.Name, Group: c.Info.Group, Kind: c.Kind,
 			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Message: f.message}}}}
 	if r.denied {
@@ -122,9 +122,9 @@ func forbiddenStatus(c *wire.Call) metav1.Status {
 
 // WebhookDown makes nobody answer at an admission webhook for windows of up to d, wherever it is served. Writes that it is
 // asked about fail with 500, or pass without it, as its failurePolicy says. Named narrows it to one webhook, by the name
-// that its configuration gives it. w.Apply tries again until somebody does.
+// that its configuration gives it. w.Apply and w.Remove try again every second for ten minutes, so keep d below that.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
-	return &webhookDown{newFault(fmt.Sprintf("WebhookDown(%v)", d), scopes), d, map[string]time.Duration{}}
+	return &webhookDown{newFault(fmt.Sprintf("WebhookDown(%v)", d), scopes).taking("Named"), d, map[string]time.Duration{}}
 }
 
 type webhookDown struct {
@@ -166,7 +166,7 @@ func (f *webhookDown) refuses(w *World, c *wire.Call) bool {
 
 // SlowNamespace makes each step of the namespace controller take up to d longer, and with it the end of a namespace.
 func SlowNamespace(d time.Duration, scopes ...Scope) Fault {
-	return &slowNamespace{newFault(fmt.Sprintf("SlowNamespace(%v)", d), scopes), d}
+	return &slowNamespace{newFault(fmt.Sprintf("SlowNamespace(%v)", d), scopes).taking("Named"), d}
 }
 
 type slowNamespace struct {

@@ -388,7 +388,7 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 	}, sim.Runs(50))
 	got := strings.Join(r.Warnings(), "\n")
 	want := "fault LeaderOverlap never had a point to strike at in 50 runs: look at its scope, or do not declare it\n" +
-		"fault Crash(mirror) never had a point to strike at in 50 runs: look at its scope, or do not declare it"
+		"fault Crash(mirror) of Secret never had a point to strike at in 50 runs: look at its scope, or do not declare it"
 	if !testing.Short() && got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -20,9 +20,7 @@ import (
 // may release. It starts again at once when it has ended; one that ends with an error waits for the kubelet's back-off,
 // and one that has not ended after 30 s is killed.
 func Restart(process string, scopes ...Scope) Fault {
-	f := newFault("Restart("+process+")", scopes)
-	f.scope.process = process
-	return &restart{f, 0}
+	return &restart{newOwned("Restart("+process+")", process, scopes), 0}
 }
 
 type restart struct {
@@ -57,9 +55,7 @@ func (f *restart) stop(w *World, c *wire.Call, when string) wire.Ruling {
 //
 // Its timers do go off while it is frozen, but what follows from them is held until it wakes up.
 func Pause(process string, d time.Duration, scopes ...Scope) Fault {
-	f := newFault(fmt.Sprintf("Pause(%s, %v)", process, d), scopes)
-	f.scope.process = process
-	return &pause{fault: f, max: d}
+	return &pause{fault: newOwned(fmt.Sprintf("Pause(%s, %v)", process, d), process, scopes), max: d}
 }
 
 type pause struct {

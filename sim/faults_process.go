@@ -17,7 +17,7 @@ import (
 // arrive in another order than they were written. Without it a watch event arrives before the reply to the write that
 // caused it.
 func StaleCache(d time.Duration, scopes ...Scope) Fault {
-	return &staleCache{newFault(fmt.Sprintf("StaleCache(%v)", d), scopes), d}
+	return &staleCache{newFault(fmt.Sprintf("StaleCache(%v)", d), scopes).taking("In", "OfKind", "Named"), d}
 }
 
 type staleCache struct {
@@ -43,11 +43,9 @@ func (s *staleCache) lag(w *World, st *wire.Stream, f apiserver.Frame) time.Dura
 }
 
 // Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The kubelet starts it
-// again after its back-off of 10 s to 5 min.
+// again after its back-off of 10 s to 5 min, as one that has failed before; with [AtOnce] the first restart comes at once.
 func Crash(process string, scopes ...Scope) Fault {
-	f := newFault("Crash("+process+")", scopes)
-	f.scope.process = process
-	return &crash{fault: f}
+	return &crash{fault: newOwned("Crash("+process+")", process, scopes, "AtOnce")}
 }
 
 type crash struct {
@@ -67,13 +65,16 @@ func (c *crash) kill(w *World, call *wire.Call, when string) wire.Ruling {
 		return wire.Ruling{}
 	}
 	c.mark(w, call, when)
+	if l, ok := call.Port.Owner.(*process.Life); ok && c.scope.atOnce {
+		l.Process.Fresh()
+	}
 	return wire.Ruling{Kill: true}
 }
 
 // RacingRequeue hands keys to reconcilers once more than their events would: at once, while the key is still being
 // reconciled, or up to a minute later, as a resync, a duplicate event or a leftover timer does.
 func RacingRequeue(scopes ...Scope) Fault {
-	return &racingRequeue{newFault("RacingRequeue", scopes)}
+	return &racingRequeue{newFault("RacingRequeue", scopes).taking("In", "Named")}
 }
 
 type racingRequeue struct{ fault }

@@ -126,7 +126,7 @@ func statusAnswer(s metav1.Status) *apiserver.Response {
 // Unreachable cuts a process off from the API server for windows of up to d: its requests are refused at the socket and its watches hear
 // nothing until the window ends.
 func Unreachable(d time.Duration, scopes ...Scope) Fault {
-	return &unreachable{newFault(fmt.Sprintf("Unreachable(%v)", d), scopes), d, map[string]time.Duration{}}
+	return &unreachable{newFault(fmt.Sprintf("Unreachable(%v)", d), scopes).taking("In"), d, map[string]time.Duration{}}
 }
 
 type unreachable struct {

@@ -26,6 +26,7 @@ type settings struct {
 	maxSteps    int
 	verify      int
 	verbose     bool
+	log         bool
 	keepGoing   bool
 	shrink      time.Duration
 	hang        time.Duration
@@ -53,15 +54,29 @@ func init() {
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all (env SIM_SHRINK)")
 	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "real time without progress after which a run counts as hung (env SIM_HANG)")
 	flag.BoolVar(&flags.keepGoing, "sim.keep-going", env("KEEP_GOING", false, strconv.ParseBool), "go on after a failure and group what is found by cause (env SIM_KEEP_GOING)")
+	flag.BoolVar(&flags.log, "sim.log", env("LOG", false, strconv.ParseBool), "print what the programs log, with virtual time: for -sim.replay (env SIM_LOG)")
 	flag.BoolVar(&flags.verbose, "sim.v", env("V", false, strconv.ParseBool), "print every event of a failing or replayed run (env SIM_V)")
 }
 
 // badEnv keeps what was wrong with the environment until a scenario can report it.
 var badEnv error
 
+// variables are the names that were looked up.
+var variables []string
+
+// lookAgain reads the environment where go test notices it, so that it does not take a result for cached that was made with
+// other settings.
+func lookAgain() {
+	for _, name := range variables {
+		os.Getenv(name)
+	}
+	shardFromEnvironment()
+}
+
 func env[T any](name string, otherwise T, parse func(string) (T, error)) T {
-	s, ok := os.LookupEnv("SIM_" + name)
-	if !ok || s == "" {
+	variables = append(variables, "SIM_"+name)
+	s := os.Getenv("SIM_" + name)
+	if s == "" {
 		return otherwise
 	}
 	v, err := parse(s)
@@ -108,7 +123,7 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}
 	for _, name := range []string{"sim.seed", "sim.strategy"} {
-		if s.replay != "" && given(name, "") {
+		if flags.replay != "" && given(name, "") { // sim.Replay has its way where only the option is given
 			return fmt.Errorf("sim: -sim.replay plays the choices of a story, so leave out -%s", name)
 		}
 	}
@@ -122,7 +137,7 @@ func (s settings) check() error {
 
 // given says whether a setting was made by flag or environment.
 func given(flagName, envName string) bool {
-	if _, ok := os.LookupEnv(envName); ok {
+	if os.Getenv(envName) != "" {
 		return true
 	}
 	found := false

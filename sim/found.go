@@ -105,9 +105,14 @@ func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length
 	if c.report.Failure == nil || c.report.Failure.Run == f.Run {
 		c.report.Failure = f
 	}
+	c.group(f, after.Steps)
+}
+
+// group adds a failure to those of its cause.
+func (c *campaign) group(f *Failure, steps int) {
 	found := &story.Result{Findings: c.report.Findings}
 	found.Found(story.Finding{Cause: f.cause(), Temper: f.Temper, Property: f.Property, Count: 1, First: f.Run, Strategy: f.Strategy,
-		Story: string(f.Story.Encode()), Steps: after.Steps})
+		Story: string(f.Story.Encode()), Steps: steps})
 	c.report.Findings = found.Findings
 }
 
@@ -288,6 +293,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 		c.settings.host.Logf("sim: %s has drifted: the code no longer asks for %s, so %d of its %d choices were not used",
 			path, strings.Join(ids, ", "), len(drift), len(s.Tape))
 	}
+	tellWavetank(res.verdict)
 	if res.verdict == nil {
 		return true
 	}
@@ -316,7 +322,26 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 	}
 	c.picture(f)
 	c.report.Failure = f
+	if c.settings.replay == "" {
+		f.Strategy = "a story that is kept"
+		c.group(f, f.Story.After.Steps)
+	}
 	return false
+}
+
+// tellWavetank adds a line on a story that was replayed to the file that the wavetank command asks for: an exit code does not
+// say whether a test of that name was there.
+func tellWavetank(v *Verdict) {
+	path := os.Getenv("WAVETANK_REPLAYED")
+	if path == "" || flags.replay == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return // whoever asked will miss it
+	}
+	defer f.Close()
+	fmt.Fprintln(f, map[bool]string{true: "held", false: "broke"}[v == nil])
 }
 
 // Text is the failure as people read it: the sentence and where it stands, the story as the controllers saw it, how far

@@ -29,7 +29,7 @@ func Fuzz(f *testing.F, scenario func(*World)) {
 		if err := s.check(); err != nil {
 			t.Fatal(err)
 		}
-		defer process.Enter(runLog, process.Outside{})()
+		defer process.Enter(runLog(), process.Outside{})()
 		defer watch(t.Name(), s.hang)()
 		res := execute(t, scenario, choice.Bytes(data), s)
 		if res.verdict == nil {

@@ -25,7 +25,7 @@ import (
 // one runs a scenario once from a seed.
 func one(t *testing.T, scenario func(*World), seed uint64) *result {
 	t.Helper()
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	r := execute(t, scenario, choice.NewRandom(seed), flags)
 	if r.verdict != nil {
 		t.Fatal(r.verdict.sentence())
@@ -80,7 +80,7 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	if testing.Short() {
 		runs = 200
 	}
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	some := func(n int) {
 		for i := range n {
 			execute(t, func(w *World) {

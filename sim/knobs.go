@@ -8,8 +8,7 @@ import (
 
 // Vary lets the choices of each run decide what the process's ctrl.Options leave unset: which of the two work queues, one
 // to four workers, a resync period of ten minutes instead of ten hours, a client that reads its own writes, warm-up,
-// and [ListThenWatch]. What a controller sets itself, as with WithOptions, stays. Give it after
-// [Options].
+// and [ListThenWatch]. What a controller sets itself, as with WithOptions, stays.
 func Vary() ProcessOption { return func(p *processOptions) { p.vary = true } }
 
 // ListThenWatch makes the process's informers list at resourceVersion=0 and watch then, as client-go did by default before

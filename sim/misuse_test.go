@@ -6,6 +6,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -288,6 +289,20 @@ var scenes = []misuse{
 	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() }, "the scenario's goroutine was ended from inside"),
 	in("a world that never settles", startFidgety,
 		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due", "the last write was update ConfigMap default/a by fidgety"),
+	{"a scenario of too many steps", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) {
+			for i := range 60 {
+				w.Apply(configMap(fmt.Sprint("a", i)))
+			}
+		}, sim.MaxSteps(50), sim.Stories(t.TempDir()))
+	}, []string{"the run has taken 50 steps and is still in", "allow more by sim.MaxSteps or -sim.max-steps"}},
+	in("a fault that cannot be narrowed so", func(w *sim.World) { w.Inject(sim.WebhookDown(time.Minute, sim.OfKind("Widget"))) },
+		"fault WebhookDown(1m0s) of Widget cannot be narrowed by sim.OfKind; it takes sim.Named"),
+	in("a crash of two processes", func(w *sim.World) {
+		w.Start("a", idle)
+		w.Start("b", idle)
+		w.Inject(sim.Crash("a", sim.In("b")))
+	}, "fault Crash(a) cannot be narrowed by sim.In; it takes sim.OfKind, sim.OnVerb, sim.Named, sim.AtOnce"),
 	{"a world that takes too many steps", func(t *testing.T) {
 		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},

@@ -10,8 +10,8 @@ import (
 	shipped "github.com/wavetank/wavetank/sim/property"
 )
 
-// settles is the property of the default pack that [World.Settle] judges by itself.
-const settles = "settles"
+// settles is the property of the default pack that [World.Settle] judges by itself, and worldSettles its sentence.
+const settles, worldSettles = "settles", "the world settles"
 
 // defaultPack are the properties that every run is judged by without being asked, see [World.Without].
 func defaultPack() []*property {
@@ -43,6 +43,9 @@ func (w *World) Without(names ...string) {
 		known = append(known, p.sentence)
 	}
 	for _, name := range names {
+		if name == worldSettles {
+			name = settles
+		}
 		if !slices.Contains(known, name) {
 			w.misuse("w.Without(%q): the default pack has no such property, only %q", name, known)
 		}

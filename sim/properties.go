@@ -32,8 +32,8 @@ func (w *World) Always(sentence string, holds func(*history.History) error) {
 	w.declare(&property{temper: always, sentence: sentence, holds: holds})
 }
 
-// Eventually declares that holds must return nil whenever the world has settled. It is judged by [World.Settle] alone, so a
-// scenario that never settles afterwards is refused: it could not fail.
+// Eventually declares that holds must return nil whenever the world has settled or, where the property "settles" is switched
+// off, Settle gives up waiting. It is judged by [World.Settle] alone, so a scenario that never settles afterwards is refused: it could not fail.
 func (w *World) Eventually(sentence string, holds func(*history.History) error) {
 	w.declare(&property{temper: eventually, sentence: sentence, holds: holds})
 }

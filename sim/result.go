@@ -1,11 +1,16 @@
 package sim
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/story"
 )
 
@@ -22,7 +27,7 @@ func (c *campaign) result(next int) *story.Result {
 	out := &story.Result{
 		Test: r.Name, Package: c.settings.host.Package(), Seed: r.Seed, Strategy: c.settings.strategy, Planned: c.settings.runs, Shard: shard, Shards: shards,
 		Next: next, Complete: r.Complete, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
-		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(),
+		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(), Build: build(),
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
 	for _, f := range r.Faults {
@@ -46,12 +51,46 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	c.report.Elapsed = c.before + time.Since(began)
 	s.report()
 	if err := c.result(next).Write(c.settings.report); err != nil {
-		c.t.Logf("sim: the campaign's result could not be kept: %v", err)
+		c.settings.host.Logf("sim: the campaign's result could not be kept: %v", err)
 	}
 }
 
+// earlier is the failure that an earlier process found, as far as its story tells.
+func earlier(f story.Finding, stories string) *Failure {
+	out := &Failure{Verdict: Verdict{Temper: f.Temper, Property: f.Property, Message: f.Cause}, Run: f.First, Strategy: f.Strategy, History: &history.History{}}
+	s, err := story.Decode([]byte(f.Story))
+	if err != nil {
+		return out
+	}
+	out.Story, out.Site, out.Message, out.Step, out.Took = s, s.Site, s.Message, s.After.Steps, s.Took
+	if path := filepath.Join(stories, s.Name()); stories != "" {
+		if _, err := os.Stat(path); err == nil {
+			out.File = path
+		}
+	}
+	return out
+}
+
+// build tells test binaries apart: what other code has found says nothing of this one.
+var build = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+})
+
 // resume takes up what an earlier process has left, and returns the number of the run to go on with. A result of other
-// settings is not taken up; it will be overwritten.
+// code or other settings is not taken up; it will be overwritten.
 func (c *campaign) resume(s *search) int {
 	if c.settings.report == "" {
 		return 0
@@ -62,15 +101,18 @@ func (c *campaign) resume(s *search) int {
 		return 0
 	}
 	if err != nil {
-		c.t.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
+		c.settings.host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
 	}
-	if old.Seed != fresh.Seed || old.Strategy != fresh.Strategy || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned ||
-		fresh.Versions["go"] != old.Versions["go"] {
+	if old.Package != fresh.Package || old.Test != fresh.Test || old.Build != fresh.Build || old.Seed != fresh.Seed ||
+		old.Strategy != fresh.Strategy || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned || old.Next == 0 {
 		return 0
 	}
 	r := &c.report
 	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled
 	r.Findings, c.before = old.Findings, old.Elapsed
+	if len(old.Findings) > 0 {
+		r.Failure = earlier(old.Findings[0], c.settings.stories)
+	}
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, FaultCount(f))
@@ -81,6 +123,6 @@ func (c *campaign) resume(s *search) int {
 	for _, n := range old.Strategies {
 		s.counts[n.Name] = &StrategyCount{Name: n.Name, Runs: n.Runs, Finds: n.Finds}
 	}
-	c.t.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.Name, c.settings.report)
+	c.settings.host.Logf("sim: going on with run %d of %s, as %s has it", old.Next, r.Name, c.settings.report)
 	return old.Next
 }

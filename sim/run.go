@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -10,11 +11,13 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/garbage"
 	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/models/protection"
 	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
@@ -25,9 +28,9 @@ import (
 
 // Verdict is why a run failed.
 type Verdict struct {
-	// Temper is always, eventually, settles, expectation, panic, leak, failed or misuse.
+	// Temper is always, eventually, settles, expectation, panic, leak, nondeterminism, failed or misuse.
 	Temper string
-	// Property is the sentence that broke; empty for a panic, a leak or misuse.
+	// Property is the sentence that broke; empty for the tempers from expectation on, which are about no property.
 	Property string
 	// Site is where the property was declared, as file:line.
 	Site string
@@ -184,6 +187,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 			}
 		}
 		w.sched.SetFair(true)
+		w.cancel()
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
 		r.compares, r.outcomes, r.ignored = w.compares, w.outcomes, w.ignored
@@ -219,14 +223,14 @@ type carry struct{ value any }
 
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness()}
-	w.ctx = context.Background()
+	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
 	server.SetAuthorizer(rbac.New(server))
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
-	w.procs = process.New(w.sched, h, w.wire, runLog)
+	w.procs = process.New(w.sched, h, w.wire, runLog())
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit
 	w.sched.Granted = w.granted
@@ -235,8 +239,15 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.user = newUserClient(w, wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())
+	w.Builtin(protection.New()...)
 	return w
 }
 
-// runLog is where controllers under test log: nowhere, until somebody wants to read it.
-var runLog = logr.Discard()
+// runLog is where controllers under test log: nowhere, unless somebody wants to read it.
+func runLog() logr.Logger {
+	if !flags.log {
+		return logr.Discard()
+	}
+	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) },
+		funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"}) // of the bubble's clock, which begins at midnight
+}

@@ -29,6 +29,9 @@ const patience = longestBackOff
 // the harness does not see, cache synchronisation every 100 ms for one.
 const hush = time.Second
 
+// settling is what the world is in while w.Settle waits for it.
+const settling = "w.Settle"
+
 // murmur is how long nothing may have happened but reconciles that change nothing, and their Events: where many keys poll,
 // the world is never hushed.
 const murmur = time.Minute
@@ -129,7 +132,7 @@ func (w *World) storm() {
 		} else {
 			w.sched.Step(until)
 		}
-		w.bounded()
+		w.bounded(settling)
 	}
 }
 
@@ -186,7 +189,7 @@ func (w *World) converge() bool {
 		if w.sched.Steps() > w.settings.maxSteps && slices.Contains(w.without, settles) {
 			return false
 		}
-		w.bounded()
+		w.bounded(settling)
 	}
 }
 
@@ -302,14 +305,14 @@ func (w *World) unsettled(bound string) {
 	for _, kind := range w.procs.Unserved() {
 		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)
 	}
-	w.fail(&Verdict{Temper: "settles", Property: "the world settles", Message: msg})
+	w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: msg})
 }
 
 // endings ends the run when a program ended in a way that no world can go on from.
 func (w *World) endings() {
 	w.raise()
-	if w.pendingMisuse != "" {
-		w.misuse("%s", w.pendingMisuse)
+	if w.pending != nil {
+		w.fail(w.pending)
 	}
 }
 
@@ -320,6 +323,6 @@ func (w *World) drive(replied func() bool) {
 		w.sched.Quiesce()
 		w.endings()
 		w.sched.Step(w.sched.Now() + time.Hour)
-		w.bounded()
+		w.bounded("w.Apply, w.Remove or w.Client()")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/story"
 )
 
@@ -29,16 +30,8 @@ func TestShardsMakeTheSameRuns(t *testing.T) {
 			t.Fatalf("%v: %v\n%s", env, err, out)
 		}
 	}
-	read := func(name string) *story.Result {
-		t.Helper()
-		r, err := story.ReadResult(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
 	run()
-	whole := read("TestShardsMakeTheSameRuns.json")
+	whole := kept(t, dir, "TestShardsMakeTheSameRuns.????????.json")
 	var shards []*story.Result
 	for i, env := range [][]string{
 		{"SIM_SHARD=0/3"},
@@ -46,7 +39,7 @@ func TestShardsMakeTheSameRuns(t *testing.T) {
 		{"TEST_SHARD_INDEX=2", "TEST_TOTAL_SHARDS=3"},
 	} {
 		run(env...)
-		shards = append(shards, read(fmt.Sprintf("TestShardsMakeTheSameRuns.shard-%d-of-3.json", i)))
+		shards = append(shards, kept(t, dir, fmt.Sprintf("*.shard-%d-of-3.json", i)))
 	}
 	merged, err := story.Merge(shards)
 	if err != nil {
@@ -65,17 +58,27 @@ func TestShardsMakeTheSameRuns(t *testing.T) {
 	}
 }
 
+// kept is the one result in a directory whose file's name matches.
+func kept(t *testing.T, dir, pattern string) *story.Result {
+	t.Helper()
+	paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+	if len(paths) != 1 {
+		t.Fatalf("%d files match %s", len(paths), pattern)
+	}
+	r, err := story.ReadResult(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // TestACampaignGoesOnWhereItWasCutOff: its result on disk tells where.
 func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
 	dir := t.TempDir()
 	report := sim.ReportTo(dir)
 	holds := mailing(mailer{})
 	first := sim.Explore(t, holds, sim.Runs(30), sim.For(0), report)
-	path := filepath.Join(dir, "TestACampaignGoesOnWhereItWasCutOff.json")
-	cut, err := story.ReadResult(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cut := kept(t, dir, "Test*.????????.json")
 	cut.Complete, cut.Planned, cut.Next = false, 50, 30
 	if err := cut.Write(dir); err != nil {
 		t.Fatal(err)
@@ -86,12 +89,65 @@ func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
 	if first.Runs != 30 || second.Runs != 50 || !second.Complete {
 		t.Errorf("%d runs, then %d; complete: %v (%v)", first.Runs, second.Runs, second.Complete, time.Since(began))
 	}
-	done, err := story.ReadResult(path)
-	if err != nil {
+	if done := kept(t, dir, "Test*.????????.json"); done.Runs != 50 || !done.Complete || done.Steps <= cut.Steps {
+		t.Errorf("the result reads %+v", done)
+	}
+}
+
+// TestAnEarlierFindingIsNotForgotten: what a process found before it was killed fails the campaign that goes on after it, and
+// what other code has found is none of its business.
+func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
+	dir := t.TempDir()
+	explore := func(scenario func(*sim.World)) sim.Report {
+		sim.ForgetCampaigns()
+		return sim.Explore(t, scenario, sim.Runs(40), sim.For(0), sim.Shrink(0), sim.ReportTo(dir))
+	}
+	first := explore(stormy)
+	if first.Failure == nil {
+		t.Fatal("the storm breaks nothing")
+	}
+	if again := explore(mailing(mailer{})); again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property || again.Failure.Site != first.Failure.Site {
+		t.Errorf("the campaign that went on after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
+	}
+	other := kept(t, dir, "Test*.????????.json")
+	other.Build = "another one"
+	if err := other.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	if done.Runs != 50 || !done.Complete || done.Steps <= cut.Steps {
-		t.Errorf("the result reads %+v", done)
+	if fresh := explore(mailing(mailer{})); fresh.Runs != 40 || fresh.Err() != nil {
+		t.Errorf("a campaign of other code made %d runs and says %v", fresh.Runs, fresh.Err())
+	}
+}
+
+// TestCampaignsThatEndEarlyLeaveAResult: where the run without disturbances breaks, where a story that is kept does, and where
+// rapid draws.
+func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
+	broken := func(w *sim.World) {
+		w.Always("there is nothing", func(h *history.History) error {
+			if n := len(h.Objects("", "ConfigMap")); n > 0 {
+				return fmt.Errorf("there are %d", n)
+			}
+			return nil
+		})
+		w.Apply(configMap("a"))
+		w.Settle()
+	}
+	stories := t.TempDir()
+	for name, opts := range map[string][]sim.ExploreOption{
+		"an undisturbed run":   {sim.Strategy("portfolio"), sim.Stories(stories)},
+		"rapid":                {sim.Strategy("rapid")},
+		"a story that is kept": {sim.Stories(stories)},
+	} {
+		if name == "a story that is kept" {
+			sim.ForgetCampaigns()
+			sim.Explore(t, broken, sim.Runs(1), sim.Stories(stories))
+		}
+		dir := t.TempDir()
+		sim.ForgetCampaigns()
+		sim.Explore(t, broken, append(opts, sim.Runs(3), sim.Shrink(0), sim.ReportTo(dir))...)
+		if r := kept(t, dir, "Test*.????????.json"); len(r.Findings) != 1 || r.Findings[0].Property != "there is nothing" {
+			t.Errorf("%s: the result's findings are %+v", name, r.Findings)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func long(faults ...Fault) func(*World) {
 // of client-go: who owns which field is worked out earlier, and apimachinery throws for that (managedfields'
 // NewProbabilisticSkipNonAppliedManager).
 func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
-	defer process.Enter(runLog, process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{})()
 	scenario := long(StaleCache(10*time.Second), MissedStates(10*time.Second), RacingRequeue(), LostReply(), Conflict())
 	windowed := flags
 	windowed.window = 2 * time.Minute

@@ -52,9 +52,10 @@ type World struct {
 	verdict    *Verdict
 	over       bool // torn down
 	ctx        context.Context
+	cancel     context.CancelFunc
 	ignored    []string // functions whose goroutines may outlive their process
-	// pendingMisuse is an ending found where the run could not be unwound.
-	pendingMisuse string
+	// pending is an ending found where the run could not be unwound.
+	pending *Verdict
 	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
 	foreign *Verdict
 }
@@ -74,8 +75,10 @@ func (w *World) fail(v *Verdict) {
 }
 
 // misuse ends the run because the scenario asks for something that cannot be.
-func (w *World) misuse(format string, args ...any) {
-	w.fail(&Verdict{Temper: "misuse", Message: "sim: " + fmt.Sprintf(format, args...)})
+func (w *World) misuse(format string, args ...any) { w.fail(misuse(format, args...)) }
+
+func misuse(format string, args ...any) *Verdict {
+	return &Verdict{Temper: "misuse", Message: "sim: " + fmt.Sprintf(format, args...)}
 }
 
 // alive unwinds again if the scenario goes on after its run has ended.
@@ -226,7 +229,12 @@ func (w *World) Inject(faults ...Fault) {
 		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
 			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
 		}
-		c.count.Fault = f.String()
+		if c.unfit != "" {
+			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
+		}
+		if c.count.Fault == "" {
+			c.count.Fault = f.String()
+		}
 		c.eager = w.choices.Choose("fault "+f.String(), 3)
 		w.faults = append(w.faults, f)
 		if f, ok := f.(*pause); ok {
@@ -244,7 +252,7 @@ func (w *World) Sleep(d time.Duration) {
 	}
 	until := w.sched.Now() + d
 	for w.sched.Step(until) {
-		w.bounded()
+		w.bounded("w.Sleep")
 	}
 }
 
@@ -275,9 +283,14 @@ func (w *World) granted() {
 }
 
 // bounded gives up on a run that has taken too many steps.
-func (w *World) bounded() {
-	if w.sched.Steps() > w.settings.maxSteps {
-		w.unsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", w.settings.maxSteps))
+func (w *World) bounded(in string) {
+	switch limit := w.settings.maxSteps; {
+	case w.sched.Steps() <= limit:
+	case in == settling:
+		w.unsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
+	default:
+		w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: fmt.Sprintf("the run has taken %d steps and is still in %s, "+
+			"before it is asked to settle; if it is meant to be that long, allow more by sim.MaxSteps or -sim.max-steps", limit, in)})
 	}
 }
 
@@ -287,11 +300,14 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	var panicked *process.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		w.pendingMisuse = fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, panicked.Value, panicked.Stack)
+		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, panicked.Value, panicked.Stack)
+		if w.pending = misuse("%s", message); w.anyFault() { // it may take that fault: a run to be shrunk, kept and replayed
+			w.pending = &Verdict{Temper: "panic", Message: message}
+		}
 	case errors.As(err, &bad) && !w.anyFault():
-		w.pendingMisuse = fmt.Sprintf("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
+		w.pending = misuse("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
 	}
-	return w.pendingMisuse == ""
+	return w.pending == nil
 }
 
 // schemes that w.Client knows from the start. The second is the one to which programs without a manager add their types.

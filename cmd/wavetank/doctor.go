@@ -73,12 +73,19 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	}
 	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
 	cc, _ := output(cmd, "go", "env", "CC")
-	_, missing := exec.LookPath(strings.Fields(cc + " ")[0:1][0])
+	compiler := "for go test -race"
+	if words := strings.Fields(cc); cgo != "1" || len(words) == 0 || !found(words[0]) {
+		compiler = "none, which only go test -race needs: install gcc, or set CGO_ENABLED=1"
+	}
 	if strings.Contains(strings.Join(patterns, " "), "...") {
 		out = append(out, finding{"hazards", true, "wavetank vet " + strings.Join(patterns, " ") + " looks for what no seed can decide"})
 	}
-	out = append(out, finding{"C compiler", cgo == "1" && missing == nil, "for go test -race: install gcc, or set CGO_ENABLED=1"})
-	return out
+	return append(out, finding{"C compiler", true, compiler})
+}
+
+func found(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // module says which version of a module the build uses.

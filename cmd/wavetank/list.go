@@ -41,7 +41,7 @@ func listCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					fmt.Fprintf(out, "  story %s: %s %q\n", relative(path), s.Temper, s.Property)
+					fmt.Fprintf(out, "  story %s: %s\n", relative(path), s.Headline())
 				}
 			}
 			return nil

@@ -134,7 +134,9 @@ func TestBadInput(t *testing.T) {
 	junk := filepath.Join(dir, "junk.txtar")
 	evil := filepath.Join(dir, "evil.txtar")
 	s := story.Story{Test: "TestX", Package: "x", Temper: "always", Property: "p", Replay: "go test x -exec=/bin/sh -sim.replay=y"}
-	for path, data := range map[string][]byte{junk: []byte("no story"), evil: s.Encode()} {
+	gone, old := filepath.Join(dir, "gone.txtar"), s
+	old.Replay = "go test " + shop + " -run '^TestThatIsNoMore$' -sim.replay=y"
+	for path, data := range map[string][]byte{junk: []byte("no story"), evil: s.Encode(), gone: old.Encode()} {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -147,6 +149,7 @@ func TestBadInput(t *testing.T) {
 		{"requires at least 1 arg", []string{"replay"}},
 		{"not a wavetank story", []string{"replay", junk}},
 		{"-exec=/bin/sh", []string{"replay", evil}},
+		{"its command chooses no test any more", []string{"replay", gone}},
 		{"at least one process", []string{"run", shop, "--procs", "0"}},
 		{"would never end", []string{"run", shop, "--runs", "0"}},
 		{"no regular expression", []string{"run", shop, "--run", "("}},

@@ -70,8 +70,13 @@ func shrinkCommand() *cobra.Command {
 }
 
 func replayAll(cmd *cobra.Command, paths, extra []string) error {
+	dir, err := os.MkdirTemp("", "wavetank")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	broke := false
-	for _, path := range paths {
+	for i, path := range paths {
 		args, err := replayArgs(path, extra)
 		if err != nil {
 			return err
@@ -80,14 +85,19 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		test := exec.CommandContext(cmd.Context(), "go", args...)
 		test.Cancel = interrupt(test)
 		test.Stdout, test.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-		var exit *exec.ExitError
-		switch err := test.Run(); {
+		replayed := filepath.Join(dir, fmt.Sprint(i))
+		test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
+		err = test.Run()
+		outcomes, _ := os.ReadFile(replayed)
+		switch {
 		case cmd.Context().Err() != nil:
 			return errInterrupted
-		case errors.As(err, &exit) && exit.ExitCode() == 1:
+		case strings.Contains(string(outcomes), "broke"):
 			broke = true
 		case err != nil:
-			return fmt.Errorf("go test: %w", err)
+			return fmt.Errorf("%s was not replayed: go test: %w", path, err)
+		case len(outcomes) == 0:
+			return fmt.Errorf("%s was not replayed: its command chooses no test any more; has the test another name now?", path)
 		}
 	}
 	if broke {

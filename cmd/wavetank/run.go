@@ -38,9 +38,10 @@ func runCommand() *cobra.Command {
 		Use:   "run [packages]",
 		Short: "Run campaigns on all cores, a process each, and merge what they find",
 		Long: "Builds the tests of each package that imports sim once and runs them in several processes of one CPU each (measured\n" +
-			"faster than one process with several CPUs). Process i makes the runs i, i+n, i+2n, …: the same runs as one process\n" +
-			"would make. Results are kept in --report while the campaign runs; started again with the same flags, it goes on where it\n" +
-			"was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.",
+			"faster than one process with several CPUs). Process i makes the runs i, i+n, i+2n, …; where one process alone would\n" +
+			"let evolve learn from earlier runs, they make random ones. All tests of a package run in every process: choose with --run.\n" +
+			"Results are kept in --report while the campaign runs; started again with the same flags and the same code, it goes on\n" +
+			"where it was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.",
 		Example: "  wavetank run ./... --runs 10000\n  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("runs") && o.runs < 0 {
@@ -133,7 +134,7 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 			return mergeErr
 		}
 		if len(merged) == 0 {
-			fmt.Fprintf(out, "%s: no campaign was begun: no test was chosen, or a story that is kept breaks first\n", p.Path)
+			fmt.Fprintf(out, "%s: no campaign was begun: no test was chosen, or none of them could begin\n", p.Path)
 		}
 		results = append(results, merged...)
 		if ctx.Err() != nil {

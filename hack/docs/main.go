@@ -55,7 +55,7 @@ decide whether it is on, where it strikes and how hard, and shrinking takes away
 
 	w.Inject(sim.Crash("operator"), sim.StaleCache(30*time.Second, sim.OfKind("Pod")))
 
-w.Settle heals all faults: what was delayed arrives, what was cut off is reachable, who was frozen goes on. A lasting
+w.Settle lets faults strike for up to three virtual minutes more and heals them all then: what was delayed arrives, what was cut off is reachable, who was frozen goes on. A lasting
 condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
 
 # Scope
@@ -107,7 +107,7 @@ func (p page) render(root string) ([]byte, error) {
 	if intro == "" {
 		intro = pkg.Doc
 	}
-	b.Write(markdown(pkg, intro))
+	b.Write(markdown(pkg, intro, p.names))
 	b.WriteString("\n| name | in short |\n| --- | --- |\n")
 	for _, name := range p.names {
 		f := funcs[name]
@@ -119,13 +119,13 @@ func (p page) render(root string) ([]byte, error) {
 	for _, name := range p.names {
 		f := funcs[name]
 		fmt.Fprintf(&b, "\n## %s\n\n```go\n%s\n```\n\n", name, source(fset, f.Decl))
-		b.Write(markdown(pkg, f.Doc))
+		b.Write(markdown(pkg, f.Doc, p.names))
 		if len(f.Examples) == 0 {
 			return nil, fmt.Errorf("%s.%s has no example", p.dir, name)
 		}
 		for _, e := range f.Examples {
 			b.WriteString("\n")
-			b.Write(markdown(pkg, e.Doc))
+			b.Write(markdown(pkg, e.Doc, p.names))
 			fmt.Fprintf(&b, "```go\n%s\n```\n", body(fset, e))
 		}
 	}
@@ -150,13 +150,16 @@ func load(fset *token.FileSet, dir string) (*doc.Package, error) {
 	return doc.NewFromFiles(fset, files, filepath.ToSlash(dir))
 }
 
-// markdown writes a doc comment; its headings are those of a section.
-func markdown(pkg *doc.Package, text string) []byte {
+// markdown writes a doc comment; its headings are those of a section, and names of the page are links to them.
+func markdown(pkg *doc.Package, text string, names []string) []byte {
 	p := pkg.Printer()
 	p.HeadingLevel = 3
 	p.HeadingID = func(*comment.Heading) string { return "" }
 	p.DocLinkURL = func(l *comment.DocLink) string {
 		if l.ImportPath == "" && l.Recv == "" {
+			if !slices.Contains(names, l.Name) {
+				return "https://pkg.go.dev/github.com/wavetank/wavetank/" + pkg.ImportPath + "#" + l.Name
+			}
 			return "#" + strings.ToLower(l.Name)
 		}
 		return l.DefaultURL("https://pkg.go.dev/")

@@ -3,12 +3,13 @@
 //
 // What an operator sees follows the documentation of the pod lifecycle
 // (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/): phases, the conditions PodScheduled, Initialized,
-// ContainersReady and Ready, container states with restart counts, restarts after 10 s, 20 s, … 300 s, which begins anew
-// once a container has run for 10 minutes, and graceful termination within the pod's grace period.
+// ContainersReady and Ready, container states with restart counts, restarts at once, then after 10 s, 20 s, … 300 s, which
+// begins anew once a container has run for 10 minutes, and graceful termination within the pod's grace period.
 //
 // # What is different
 //
-// All containers of a pod share its fate; init containers take no time of their own. Probes, resources, taints and
+// All containers of a pod share its fate; init containers take no time of their own. A pod is ready as soon as it is Running,
+// unless its plan says that it never is. Probes, resources, taints and
 // affinity are not looked at. A node never fails.
 package kubelet
 
@@ -206,9 +207,12 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 	if k.Now()-state.began >= wellAfter {
 		state.inARow = 0
 	}
-	wait := min(firstRestart<<min(state.inARow, 10), lastRestart)
+	wait := time.Duration(0) // at once after the first end, as doBackOff has it (pkg/kubelet/kuberuntime/kuberuntime_manager.go)
+	if state.inARow > 0 {
+		wait = min(firstRestart<<min(state.inARow-1, 10), lastRestart)
+	}
 	state.inARow++
-	state.waiting = true
+	state.waiting = wait > 0
 	k.report(state, corev1.PodRunning, false)
 	k.After(wait, key(p), func() {
 		state.waiting = false

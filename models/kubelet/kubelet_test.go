@@ -55,6 +55,8 @@ func waits(t *testing.T, c *actortest.Cluster, n int) (out []time.Duration) {
 		case len(s) == 0:
 		case s[0].State.Waiting != nil && ended == 0:
 			ended = c.Now()
+		case s[0].RestartCount > count && ended == 0: // at once
+			out, count = append(out, 0), s[0].RestartCount
 		case s[0].RestartCount > count:
 			out, count, ended = append(out, c.Now()-ended), s[0].RestartCount, 0
 		}
@@ -62,13 +64,13 @@ func waits(t *testing.T, c *actortest.Cluster, n int) (out []time.Duration) {
 	return out
 }
 
-// TestRestartsBackOff asks for 10 s, doubling to 5 min, and for 10 s again after the container has run for 10 minutes. The
-// start itself takes nothing here.
+// TestRestartsBackOff asks for a restart at once, then after 10 s, doubling to 5 min, and at once again after the container
+// has run for 10 minutes. The start itself takes nothing here.
 func TestRestartsBackOff(t *testing.T) {
 	short, long := kubelet.Plan{Run: 2 * time.Second, Exit: 1}, kubelet.Plan{Run: 11 * time.Minute, Exit: 1}
 	got := waits(t, pod(t, corev1.RestartPolicyAlways, short, short, short, short, short, short, short, long, short), 9)
-	for i, want := range []time.Duration{10, 20, 40, 80, 160, 300, 300, 10, 20} {
-		if i >= len(got) || got[i] < (want-1)*time.Second || got[i] > (want+1)*time.Second {
+	for i, want := range []time.Duration{0, 10, 20, 40, 80, 160, 300, 0, 10} {
+		if i >= len(got) || got[i] < max(0, want-1)*time.Second || got[i] > (want+1)*time.Second {
 			t.Fatalf("the waits are %v; number %d should be %d s", got, i+1, want)
 		}
 	}

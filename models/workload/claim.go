@@ -16,7 +16,10 @@ import (
 func syncClaim(c *controller, namespace, name string) (time.Duration, error) {
 	path := actor.Path("", "v1", namespace, "persistentvolumeclaims", name)
 	claim := read[corev1.PersistentVolumeClaim](c, path)
-	if claim == nil || claim.DeletionTimestamp != nil || claim.Status.Phase == corev1.ClaimBound {
+	if claim == nil {
+		return 0, reclaim(c, namespace, name)
+	}
+	if claim.DeletionTimestamp != nil || claim.Status.Phase == corev1.ClaimBound {
 		return 0, nil
 	}
 	if claim.Spec.VolumeName == "" {
@@ -40,4 +43,24 @@ func syncClaim(c *controller, namespace, name string) (time.Duration, error) {
 		return 0, actor.Do(c, http.MethodPut, path+"/status", claim, nil)
 	}
 	return 0, nil
+}
+
+// reclaim deletes the volumes of a claim that has gone, where they are to go with it.
+func reclaim(c *controller, namespace, name string) error {
+	all, err := actor.List[corev1.PersistentVolume](c, actor.Path("", "v1", "", "persistentvolumes", ""))
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		v := &all[i]
+		if of := v.Spec.ClaimRef; of == nil || of.Namespace != namespace || of.Name != name || v.DeletionTimestamp != nil ||
+			v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+			continue
+		}
+		err := actor.Do(c, http.MethodDelete, actor.Path("", "v1", "", "persistentvolumes", v.Name), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &v.UID}}, nil)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
 }

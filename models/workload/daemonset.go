@@ -145,6 +145,9 @@ func (f *fleet) roll() (bool, error) {
 		return false, nil
 	}
 	spare, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(f.status.DesiredNumberScheduled), true)
+	if spare == 0 && u.MaxSurge != nil {
+		spare, _ = intstr.GetScaledValueFromIntOrPercent(u.MaxSurge, int(f.status.DesiredNumberScheduled), true)
+	}
 	if ready(f.stale) && int(f.status.NumberUnavailable) >= spare {
 		return false, nil
 	}

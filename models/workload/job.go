@@ -38,6 +38,9 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	if w.job = read[batchv1.Job](c, w.path); w.job == nil {
 		return 0, freeOrphans(c, namespace, name)
 	}
+	if by := w.job.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
+		return 0, nil // somebody else's
+	}
 	selector, err := metav1.LabelSelectorAsSelector(w.job.Spec.Selector)
 	if err != nil {
 		return 0, nil
@@ -109,6 +112,8 @@ func (w *work) start() (bool, error) {
 	case w.over() != "":
 	case spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil || spec.BackoffLimitPerIndex != nil:
 		w.condition(s, batchv1.JobFailed, "NotModelled", "podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
+	case spec.PodReplacementPolicy != nil && *spec.PodReplacementPolicy == batchv1.Failed:
+		w.condition(s, batchv1.JobFailed, "NotModelled", "podReplacementPolicy Failed is not modelled")
 	case w.suspended() && s.StartTime != nil:
 		s.StartTime = nil
 	case !w.suspended() && s.StartTime == nil:

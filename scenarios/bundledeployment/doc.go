@@ -10,8 +10,8 @@
 //
 // As reported (V0) there are three attempts for each sleep once sleeps are longer than a namespace takes to go, and the
 // status names the cause for a ten-thousandth of the time. What the pull request made of it (V1, V2) holds where namespaces
-// go within its 30 s, and is worse than the fault where they take longer: every attempt changes the status, and the
-// operator never sleeps again.
+// go within its 30 s, and is worse than the fault where they take longer, up to three times that: every attempt changes the
+// status, and the operator never sleeps again.
 //
 // It is also defeated, whatever the namespace takes, by watches on the kinds of the bundle: what the clean-up deletes wakes
 // its owner. That needs no second deployment. An upgrade is made in a process that has installed the kinds before, so a
@@ -35,10 +35,11 @@
 //
 // # What upstream ships
 //
-// V3: nothing is undone, and ten records are kept. It settles, says why, bounds its records, keeps the old version, and
-// blocks no worker. It gives up three things. What a failed first install has made stays until somebody removes it. An
-// operator that dies within an action leaves a record that is pending for ever, which no later attempt gets past. And where
-// a refusal says something else each time, a time or a uid, each attempt is news to the status and starts the next one.
+// V3: nothing is undone, and ten records are kept. It settles, says why, bounds its records, keeps the old version, and no
+// worker of it waits for what it undoes. It gives up more than that. What a failed first install has made stays until
+// somebody removes it, and so does what a failed upgrade has made that is given up. An operator that dies within an action
+// leaves a record that is pending for ever, which no later attempt gets past. Where a refusal says something else each time, a
+// time or a uid, each attempt is news to the status and starts the next one. And it works on for whoever takes the deployment over.
 //
 // A mended deployment is installed soon with all variants but the two that do not wait for what they undo: its first
 // attempt meets what is being removed, and then it waits for the back-off of all failures before. A crash within the clean-up
@@ -46,5 +47,6 @@
 //
 // V4 keeps what V3 keeps. It removes the remains of a first install without waiting for them, takes a pending record of a
 // process whose time is over for a failed one, writes only while it holds the newest record, and lets the record, not the work
-// queue, say when the next attempt is due. It has four workers, because one failing attempt alone may take seconds while requests are slow.
+// queue, say when the next attempt is due. It goes on with an attempt of its own; of one whose process has died it applies
+// the chart that is wanted now, which comes to the same where attempts are safe to repeat. It has four workers, because one failing attempt alone may take seconds while requests are slow.
 package bundledeployment

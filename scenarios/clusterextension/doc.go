@@ -28,6 +28,13 @@
 //
 // To forget a record (V2, V2b, V4) also gives its number away: the next record is revision 2 again.
 //
+// # Where the judges are milder than the wish
+//
+// The status is true if what it names has been there as a whole, not if it still is: see the habit above. A record may be
+// touched when its writer is dead or its time is over, as with a lease, because nobody can know of the first. Nothing gives up
+// after so many attempts; from the fifth interruption on the status of V6 says that something may be killing the operator.
+// Crashes within a rollback are swept with records in one piece, those within everything that V6 does with shards.
+//
 // # What takes the time
 //
 // BenchmarkSettledInstall with a CPU profile: half of the CPU time is Helm's (rendering, decoding of YAML, building of objects), a sixth
@@ -35,7 +42,7 @@
 //
 // # What upstream ships
 //
-// Neither pull request was merged. The default path is V0: it keeps all the safety there is, by not moving, and gives up
+// Neither pull request was merged. The default path is V0: it keeps most of the safety there is, by not moving, and gives up
 // progress. Behind a feature gate another engine keeps the oldest unfinished revision as the target, and does not ask
 // the catalog meanwhile: the rule of V5 and V6.
 package clusterextension

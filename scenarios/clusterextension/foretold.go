@@ -8,7 +8,7 @@ import (
 )
 
 // settled is what became of the thread.
-const settled = "Neither pull request was merged: the default path is still V0, which keeps all the safety there is by not moving. Behind a\n" +
+const settled = "Neither pull request was merged: the default path is still V0, which keeps most of the safety there is by not moving. Behind a\n" +
 	"feature gate, off by default, another engine keeps the oldest unfinished revision as the target and does not ask the catalog\n" +
 	"meanwhile: the rule of V5 and V6."
 

@@ -197,7 +197,7 @@ func (h *History) ObjectsIn(cluster, group, kind string) []Object {
 	return h.Live(func(ref Ref) bool { return ref.Cluster == cluster && ref.Group == group && ref.Kind == kind })
 }
 
-// Live returns the current server-side objects that are wanted, ordered by kind, namespace and name.
+// Live returns the current server-side objects that are wanted, ordered by cluster, group, kind, namespace and name.
 func (h *History) Live(wanted func(Ref) bool) []Object {
 	var out []Object
 	for ref, c := range h.objects {
@@ -205,11 +205,12 @@ func (h *History) Live(wanted func(Ref) bool) []Object {
 			out = append(out, Object{ref, c.UID, c.Revision, c.Object})
 		}
 	}
-	slices.SortFunc(out, func(a, b Object) int { return a.Ref.compare(b.Ref) })
+	slices.SortFunc(out, func(a, b Object) int { return a.Ref.Compare(b.Ref) })
 	return out
 }
 
-func (r Ref) compare(o Ref) int {
+// Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders numbers.
+func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Cluster, o.Cluster), cmp.Compare(r.Group, o.Group), cmp.Compare(r.Kind, o.Kind),
 		cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))
 }

@@ -209,7 +209,7 @@ func DeletionOrder(first, then history.Ref) func(*history.History) error {
 					continue
 				}
 				there := slices.DeleteFunc(sorted(live), func(ref history.Ref) bool {
-					return ref.Namespace != c.Ref.Namespace && ref.Namespace != "" && c.Ref.Namespace != ""
+					return ref.Cluster != c.Ref.Cluster || ref.Namespace != c.Ref.Namespace && ref.Namespace != "" && c.Ref.Namespace != ""
 				})
 				if breaks("DeletionOrder: something that should have gone before", len(there) > 0) {
 					return fmt.Errorf("%s went away by %s, though what must go first was still there: %v", c.Ref, what(e), there)

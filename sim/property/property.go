@@ -25,13 +25,13 @@
 // Where a [history.Ref] selects objects, its empty fields match anything.
 //
 // [sim.World.Always]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Always
+// [sim.Window]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#Window
 // [sim.World.Without]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Without
 // [sim.World.Eventually]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Eventually
 package property
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -127,7 +127,7 @@ func controllerOf(reconcile string) string {
 
 // selects says whether the pattern matches the object: empty fields match anything.
 func selects(pattern, ref history.Ref) bool {
-	return (pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
+	return (pattern.Cluster == "" || pattern.Cluster == ref.Cluster) && (pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
 		(pattern.Namespace == "" || pattern.Namespace == ref.Namespace) && (pattern.Name == "" || pattern.Name == ref.Name)
 }
 
@@ -175,9 +175,7 @@ func sorted[V any](m map[history.Ref]V) []history.Ref {
 	for ref := range m {
 		out = append(out, ref)
 	}
-	slices.SortFunc(out, func(a, b history.Ref) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(out, history.Ref.Compare)
 	return out
 }
 

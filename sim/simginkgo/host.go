@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/internal/shell"
 )
 
 // host is a spec as sim.Host.
@@ -30,11 +30,8 @@ func (h *host) Package() string { return h.pkg }
 // Replay implements sim.Host. Ginkgo matches the focus against the suite's description, a blank, and the spec's text.
 func (h *host) Replay(file string) string {
 	return fmt.Sprintf("go test %s -run %s -ginkgo.focus=%s -sim.replay=%s", h.pkg,
-		quote("^"+regexp.QuoteMeta(h.bootstrap)+"$"), quote(" "+regexp.QuoteMeta(h.spec)+"$"), filepath.ToSlash(file))
+		shell.Quote("^"+regexp.QuoteMeta(h.bootstrap)+"$"), shell.Quote(" "+regexp.QuoteMeta(h.spec)+"$"), shell.Word(filepath.ToSlash(file)))
 }
-
-// quote makes one word of a text for a POSIX shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Cleanup implements sim.Host.
 func (h *host) Cleanup(f func()) { ginkgo.DeferCleanup(f) }

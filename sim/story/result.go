@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 )
 
@@ -41,6 +42,8 @@ type Result struct {
 	Strategies []StrategyTotal   `json:"strategies,omitempty"`
 	Findings   []Finding         `json:"findings,omitempty"`
 	Versions   map[string]string `json:"versions,omitempty"`
+	// Build tells the test binary from any other, as by its SHA-256; empty where that is not known.
+	Build string `json:"build,omitempty"`
 	// Growth says how many different features had been seen after so many runs; of shards, it is not merged.
 	Growth []Growth `json:"growth,omitempty"`
 	// Slowest are the runs that took longest, the slowest first.
@@ -124,19 +127,24 @@ func ReadResult(path string) (*Result, error) {
 	return r, nil
 }
 
-// FileName is the name of the result's file.
+// FileName is the name of the result's file: the test's, as far as file systems take it, and a number that tells tests of
+// equal names in different packages apart.
 func (r *Result) FileName() string {
-	name := strings.Map(func(c rune) rune {
-		if c == '/' || c == '\\' || c == ' ' || c == ':' {
-			return '_'
-		}
-		return c
-	}, r.Test)
+	name := unfit.ReplaceAllString(r.Test, "_")
+	name = name[:min(len(name), longestName)]
+	h := fnv.New32a()
+	h.Write([]byte(r.Package + " " + r.Test))
+	name += fmt.Sprintf(".%08x", h.Sum32())
 	if r.Shards > 1 {
 		name += fmt.Sprintf(".shard-%d-of-%d", r.Shard, r.Shards)
 	}
 	return name + ".json"
 }
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~-]+`)
+
+// longestName keeps file names below the 255 bytes that file systems take.
+const longestName = 150
 
 // Write stores the result in a directory, all of it or nothing.
 func (r *Result) Write(dir string) error {

@@ -68,7 +68,7 @@ func TestAResultSurvivesItsFile(t *testing.T) {
 	if err := want.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadResult(filepath.Join(dir, "TestX.shard-3-of-9.json"))
+	got, err := ReadResult(filepath.Join(dir, want.FileName()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +83,20 @@ func TestAResultSurvivesItsFile(t *testing.T) {
 		if _, err := ReadResult(bad); err == nil || !strings.Contains(err.Error(), "is not a campaign's result") {
 			t.Errorf("%q was read: %v", content, err)
 		}
+	}
+}
+
+func TestResultsOfOtherTestsLieElsewhere(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range []Result{
+		{Package: "example.com/a", Test: "TestX"}, {Package: "example.com/b", Test: "TestX"}, {Test: "TestX/a_b"}, {Test: "TestX/a/b"}, {Test: "TestX/a b"},
+		{Test: strings.Repeat("long ", 100)}, {Test: strings.Repeat("long ", 100) + "and"}, {Test: "TestX", Shard: 1, Shards: 2},
+	} {
+		name := r.FileName()
+		if seen[name] || len(name) > 250 || strings.ContainsAny(name, "/ ") {
+			t.Errorf("the result of %s %s would be called %q", r.Package, r.Test, name)
+		}
+		seen[name] = true
 	}
 }
 

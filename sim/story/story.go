@@ -52,6 +52,15 @@ type Choice struct {
 	Value int
 }
 
+// Headline is what broke, in a few words: the property, or the first line of the message where it is about none.
+func (s *Story) Headline() string {
+	if s.Property != "" {
+		return fmt.Sprintf("%s %q", s.Temper, s.Property)
+	}
+	message, _, _ := strings.Cut(s.Message, "\n")
+	return fmt.Sprintf("%s: %s", s.Temper, message)
+}
+
 // Length measures a run.
 type Length struct{ Choices, Faults, Steps int }
 

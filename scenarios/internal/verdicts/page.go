@@ -24,9 +24,9 @@ const header = `# Verdicts of %[1]s
 This page is written by ` + "`make verdicts STORY=%[1]s`" + `; do not edit it. ` + "`go test ./scenarios/%[1]s`" + ` fails when it is stale, replays
 every story, and tries the cells that hold again.
 
-A cell is a question and a variant. Expected is what the dossier said, which was written from the public thread and the
-code upstream before anything ran; observed is what the runs showed: ✗ falls, ✓ holds, – nothing is said or asked. For a
-cell that falls, runs are those until it did and steps those of its shortest story; for one that holds, all runs and all
+A cell is a question and a variant. Expected is what the dossier said: notes, not kept here, that were written from the
+public thread and the code upstream before anything ran. Observed is what the runs showed: ✗ falls, ✓ holds, ~ in part, –
+nothing is said or asked. For a cell that falls, runs are those until it did and steps those of its shortest story; for one that holds, all runs and all
 steps, with every fault that the question lists; where several questions are asked of the same happenings, a variant is
 asked in each run all that it answers. Commit is the one on which the cell was last observed.
 

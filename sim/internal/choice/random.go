@@ -68,13 +68,13 @@ func Bytes(data []byte) Oracle {
 		if p.Odds > 1 && b < 256-256/p.Odds {
 			return 0
 		}
-		v := b
+		v := uint64(b)
 		for n := p.N; n > 256; n >>= 8 {
-			v = v<<8 | next()
+			v = v<<8 | uint64(next())
 		}
 		if p.Odds > 1 {
-			return 1 + v%(p.N-1)
+			return 1 + int(v%uint64(p.N-1))
 		}
-		return v % p.N
+		return int(v % uint64(p.N))
 	})
 }

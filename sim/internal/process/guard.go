@@ -3,7 +3,9 @@ package process
 import (
 	"context"
 
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
@@ -72,4 +74,32 @@ func (g *guarded) pass() {
 func (g *guarded) NeedLeaderElection() bool {
 	r, ok := g.Runnable.(manager.LeaderElectionRunnable)
 	return !ok || r.NeedLeaderElection()
+}
+
+// catcher is a runnable of the operator's own, whose panic ends its program and not the test binary.
+type catcher struct{ manager.Runnable }
+
+// caught returns what to add to a manager in the place of r: r itself where its type decides how it is run.
+func caught(r manager.Runnable) manager.Runnable {
+	switch r.(type) {
+	case *manager.Server, webhook.Server, interface{ GetCache() cache.Cache }, interface{ Warmup(context.Context) error }:
+		return r
+	}
+	return catcher{r}
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable, with what a manager assumes of those that do not.
+func (c catcher) NeedLeaderElection() bool {
+	r, ok := c.Runnable.(manager.LeaderElectionRunnable)
+	return !ok || r.NeedLeaderElection()
+}
+
+// Start implements manager.Runnable.
+func (c catcher) Start(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Value: v, Stack: stack()}
+		}
+	}()
+	return c.Runnable.Start(ctx)
 }

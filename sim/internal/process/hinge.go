@@ -30,7 +30,7 @@ type controllerFields struct {
 
 // errNoHinge explains what to do when controller-runtime has moved.
 var errNoHinge = errors.New("wavetank: this version of controller-runtime keeps a controller's Do, NewQueue and RateLimiter elsewhere; " +
-	"use controller-runtime v0.24.1 to v0.25.2, or update sim/internal/process/hinge.go")
+	"use controller-runtime v0.25, or update sim/internal/process/hinge.go")
 
 // fieldsOf finds the fields if r is a controller over reconcile.Request; ok is false for any other runnable.
 func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
@@ -79,8 +79,11 @@ func warmsUp(r manager.Runnable) bool {
 // hook puts the observers into a controller that is being added to a manager, and returns what to add in its place.
 func (l *Life) hook(r manager.Runnable) (manager.Runnable, error) {
 	f, ok, err := fieldsOf(r)
-	if err != nil || !ok {
+	if err != nil {
 		return r, err
+	}
+	if !ok {
+		return caught(r), nil
 	}
 	l.mu.Lock()
 	l.hooked = append(l.hooked, &hooked{name: f.name, runnable: r})

@@ -8,6 +8,8 @@ package process
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +52,9 @@ type Process struct {
 	world     *World
 	life      *Life // nil between lives
 	lives     int
-	failures  int // in a row, for the kubelet's back-off
+	failures  int  // in a row, for the kubelet's back-off
+	fresh     bool // the next failure may count as the first
+	forgiven  bool // and one has
 	restart   *sched.Action
 	startedAt time.Duration
 }
@@ -197,6 +201,22 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
+// stack is where a panic came from, to be called where it is recovered. It has no addresses, so that two runs say the same.
+func stack() string {
+	var b strings.Builder
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") {
+			fmt.Fprintf(&b, "%s\n\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return b.String()
+		}
+	}
+}
+
 // Config is the rest.Config that the life's program is given.
 func (l *Life) Config() *rest.Config {
 	return &rest.Config{
@@ -307,39 +327,6 @@ func (l *Life) bury() {
 	}
 	l.cancel()
 	l.world.Sched.Disturb()
-}
-
-// kubelet's restart back-off, https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
-const (
-	firstBackOff = 10 * time.Second
-	maxBackOff   = 300 * time.Second
-	backOffReset = 10 * time.Minute
-)
-
-// again schedules the next life. why is how the last one ended, in words, and asked whether it was asked to.
-func (p *Process) again(failed, asked bool, why string) {
-	w := p.world
-	var wait time.Duration
-	if w.Sched.Now()-p.startedAt >= backOffReset {
-		p.failures = 0
-	}
-	if failed {
-		wait = min(firstBackOff<<min(p.failures, 10), maxBackOff)
-		p.failures++
-	}
-	p.restart = &sched.Action{
-		Order: p.Name + " restart",
-		What:  func() string { return "restart of " + p.Name + ", which " + why },
-		Delay: func() time.Duration { return wait },
-		Own:   wait,
-		Do: func() {
-			if asked {
-				reseed(uint64(w.Sched.Choices.Choose("dice "+p.Name, 1<<16)))
-			}
-			p.begin()
-		},
-	}
-	w.Sched.Park(p.restart)
 }
 
 // Life is the current life; nil while the process is down.

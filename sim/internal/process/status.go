@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"runtime/debug"
 	"sort"
 	"time"
 
@@ -236,5 +235,3 @@ func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
 	}
 	return schema.GroupKind{}
 }
-
-func stack() string { return string(debug.Stack()) }

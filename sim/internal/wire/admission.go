@@ -205,8 +205,8 @@ func (h *webhookCall) arrive() {
 // handled serves a request as net/http's server does, which hangs up when a handler panics.
 func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response, err error) {
 	defer func() {
-		if recover() != nil {
-			resp, err = nil, io.EOF
+		if v := recover(); v != nil {
+			resp, err = nil, fmt.Errorf("%w (its handler panicked: %v)", io.EOF, v)
 		}
 	}()
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}

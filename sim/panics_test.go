@@ -1,0 +1,126 @@
+package sim_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// careless has a manager run something that takes it for granted that an object can be read.
+func careless(faults ...sim.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Start("careless", func(mgr ctrl.Manager) error {
+			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+				for ctx.Err() == nil {
+					var cm corev1.ConfigMap
+					if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Namespace: "default", Name: "a"}, &cm); err != nil {
+						panic("it must be there")
+					}
+					select {
+					case <-ctx.Done():
+					case <-time.After(time.Minute):
+					}
+				}
+				return nil
+			}))
+		})
+		w.Inject(faults...)
+		w.Sleep(10 * time.Minute)
+		w.Settle()
+	}
+}
+
+// TestAPanicThatTakesAFaultIsAFinding: it has a seed and a story, though no reconcile panicked.
+func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
+	there := func(w *sim.World) {
+		w.Apply(configMap("a"))
+		careless(sim.ServerError())(w)
+	}
+	f := sim.Explore(t, there, sim.Runs(200), sim.For(0)).Failure
+	if f == nil || f.Temper != "panic" || !strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) || !strings.Contains(f.Message, "panics_test.go:") {
+		t.Fatalf("got %+v", f)
+	}
+	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 || !strings.HasPrefix(f.Story.Headline(), "panic: process ") {
+		t.Errorf("its story is %+v", f.Story)
+	}
+}
+
+// TestCrashAtOnce: the first restart waits for nothing, the second for 10 s.
+func TestCrashAtOnce(t *testing.T) {
+	var starts, ends []history.Time
+	quick := false
+	sim.Explore(t, func(w *sim.World) {
+		w.Start("counter", func(mgr ctrl.Manager) error {
+			return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
+		})
+		w.Inject(sim.Crash("counter", sim.AtOnce()))
+		w.Apply(configMap("total", "n", "0"))
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			w.Apply(withRole("ticket", configMap(name)))
+		}
+		w.Settle()
+		starts, ends = nil, nil
+		for i := range w.History().Events {
+			switch e := &w.History().Events[i]; e.Kind {
+			case history.Start:
+				starts = append(starts, e.At)
+			case history.Crash:
+				ends = append(ends, e.At)
+			}
+		}
+		for i := range ends {
+			if wait := starts[i+1] - ends[i]; i == 0 && wait >= time.Second || i == 1 && (wait < 10*time.Second || wait > 11*time.Second) {
+				t.Errorf("after end number %d the process started again after %v", i+1, wait)
+			}
+		}
+		quick = quick || len(ends) > 1
+	}, sim.Runs(100), sim.For(0), sim.Verify(20))
+	if !quick {
+		t.Error("no run had two crashes")
+	}
+}
+
+// TestClaimsGo: what keeps storage that is in use lets go of what is not.
+func TestClaimsGo(t *testing.T) {
+	report := sim.Explore(t, func(w *sim.World) {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: configMap("data").ObjectMeta, Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
+		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+		w.Apply(claim)
+		var got corev1.PersistentVolumeClaim
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(claim), &got); err != nil || !slices.Contains(got.Finalizers, "kubernetes.io/pvc-protection") {
+			t.Errorf("the claim has the finalizers %v (%v)", got.Finalizers, err)
+		}
+		w.Remove(claim)
+		w.Settle()
+		if n := len(w.History().Objects("", "PersistentVolumeClaim")); n > 0 {
+			t.Error("the claim is still there")
+		}
+	}, sim.Runs(5))
+	if err := report.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheContextEndsWithTheRun: a model of the outside may wait for it.
+func TestTheContextEndsWithTheRun(t *testing.T) {
+	if err := sim.Explore(t, func(w *sim.World) {
+		ctx := w.Context()
+		go func() { <-ctx.Done() }()
+		w.Settle()
+	}, sim.Runs(3)).Err(); err != nil {
+		t.Error(err)
+	}
+}
