@@ -5,6 +5,8 @@
 // finalizers are put on by the API server, as its admission plugin StorageObjectInUseProtection does; these controllers put
 // them back where somebody has taken them off, and take them off when they are no longer needed.
 //
+// models/upstream holds them against the real ones.
+//
 // A pod uses a claim from when it is scheduled until it is gone, whatever its phase; a claim of an ephemeral volume until
 // the pod is shut down.
 //

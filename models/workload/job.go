@@ -112,8 +112,6 @@ func (w *work) start() (bool, error) {
 	case w.over() != "":
 	case spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil || spec.BackoffLimitPerIndex != nil:
 		w.condition(s, batchv1.JobFailed, "NotModelled", "podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
-	case spec.PodReplacementPolicy != nil && *spec.PodReplacementPolicy == batchv1.Failed:
-		w.condition(s, batchv1.JobFailed, "NotModelled", "podReplacementPolicy Failed is not modelled")
 	case w.suspended() && s.StartTime != nil:
 		s.StartTime = nil
 	case !w.suspended() && s.StartTime == nil:

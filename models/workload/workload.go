@@ -21,9 +21,9 @@
 //
 // The hashes in the names of ReplicaSets and ControllerRevisions are stable but not those of upstream. Pods are created
 // and deleted one at a time rather than in bursts that double. No Events are recorded. A DaemonSet's maxSurge counts as a
-// maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success policies, back-off limits
-// per index and the pod replacement policy Failed are not obeyed: a Job that asks for one is left alone, and says so in a
-// condition of type Failed with reason NotModelled. The volume of a claim goes with it where its reclaim policy is Delete;
+// maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success policies and back-off
+// limits per index are not obeyed: a Job that asks for one is left alone, and says so in a condition of type Failed with reason
+// NotModelled. A pod of a Job that is deleted counts as failed at once, also with the pod replacement policy Failed. The volume of a claim goes with it where its reclaim policy is Delete;
 // its phase is not kept.
 package workload
 
