@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"slices"
 )
 
 // Roles, bindings and webhook configurations: pkg/apis/rbac, pkg/apis/admissionregistration. They are stored; enforcing
@@ -141,7 +142,7 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 	if namespaced {
 		kinds = []string{"Role", "ClusterRole"}
 	}
-	if !contains(kinds, ref.Kind) {
+	if !slices.Contains(kinds, ref.Kind) {
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
 	for i, s := range subjects {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -289,7 +290,7 @@ var (
 // protect adds the finalizer of the StorageObjectInUseProtection admission plugin; its controllers take it off when
 // nothing uses the object.
 func protect(meta *metav1.ObjectMeta, finalizer string) {
-	if !contains(meta.Finalizers, finalizer) {
+	if !slices.Contains(meta.Finalizers, finalizer) {
 		meta.Finalizers = append(meta.Finalizers, finalizer)
 	}
 }

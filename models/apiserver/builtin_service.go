@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -167,7 +168,7 @@ func validateService(s *corev1.Service) field.ErrorList {
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {
 		errs = append(errs, field.Required(field.NewPath("spec", "externalName"), ""))
 	}
-	if types := serviceTypes(); !contains(types, string(spec.Type)) {
+	if types := serviceTypes(); !slices.Contains(types, string(spec.Type)) {
 		errs = append(errs, field.NotSupported(field.NewPath("spec", "type"), spec.Type, types))
 	}
 	return append(errs, repeatedPorts(spec.Ports)...)

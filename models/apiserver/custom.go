@@ -258,7 +258,7 @@ func readsMeta(props *apiextensions.JSONSchemaProps) bool {
 		return true
 	}
 	for _, name := range []string{"metadata", "kind", "apiVersion"} {
-		if contains(props.Required, name) {
+		if slices.Contains(props.Required, name) {
 			return true
 		}
 		plain := apiextensions.JSONSchemaProps{Type: props.Properties[name].Type, Description: props.Properties[name].Description}

@@ -114,7 +114,7 @@ func establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
 // noteStoredVersion records the storage version among those that objects may be stored in.
 func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
 	for _, v := range crd.Spec.Versions {
-		if v.Storage && !contains(crd.Status.StoredVersions, v.Name) {
+		if v.Storage && !slices.Contains(crd.Status.StoredVersions, v.Name) {
 			crd.Status.StoredVersions = append(crd.Status.StoredVersions, v.Name)
 		}
 	}

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,7 @@ func (c *call) deleteDefinition(o *object, crd *apiextensionsv1.CustomResourceDe
 	draft := o.draft()
 	now := metav1.NewTime(c.s.now())
 	draft.meta.DeletionTimestamp = &now
-	if !contains(draft.meta.Finalizers, cleanupFinalizer) {
+	if !slices.Contains(draft.meta.Finalizers, cleanupFinalizer) {
 		draft.meta.Finalizers = append(draft.meta.Finalizers, cleanupFinalizer)
 	}
 	status := &draft.typed.(*apiextensionsv1.CustomResourceDefinition).Status
@@ -47,7 +48,7 @@ func (c *call) deleteDefinition(o *object, crd *apiextensionsv1.CustomResourceDe
 func (c *call) cleanUpInstances(o *object) {
 	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
 	k := c.s.registry.byResource(crd.Spec.Group, crd.Spec.Names.Plural)
-	if k == nil || k.custom == nil || !contains(crd.Finalizers, cleanupFinalizer) {
+	if k == nil || k.custom == nil || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
 		return
 	}
 	instances := &call{s: c.s, req: c.req, kind: k, ver: k.storage, terminating: true}
@@ -93,7 +94,7 @@ func (c *call) instanceRemoved() {
 	d := &call{s: c.s, req: c.req, kind: c.s.registry.byResource("apiextensions.k8s.io", "customresourcedefinitions")}
 	d.ver = d.kind.storage
 	o, exists := d.lookup(c.kind.plural + "." + c.kind.group)
-	if !exists || o.meta.DeletionTimestamp == nil || !contains(o.meta.Finalizers, cleanupFinalizer) {
+	if !exists || o.meta.DeletionTimestamp == nil || !slices.Contains(o.meta.Finalizers, cleanupFinalizer) {
 		return
 	}
 	d.finishDefinition(o)

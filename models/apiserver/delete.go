@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -249,7 +250,7 @@ func (c *call) collectorFinalizers(meta *metav1.ObjectMeta, opts *metav1.DeleteO
 
 func sameSet(a, b []string) bool {
 	for _, s := range a {
-		if !contains(b, s) {
+		if !slices.Contains(b, s) {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"mime"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -107,7 +108,7 @@ func (c *call) groupVersions() (groups []string, versions map[string][]string) {
 			}
 		}
 		for _, v := range k.versions {
-			if v.served && !contains(versions[k.group], v.name) {
+			if v.served && !slices.Contains(versions[k.group], v.name) {
 				versions[k.group] = append(versions[k.group], v.name)
 			}
 		}
@@ -285,7 +286,7 @@ func discoveryOf(group string, members []*kind) []byte {
 	var names []string
 	for _, k := range members {
 		for _, v := range k.versions {
-			if v.served && !contains(names, v.name) {
+			if v.served && !slices.Contains(names, v.name) {
 				names = append(names, v.name)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ func (c *call) resolve() error {
 	if c.kind.builtin == nil && c.info.Verb == "create" && c.info.Name != "" {
 		return apierrors.NewMethodNotSupported(c.kind.groupResource(), c.info.Verb)
 	}
-	onCollection := contains([]string{"create", "list", "watch", "deletecollection"}, c.info.Verb)
+	onCollection := slices.Contains([]string{"create", "list", "watch", "deletecollection"}, c.info.Verb)
 	if collection != onCollection || !c.kind.allows(c.info.Verb) {
 		return errNoSuchVerb
 	}
@@ -165,7 +166,7 @@ func (c *call) resolve() error {
 }
 
 func (c *call) noRoute() error {
-	if contains(unmodelled[c.info.Group], c.info.Resource) {
+	if slices.Contains(unmodelled[c.info.Group], c.info.Resource) {
 		return notModelled("%s of group %q", c.info.Resource, c.info.Group)
 	}
 	if c.info.Group == "autoscaling" && c.info.Version == "v1" {
@@ -185,12 +186,12 @@ func (c *call) handleSubresource() (*Response, error) {
 		if c.kind.builtin == nil {
 			return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
 		}
-		if contains(c.kind.builtin.unmodelled, c.info.Subresource) {
+		if slices.Contains(c.kind.builtin.unmodelled, c.info.Subresource) {
 			return nil, notModelled("subresource %q of %s", c.info.Subresource, c.kind.plural)
 		}
 		return nil, errNoSuchResource
 	}
-	if !contains(sub.verbs, c.info.Verb) {
+	if !slices.Contains(sub.verbs, c.info.Verb) {
 		if c.kind.builtin == nil {
 			return nil, apierrors.NewMethodNotSupported(c.kind.groupResource(), c.info.Verb)
 		}
@@ -232,7 +233,7 @@ func (c *call) lookup(name string) (*object, bool) {
 func (c *call) resource() string { return c.kind.groupResource().String() }
 
 func (c *call) warn(text string) {
-	if !contains(c.warnings, text) {
+	if !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -136,7 +137,7 @@ func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.Dele
 }
 
 func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
-	orphan, foreground := contains(finalizers, metav1.FinalizerOrphanDependents), contains(finalizers, metav1.FinalizerDeleteDependents)
+	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents), slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
 	switch {
 	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
 		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served

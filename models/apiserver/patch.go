@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -70,7 +71,7 @@ func (c *call) checkPatchType(kind types.PatchType) error {
 	if c.kind.builtin != nil {
 		accepted = append(accepted, string(types.StrategicMergePatchType))
 	}
-	if contains(accepted, string(kind)) {
+	if slices.Contains(accepted, string(kind)) {
 		return nil
 	}
 	if kind == types.ApplyCBORPatchType {

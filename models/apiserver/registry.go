@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"slices"
 	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -67,7 +68,7 @@ func (k *kind) allows(verb string) bool {
 	if verbs == nil {
 		verbs = allVerbs
 	}
-	return contains(verbs, verb)
+	return slices.Contains(verbs, verb)
 }
 
 func (k *kind) version(name string) *version {
@@ -160,15 +161,6 @@ func (r *registry) byKind(group, name string) *kind {
 		}
 	}
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
 
 // scaleKind is what every scale subresource speaks.

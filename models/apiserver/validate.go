@@ -218,7 +218,7 @@ func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
 	}
 	var added []string
 	for _, f := range meta.Finalizers {
-		if (old == nil || !contains(old.Finalizers, f)) && !contains(added, f) {
+		if (old == nil || !slices.Contains(old.Finalizers, f)) && !slices.Contains(added, f) {
 			added = append(added, f)
 		}
 	}

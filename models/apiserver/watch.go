@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -163,7 +164,7 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 // sees says what a watcher with this selector is shown of a change: an object that comes to match is added, one that
 // no longer does is deleted in its last matching state (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
 func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
-	if !hasPrefix(e.Key, q.prefix) {
+	if !strings.HasPrefix(e.Key, q.prefix) {
 		return "", nil
 	}
 	now := e.Op != store.Deleted && q.matches(e.Value)
@@ -182,10 +183,6 @@ func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
 		e.Value.left = e.Previous.at(e.Revision)
 	}
 	return "DELETED", e.Value.left
-}
-
-func hasPrefix(key, prefix string) bool {
-	return len(key) >= len(prefix) && key[:len(prefix)] == prefix
 }
 
 func (w *Watch) frameOf(kind string, o *object) Frame {

@@ -237,13 +237,11 @@ func (o *Starve) starves(actor string) bool {
 // only in the order of things that do not touch each other is not extended, because everything that follows from it has
 // been or will be tried from there.
 type Exhaustive struct {
-	armed Tape
-	bound int
-	queue []Tape
-	seen  map[uint64]int // by trace: from which question on the run was extended
-	// Runs and Pruned count; Bounded is set when some run could still have been disturbed further.
+	armed        Tape
+	bound        int
+	queue        []Tape
+	seen         map[uint64]int // by trace: from which question on the run was extended
 	Runs, Pruned int
-	Bounded      bool
 }
 
 // NewExhaustive begins with the armed run itself.
@@ -285,7 +283,6 @@ func (e *Exhaustive) Done(log []Answer, trace uint64) {
 			continue
 		}
 		if len(disturbed) >= e.bound {
-			e.Bounded = true
 			return
 		}
 		for v := 1; v < a.N; v++ {

@@ -111,18 +111,6 @@ func (c Controller) Busy() []string {
 	return out
 }
 
-// Keys are all keys that the controller has ever seen, in order.
-func (c Controller) Keys() []request {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	out := make([]request, 0, len(c.q.keys))
-	for item := range c.q.keys {
-		out = append(out, item)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
-	return out
-}
-
 // Inject adds a key to the controller's queue as an event would.
 func (c Controller) Inject(item request, why string) { c.q.inject(item, why) }
 

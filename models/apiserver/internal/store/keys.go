@@ -82,7 +82,7 @@ func (k *keys) ascend(prefix, after string, visit func(string) bool) {
 	chunk, place, _ := k.find(from)
 	for ; chunk < len(k.chunks); chunk, place = chunk+1, 0 {
 		for _, key := range k.chunks[chunk][place:] {
-			if !hasPrefix(key, prefix) {
+			if !strings.HasPrefix(key, prefix) {
 				return
 			}
 			if key > after && !visit(key) {
@@ -91,5 +91,3 @@ func (k *keys) ascend(prefix, after string, visit func(string) bool) {
 		}
 	}
 }
-
-func hasPrefix(key, prefix string) bool { return strings.HasPrefix(key, prefix) }

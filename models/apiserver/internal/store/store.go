@@ -224,7 +224,7 @@ func (t *Table[V]) At(revision int64, prefix, after string) []Item[V] {
 		}
 	}
 	for key, p := range undone {
-		if p.exists && hasPrefix(key, prefix) && key > after {
+		if p.exists && strings.HasPrefix(key, prefix) && key > after {
 			out = append(out, Item[V]{Key: key, Value: p.value})
 		}
 	}
