@@ -110,6 +110,9 @@ const (
 	twice   = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, and calls it deployed"
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	anyEdge = "it has one cell for all configurations of edges"
+
+	halfComparison = "it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks finds what the record that it begins at " +
+		"does not name, and Helm's error for that takes the place of the interruption in the status"
 )
 
 // recovery are the questions whether it goes on.
@@ -207,7 +210,7 @@ func status() []column {
 		},
 		{
 			Name: "the status says what was interrupted", Scene: upgrades, Faults: crash, Broken: actionable,
-			Caught: variants("V0"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
+			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated, "V1": halfComparison},
 		},
 		{
 			Name: "interrupted for hours", Tell: in(Setting{}, Perpetual(perpetual)), Faults: often, Broken: perpetual,
