@@ -11,7 +11,7 @@
 // As reported (V0) there are three attempts for each sleep once sleeps are longer than a namespace takes to go, and the
 // status names the cause for a ten-thousandth of the time. What the pull request made of it (V1, V2) holds where namespaces
 // go within its 30 s, and is worse than the fault where they take longer, up to three times that: every attempt changes the
-// status, and the operator never sleeps again (119 to 187 attempts in 3,000 s where the operator as reported makes 25 to 27).
+// status, and the operator never sleeps again (103 to 187 attempts in 3,000 s, where the operator as reported makes 25 to 27).
 //
 // It is also defeated, whatever the namespace takes, by watches on the kinds of the bundle: what the clean-up deletes wakes
 // its owner. That needs no second deployment. An upgrade is made in a process that has installed the kinds before, so a

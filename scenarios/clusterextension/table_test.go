@@ -11,6 +11,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
@@ -87,4 +88,29 @@ func TestFullCureTakesOver(t *testing.T) {
 	} {
 		sim.Check(t, tell, sim.Runs(60), sim.For(0), sim.Verify(0))
 	}
+}
+
+// Who wakes up when the time for what it was doing is over does no more of it, whoever has gone on meanwhile. Only a write that
+// had been sent already would still arrive, which no fence on this side of the server can prevent: so it is frozen as it reads.
+func TestFrozenForLong(t *testing.T) {
+	s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, Replicas: 2}
+	tell := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, sim.LeaderOverlap(),
+		sim.Pause(Operator, 5*time.Minute, sim.OnVerb("get")), sim.Pause(Second, 5*time.Minute, sim.OnVerb("get")))
+	late := 0
+	sim.Check(t, func(w *sim.World) {
+		tell(w)
+		began := map[string]history.Time{}
+		for _, e := range w.History().Events {
+			switch who := e.Actor() + e.Reconcile; {
+			case e.Kind == history.Handout:
+				began[who] = e.At
+			case e.Kind == history.Done && e.At-began[who] > time.Minute && e.Outcome == "requeue after 1ms":
+				late++
+			}
+		}
+	}, sim.Runs(30), sim.For(0), sim.Verify(20))
+	if late == 0 {
+		t.Error("nobody woke up too late")
+	}
+	t.Logf("%d passes were over when they went on", late)
 }
