@@ -3,9 +3,11 @@ package property
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/wavetank/wavetank/sim/history"
 )
@@ -50,6 +52,8 @@ type version struct {
 func (w *writers) event(h *history.History, e *history.Event) error {
 	run := e.Actor() + " " + e.Reconcile
 	switch e.Kind {
+	case history.Start:
+		w.forget(fmt.Sprintf("%s/%d ", e.Process, e.Life-1))
 	case history.Handout:
 		w.active[run] = e.Index
 	case history.Done:
@@ -87,6 +91,34 @@ func (w *writers) learn(who string, ref history.Ref, event int, revision int64) 
 	}
 	k := who + " " + ref.Group + " " + ref.String()
 	w.known[k] = append(w.known[k], version{event, revision})
+	if len(w.known[k])%manyVersions == 0 {
+		w.trim(who+" ", k, event)
+	}
+}
+
+// manyVersions is after how many versions of an object somebody looks which of them are still needed.
+const manyVersions = 64
+
+// trim forgets the versions that no reconcile under way began or went on with.
+func (w *writers) trim(who, k string, now int) {
+	oldest := now
+	for run, at := range w.active {
+		if strings.HasPrefix(run, who) {
+			oldest = min(oldest, at)
+		}
+	}
+	i := len(w.known[k]) - 1
+	for i > 0 && w.known[k][i].event > oldest {
+		i--
+	}
+	w.known[k] = slices.Clone(w.known[k][i:])
+}
+
+// forget drops what a life knew when the next one begins.
+func (w *writers) forget(who string) {
+	of := func(key string) bool { return strings.HasPrefix(key, who) }
+	maps.DeleteFunc(w.known, func(k string, _ []version) bool { return of(k) })
+	maps.DeleteFunc(w.active, func(run string, _ int) bool { return of(run) })
 }
 
 // knew is the newest version of the object that a life had learned by an event.
