@@ -24,7 +24,7 @@ func variants(v ...variant) []variant { return v }
 func Table() verdicts.Table[variant] {
 	return verdicts.Table[variant]{Variants: clusterextension.Variants(), Cure: clusterextension.V6,
 		Upstream: clusterextension.V0, Settled: settled, Foretold: predictions(), Wanted: wanted(),
-		Columns: slices.Concat(recovery(), graph(), records(), status(), scenes())}
+		Columns: slices.Concat(recovery(), graph(), records(), status(), scenes()), AtLeast: verdicts.Enough}
 }
 
 // The edges to version 3, and what they are called.
