@@ -9,8 +9,8 @@ import (
 )
 
 // Builtin adds controllers that belong to the cluster itself, from the packages under models, for example
-// workload.New() and kubelet.New(). One of the same name is replaced: the namespace controller and the garbage collector
-// are there from the start, with their default settings.
+// workload.New() and kubelet.New(). One of the same name is replaced: the namespace controller, the garbage
+// collector and those that protect claims and volumes are there from the start, with their default settings.
 func (w *World) Builtin(actors ...actor.Actor) {
 	w.alive()
 	for _, a := range actors {

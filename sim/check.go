@@ -219,7 +219,9 @@ func (c *campaign) run(began time.Time) {
 	s := c.settings
 	search := newSearch(c)
 	if !c.regress() {
-		c.save(search, 0, began, true)
+		if c.left() == nil { // what has been done of the campaign is not thrown away
+			c.save(search, 0, began, true)
+		}
 		return
 	}
 	if c.settings.strategy == "rapid" {

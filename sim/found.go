@@ -3,10 +3,8 @@ package sim
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -191,25 +189,14 @@ func countCampaign(h Host) string {
 	return name
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~/-]+`)
-
-// storyDir is where Check keeps the stories of a test. The name may be any text (a Ginkgo spec's, for one): what does
-// not belong into a path, or is longer than a file system takes, is replaced.
+// storyDir is where Check keeps the stories of a test, whose name may be any text.
 func storyDir(name string) string {
 	path := []string{"testdata", "sim"}
-	for _, part := range strings.Split(strings.ReplaceAll(unfit.ReplaceAllString(name, "_"), "..", "_"), "/") {
-		if len(part) > longestName {
-			h := fnv.New32a()
-			h.Write([]byte(part))
-			part = fmt.Sprintf("%s_%08x", part[:longestName], h.Sum32())
-		}
-		path = append(path, part)
+	for _, part := range strings.Split(name, "/") {
+		path = append(path, story.PathPart(part))
 	}
 	return filepath.Join(path...)
 }
-
-// longestName keeps directories below the 255 bytes that file systems take.
-const longestName = 150
 
 // replay runs the stories that -sim.replay names, instead of searching.
 func (c *campaign) replay() {

@@ -2,8 +2,8 @@ package sim
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -86,25 +86,34 @@ var build = sync.OnceValue(func() string {
 	if _, err := io.Copy(h, f); err != nil {
 		return ""
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 })
 
-// resume takes up what an earlier process has left, and returns the number of the run to go on with. A result of other
-// code or other settings is not taken up; it will be overwritten.
-func (c *campaign) resume(s *search) int {
+// left is what an earlier process has left to go on with, nil if nothing: a result of other code or other settings will be
+// overwritten.
+func (c *campaign) left() *story.Result {
 	if c.settings.report == "" {
-		return 0
+		return nil
 	}
 	fresh := c.result(0)
 	old, err := story.ReadResult(filepath.Join(c.settings.report, fresh.FileName()))
 	if errors.Is(err, os.ErrNotExist) {
-		return 0
+		return nil
 	}
 	if err != nil {
 		c.settings.host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
 	}
 	if old.Package != fresh.Package || old.Test != fresh.Test || old.Build != fresh.Build || old.Seed != fresh.Seed ||
 		old.Strategy != fresh.Strategy || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned || old.Next == 0 {
+		return nil
+	}
+	return old
+}
+
+// resume takes up what an earlier process has left, and returns the number of the run to go on with.
+func (c *campaign) resume(s *search) int {
+	old := c.left()
+	if old == nil {
 		return 0
 	}
 	r := &c.report

@@ -55,8 +55,8 @@ decide whether it is on, where it strikes and how hard, and shrinking takes away
 
 	w.Inject(sim.Crash("operator"), sim.StaleCache(30*time.Second, sim.OfKind("Pod")))
 
-w.Settle lets faults strike for up to three virtual minutes more and heals them all then: what was delayed arrives, what was cut off is reachable, who was frozen goes on. A lasting
-condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
+w.Settle lets faults strike for up to three virtual minutes more and heals them all then: what was delayed arrives, what
+was cut off is reachable, who was frozen goes on. A lasting condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
 
 # Scope
 

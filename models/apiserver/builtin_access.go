@@ -1,12 +1,13 @@
 package apiserver
 
 import (
+	"slices"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"slices"
 )
 
 // Roles, bindings and webhook configurations: pkg/apis/rbac, pkg/apis/admissionregistration. They are stored; enforcing

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -130,11 +131,7 @@ func ReadResult(path string) (*Result, error) {
 // FileName is the name of the result's file: the test's, as far as file systems take it, and a number that tells tests of
 // equal names in different packages apart.
 func (r *Result) FileName() string {
-	name := unfit.ReplaceAllString(r.Test, "_")
-	name = name[:min(len(name), longestName)]
-	h := fnv.New32a()
-	h.Write([]byte(r.Package + " " + r.Test))
-	name += fmt.Sprintf(".%08x", h.Sum32())
+	name := fmt.Sprintf("%s.%08x", PathPart(r.Test), number(r.Package+" "+r.Test))
 	if r.Shards > 1 {
 		name += fmt.Sprintf(".shard-%d-of-%d", r.Shard, r.Shards)
 	}
@@ -145,6 +142,22 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~-]+`)
 
 // longestName keeps file names below the 255 bytes that file systems take.
 const longestName = 150
+
+// PathPart makes one part of a path of any text (a Ginkgo spec's, for one): what does not belong there is replaced, and what is
+// longer than a file system takes is cut and gets a number.
+func PathPart(text string) string {
+	part := strings.ReplaceAll(unfit.ReplaceAllString(text, "_"), "..", "_")
+	if len(part) > longestName {
+		part = fmt.Sprintf("%s_%08x", part[:longestName], number(part))
+	}
+	return part
+}
+
+func number(text string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return h.Sum32()
+}
 
 // Write stores the result in a directory, all of it or nothing.
 func (r *Result) Write(dir string) error {

@@ -18,14 +18,14 @@ import (
 //   - When the program ends gracefully, the manager learns of the end of the last reconcile a step later. Otherwise what
 //     that reconcile still had under way, an Event for one, would race with the manager's end.
 type guarded struct {
-	manager.Runnable
+	led
 	life *Life
 	name string
 	over chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
 }
 
 func (l *Life) guard(r manager.Runnable, name string) manager.Runnable {
-	g := &guarded{Runnable: r, life: l, name: name}
+	g := &guarded{led: led{r}, life: l, name: name}
 	if warmsUp(r) {
 		g.over = make(chan struct{})
 	}
@@ -70,14 +70,17 @@ func (g *guarded) pass() {
 	g.life.unparkHandout(a)
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (g *guarded) NeedLeaderElection() bool {
-	r, ok := g.Runnable.(manager.LeaderElectionRunnable)
-	return !ok || r.NeedLeaderElection()
+// led is a runnable that waits for leadership if the one in it does.
+type led struct{ manager.Runnable }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable, with what a manager assumes of those that do not.
+func (r led) NeedLeaderElection() bool {
+	inner, ok := r.Runnable.(manager.LeaderElectionRunnable)
+	return !ok || inner.NeedLeaderElection()
 }
 
 // catcher is a runnable of the operator's own, whose panic ends its program and not the test binary.
-type catcher struct{ manager.Runnable }
+type catcher struct{ led }
 
 // caught returns what to add to a manager in the place of r: r itself where its type decides how it is run.
 func caught(r manager.Runnable) manager.Runnable {
@@ -85,13 +88,7 @@ func caught(r manager.Runnable) manager.Runnable {
 	case *manager.Server, webhook.Server, interface{ GetCache() cache.Cache }, interface{ Warmup(context.Context) error }:
 		return r
 	}
-	return catcher{r}
-}
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable, with what a manager assumes of those that do not.
-func (c catcher) NeedLeaderElection() bool {
-	r, ok := c.Runnable.(manager.LeaderElectionRunnable)
-	return !ok || r.NeedLeaderElection()
+	return catcher{led{r}}
 }
 
 // Start implements manager.Runnable.
