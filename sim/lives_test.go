@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
@@ -341,5 +342,41 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 	}, sim.Runs(40), sim.Verify(4))
 	if !led {
 		t.Error("the second replica never worked")
+	}
+}
+
+// A life may end before its caches have caught up, those of clusters that it has added included: the world goes quiet all the
+// same, and what ended it is told.
+func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
+	index := func(i client.FieldIndexer) error {
+		return i.IndexField(context.Background(), &corev1.ConfigMap{}, "k", func(client.Object) []string { return nil })
+	}
+	for name, setup := range map[string]func(ctrl.Manager) error{
+		"its own": func(mgr ctrl.Manager) error { return index(mgr.GetFieldIndexer()) },
+		"another cluster's": func(mgr ctrl.Manager) error {
+			c, err := cluster.New(mgr.GetConfig())
+			if err != nil {
+				return err
+			}
+			return errors.Join(index(c.GetFieldIndexer()), mgr.Add(c))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			broken := sim.Explore(t, func(w *sim.World) {
+				w.Start("op", setup)
+				w.Always("nothing happens", func(*history.History) error { return errors.New("something did") })
+				w.Settle()
+			}, sim.Runs(1), sim.Shrink(0)).Failure
+			if broken == nil || broken.Property != "nothing happens" {
+				t.Errorf("got %+v", broken)
+			}
+			if err := sim.Explore(t, func(w *sim.World) {
+				w.Start("op", setup)
+				w.Stop("op")
+				w.Settle()
+			}, sim.Runs(1)).Err(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -107,7 +107,7 @@ func (p page) render(root string) ([]byte, error) {
 	if intro == "" {
 		intro = pkg.Doc
 	}
-	b.Write(markdown(pkg, intro, p.names))
+	b.Write(p.markdown(pkg, intro))
 	b.WriteString("\n| name | in short |\n| --- | --- |\n")
 	for _, name := range p.names {
 		f := funcs[name]
@@ -119,13 +119,13 @@ func (p page) render(root string) ([]byte, error) {
 	for _, name := range p.names {
 		f := funcs[name]
 		fmt.Fprintf(&b, "\n## %s\n\n```go\n%s\n```\n\n", name, source(fset, f.Decl))
-		b.Write(markdown(pkg, f.Doc, p.names))
+		b.Write(p.markdown(pkg, f.Doc))
 		if len(f.Examples) == 0 {
 			return nil, fmt.Errorf("%s.%s has no example", p.dir, name)
 		}
 		for _, e := range f.Examples {
 			b.WriteString("\n")
-			b.Write(markdown(pkg, e.Doc, p.names))
+			b.Write(p.markdown(pkg, e.Doc))
 			fmt.Fprintf(&b, "```go\n%s\n```\n", body(fset, e))
 		}
 	}
@@ -151,14 +151,14 @@ func load(fset *token.FileSet, dir string) (*doc.Package, error) {
 }
 
 // markdown writes a doc comment; its headings are those of a section, and names of the page are links to them.
-func markdown(pkg *doc.Package, text string, names []string) []byte {
+func (of page) markdown(pkg *doc.Package, text string) []byte {
 	p := pkg.Printer()
 	p.HeadingLevel = 3
 	p.HeadingID = func(*comment.Heading) string { return "" }
 	p.DocLinkURL = func(l *comment.DocLink) string {
 		if l.ImportPath == "" && l.Recv == "" {
-			if !slices.Contains(names, l.Name) {
-				return "https://pkg.go.dev/github.com/wavetank/wavetank/" + pkg.ImportPath + "#" + l.Name
+			if !slices.Contains(of.names, l.Name) {
+				return "https://pkg.go.dev/github.com/wavetank/wavetank/" + of.dir + "#" + l.Name
 			}
 			return "#" + strings.ToLower(l.Name)
 		}

@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -83,9 +82,11 @@ func (r led) NeedLeaderElection() bool {
 type catcher struct{ led }
 
 // caught returns what to add to a manager in the place of r: r itself where its type decides how it is run.
-func caught(r manager.Runnable) manager.Runnable {
-	switch r.(type) {
-	case *manager.Server, webhook.Server, interface{ GetCache() cache.Cache }, interface{ Warmup(context.Context) error }:
+func (l *Life) caught(r manager.Runnable) manager.Runnable {
+	switch r := r.(type) {
+	case caching:
+		return foreign{r, l}
+	case *manager.Server, webhook.Server, interface{ Warmup(context.Context) error }:
 		return r
 	}
 	return catcher{led{r}}

@@ -83,7 +83,7 @@ func (l *Life) hook(r manager.Runnable) (manager.Runnable, error) {
 		return r, err
 	}
 	if !ok {
-		return caught(r), nil
+		return l.caught(r), nil
 	}
 	l.mu.Lock()
 	l.hooked = append(l.hooked, &hooked{name: f.name, runnable: r})

@@ -31,13 +31,16 @@ func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 		for _, by := range o.ByObject {
 			several = several || len(by.Namespaces) > 1
 		}
-		if err != nil || !several {
-			return c, err
+		if err != nil {
+			return nil, err
+		}
+		if !several {
+			return awaited{c, l}, nil
 		}
 		l.mu.Lock()
 		l.resyncs = map[schema.GroupKind]time.Duration{}
 		l.mu.Unlock()
-		return ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, nil
+		return awaited{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l}, nil
 	}
 }
 
