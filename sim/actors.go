@@ -50,7 +50,7 @@ func (w *World) observe(ch apiserver.Change) {
 func (w *World) retried() bool {
 	for _, b := range w.builtins {
 		for key, s := range b.steps {
-			if fired, ok := b.fired[key]; s.action.Idle && (!ok || fired <= max(w.quiet.lastWrite, w.quiet.healed)) {
+			if fired, ok := b.fired[key]; s.action.Idle && !s.action.Seasonal && (!ok || fired <= max(w.quiet.lastWrite, w.quiet.healed)) {
 				return false
 			}
 		}
@@ -122,12 +122,20 @@ func (b *builtin) identify(r *apiserver.Request) {
 }
 
 // After implements actor.Cluster.
-func (b *builtin) After(d time.Duration, key string, do func()) { b.ask(d, key, do, false) }
+func (b *builtin) After(d time.Duration, key string, do func()) { b.ask(d, key, do, sched.Action{}) }
 
 // Again implements actor.Cluster.
-func (b *builtin) Again(d time.Duration, key string, do func()) { b.ask(d, key, do, true) }
+func (b *builtin) Again(d time.Duration, key string, do func()) {
+	b.ask(d, key, do, sched.Action{Idle: true})
+}
 
-func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
+// Later implements actor.Cluster.
+func (b *builtin) Later(d time.Duration, key string, do func()) {
+	b.ask(d, key, do, sched.Action{Idle: true, Seasonal: true})
+}
+
+// ask parks an action of the given sort.
+func (b *builtin) ask(d time.Duration, key string, do func(), sort sched.Action) {
 	w := b.world
 	if old := b.steps[key]; old != nil {
 		w.sched.Drop(old.action)
@@ -138,7 +146,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), idle bool) {
 		Order: name,
 		What:  func() string { return key + " by the " + b.actor.Name() },
 		Own:   d,
-		Idle:  idle,
+		Idle:  sort.Idle, Seasonal: sort.Seasonal,
 		Delay: func() time.Duration {
 			wait := d + latencies[w.choices.Pace("step "+name, name, len(latencies), 3)]
 			for _, f := range w.faults {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/sim/internal/shell"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file is what other test frameworks need in order to host campaigns: sim itself knows only package testing.
@@ -22,7 +23,8 @@ type Host interface {
 	Name() string
 	// Package is the import path of the test's package.
 	Package() string
-	// Replay is the command that replays a story of the test, as one types it into a shell.
+	// Replay is the command that replays a story of the test, as one types it into a shell; file is "" where the test plays
+	// the story by itself.
 	Replay(file string) string
 	// Cleanup runs f when the test is over.
 	Cleanup(f func())
@@ -36,11 +38,32 @@ type Host interface {
 func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 
 // Warnings says, in a sentence each, which declared faults never struck in a campaign that made all its runs, and which
-// process never brought a reconcile to a good end: what the scenario says that it tries, it does not.
+// process never brought a reconcile to a good end: what the scenario says that it tries, it does not. It names controllers
+// that cannot be observed, objects of built-in kinds that a cluster would act upon and nobody in the world does or watches, kept stories
+// whose faults no longer strike, and, of a shard, what it did not reach of a Sometimes.
 func (r Report) Warnings() []string {
 	var out []string
+	for _, name := range r.unseen {
+		out = append(out, name+" is not observed, as its requests are not reconcile.Request: no hot loop, panic or lost update of its own is "+
+			"noticed, its requests are never raced, and w.Settle waits for silence and not for its back-off")
+	}
+	for _, d := range r.Drifted {
+		if flags.drift == driftWarns {
+			out = append(out, "the story "+blunted(d)+"; -sim.drift=fail makes this a failure")
+		}
+	}
+	for _, u := range r.unheeded {
+		if s := u.warning(); s != "" {
+			out = append(out, s)
+		}
+	}
+	if r.shards > 1 { // another shard may have been there
+		for _, m := range r.missed() {
+			out = append(out, m+", unless another shard does; wavetank merge tells")
+		}
+	}
 	if !r.Complete || testing.Short() || r.Runs < enoughToStrike {
-		return nil
+		return out
 	}
 	for _, f := range r.Faults {
 		if s := f.idle(r.Runs); s != "" {
@@ -70,20 +93,28 @@ func (r Report) Err() error {
 		}
 		return fmt.Errorf("%s", text)
 	}
+	wrong := r.dull()
+	if r.shards <= 1 {
+		wrong = append(wrong, r.missed()...)
+	}
+	if wrong != nil {
+		return fmt.Errorf("%s", strings.Join(wrong, "\n"))
+	}
+	return nil
+}
+
+// missed says what a campaign that made all its runs did not reach.
+func (r Report) missed() (missed []string) {
 	if !r.Complete || testing.Short() {
 		return nil
 	}
-	var missed []string
 	for _, p := range r.Sometimes {
 		if p.Reached == 0 {
 			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs: the scenario does not explore what it says it does",
 				p.Site, p.Sentence, r.Runs))
 		}
 	}
-	if missed == nil {
-		return nil
-	}
-	return fmt.Errorf("%s", strings.Join(missed, "\n"))
+	return missed
 }
 
 // current is the world of the run that is under way.
@@ -122,12 +153,25 @@ func Fail(site, message string) bool {
 
 // later ends a goroutine of the code under test, and the run at its next quiet moment.
 func (w *World) later(v *Verdict) {
+	w.soon(v)
+	runtime.Goexit()
+}
+
+// soon ends the run at its next quiet moment.
+func (w *World) soon(v *Verdict) {
+	w.blurted.CompareAndSwap(nil, v)
 	w.sched.Note("verdict "+v.Site+" "+v.Message, func() {
 		if w.foreign == nil {
 			w.foreign = v
 		}
 	})
-	runtime.Goexit()
+}
+
+// unknown ends the run when a program asks for a host that nobody has declared.
+func (w *World) unknown(c *wire.Call) {
+	u := c.Request.URL
+	w.soon(misuse("%s sent %s %s://%s%s, and the world has no host %q; before w.Start, declare a model of it with w.External(%q, handler), or with w.Cluster(%q) "+
+		"if it is an API server; w.External(%q, nil) says that there is no such host", c.Port.Process, c.Request.Method, u.Scheme, u.Host, u.Path, c.Host, c.Host, c.Host, c.Host))
 }
 
 // between ends the run when the world is asked to go on, by a call in words, in the middle of a step.
@@ -144,7 +188,7 @@ func (w *World) between(call string) {
 func (w *World) mine() {
 	if !onScenario() {
 		w.later(&Verdict{Temper: "misuse", Message: "sim: a World was used on another goroutine than its scenario's (in a reconciler, or " +
-			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the other"})
+			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the other: call it on the scenario's own goroutine, without go"})
 	}
 	if w.judging {
 		w.misuse("a property may only read: its history, or the server through w.Client()")
@@ -185,12 +229,18 @@ func onScenario() bool {
 type testHost struct{ *testing.T }
 
 // Replay names the exact package, because -sim flags fail in packages that do not import sim.
-func (h testHost) Replay(file string) string {
+func (h testHost) Replay(file string) string { return replayCommand(h.Name(), h.Package(), file) }
+
+func replayCommand(test, pkg, file string) string {
 	var parts []string
-	for _, p := range strings.Split(h.Name(), "/") {
+	for _, p := range strings.Split(test, "/") {
 		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
 	}
-	return fmt.Sprintf("go test %s -run %s -sim.replay=%s", h.Package(), shell.Quote(strings.Join(parts, "/")), shell.Word(filepath.ToSlash(file)))
+	command := fmt.Sprintf("%s -run %s", shell.GoTest(pkg), shell.Quote(strings.Join(parts, "/")))
+	if file != "" {
+		command += " -sim.replay=" + shell.Word(filepath.ToSlash(file))
+	}
+	return command
 }
 
 // Package is what the test binary was built from: the test itself may have been started by a helper of another package.

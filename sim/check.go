@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,11 +115,17 @@ type Report struct {
 	// Replayed is the history of the story that was played last, whether it broke a property or not; nil if none was.
 	Replayed *history.History
 	// Findings are all failures by cause: more than one only with KeepGoing.
-	Findings   []story.Finding
+	Findings []story.Finding
+	// Drifted are the kept stories that hold although not all of their faults struck, as the code no longer asks for what they
+	// struck: they may test nothing any more.
+	Drifted    []story.Drift
 	Strategies []StrategyCount
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
 	Features int
 	outcomes []outcomes
+	unseen   []string // controllers that were not observed
+	unheeded []unheeded
+	shards   int // that the campaign was divided into
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 }
@@ -139,7 +147,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	for _, o := range opts {
 		o(&s)
 	}
-	if err := s.check(); err != nil {
+	if err := errors.Join(s.check(), s.keepable()); err != nil {
 		s.host.Fatalf("%v", err)
 	}
 	if scenario == nil {
@@ -157,12 +165,13 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 		s.stories = storyDir(name)
 	}
 	defer process.Enter(runLog(), process.Outside{})()
-	defer watch(t.Name(), s.hang)()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
-	c.report.Name, c.report.Seed = name, baseSeed(s.host.Name(), s.seed)
+	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
+	defer watch(t.Name(), s.hang, c.hung)()
 	began := time.Now()
 	c.run(began)
 	c.report.Elapsed = c.before + time.Since(began)
+	c.report.print(s.host)
 	if f := c.report.Failure; f != nil && f.Temper == "misuse" {
 		s.host.Fatalf("%s", f.Message)
 	} else if f != nil && flags.replay != "" && !s.keep {
@@ -206,7 +215,8 @@ type campaign struct {
 	saved    time.Time
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
-	pace     story.Result  // how the campaign went on: its Growth and Slowest
+	doing    atomic.Pointer[doing]
+	pace     story.Result // how the campaign went on: its Growth and Slowest
 }
 
 func (c *campaign) run(began time.Time) {
@@ -219,13 +229,14 @@ func (c *campaign) run(began time.Time) {
 	s := c.settings
 	search := newSearch(c)
 	if !c.regress() {
-		if c.left() == nil { // what has been done of the campaign is not thrown away
+		if c.left() == nil {
 			c.save(search, 0, began, true)
 		}
+		c.stands() // what has been done of the campaign is not thrown away
 		return
 	}
 	if c.settings.strategy == "rapid" {
-		c.byRapid(began)
+		c.byRapid(time.Now())
 		c.save(search, 0, began, true)
 		return
 	}
@@ -236,11 +247,13 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	i := c.resume(search)
+	searched, made := time.Now(), 0
 	if c.report.Failure != nil && !s.keepGoing {
-		return // an earlier process has found it, and what it wrote down stays
+		c.stands() // an earlier process has found it, and what it wrote down stays
+		return
 	}
 	for ; s.runs == 0 || i < s.runs; i++ {
-		if s.budget > 0 && c.report.Runs > 0 && time.Since(began) > s.budget {
+		if s.budget > 0 && made > 0 && time.Since(searched) > s.budget {
 			c.save(search, i, began, true)
 			return
 		}
@@ -249,10 +262,12 @@ func (c *campaign) run(began time.Time) {
 		}
 		seed := choice.Mix(c.report.Seed, i)
 		clock := time.Now()
+		c.doing.Store(&doing{fmt.Sprintf("run %d (seed %d)", i, seed), s.strategy, i, seed})
 		res, strategy, more := search.next(i, seed)
 		if !more {
 			break
 		}
+		made++
 		c.keepPace(i, strategy, res, time.Since(clock), search)
 		if res.verdict != nil {
 			c.found(i, seed, strategy, res, res)
@@ -292,6 +307,14 @@ func (c *campaign) count(res *result) {
 	for _, o := range res.outcomes {
 		r.outcomes = addOutcomes(r.outcomes, o)
 	}
+	for _, u := range res.unheeded {
+		r.unheeded = addUnheeded(r.unheeded, u)
+	}
+	for _, name := range res.unseen {
+		if !slices.Contains(r.unseen, name) {
+			r.unseen = append(r.unseen, name)
+		}
+	}
 	for _, f := range res.faults { // which there are may depend on choices
 		i := slices.IndexFunc(r.Faults, func(have FaultCount) bool { return have.Fault == f.Fault })
 		if i < 0 {
@@ -311,25 +334,34 @@ func (c *campaign) count(res *result) {
 	c.progress.show(r, c.settings)
 }
 
+// nondeterminism is the temper of two runs of one tape that differ.
+const nondeterminism = "nondeterminism"
+
 // double makes a run again from its tape and compares the two histories.
 func (c *campaign) double(i int, seed uint64, first *result) {
 	c.report.Doubled++
+	v, second := c.again(first)
+	if v == nil {
+		return
+	}
+	c.fail(&Failure{Verdict: *v, Run: i, Seed: seed, History: second.history.Rest()}, first.tape, lengthOf(first), lengthOf(first))
+}
+
+// again makes a run once more, and has a verdict where the two differ.
+func (c *campaign) again(first *result) (*Verdict, *result) {
 	s := c.settings
 	s.twin = first.history
 	second := execute(c.t, c.scenario, choice.Play(first.tape), s)
 	at, what := history.Difference(first.history, second.history)
 	if at < 0 {
-		return
+		return nil, second
 	}
 	step, when := second.steps, second.virtual
 	if e := second.history.Events; len(e) > 0 && e[len(e)-1].Index >= at {
 		parted := e[max(0, at-e[0].Index)]
 		step, when = parted.Step, parted.At
 	}
-	c.fail(&Failure{
-		Verdict: Verdict{Temper: "nondeterminism", Step: step, At: when, Message: fmt.Sprintf("two runs of one tape differ: %s\n%s\n"+
-			"Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), or let exact mode take chance out of it (wavetank run --exact).",
-			culprit(first.history, second.history, at), what)},
-		Run: i, Seed: seed, History: second.history.Rest(),
-	}, first.tape, lengthOf(first), lengthOf(first))
+	return &Verdict{Temper: nondeterminism, Step: step, At: when, Message: fmt.Sprintf("two runs of one tape differ: %s\n%s\n"+
+		"Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), or let exact mode take chance out of it (wavetank run --exact).",
+		culprit(first.history, second.history, at), what)}, second
 }

@@ -35,9 +35,10 @@ func baseScheme() *runtime.Scheme {
 	return s
 }
 
-// Apply creates the objects, or replaces everything but their status. What the server itself keeps in their metadata does
+// Apply creates the objects, or replaces everything but their status, finalizers and owners (w.Client() changes those). What the server itself keeps in their metadata does
 // not count (resourceVersion and uid for two), so an object may come from [World.Client]. What is refused because a webhook does
-// not answer is tried again every second, for ten minutes; all other refusals are mistakes of the scenario.
+// not answer is tried again every second, for ten minutes, and then for ten more in which faults are stopped and healed, as in [World.Settle];
+// all other refusals are mistakes of the scenario.
 func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
 
 func (w *World) apply(user *userClient, objs []client.Object) {
@@ -49,19 +50,26 @@ func (w *World) apply(user *userClient, objs []client.Object) {
 	}
 }
 
-// insistence is how long the user goes on with a write that a webhook does not answer.
+// insistence is how long the user goes on with a write that a webhook does not answer, and then once more without faults.
 const insistence = 10 * time.Minute
 
 // insist does what people and GitOps tools do when the webhook of an operator is away, as it is before its process has started, after a
-// crash and under a fault: they try again, here every second.
+// crash and under a fault: they try again, here every second. Faults may keep a correct operator's webhook away for as long as
+// they strike, so in the end they stop, as in Settle.
 func (w *World) insist(write func() error) error {
-	for begun := w.sched.Now(); ; w.Sleep(time.Second) {
+	limit := w.sched.Now() + insistence
+	for mended := false; ; w.Sleep(time.Second) {
 		err := write()
-		if err == nil || !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), admission.Unanswered) {
+		late := w.sched.Now() > limit
+		switch {
+		case err == nil || !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), admission.Unanswered):
 			return err
-		}
-		if w.sched.Now()-begun > insistence {
-			return fmt.Errorf("it was tried for %v: %w", insistence, err)
+		case late && !mended && w.anyFault():
+			mended, limit = true, limit+insistence
+			w.heal()
+			defer w.strike()
+		case late:
+			return fmt.Errorf("it was tried for %v without faults: %w", insistence, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file guesses why two runs of one tape differ, from what they did around the first event that does.
@@ -24,6 +25,8 @@ func culprit(a, b *history.History, at int) string {
 	first, second := requests(a, x, name), requests(b, x, name)
 	again := x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb
 	switch {
+	case x.Process == wire.ServerName && y.Process == wire.ServerName: // what it sends is ours; what it is answered is not
+		return fmt.Sprintf("likely a map range or a random number in what the webhook at %s%s answers", x.Host, x.Path)
 	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
 		return fmt.Sprintf("likely a map range in what %s sends: the same request, and its body holds the same in another order", x.Actor())
 	case x.Actor() == y.Actor() && x.Reconcile == "" && y.Reconcile == "" && x.Kind == history.Request:

@@ -11,6 +11,9 @@ func TestCulprit(t *testing.T) {
 	req := func(reconcile, name, body string) history.Event {
 		return history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: reconcile, Verb: "create", Ref: history.Ref{Kind: "Pod", Name: name}, Sent: []byte(body)}
 	}
+	answer := func(body string) history.Event {
+		return history.Event{Kind: history.Request, Process: "kube-apiserver", Verb: "POST", Host: "op.default.svc", Path: "/mutate", Received: []byte(body)}
+	}
 	of := func(events ...history.Event) *history.History {
 		h := &history.History{}
 		for _, e := range events {
@@ -28,6 +31,7 @@ func TestCulprit(t *testing.T) {
 		{of(req("r #1", "a", "")), of(req("r #1", "b", "")), "it makes other requests"},
 		{of(req("", "a", "")), of(req("", "b", "")), "outside any reconcile"},
 		{of(history.Event{Kind: history.Done, Process: "op", Outcome: "ok"}), of(history.Event{Kind: history.Done, Process: "op", Outcome: "error"}), "in op"},
+		{of(answer("a")), of(answer("b")), "in what the webhook at op.default.svc/mutate answers"},
 		{of(req("r #1", "a", "")), of(), "does not come from its inputs"},
 	} {
 		at, _ := history.Difference(c.a, c.b)

@@ -15,12 +15,8 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tape := make(choice.Tape, len(s.Tape))
-	for i, e := range s.Tape {
-		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
-	}
 	defer process.Enter(runLog(), process.Outside{})()
-	v := execute(t, scenario, choice.Play(tape), flags).verdict
+	v := execute(t, scenario, choice.Play(tapeOf(s)), flags).verdict
 	return v != nil && v.Property == s.Property
 }
 

@@ -63,6 +63,15 @@ func (s *scope) covers(process, kind, verb string, ref history.Ref) bool {
 		(s.verb == "" || verb == "" || s.verb == verb) && (s.name == "" || s.name == name)
 }
 
+// reaches says whether a request is in the part of the world that the fault was narrowed to.
+func (s *scope) reaches(c *wire.Call) bool {
+	ref := c.Ref()
+	if s.name != "" {
+		ref = c.Object()
+	}
+	return s.covers(c.Port.Process, c.Kind, c.Verb(), ref)
+}
+
 // fault is what all faults have in common: a name, a scope, how eager it is in this run, and counts.
 type fault struct {
 	name  string
@@ -125,7 +134,7 @@ type (
 
 // hits asks whether the fault strikes a request, and notes it if so.
 func (f *fault) hits(w *World, c *wire.Call, when string, n, rare, often int) int {
-	if c.Idle() || c.Verb() == "watch" || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
+	if c.Idle() || c.Verb() == "watch" || !f.scope.reaches(c) {
 		return 0
 	}
 	where := c.Port.Process + " " + c.String()
@@ -137,7 +146,7 @@ func (f *fault) hits(w *World, c *wire.Call, when string, n, rare, often int) in
 
 // mark writes down that the fault struck a request.
 func (f *fault) mark(w *World, c *wire.Call, what string) {
-	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Life, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.String()})
+	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Life, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.Told()})
 }
 
 func (f *fault) seen() { f.count.Observed++ }

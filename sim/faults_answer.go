@@ -47,7 +47,7 @@ func (f *rejected) arrive(w *World, c *wire.Call) wire.Ruling {
 	}
 	key := c.Port.Process + " " + c.Ref().String()
 	r := f.refused[key]
-	if r.left == 0 || w.healed || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
+	if r.left == 0 || w.healed || !f.scope.reaches(c) {
 		v := f.hits(w, c, "", 1+2*len(inARow), 24, 6)
 		if v == 0 {
 			return wire.Ruling{}
@@ -88,7 +88,7 @@ func (f *forbidden) fresh() Fault { return &forbidden{f.fault, f.max, map[string
 func (f *forbidden) heal(*World) { clear(f.until) }
 
 func (f *forbidden) arrive(w *World, c *wire.Call) wire.Ruling {
-	if c.Host != "" || c.Idle() || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
+	if c.Host != "" || c.Idle() || !f.scope.reaches(c) {
 		return wire.Ruling{}
 	}
 	key := c.Port.Process + " " + c.Cluster + " " + c.Info.Group + "/" + c.Info.Resource
@@ -122,7 +122,7 @@ func forbiddenStatus(c *wire.Call) metav1.Status {
 
 // WebhookDown makes nobody answer at an admission webhook for windows of up to d, wherever it is served. Writes that it is
 // asked about fail with 500, or pass without it, as its failurePolicy says. Named narrows it to one webhook, by the name
-// that its configuration gives it. w.Apply and w.Remove try again every second for ten minutes, so keep d below that.
+// that its configuration gives it. w.Apply and w.Remove try again every second, after ten minutes without faults.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
 	return &webhookDown{newFault(fmt.Sprintf("WebhookDown(%v)", d), scopes).taking("Named"), d, map[string]time.Duration{}}
 }

@@ -159,7 +159,7 @@ func (f *leaderOverlap) arrive(w *World, c *wire.Call) wire.Ruling {
 	if f.deposed[c.Port.Name()] {
 		return lost
 	}
-	if !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) || !renews(w, c) ||
+	if !f.scope.reaches(c) || !renews(w, c) ||
 		f.strikes(w, c.Port.Process+" "+c.String(), 2, 12, 4) == 0 {
 		return wire.Ruling{}
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -39,7 +40,22 @@ func (s *staleCache) lag(w *World, st *wire.Stream, f apiserver.Frame) time.Dura
 	if v == 0 {
 		return 0
 	}
-	return s.max / time.Duration(lagLevels[v])
+	return max(0, w.changedAt(st, f)+s.max/time.Duration(lagLevels[v])-w.sched.Now()) // it may have waited for the one before it
+}
+
+// changedAt is when what a watch is about to tell was committed.
+func (w *World) changedAt(s *wire.Stream, f apiserver.Frame) history.Time {
+	if s.Call.Cluster == "" {
+		return w.committedAt(f.Revision)
+	}
+	for _, e := range slices.Backward(w.history.Events) {
+		for _, c := range e.Changes {
+			if c.Ref.Cluster == s.Call.Cluster && c.Revision == f.Revision {
+				return e.At
+			}
+		}
+	}
+	return w.sched.Now()
 }
 
 // Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The kubelet starts it

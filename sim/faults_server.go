@@ -42,7 +42,7 @@ func (f *staleServer) fresh() Fault {
 func (f *staleServer) heal(*World) { clear(f.moved) }
 
 func (f *staleServer) arrive(w *World, c *wire.Call) wire.Ruling {
-	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || w.healed || !f.scope.covers(c.Port.Process, c.Kind, c.Verb(), c.Ref()) {
+	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || w.healed || !f.scope.reaches(c) {
 		return wire.Ruling{}
 	}
 	needs, cached := w.wire.Server().FromCache(&c.Request)

@@ -165,6 +165,14 @@ func (f *unreachable) remaining(w *World, process string) time.Duration {
 	return max(0, f.until[process]-w.sched.Now())
 }
 
+// fate implements ender: what a lag could not foresee, as the window began when the event was on its way.
+func (f *unreachable) fate(w *World, s *wire.Stream, _ apiserver.Frame) wire.Fate {
+	if f.remaining(w, s.Port.Process) > 0 {
+		return wire.Waits
+	}
+	return wire.Arrives
+}
+
 // SlowEffect makes calls to the outside take up to d longer: the effect happens, the reply comes late.
 func SlowEffect(d time.Duration, scopes ...Scope) Fault {
 	return &slowEffect{newFault(fmt.Sprintf("SlowEffect(%v)", d), scopes), d}

@@ -22,6 +22,7 @@ type settings struct {
 	replay      string
 	shard       string
 	report      string
+	drift       string
 	bound       int
 	maxSteps    int
 	verify      int
@@ -46,9 +47,10 @@ func init() {
 	flag.StringVar(&flags.seed, "sim.seed", env("SEED", "", text), "base seed: a number, \"random\", or empty for one fixed by the test's name (env SIM_SEED)")
 	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "portfolio", text), "how tapes are made: "+strings.Join(strategies, ", ")+" (env SIM_STRATEGY)")
 	flag.IntVar(&flags.bound, "sim.bound", env("BOUND", 2, strconv.Atoi), "disturbances in a run of the exhaustive strategy, at most (env SIM_BOUND)")
-	flag.StringVar(&flags.shard, "sim.shard", env("SHARD", shardFromEnvironment(), text), "make only the runs of shard i of n, written i/n and counted from 0 (env SIM_SHARD, or JOB_COMPLETION_INDEX with SIM_SHARDS, or TEST_SHARD_INDEX with TEST_TOTAL_SHARDS)")
+	flag.StringVar(&flags.shard, "sim.shard", env("SHARD", shardFromEnvironment(), text), "make only the runs of shard i of n, written i/n and counted from 0 (env SIM_SHARD, or JOB_COMPLETION_INDEX with SIM_SHARDS, or TEST_SHARD_INDEX with TEST_TOTAL_SHARDS, but not in tests built by Bazel's rules_go, which divides by test)")
 	flag.StringVar(&flags.report, "sim.report", env("REPORT", "", text), "write each campaign's result as JSON into this directory, with the timeline of what is found as a page, and go on where such a result left off (env SIM_REPORT)")
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
+	flag.StringVar(&flags.drift, "sim.drift", env("DRIFT", driftWarns, text), "what becomes of a kept story that holds only because the code no longer asks for what its faults struck: warn or fail (env SIM_DRIFT)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all (env SIM_SHRINK)")
@@ -119,6 +121,8 @@ func (s settings) check() error {
 		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which the default pack looks back", s.window, shortestWindow)
 	case s.window > 0 && !slices.Contains([]string{"random", "swarm", "starve", "storm"}, s.strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, which sim.Window does not keep; use random, swarm, starve or storm", s.strategy)
+	case s.drift != driftWarns && s.drift != driftFails:
+		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.drift, driftWarns, driftFails)
 	case s.bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.bound)
 	}

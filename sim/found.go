@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,6 +40,8 @@ type Failure struct {
 	Shrinks int
 	// Flaky is set when the tape does not repeat its own failure.
 	Flaky bool
+	// cut is set when shrinking stopped because its time was up.
+	cut bool
 }
 
 // found shrinks a failing run and keeps its story. from is where shrinking starts; first is the run as it was found.
@@ -70,7 +70,8 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 // minimal searches for the shortest tape that fails as the first run did.
 func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration) (*result, choice.Tape) {
 	best := from
-	tape, runs := choice.Shrink(from.tape, limit, func(t choice.Tape) (choice.Tape, bool) {
+	c.doing.Store(&doing{fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed), f.Strategy, f.Run, f.Seed})
+	tape, runs, cut := choice.Shrink(from.tape, limit, func(t choice.Tape) (choice.Tape, bool) {
 		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
 		c.progress.show(&c.report, c.settings)
 		if !res.verdict.same(first.verdict) {
@@ -79,7 +80,7 @@ func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration)
 		best = res
 		return res.tape, true
 	})
-	f.Shrinks = runs
+	f.Shrinks, f.cut = runs, cut && limit > 0
 	again := execute(c.t, c.scenario, choice.Play(tape), c.settings)
 	if at, _ := history.Difference(best.history, again.history); !again.verdict.same(first.verdict) || at >= 0 && best != first {
 		f.Flaky = true
@@ -91,7 +92,7 @@ func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration)
 // fail puts the failure on record, and on file where stories are kept.
 func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
-	if c.settings.stories != "" {
+	if c.settings.stories != "" && c.shortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.stories)
 		if err != nil {
 			c.settings.host.Logf("sim: the story could not be kept: %v", err)
@@ -100,10 +101,16 @@ func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length
 		}
 	}
 	c.picture(f)
-	if c.report.Failure == nil || c.report.Failure.Run == f.Run {
+	if c.report.Failure == nil {
 		c.report.Failure = f
 	}
 	c.group(f, after.Steps)
+}
+
+// shortest says whether no story of a failure's cause is as short: thousands of runs may fail alike, and one story will do.
+func (c *campaign) shortest(f *Failure, steps int) bool {
+	i := slices.IndexFunc(c.report.Findings, func(have story.Finding) bool { return have.Cause == f.cause() })
+	return i < 0 || steps < c.report.Findings[i].Steps
 }
 
 // group adds a failure to those of its cause.
@@ -161,8 +168,20 @@ func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Lengt
 	if dir == "" {
 		dir = "<directory>"
 	}
-	s.Replay = c.settings.host.Replay(filepath.Join(dir, s.Name()))
+	s.Replay = c.command(filepath.Join(dir, s.Name()))
 	return s
+}
+
+// command is what one types to see a story again.
+func (c *campaign) command(path string) string {
+	if c.settings.replay != "" && flags.replay == "" {
+		path = "" // the test plays it by itself
+	}
+	command := c.settings.host.Replay(path)
+	if given("sim.max-steps", "SIM_MAX_STEPS") {
+		command += fmt.Sprintf(" -sim.max-steps=%d", c.settings.maxSteps)
+	}
+	return command
 }
 
 // campaigns counts the campaigns of each test, so that the second one in a test has a name of its own.
@@ -198,139 +217,6 @@ func storyDir(name string) string {
 	return filepath.Join(path...)
 }
 
-// replay runs the stories that -sim.replay names, instead of searching.
-func (c *campaign) replay() {
-	paths := []string{c.settings.replay}
-	info, err := os.Stat(c.settings.replay)
-	if errors.Is(err, os.ErrNotExist) {
-		c.settings.host.Fatalf("sim: -sim.replay=%s: there is no such file; the path is relative to the directory of the test's package", c.settings.replay)
-	}
-	if err == nil && info.IsDir() {
-		if paths, err = story.List(c.settings.replay); err == nil && len(paths) == 0 {
-			err = errors.New("the directory holds no story (*.txtar)")
-		}
-	}
-	if err != nil {
-		c.settings.host.Fatalf("sim: -sim.replay=%s: %v", c.settings.replay, err)
-	}
-	mine := 0
-	for _, path := range paths {
-		s, err := story.Read(path)
-		if err != nil {
-			c.settings.host.Fatalf("sim: -sim.replay: %v", err)
-		}
-		if s.Test != c.report.Name && flags.replay != "" { // an option says which story it wants, a flag reaches every test
-			if len(paths) == 1 {
-				if testOf(s.Test) == c.settings.host.Name() {
-					return // another campaign of the same test
-				}
-				c.settings.host.Fatalf("sim: -sim.replay=%s is a story of %s, not of %s; replay it with\n    %s", path, s.Test, c.report.Name, s.Replay)
-			}
-			continue
-		}
-		mine++
-		if !c.retell(path, s) {
-			return
-		}
-	}
-	c.settings.host.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
-}
-
-// regress tries the stories that are kept for this test before searching, as go test does with fuzz corpora.
-func (c *campaign) regress() bool {
-	if c.settings.stories == "" {
-		return true
-	}
-	paths, err := story.List(c.settings.stories)
-	if err != nil {
-		c.settings.host.Fatalf("%v", err)
-	}
-	for _, path := range paths {
-		s, err := story.Read(path)
-		if err != nil {
-			c.settings.host.Fatalf("sim: a kept story cannot be read: %v; mend or remove the file", err)
-		}
-		if s.Test == c.report.Name && !c.retell(path, s) {
-			return false
-		}
-	}
-	return true
-}
-
-// retell runs one story. It reports false when the story still breaks, with the failure on record. Where -sim.shrink was
-// given together with -sim.replay, it also searches for that long for a shorter story, and keeps that beside the file.
-func (c *campaign) retell(path string, s *story.Story) bool {
-	tape := make(choice.Tape, len(s.Tape))
-	for i, e := range s.Tape {
-		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
-	}
-	player := choice.Play(tape)
-	res := execute(c.t, c.scenario, player, c.settings)
-	c.count(res)
-	c.report.Replayed = res.history.Rest()
-	if res.verdict != nil && res.verdict.Temper == "misuse" {
-		c.report.Failure = &Failure{Verdict: *res.verdict, History: c.report.Replayed}
-		return false
-	}
-	if drift := player.Unused(); len(drift) > 0 {
-		var ids []string
-		for _, e := range drift {
-			ids = append(ids, fmt.Sprintf("%q", e.ID))
-		}
-		c.settings.host.Logf("sim: %s has drifted: the code no longer asks for %s, so %d of its %d choices were not used",
-			path, strings.Join(ids, ", "), len(drift), len(s.Tape))
-	}
-	tellWavetank(res.verdict)
-	if res.verdict == nil {
-		return true
-	}
-	f := &Failure{Verdict: *res.verdict, History: c.report.Replayed, File: path}
-	if given("sim.shrink", "SIM_SHRINK") && flags.replay != "" && c.settings.shrink > 0 {
-		var best *result
-		if best, tape = c.minimal(f, res, res, c.settings.shrink); len(tape) < len(s.Tape) {
-			f.Verdict, f.History, res = *best.verdict, best.history.Rest(), best
-		}
-	}
-	f.Story = c.story(f, tape, s.Before, lengthOf(res))
-	f.Story.Seed, f.Story.Took = s.Seed, s.Took
-	if len(tape) < len(s.Tape) {
-		var err error
-		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
-			c.settings.host.Fatalf("sim: the shorter story could not be kept: %v", err)
-		}
-		c.settings.host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Tape), len(tape), path)
-		f.File = path
-	} else if f.Shrinks > 0 {
-		c.settings.host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
-	}
-	f.Story.Replay = c.settings.host.Replay(path)
-	if v := res.verdict; s.Property != "" && (v.Temper != s.Temper || v.Property != s.Property) { // where it is declared may have changed
-		c.settings.host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Temper, s.Property)
-	}
-	c.picture(f)
-	c.report.Failure = f
-	if c.settings.replay == "" {
-		f.Strategy = "a story that is kept"
-		c.group(f, f.Story.After.Steps)
-	}
-	return false
-}
-
-// tellWavetank adds a line on a story that was replayed to the file that the wavetank command asks for: an exit code does not
-// say whether a test of that name was there.
-func tellWavetank(v *Verdict) {
-	path := os.Getenv("WAVETANK_REPLAYED")
-	if path == "" || flags.replay == "" {
-		return
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return // whoever asked will miss it
-	}
-	defer f.Close()
-	fmt.Fprintln(f, map[bool]string{true: "held", false: "broke"}[v == nil])
-}
-
 // Text is the failure as people read it: the sentence and where it stands, the story as the controllers saw it, how far
 // it shrank, and how to see it again.
 func (f *Failure) Text() string {
@@ -350,7 +236,11 @@ func (f *Failure) Text() string {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
 	if f.Shrinks > 0 {
-		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs; found by %s\n", f.Story.Before, f.Story.After, f.Shrinks, f.Story.Seed)
+		hurried := ""
+		if f.cut {
+			hurried = " (then the time was up: -sim.shrink)"
+		}
+		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs%s; found by %s\n", f.Story.Before.Words(), f.Story.After.Words(), f.Shrinks, hurried, f.Story.Seed)
 	}
 	if f.Flaky {
 		b.WriteString("    FLAKY: its own tape does not repeat it; run again with -sim.verify=1 to see where two runs part\n")
@@ -358,7 +248,7 @@ func (f *Failure) Text() string {
 	if f.File != "" {
 		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
 	} else {
-		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it\n")
+		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it, and -sim.report=directory with all that was found\n")
 	}
 	if f.Page != "" {
 		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
@@ -374,15 +264,25 @@ func (r *Report) report(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
+	r.sayDrift()
 	for _, s := range r.Warnings() {
 		t.Logf("sim: warning: %s", s)
 	}
 	if r.Failure == nil && r.Runs > 0 && flags.replay == "" {
 		t.Logf("sim: nothing broke in %s", r.tried())
 	}
-	if r.Failure != nil && flags.verbose {
-		for i := range r.Failure.History.Events {
-			t.Log(r.Failure.History.Events[i].String())
-		}
+}
+
+// print prints every event of the run that failed, or was replayed.
+func (r *Report) print(h Host) {
+	told := r.Replayed
+	if r.Failure != nil {
+		told = r.Failure.History
+	}
+	if told == nil || !flags.verbose {
+		return
+	}
+	for i := range told.Events {
+		h.Logf("%s", told.Events[i].String())
 	}
 }

@@ -9,6 +9,6 @@ import (
 // took that for a hung run, this test would end here with its message.
 func TestOnlyRunsCanHang(t *testing.T) {
 	const limit = 20 * time.Millisecond
-	defer watch(t.Name(), limit)()
+	defer watch(t.Name(), limit, nil)()
 	time.Sleep(10 * limit)
 }

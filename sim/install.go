@@ -1,4 +1,5 @@
-// This file exists to bring an operator's custom resource definitions into a world, fast enough for thousands of worlds.
+// This file exists to bring an operator's custom resource definitions and the configurations of its webhooks into a world, fast
+// enough for thousands of worlds.
 
 package sim
 
@@ -12,20 +13,26 @@ import (
 	"sort"
 	"sync"
 
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them.
+// Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them. The webhook
+// configurations in such files are applied, too, as kubebuilder's config/webhook has them; the manager that registers a
+// webhook's path serves it, whatever Service they name, if [Serves] says nothing else. What else is in them is not looked at.
 func (w *World) Install(crds ...any) {
 	w.alive()
-	w.install(w.wire.Server(), crds)
+	w.install(w.wire.Server(), w.user, crds)
 }
 
-func (w *World) install(server *apiserver.Server, crds []any) {
+func (w *World) install(server *apiserver.Server, user *userClient, crds []any) {
 	var all []*apiextensionsv1.CustomResourceDefinition
+	var hooks []client.Object
 	for _, c := range crds {
 		switch c := c.(type) {
 		case *apiextensionsv1.CustomResourceDefinition:
@@ -33,11 +40,14 @@ func (w *World) install(server *apiserver.Server, crds []any) {
 		case []*apiextensionsv1.CustomResourceDefinition:
 			all = append(all, c...)
 		case string:
-			found, err := readCRDs(c)
+			found, err := readDefinitions(c)
 			if err != nil {
 				w.misuse("w.Install(%q): %v", c, err)
 			}
-			all = append(all, found...)
+			all = append(all, found.crds...)
+			for _, h := range found.hooks {
+				hooks = append(hooks, h.DeepCopyObject().(client.Object))
+			}
 		default:
 			w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition objects", c)
 		}
@@ -45,13 +55,14 @@ func (w *World) install(server *apiserver.Server, crds []any) {
 	if err := server.Install(all...); err != nil {
 		w.misuse("w.Install: %v", err)
 	}
+	w.apply(user, hooks)
 }
 
-// readCRDs reads every CustomResourceDefinition in a file or a directory of YAML or JSON files.
-func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+// readDefinitions reads every CustomResourceDefinition and webhook configuration in a file or a directory of YAML or JSON files.
+func readDefinitions(path string) (out definitionFile, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	files := []string{path}
 	if info.IsDir() {
@@ -62,16 +73,17 @@ func readCRDs(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) 
 		}
 		sort.Strings(files)
 	}
-	var out []*apiextensionsv1.CustomResourceDefinition
 	for _, f := range files {
 		found, err := readFile(f)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		out = append(out, found...)
+		out.crds = append(out.crds, found.crds...)
+		out.hooks = append(out.hooks, found.hooks...)
 	}
-	if len(out) == 0 {
-		return nil, errors.New("no CustomResourceDefinition found there (in *.yaml, *.yml or *.json; directories below are not looked into)")
+	if len(out.crds)+len(out.hooks) == 0 {
+		return out, errors.New("no CustomResourceDefinition found there (in *.yaml, *.yml or *.json; directories below are not looked into), " +
+			"and no configuration of webhooks; w.Apply takes objects of all other kinds")
 	}
 	return out, nil
 }
@@ -84,36 +96,58 @@ var definitions = struct {
 }{in: map[string]definitionFile{}}
 
 type definitionFile struct {
-	text []byte
-	crds []*apiextensionsv1.CustomResourceDefinition
+	text  []byte
+	crds  []*apiextensionsv1.CustomResourceDefinition
+	hooks []client.Object
 }
 
 // readFile reads the definitions in one file of YAML or JSON, or knows them if its text is what it was.
-func readFile(path string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+func readFile(path string) (definitionFile, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return definitionFile{}, err
 	}
 	definitions.Lock()
 	defer definitions.Unlock()
 	if known, ok := definitions.in[path]; ok && bytes.Equal(known.text, text) {
-		return known.crds, nil
+		return known, nil
 	}
-	var out []*apiextensionsv1.CustomResourceDefinition
+	out := definitionFile{text: text}
 	for _, doc := range splitYAML(text) {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(doc, crd); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		var meta metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(doc, &meta); err != nil {
+			return out, fmt.Errorf("%s: %w", path, err)
 		}
-		if v := apiextensionsv1.SchemeGroupVersion.String(); crd.Kind == "CustomResourceDefinition" {
-			if crd.APIVersion != v {
-				return nil, fmt.Errorf("%s: definition %s has apiVersion %q; a server knows %s alone", path, crd.Name, crd.APIVersion, v)
-			}
-			out = append(out, crd)
+		if err := out.add(doc, meta); err != nil {
+			return out, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	definitions.in[path] = definitionFile{text, out}
+	definitions.in[path] = out
 	return out, nil
+}
+
+// add reads one document.
+func (f *definitionFile) add(doc []byte, meta metav1.PartialObjectMetadata) error {
+	var obj client.Object
+	what, v := "configuration", admissionregv1.SchemeGroupVersion
+	switch meta.Kind {
+	case "CustomResourceDefinition":
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		f.crds, obj = append(f.crds, crd), crd
+		what, v = "definition", apiextensionsv1.SchemeGroupVersion
+	case "MutatingWebhookConfiguration":
+		obj = &admissionregv1.MutatingWebhookConfiguration{}
+		f.hooks = append(f.hooks, obj)
+	case "ValidatingWebhookConfiguration":
+		obj = &admissionregv1.ValidatingWebhookConfiguration{}
+		f.hooks = append(f.hooks, obj)
+	default:
+		return nil
+	}
+	if meta.APIVersion != v.String() {
+		return fmt.Errorf("%s %s has apiVersion %q; a server knows %s alone", what, meta.Name, meta.APIVersion, v)
+	}
+	return yaml.Unmarshal(doc, obj)
 }
 
 var documentMark = regexp.MustCompile(`(?m)^---.*$`)

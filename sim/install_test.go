@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
 )
@@ -40,4 +43,36 @@ func BenchmarkInstall(b *testing.B) {
 	if !ok {
 		b.Fatal("the definitions are not installed")
 	}
+}
+
+// A file may hold several documents, as kubebuilder's config/webhook/manifests.yaml does; the manager that registers their paths
+// serves the webhooks.
+func TestWebhooksAreInstalled(t *testing.T) {
+	const rules = "  rules:\n  - {apiGroups: [\"\"], apiVersions: [v1], operations: [%s], resources: [configmaps]}\n"
+	const hook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: %sWebhookConfiguration\nmetadata:\n  name: %[2]s\nwebhooks:\n- admissionReviewVersions: [v1]\n" +
+		"  clientConfig:\n    service: {name: webhook-service, namespace: system, path: /%[2]s}\n  failurePolicy: Fail\n  name: %[2]s.example.org\n" + rules + "  sideEffects: None\n"
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifests.yaml":     fmt.Sprintf(hook, "Mutating", "stamp", "CREATE") + fmt.Sprintf(hook, "Validating", "keep", "DELETE"),
+		"kustomization.yaml": "resources:\n- manifests.yaml\n",
+		"service.yaml":       "apiVersion: v1\nkind: Service\nmetadata: {name: webhook-service, namespace: system}\nspec: {ports: [{port: 443}]}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Install(dir)
+		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		b := configMap("b")
+		b.Annotations = map[string]string{"after": "a"}
+		w.Apply(configMap("a"), b)
+		w.Settle()
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.Annotations["stamp"] != "by admin, after 1" {
+			t.Errorf("%v, %q", err, b.Annotations)
+		}
+		if err := w.Client().Delete(w.Context(), b); err == nil || !strings.Contains(err.Error(), "a is still there") {
+			t.Errorf("deleting b: %v", err)
+		}
+	}, sim.Runs(5), sim.Verify(1)))
 }

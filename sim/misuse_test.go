@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -140,6 +141,11 @@ var processes = []misuse{
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
 		w.Settle()
 	}, `the setup function of process "op" failed: no such flavour`),
+	in("a go statement in the scenario", func(w *sim.World) {
+		done := make(chan bool)
+		go func() { w.Apply(configMap("a")); close(done) }() // the goroutine ends in w.Apply, so nobody closes it
+		<-done
+	}, "a World was used on another goroutine than its scenario's", "after a go statement", "call it on the scenario's own goroutine, without go"),
 	in("a setup function that panics", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { panic("no such flavour") })
 		w.Settle()
@@ -187,6 +193,16 @@ var processes = []misuse{
 		})
 		w.Settle()
 	}, "the world did not settle within", "restart of op, which exited: this rest.Config is not the one that the simulated process was given"),
+	in("a manager for another cluster of the world", func(w *sim.World) {
+		w.Cluster("prod.example")
+		w.Run("op", func(_ context.Context, cfg *rest.Config) error {
+			away := rest.CopyConfig(cfg)
+			away.Host = "http://prod.example"
+			_, err := sim.NewManager(away, ctrl.Options{})
+			return err
+		})
+		w.Settle()
+	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster", "reach the others by cluster.New"),
 	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
 	in("a fault for nobody", func(w *sim.World) { w.Inject(sim.Crash("op")) }, `names process "op", which has not been started`),
 }
@@ -249,6 +265,13 @@ var scenes = []misuse{
 	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") }, "no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
 	{"an old definition", func(t *testing.T) { install(t, "v1beta1", "scope: Namespaced", "{type: object}") },
 		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; a server knows apiextensions.k8s.io/v1 alone`}},
+	{"an old configuration of webhooks", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "manifests.yaml")
+		if err := os.WriteFile(file, []byte("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sim.Check(t, func(w *sim.World) { w.Install(file) })
+	}, []string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; a server knows admissionregistration.k8s.io/v1 alone`}},
 	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") }, []string{"spec.scope: Required value"}},
 	{"a definition without a type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{}") },
 		[]string{"spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields"}},
@@ -259,6 +282,22 @@ var scenes = []misuse{
 		w.External("git.example", nil)
 		w.External("git.example", nil)
 	}, "w.External", "git.example"),
+	in("a host that nobody declared", func(w *sim.World) {
+		startWith(w, func() {}) // what a program does about an error must not matter
+		w.Start("poster", func(mgr ctrl.Manager) error {
+			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+				for ctx.Err() == nil {
+					if resp, err := sim.HTTPClient(mgr).Get("https://git.example:8443/repos?token=secret"); err == nil { //nolint:noctx // it ends with the process
+						resp.Body.Close()
+					}
+					time.Sleep(time.Hour)
+				}
+				return nil
+			}))
+		})
+		w.Settle()
+	}, `poster sent GET https://git.example:8443/repos, and the world has no host "git.example:8443"`,
+		`w.External("git.example:8443", handler)`, `w.External("git.example:8443", nil) says that there is no such host`),
 	in("a property twice", func(w *sim.World) {
 		always(w, "all is well")
 		always(w, "all is well")
@@ -269,6 +308,16 @@ var scenes = []misuse{
 	in("negative lag", func(w *sim.World) { w.Inject(sim.StaleCache(-time.Second)) }, "fault StaleCache(-1s) has a negative duration"),
 	in("negative sleep", func(w *sim.World) { w.Sleep(-time.Second) }, "w.Sleep(-1s): time does not go back"),
 	in("no generator", func(w *sim.World) { sim.Draw[int](w, "n", nil) }, `sim.Draw("n") was given no generator`),
+	in("a generator that rejects", func(w *sim.World) { sim.Draw(w, "n", rapid.Int().Filter(func(int) bool { return false })) },
+		`sim.Draw("n"): the generator rejected all of 1000 attempts; make the values that are wanted instead`),
+	in("a generator that wants too much", func(w *sim.World) { sim.Draw(w, "n", rapid.SliceOfN(rapid.Byte(), 5000, 5000)) },
+		`sim.Draw("n"): the generator wants more than 4096 random words`),
+	in("a generator that fails", func(w *sim.World) {
+		sim.Draw(w, "n", rapid.Custom(func(t *rapid.T) int { t.Fatalf("no luck"); return 0 }))
+	}, `sim.Draw("n"): the generator failed: no luck`),
+	in("a generator that panics", func(w *sim.World) {
+		sim.Draw(w, "n", rapid.Custom(func(*rapid.T) int { panic("oh no") }))
+	}, `the generator of sim.Draw("n") panicked: oh no`, "misuse_test.go:"),
 	in("a property that settles", func(w *sim.World) {
 		w.Eventually("all is well", func(*history.History) error {
 			w.Settle()
@@ -312,6 +361,24 @@ var scenes = []misuse{
 	{"a test ended by a reconciler", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Fatal("not this way") }) }, sim.Stories(t.TempDir()))
 	}, []string{"the test was failed from inside the run", "reconciles op default/a", "story: "}},
+	{"a test failed by its scenario", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) {
+			w.Apply(configMap("a"))
+			t.Error("not this way")
+		}, sim.Stories(t.TempDir()))
+	}, []string{"failed at step 2\n"}},
+	{"a test ended by its scenario", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) {
+			w.Apply(configMap("a"))
+			t.Fatal("not this way")
+		}, sim.Stories(t.TempDir()))
+	}, []string{"failed at step 2\n", "the scenario's goroutine was ended from inside"}},
+	{"a scenario that panics", func(t *testing.T) {
+		sim.Check(t, func(w *sim.World) {
+			w.Apply(configMap("a"))
+			panic("not this way")
+		}, sim.Stories(t.TempDir()))
+	}, []string{"panic at step 2\n"}},
 	{"no scenario", func(t *testing.T) { sim.Check(t, nil) }, []string{"sim: Check and Explore need a scenario"}},
 	{"a scenario in a scenario", func(t *testing.T) {
 		sim.Check(t, func(*sim.World) { sim.Check(t, func(*sim.World) {}) })
@@ -352,6 +419,9 @@ func misused(t *testing.T, name string, env []string, args ...string) string {
 
 func judge(t *testing.T, out string, says []string) {
 	t.Helper()
+	if strings.Count(out, ": not this way\n") > 1 {
+		t.Errorf("a line is said twice:\n%s", out)
+	}
 	for _, s := range says {
 		if !strings.Contains(out, s) {
 			t.Errorf("%q is not said:\n%s", s, out)
@@ -380,6 +450,11 @@ func TestMisuse(t *testing.T) {
 
 // Flags and their twins in the environment.
 func TestBadFlags(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(file, "report") // what nobody can make, whatever they may do
 	for _, c := range []struct {
 		env  string
 		args []string
@@ -397,6 +472,8 @@ func TestBadFlags(t *testing.T) {
 		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},
 		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"}, "-sim.replay plays the choices of a story, so leave out -sim.seed"},
 		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"}, "-sim.replay plays the choices of a story, so leave out -sim.strategy"},
+		{"", []string{"-sim.report=" + below}, "-sim.report=" + below + ": nothing can be written there (mkdir "},
+		{"SIM_REPORT=" + os.Args[0] + "/below", nil, "nothing can be written there (mkdir " + os.Args[0]},
 	} {
 		var env []string
 		if c.env != "" {
@@ -420,7 +497,11 @@ func TestBadStories(t *testing.T) {
 		{"unlabelled", header + "-- tape --\n1 next\n", `has no occurrence (" #n") after its label`},
 		{"header", header + "colour: red\n-- tape --\n", `header key "colour" is unknown`},
 		{"foreign", "wavetank story, format 1\ntest: TestOther\npackage: example.com/p\nreplay: go test example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
-			"is a story of TestOther, not of TestMisuse/nothing; replay it with\n"},
+			"go test example.com/p -run '^TestOther$' -sim.replay=" + dir},
+		{"renamed", "wavetank story, format 1\ntest: TestOther/sub\npackage: github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+			`is a story of TestOther/sub, not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
+		{"neighbour", "wavetank story, format 1\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- tape --\n1 next #4\n",
+			"go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=" + filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(dir, c.name+".txtar")

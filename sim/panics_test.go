@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +56,36 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	}
 	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 || !strings.HasPrefix(f.Story.Headline(), "panic: process ") {
 		t.Errorf("its story is %+v", f.Story)
+	}
+}
+
+// TestASetupFunctionThatFailsLaterIsAFinding: its first life proves that it can be called, so what fails after a crash or a stop
+// is the operator, and has a story. One that fails once, under a fault, is started again as by the kubelet.
+func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
+	failing := func(lives func(int) bool, disturb func(*sim.World)) sim.Report {
+		return sim.Explore(t, func(w *sim.World) {
+			n := 0
+			w.Start("op", func(mgr ctrl.Manager) error {
+				if n++; lives(n) {
+					return errors.New("no such flavour")
+				}
+				return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
+			})
+			disturb(w)
+			w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")), withRole("ticket", configMap("b")))
+			w.Settle()
+		}, sim.Runs(20), sim.For(0))
+	}
+	stop := func(w *sim.World) { w.Stop("op"); w.Sleep(time.Minute) }
+	crash := func(w *sim.World) { w.Inject(sim.Crash("op")) }
+	for name, disturb := range map[string]func(*sim.World){"stopped": stop, "under a fault": crash} {
+		f := failing(func(n int) bool { return n > 1 }, disturb).Failure
+		if f == nil || f.Temper != "settles" || f.Story == nil || f.Flaky || !regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
+			t.Errorf("%s: got %+v", name, f)
+		}
+	}
+	if f := failing(func(n int) bool { return n == 2 }, crash).Failure; f != nil {
+		t.Errorf("a program that recovers breaks: %s", f.Text())
 	}
 }
 

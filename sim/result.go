@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,16 +21,37 @@ import (
 // saveEvery is how often the result of a running campaign is written.
 const saveEvery = 2 * time.Second
 
+// keepable tries to write where results and pages are to go: a campaign may take a night, and a test that passes hides what could
+// not be kept.
+func (s settings) keepable() error {
+	if s.report == "" {
+		return nil
+	}
+	err := os.MkdirAll(s.report, 0o777)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(s.report, ".wavetank-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("sim: -sim.report=%s: nothing can be written there (%w); give it a directory that can be made or written to; the path is relative to the "+
+			"directory of the test's package", s.report, err)
+	}
+	return nil
+}
+
 // result is the campaign so far.
 func (c *campaign) result(next int) *story.Result {
 	r := &c.report
 	shard, shards, _ := parseShard(c.settings.shard)
 	out := &story.Result{
 		Test: r.Name, Package: c.settings.host.Package(), Seed: r.Seed, Strategy: c.settings.strategy, Planned: c.settings.runs, Shard: shard, Shards: shards,
-		Next: next, Complete: r.Complete, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
+		Next: next, Complete: r.Complete, Explored: !c.settings.keep, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(), Build: build(),
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
+	out.Drifted = r.Drifted
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -52,6 +74,13 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	s.report()
 	if err := c.result(next).Write(c.settings.report); err != nil {
 		c.settings.host.Logf("sim: the campaign's result could not be kept: %v", err)
+	}
+}
+
+// stands says of the result that an earlier process has written that it is this process's, too.
+func (c *campaign) stands() {
+	if now := time.Now(); c.settings.report != "" {
+		os.Chtimes(filepath.Join(c.settings.report, c.result(0).FileName()), now, now) // only the wavetank command looks at it
 	}
 }
 
@@ -104,7 +133,7 @@ func (c *campaign) left() *story.Result {
 		c.settings.host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
 	}
 	if old.Package != fresh.Package || old.Test != fresh.Test || old.Build != fresh.Build || old.Seed != fresh.Seed ||
-		old.Strategy != fresh.Strategy || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned || old.Next == 0 {
+		old.Strategy != fresh.Strategy || old.Strategy == "exhaustive" || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned || old.Next == 0 {
 		return nil
 	}
 	return old
@@ -116,10 +145,22 @@ func (c *campaign) resume(s *search) int {
 	if old == nil {
 		return 0
 	}
+	for _, f := range old.Findings { // with other settings, or other files that it reads, the same program may hold
+		if !c.breaks(f) {
+			c.settings.host.Logf("sim: %s began %s, and what it found does not break any more (%s), so the campaign begins anew", c.settings.report, c.report.Name, f.Cause)
+			return 0
+		}
+	}
 	r := &c.report
+	kept := r.Findings
 	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled
 	r.Findings, c.before = old.Findings, old.Elapsed
-	if len(old.Findings) > 0 {
+	for _, f := range kept {
+		if !slices.ContainsFunc(r.Findings, func(have story.Finding) bool { return have.Cause == f.Cause }) {
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	if len(old.Findings) > 0 && r.Failure == nil {
 		r.Failure = earlier(old.Findings[0], c.settings.stories)
 	}
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -23,6 +24,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -75,6 +77,8 @@ type result struct {
 	faults     []FaultCount
 	sometimes  []Probe
 	outcomes   []outcomes
+	unseen     []string // controllers that were not observed
+	unheeded   []unheeded
 	compares   bool     // with the undisturbed run
 	ignored    []string // functions whose goroutines may be left behind
 }
@@ -94,6 +98,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 		r.history = history.Forgetful()
 		source.OnlyTape()
 	}
+	latest.Store(&inProgress{source, r.history})
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
 	err := bubble(t, func(bt *testing.T) {
@@ -110,12 +115,20 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	if left, ok := err.(*errLeft); ok {
 		err = left.but(r.ignored)
 	}
-	if err != nil && r.verdict == nil {
-		r.verdict = &Verdict{Temper: "leak", Message: err.Error()}
+	if w := current.Swap(nil); w != nil && err != nil { // the scenario never went on
+		r.verdict = w.blurted.Load()
+	}
+	if err == errFailed && r.verdict == nil {
+		r.verdict = &Verdict{Temper: failedTest, Message: whyFailed(shell.Races()), Step: r.steps, At: r.virtual}
+	} else if err != nil && r.verdict == nil {
+		r.verdict = &Verdict{Temper: "leak", Message: err.Error(), Step: r.steps, At: r.virtual}
 	}
 	if r.verdict == nil && t.Failed() && !failed {
-		r.verdict = &Verdict{Temper: failedTest, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
+		r.verdict = &Verdict{Temper: failedTest, Step: r.steps, At: r.virtual, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
 			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
+	}
+	if r.verdict != nil && r.verdict.Message == endedInside && t.Failed() && !failed {
+		r.verdict.Temper = failedTest // t.Fatal has said its line, and would say it again in each run for shrinking
 	}
 	r.log, r.tape = source.Log(), source.Tape()
 	for _, o := range outcomesOf(r.history.Events) {
@@ -133,6 +146,24 @@ const drain = 10 * time.Minute
 // second run of it can be told from the first.
 const failedTest = "failed"
 
+// endedInside is the message of a run whose scenario did not return.
+const endedInside = "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); state what must hold with w.Always or w.Eventually"
+
+// errFailed is how a bubble ends that package testing has failed: it looks for data races when the bubble is over.
+var errFailed = errors.New("the test was failed from inside the run")
+
+// whyFailed says in words who may have failed a test from inside a run: package testing does not.
+func whyFailed(races bool) string {
+	ended := "t.Fatal or t.FailNow in a reconciler; state what must hold with w.Always or w.Eventually instead, which can be shrunk and replayed"
+	if !races {
+		return errFailed.Error() + ", by " + ended
+	}
+	return errFailed.Error() + ": the race detector found a data race, and its report (WARNING: DATA RACE) stands above\n" +
+		"Look where its two stacks begin. If both do in modules that are not yours, as the paths tell, the race is in them and not in your code: " +
+		"controller-runtime v0.25 has one, in engageStopProcedure, if a lease is lost while a manager that was asked to stop waits in vain for its runnables. " +
+		"A process reports a race once, so the run is not shrunk. Where no report stands above, it was " + ended + "."
+}
+
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
 // before its story is told.
 func bubble(t *testing.T, f func(*testing.T)) (err error) {
@@ -146,7 +177,7 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 			if v := recover(); v != nil {
 				err = &errLeft{why: v}
 			} else if !finished {
-				err = fmt.Errorf("sim: the test was failed from inside the run (a data race, or t.Fatal in a reconciler)")
+				err = errFailed
 			}
 		}()
 		synctest.Test(t, f)
@@ -173,24 +204,31 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		switch v := v.(type) {
 		case nil:
 			if !normal && w.verdict == nil {
-				w.verdict = &Verdict{Temper: "panic", Message: "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); " +
-					"state what must hold with w.Always or w.Eventually"}
+				w.verdict = &Verdict{Temper: "panic", Message: endedInside}
 			}
 		case stopRun:
 		case carry:
 			*carried = v.value
 		default:
+			if h, ok := s.host.(leaver); ok && h.Leaves(v) {
+				*carried = v
+				break
+			}
 			w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
 			if p := w.judged; p != nil {
 				w.verdict.Site = p.site
 				w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
 			}
 		}
+		if w.verdict != nil && w.verdict.Step == 0 { // a panic's
+			w.verdict.Step, w.verdict.At = w.sched.Steps(), w.sched.Now()
+		}
 		w.sched.SetFair(true)
 		w.cancel()
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
-		r.compares, r.outcomes, r.ignored = w.compares, w.outcomes, w.ignored
+		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
+		r.unheeded = w.unheeded()
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)
@@ -221,8 +259,11 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 // carry is a panic that belongs to somebody outside, for example to rapid.
 type carry struct{ value any }
 
+// leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
+type leaver interface{ Leaves(panicked any) bool }
+
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
-	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness()}
+	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness(), unready: map[*process.Process]unready{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
@@ -236,6 +277,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.sched.Granted = w.granted
 	w.sched.Progress = &beat
 	w.wire.Committed = w.observe
+	w.wire.Unknown = w.unknown
 	w.user = newUserClient(w, wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())

@@ -36,67 +36,18 @@ const settling = "w.Settle"
 // the world is never hushed.
 const murmur = time.Minute
 
-// quietness is what Settle must know about the past.
-type quietness struct {
-	seen      int                     // events taken in
-	lastEvent time.Duration           // when anything but idle chatter last happened
-	lastOther time.Duration           // when anything last happened that was no part of a reconcile, or a write
-	lastWrite int                     // index of the last event that changed an object other than Leases and Events
-	healed    int                     // index of the last event before faults were healed
-	healedAt  time.Duration           // when that was
-	wrote     history.Event           // the last write, without its bodies
-	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
-	busy      map[string]int          // reconciles that each process has under way
-	beside    map[string]history.Time // when each process last asked for an object, or outside, beside its controllers, or was answered
-}
-
-func newQuietness() *quietness {
-	return &quietness{lastWrite: -1, heard: map[string]history.Time{}, busy: map[string]int{}, beside: map[string]history.Time{}}
-}
-
-func (q *quietness) take(w *World) {
-	for events := w.history.Since(q.seen); len(events) > 0; events = events[1:] {
-		e := &events[0]
-		q.seen++
-		if e.Ref.Kind != "Lease" {
-			q.lastEvent = e.At
-			if e.Reconcile == "" && e.Ref.Kind != "Event" {
-				q.lastOther = e.At
-			}
-		}
-		if (e.Kind == history.Request || e.Kind == history.Reply) && e.Ref.Kind != "Lease" && e.Verb != "watch" {
-			q.heard[e.Process] = e.At // a request that never arrived has only a reply: refused at the socket, or lost
-			if e.Reconcile == "" && q.busy[e.Process] == 0 && e.Verb != "list" && e.Ref.Kind+e.Host != "" && e.Ref.Kind != "Event" {
-				q.beside[e.Process] = e.At
-			}
-		}
-		switch e.Kind {
-		case history.Start:
-			q.busy[e.Process] = 0
-		case history.Handout:
-			q.busy[e.Process]++
-		case history.Done:
-			q.busy[e.Process]--
-		}
-		if e.Kind != history.Request {
-			continue
-		}
-		for _, c := range e.Changes {
-			if c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" {
-				q.lastWrite, q.lastOther = e.Index, e.At
-				q.wrote = history.Event{At: e.At, Process: e.Process, Life: e.Life, Verb: e.Verb, Ref: e.Ref}
-			}
-		}
-	}
-}
-
 // Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
 // faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due (where keys poll,
 // nothing but reconciles that change nothing for a minute), and every delayed hand-out (back-off, RequeueAfter) that was
 // pending has happened at least once since faults were healed and since the last write that changed an object other than
 // Leases and Events; and every list or watch that failed, or that the server ended, has been tried again since then (or
 // nobody did so for a minute, longer than a reflector waits). A program without a manager, or one that works beside its
-// controllers, has settled when it has been silent for 1000 s, or when nothing has changed for twice that. A world that has
+// controllers, has settled when it has been silent for 1000 s, or when nothing has changed for twice that. That a timer of a
+// program's own will feed a channel source, nobody can see before it does: let its period pass with [World.Sleep], as that which a
+// model outside takes for something that an operator polls for; only while an object waits for its deletion, and its key comes back and asks
+// outside, Settle goes on until nothing has changed for 2000 s. The schedules of CronJobs do not come round once faults have been
+// healed, as one that does every minute would keep the world from settling: let them with [World.Sleep], too; what has come round
+// meanwhile is late by then. A world that has
 // not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending. Faults are on
 // again afterwards.
 func (w *World) Settle() {
@@ -111,6 +62,11 @@ func (w *World) Settle() {
 	w.judge(always)
 	w.judge(eventually)
 	w.judge(sometimes)
+	w.strike()
+}
+
+// strike lets faults strike again that were healed.
+func (w *World) strike() {
 	w.healed = false
 	w.sched.SetFair(false)
 }
@@ -174,7 +130,7 @@ func (w *World) converge() bool {
 			return true
 		}
 		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.longestStep()))
-		if len(w.lastAsked()) > 0 { // what was written late has to be waited for, too, but not for ever
+		if len(w.lastAsked()) > 0 || w.quiet.awaits(w.procs) { // what was written late has to be waited for, too, but not for ever
 			limit = max(limit, min(w.quiet.wrote.At+2*patience, begun+3*longestBackOff+2*patience))
 		}
 		if again <= w.sched.Now() {
@@ -224,7 +180,9 @@ func (w *World) longestStep() time.Duration {
 	var longest time.Duration
 	for _, b := range w.builtins {
 		for _, s := range b.steps {
-			longest = max(longest, s.action.Own)
+			if !s.action.Seasonal { // that may be years, and nobody waits for it
+				longest = max(longest, s.action.Own)
+			}
 		}
 	}
 	return longest
@@ -254,6 +212,9 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	}
 	for _, at := range w.lastAsked() {
 		again = max(again, min(at+patience, unchanged+2*patience))
+	}
+	if w.quiet.awaits(w.procs) {
+		again = max(again, unchanged+2*patience)
 	}
 	return w.sched.Now() >= again, again
 }
@@ -301,6 +262,11 @@ func (w *World) unsettled(bound string) {
 	msg := fmt.Sprintf("the world did not settle %s: pending are %s", bound, strings.Join(pending, "; "))
 	if e := &w.quiet.wrote; w.quiet.lastWrite >= 0 {
 		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
+	}
+	for _, p := range w.procs.Processes() {
+		if why := w.unreadiness(p); why != "" {
+			msg += "; " + why
+		}
 	}
 	for _, kind := range w.procs.Unserved() {
 		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)

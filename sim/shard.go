@@ -9,11 +9,14 @@ import (
 // and on the base seed only, so the same runs are made however many shards there are.
 
 // shardFromEnvironment reads the variables that engines set: a Kubernetes Indexed Job tells each pod its index (the
-// number of completions must be given as SIM_SHARDS), Bazel tells both.
+// number of completions must be given as SIM_SHARDS), Bazel and others tell both.
 func shardFromEnvironment() string {
 	for _, names := range [][2]string{{"JOB_COMPLETION_INDEX", "SIM_SHARDS"}, {"TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS"}} {
 		i, n := os.Getenv(names[0]), os.Getenv(names[1])
 		if i != "" && n != "" {
+			if names[0] == "TEST_SHARD_INDEX" && byTest {
+				continue
+			}
 			if status := os.Getenv("TEST_SHARD_STATUS_FILE"); status != "" && names[0] == "TEST_SHARD_INDEX" {
 				if f, err := os.Create(status); err == nil { // tells Bazel that sharding is understood
 					f.Close()
@@ -24,6 +27,10 @@ func shardFromEnvironment() string {
 	}
 	return ""
 }
+
+// byTest says that the test binary was built by rules_go, whose main function (generate_test_main.go, testsInShard) shares the
+// tests out among Bazel's shards: of a test that runs in one shard only, all runs are made there. It unsets the variable.
+var byTest = os.Getenv("GO_TEST_RUN_FROM_BAZEL") != ""
 
 // parseShard reads "i/n".
 func parseShard(s string) (i, n int, ok bool) {

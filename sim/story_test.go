@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/sim"
@@ -125,6 +126,26 @@ func TestTheReplayCommandReplays(t *testing.T) {
 	if out := run(); !strings.Contains(out, "story:  "+file) {
 		t.Errorf("the kept story was not told before the search:\n%s", out)
 	}
+	moved, err := story.Read(filepath.Join(dir, file)) // with its directory, when the test got another name
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(moved.Encode())
+	for test, adopted := range map[string]bool{"TestUnderAnotherName": true, "TestTheReplayCommandReplays": true, "Testthereplaycommandreplays": false} {
+		moved := strings.Replace(text, "test: "+moved.Test+"\n", "test: "+test+"\n", 1)
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(moved), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out := run("-sim.runs=1", "-sim.seed=1", "-sim.strategy=random"); strings.Contains(out, "story:  "+file) != adopted {
+			t.Errorf("story of %s: adopted is %v\n%s", test, !adopted, out)
+		}
+		if out := run("-sim.replay=" + file); strings.Contains(out, sentence) != adopted {
+			t.Errorf("replay of a story of %s:\n%s", test, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	drifted, err := story.Read(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +174,47 @@ func TestDrawnValuesShrink(t *testing.T) {
 	}
 	if r.Failure.Message != "there are 7" {
 		t.Errorf("shrunk to %q, want 7, the smallest that fails\n%v", r.Failure.Message, r.Failure.Story.Tape)
+	}
+	if told := r.Failure.Text(); !strings.Contains(told, "00:00.000    user             draws sources: 7\n") {
+		t.Errorf("the story does not say what was drawn:\n%s", told)
+	}
+}
+
+// Who reads a story should know when it may not be the shortest.
+func TestAStorySaysWhenTheTimeForShrinkingWasUp(t *testing.T) {
+	for limit, want := range map[time.Duration]bool{time.Nanosecond: true, time.Minute: false} {
+		f := find(t, t.TempDir(), sim.Shrink(limit))
+		f.Shrinks = max(f.Shrinks, 1)
+		if text := f.Text(); strings.Contains(text, " (then the time was up: -sim.shrink); found by ") != want {
+			t.Errorf("%v:\n%s", limit, text)
+		}
+	}
+}
+
+// A value that is drawn stays off the record of events, so that the world does not count as less quiet, and it is told.
+func TestDrawnValuesAreTold(t *testing.T) {
+	type order struct {
+		Name string
+		For  *time.Duration
+	}
+	minute := time.Minute
+	var told []string
+	sim.Explore(t, func(w *sim.World) {
+		before := w.History().Len()
+		sim.Draw(w, "wait", rapid.Just(minute))
+		sim.Draw(w, "order", rapid.Just(order{"a\nb", &minute}))
+		sim.Draw(w, "how", rapid.Just(func() {}))
+		sim.Draw(w, "text", rapid.Just(strings.Repeat("é", 300)))
+		told = w.History().Tell()
+		if n := w.History().Len() - before; n != 0 {
+			t.Errorf("%d events were added", n)
+		}
+	}, sim.Runs(1))
+	want := []string{"draws wait: 1m0s", `draws order: {"Name":"a\nb","For":60000000000}`, "draws how: a func()", `draws text: "` + strings.Repeat("é", 99) + "…"}
+	for i, w := range want {
+		if i >= len(told) || !strings.HasSuffix(told[i], w) {
+			t.Errorf("told %q, want %q", told, w)
+		}
 	}
 }
 

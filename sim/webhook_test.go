@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
 )
 
 // keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there are, the other
@@ -39,6 +40,7 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 				return admission.Errored(http.StatusInternalServerError, err)
 			}
 			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
+			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamped", "yes") // a patch of two operations comes in any order
 			raw, err := json.Marshal(&cm)
 			if err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
@@ -205,6 +207,25 @@ func TestUsersInsist(t *testing.T) {
 	withoutFailure(t, r)
 	if early == 0 || late == 0 {
 		t.Errorf("the webhook was away for %d writes before it had answered once, and for %d after that: the test shows nothing", early, late)
+	}
+}
+
+// A webhook that faults keep away for longer than people insist is no mistake of the scenario: they stop then.
+func TestUsersOutlastFaults(t *testing.T) {
+	mended := 0
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Apply(hooked(admissionregv1.Fail)...)
+		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+		w.Inject(sim.WebhookDown(30 * time.Minute))
+		w.Apply(configMap("a"))
+		for _, e := range w.History().Events {
+			if e.Kind == history.Heal {
+				mended++
+			}
+		}
+	}, sim.Runs(50), sim.Verify(5)))
+	if mended == 0 {
+		t.Error("no webhook was away for so long: the test shows nothing")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,6 +59,10 @@ type World struct {
 	pending *Verdict
 	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
 	foreign *Verdict
+	// blurted is the first of those, at once: a scenario that waits for the goroutine, which has ended, has no next quiet moment.
+	blurted atomic.Pointer[Verdict]
+	// unready are the processes whose setup functions have failed last.
+	unready map[*process.Process]unready
 }
 
 // stopRun unwinds the scenario once the verdict is known.
@@ -196,7 +201,9 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
 }
 
 // External puts a model of the outside world behind a host name. The handler is called on the scheduling goroutine, as
-// one atomic step; it reports effects with [history.AddEffect] and must not block.
+// one atomic step; it reports effects with [history.AddEffect] and must not block. A nil handler says that there is no
+// such host: requests fail as they do where a name is not resolved. A request to a host of which nothing was said is a
+// misuse, as an operator that lives with errors would look as if it worked.
 func (w *World) External(host string, handler http.Handler) {
 	w.alive()
 	if err := w.wire.Outside(host, handler); err != nil {
@@ -300,14 +307,35 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	var panicked *process.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, panicked.Value, panicked.Stack)
+		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, pointers.ReplaceAllString(fmt.Sprint(panicked.Value), "0x…"), panicked.Stack)
 		if w.pending = misuse("%s", message); w.anyFault() { // it may take that fault: a run to be shrunk, kept and replayed
 			w.pending = &Verdict{Temper: "panic", Message: message}
 		}
-	case errors.As(err, &bad) && !w.anyFault():
+	case errors.As(err, &bad) && l.N == 1 && !w.anyFault():
 		w.pending = misuse("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
+	case errors.As(err, &bad):
+		// It has worked before, or it took a fault: the kubelet starts it again, and a world in which that never helps does not settle.
+		w.unready[l.Process] = unready{l.N, bad.error}
+		if !w.anyFault() {
+			w.pending = &Verdict{Temper: settles, Property: worldSettles, Message: w.unreadiness(l.Process) + ", and no fault is in the way: the kubelet starts it again for ever"}
+		}
 	}
 	return w.pending == nil
+}
+
+// unready is how the setup function of a process failed, and in which life.
+type unready struct {
+	life int
+	err  error
+}
+
+// unreadiness says that a process is down because its setup function failed; "" if it is not.
+func (w *World) unreadiness(p *process.Process) string {
+	u, ok := w.unready[p]
+	if !ok || u.life != p.Lives() {
+		return ""
+	}
+	return fmt.Sprintf("the setup function of process %q failed in life %d: %v", p.Name, u.life, u.err)
 }
 
 // schemes that w.Client knows from the start. The second is the one to which programs without a manager add their types.

@@ -18,6 +18,7 @@ type document struct {
 	Format  int      `json:"format"`
 	Events  []record `json:"events"`
 	Effects []Effect `json:"effects,omitempty"`
+	Draws   []Draw   `json:"draws,omitempty"`
 	Bodies  []body   `json:"bodies,omitempty"`
 }
 
@@ -87,7 +88,7 @@ func (t *table) place(b []byte) int {
 // not UTF-8. [History.UnmarshalJSON] gives back an equal history: same [Difference], same [History.Hash].
 func (h *History) MarshalJSON() ([]byte, error) {
 	t := &table{places: map[string]int{}}
-	d := document{Format: Format, Events: make([]record, len(h.Events)), Effects: h.effects}
+	d := document{Format: Format, Events: make([]record, len(h.Events)), Effects: h.effects, Draws: h.draws}
 	for i, e := range h.Events {
 		r := record{Event: e, Sent: t.place(e.Sent), Received: t.place(e.Received)}
 		for _, c := range e.Changes {
@@ -132,6 +133,6 @@ func (h *History) UnmarshalJSON(data []byte) error {
 		}
 		h.Add(e)
 	}
-	h.effects = d.Effects
+	h.effects, h.draws = d.Effects, d.Draws
 	return wrong
 }

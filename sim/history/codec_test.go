@@ -14,6 +14,7 @@ func sample() *History {
 	h.Add(Event{Step: 1, At: time.Second, Kind: Request, Process: "user", Verb: "create", Ref: ref, Code: 201, Revision: 7, Server: 7,
 		Sent: pod, Received: pod, Changes: []Change{{Type: "ADDED", Ref: ref, UID: "u", Revision: 7, At: time.Second, Object: pod}}})
 	h.Record(Effect{Kind: "attempt", Key: "k"})
+	h.Drew(Draw{At: time.Second, Label: "n", Value: "7"})
 	h.Add(Event{Step: 2, At: 2 * time.Second, Kind: Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: ref, Revision: 7, Received: []byte{0xff, 0xfe}})
 	h.Add(Event{Step: 3, At: 3 * time.Second, Kind: Handout, Process: "p", Life: 1, Reconcile: "c n/a #1", Seen: []Seen{{Ref: ref, Server: 7}}, Wait: 5})
 	return h
@@ -35,6 +36,9 @@ func TestAHistoryReadsBackAsItWas(t *testing.T) {
 	}
 	if at, what := Difference(h, got); at >= 0 {
 		t.Error(what)
+	}
+	if len(got.Draws()) != 1 || got.Draws()[0] != h.Draws()[0] {
+		t.Errorf("drew %v", got.Draws())
 	}
 	if h.Hash() != got.Hash() {
 		t.Error("the fingerprints differ")

@@ -45,6 +45,14 @@ type Ref struct {
 	Name      string `json:"name,omitempty"`
 }
 
+// Lease says whether it is a lease, as leaders hold them, and not some kind of an operator's own of the same name.
+func (r Ref) Lease() bool { return r.Kind == "Lease" && r.Group == "coordination.k8s.io" }
+
+// Chatter says whether it is a Lease or one of Kubernetes' Events, which are written about other things.
+func (r Ref) Chatter() bool {
+	return r.Lease() || r.Kind == "Event" && (r.Group == "" || r.Group == "events.k8s.io")
+}
+
 // String is "Kind namespace/name", without the parts that are empty.
 func (r Ref) String() string {
 	name := r.Name
@@ -130,6 +138,7 @@ type History struct {
 	// the latest, and their places are their own: there, read with [History.Since], [History.From] and [History.Len].
 	Events  []Event
 	effects []Effect
+	draws   []Draw
 	objects map[Ref]*Change
 	counts  map[Kind]int
 	now     Time

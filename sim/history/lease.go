@@ -20,7 +20,7 @@ func (h *History) leases() map[int]string {
 	terms := map[Ref]term{}
 	for i := range h.Events {
 		for _, c := range h.Events[i].Changes {
-			if c.Ref.Kind != "Lease" || c.Type == "DELETED" {
+			if !c.Ref.Lease() || c.Type == "DELETED" {
 				continue
 			}
 			t, holder := terms[c.Ref], holderOf(c.Object)

@@ -30,6 +30,7 @@ func (h *History) Forget(before Time) {
 	n := sort.Search(len(h.Events), func(i int) bool { return h.Events[i].At >= before })
 	h.Events = slices.Clone(h.Events[n:])
 	h.gone += n
+	h.draws = slices.DeleteFunc(h.draws, func(d Draw) bool { return d.Event < h.gone })
 	h.since = max(h.since, before)
 }
 
@@ -71,6 +72,10 @@ func (h *History) Rest() *History {
 			rest.effects = append(rest.effects, e)
 		}
 	}
+	for _, d := range h.draws {
+		d.Event -= h.gone
+		rest.draws = append(rest.draws, d)
+	}
 	return rest
 }
 
@@ -104,7 +109,12 @@ func forgotten(a, b *History) (int, string) {
 	if i < 0 {
 		return -1, ""
 	}
-	return i, fmt.Sprintf("event %d differs:\n  first:  %s\n  second: %s", i, a.line(i), b.line(i))
+	first, second := a.line(i), b.line(i)
+	if first == second && i >= max(a.gone, b.gone) && i < min(a.Len(), b.Len()) {
+		what, x, y := differs(&a.Since(i)[0], &b.Since(i)[0])
+		return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s%s\n  second: %s%s", i, what, first, x, second, y)
+	}
+	return i, fmt.Sprintf("event %d differs:\n  first:  %s\n  second: %s", i, first, second)
 }
 
 func (h *History) line(i int) string {

@@ -2,7 +2,9 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,19 +36,30 @@ func (h *History) Tellings() []Telling {
 			out = append(out, Telling{i, what})
 			continue
 		}
-		if what := e.tell(effects[i], committed); what != "" {
+		asked := e // of a reply, what it answers
+		if e.Kind == Reply && e.Call > 0 && e.Call < i && h.Events[e.Call].Index == e.Call {
+			asked = &h.Events[e.Call]
+		}
+		if what := e.tell(asked.what(), effects[i], committed); what != "" {
 			out = append(out, Telling{i, what})
 		}
 	}
 	return out
 }
 
-// Tell is [History.Tellings] as lines: virtual time, who, what.
+// Tell is [History.Tellings] as lines, and between them what the scenario drew: virtual time, who, what.
 func (h *History) Tell() []string {
 	var out []string
+	draws := h.draws
 	for _, t := range h.Tellings() {
 		e := &h.Events[t.Event]
+		for ; len(draws) > 0 && draws[0].Event <= e.Index; draws = draws[1:] {
+			out = append(out, draws[0].tell())
+		}
 		out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), t.Text))
+	}
+	for _, d := range draws {
+		out = append(out, d.tell())
 	}
 	return out
 }
@@ -57,7 +70,7 @@ type commit struct {
 	revision int64
 }
 
-func (e *Event) tell(effects []Effect, committed map[commit]Time) string {
+func (e *Event) tell(asked string, effects []Effect, committed map[commit]Time) string {
 	switch e.Kind {
 	case Start:
 		if e.Life > 1 {
@@ -76,13 +89,16 @@ func (e *Event) tell(effects []Effect, committed map[commit]Time) string {
 	case Mutation:
 		return fmt.Sprintf("%s rv %d was changed in place in its cache: %s", e.Ref, e.Revision, e.Note)
 	case Request:
-		return e.tellRequest(effects)
+		return e.tellRequest(asked, effects)
 	case Reply:
 		if e.Note != "" {
-			return fmt.Sprintf("  no reply to %s: %s", e.what(), e.Note)
+			return fmt.Sprintf("  no reply to %s: %s", asked, e.Note)
 		}
 	case Deliver:
-		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && e.Ref.Kind != "Lease" && e.Verb != "LIST" {
+		if e.Verb == "ERROR" {
+			return fmt.Sprintf("  hears that its watch of %s cannot go on", e.Ref.Kind)
+		}
+		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && !e.Ref.Lease() && e.Verb != "LIST" {
 			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
 		}
 	case Handout:
@@ -97,19 +113,37 @@ func (e *Event) tell(effects []Effect, committed map[commit]Time) string {
 
 // what is the request in words.
 func (e *Event) what() string {
-	s := strings.TrimSpace(e.Verb + " " + e.Ref.String() + e.Host + e.Path)
+	ref := e.Ref
+	if e.Verb == "create" && ref.Name == "" { // it was refused or got lost, so no address has its name
+		ref.Name = NameIn(e.Sent)
+	}
+	s := strings.TrimSpace(e.Verb + " " + ref.String() + e.Host + e.Path)
 	if e.Sub != "" {
 		s += "/" + e.Sub
 	}
 	return s
 }
 
-func (e *Event) tellRequest(effects []Effect) string {
-	chatter := e.Ref.Kind == "Lease" || e.Verb == "watch" || e.Verb == "list" || e.Ref.Kind == "Event"
+// NameIn is the name of the object that a body holds, "name-…" where the server is to complete it, "" if it has none.
+func NameIn(body []byte) string {
+	var o struct {
+		Metadata struct{ Name, GenerateName string }
+	}
+	if json.Unmarshal(body, &o) != nil {
+		return ""
+	}
+	if o.Metadata.Name == "" && o.Metadata.GenerateName != "" {
+		return o.Metadata.GenerateName + "…"
+	}
+	return o.Metadata.Name
+}
+
+func (e *Event) tellRequest(asked string, effects []Effect) string {
+	chatter := e.Ref.Chatter() || e.Verb == "watch" || e.Verb == "list"
 	if chatter && e.Code < 400 {
 		return ""
 	}
-	s := e.what()
+	s := asked
 	if e.Reconcile != "" {
 		s = "  " + s
 	}
@@ -128,10 +162,22 @@ func (e *Event) tellRequest(effects []Effect) string {
 	return s
 }
 
+// led are the steps that make a process the leader. Its queues are filled then with what its caches hold, and that is why it
+// reconciles, not the lease.
+var led = regexp.MustCompile(`^(reply to )?(create|update|patch) Lease( |$)`)
+
+// toldCause is why a key was handed out, as people say it.
+func toldCause(cause string) string {
+	if led.MatchString(cause) {
+		return "the initial list, as the process leads now"
+	}
+	return cause
+}
+
 func (e *Event) tellHandout() string {
 	s := "reconciles " + e.Reconcile
 	if e.Cause != "" {
-		s += ", because of " + e.Cause
+		s += ", because of " + toldCause(e.Cause)
 	}
 	if e.Wait > 0 {
 		s += fmt.Sprintf(" after %v", e.Wait)

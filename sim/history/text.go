@@ -98,8 +98,14 @@ func differs(a, b *Event) (what, first, second string) {
 		return name, first, second
 	}
 	switch {
-	case a.String() != b.String() || a.Step != b.Step || a.Server != b.Server || a.Call != b.Call:
+	case a.String() != b.String():
 		return "line", "", ""
+	case a.Step != b.Step: // a step came before it that nothing tells of
+		return "step", fmt.Sprintf(" (step %d)", a.Step), fmt.Sprintf(" (step %d)", b.Step)
+	case a.Server != b.Server:
+		return "server's state", fmt.Sprintf(" (server at rv %d)", a.Server), fmt.Sprintf(" (server at rv %d)", b.Server)
+	case a.Call != b.Call:
+		return "request", fmt.Sprintf(" (of event %d)", a.Call), fmt.Sprintf(" (of event %d)", b.Call)
 	case !bytes.Equal(a.Sent, b.Sent):
 		return bodies("request body", a.Sent, b.Sent)
 	case !bytes.Equal(a.Received, b.Received):

@@ -21,3 +21,26 @@ func TestDifferenceShowsWhereBodiesDiffer(t *testing.T) {
 		t.Errorf("equal runs differ at %d: %s", at, what)
 	}
 }
+
+// Two lines that read the same help nobody: what their text does not have is said beside it.
+func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
+	for what, change := range map[string]func(*Event){
+		"step 3":          func(e *Event) { e.Step = 3 },
+		"server at rv 7":  func(e *Event) { e.Server = 7 },
+		"of event 5":      func(e *Event) { e.Call = 5 },
+		"\n    {\"a\":2}": func(e *Event) { e.Sent = []byte(`{"a":2}`) },
+	} {
+		for _, empty := range []func() *History{func() *History { return &History{} }, Forgetful} {
+			a, b := empty(), empty()
+			e := Event{Kind: Request, Process: "op", Verb: "watch", Sent: []byte(`{"a":1}`)}
+			a.Add(e)
+			change(&e)
+			b.Add(e)
+			at, msg := Difference(a, b)
+			first, second, _ := strings.Cut(msg, "second: ")
+			if at != 0 || !strings.Contains(second, what) || strings.Contains(first, what) {
+				t.Errorf("event %d: %s", at, msg)
+			}
+		}
+	}
+}

@@ -76,7 +76,7 @@ var breaks = func(rule string, found bool) bool { return found }
 
 // changes says whether the event committed a change to an object other than Leases and Events.
 func changes(e *history.Event) bool {
-	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref.Kind != "Lease" && c.Ref.Kind != "Event" })
+	return slices.ContainsFunc(e.Changes, func(c history.Change) bool { return !c.Ref.Chatter() })
 }
 
 // disturbs says whether the event is a disturbance.
@@ -134,7 +134,7 @@ func selects(pattern, ref history.Ref) bool {
 // anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and Events.
 func anyOf(patterns []history.Ref, ref history.Ref) bool {
 	if len(patterns) == 0 {
-		return ref.Kind != "Lease" && ref.Kind != "Event"
+		return !ref.Chatter()
 	}
 	return slices.ContainsFunc(patterns, func(p history.Ref) bool { return selects(p, ref) })
 }

@@ -71,7 +71,7 @@ type period struct {
 func mutates(e *history.Event) bool {
 	switch e.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
-		return e.Sub != "status" && e.Ref.Kind != "Lease" && e.Ref.Kind != "Event"
+		return e.Sub != "status" && !e.Ref.Chatter()
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return true
 	}
@@ -80,7 +80,8 @@ func mutates(e *history.Event) bool {
 
 // NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from when its queue could have
 // handed it out. For Always. Keys wait when all workers are busy with others, so a bound of a few seconds finds
-// reconcilers that block. What its own last reconcile takes does not count as waiting.
+// reconcilers that block. What its own last reconcile takes does not count as waiting, nor does the time in which a process
+// does not lead, or stands still under sim.Pause.
 func NoStarvation(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {

@@ -2,8 +2,10 @@ package property
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -109,7 +111,8 @@ func ownerOf(o history.Object) string {
 // n-th Settle is compared with the n-th Settle there. Without patterns all objects but Leases and Events are compared.
 //
 // Left aside is what differs between any two runs: UIDs, resource versions, generations, managed fields, times, and names
-// that were generated. The scenario itself must not depend on choices: a property of this kind cannot tell the world's
+// that were generated, wherever they are written; and the annotation that sim.Conflict leaves. Where the property "settles"
+// is switched off, a world that has not settled is compared with none. The scenario itself must not depend on choices: a property of this kind cannot tell the world's
 // drawn input from a controller's mistake.
 //
 // [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
@@ -127,7 +130,7 @@ func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.Hi
 				return nil
 			},
 			now: func(h *history.History) error {
-				if undisturbed == nil || undisturbed == h {
+				if undisturbed == nil || undisturbed == h || !here.rest {
 					return nil // this is the undisturbed run, or it has not been made yet
 				}
 				for ; read < len(undisturbed.Events) && there.settled < settled; read++ {
@@ -149,14 +152,24 @@ func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.Hi
 type states struct {
 	of      []history.Ref
 	live    map[history.Ref][]byte
-	settled int // how many Settles there were
+	settled int  // how many Settles there were
+	rest    bool // the latest event was one
+	// drawn is, by what the server has drawn at random, what to read in its place: UIDs and generated names.
+	drawn map[string]string
 }
 
 func (s *states) take(e *history.Event) {
 	if s.live == nil {
-		s.live = map[history.Ref][]byte{}
+		s.live, s.drawn = map[history.Ref][]byte{}, map[string]string{}
 	}
+	s.rest = e.Kind == history.Settled
 	for _, c := range e.Changes {
+		if c.Type == "ADDED" {
+			s.drawn[c.UID] = "a UID"
+			if g := metadataOf(c.Object, "generateName").GenerateName; g != "" && g != c.Ref.Name {
+				s.drawn[c.Ref.Name] = g + "…"
+			}
+		}
 		if delete(s.live, c.Ref); c.Type != "DELETED" && anyOf(s.of, c.Ref) {
 			s.live[c.Ref] = c.Object
 		}
@@ -170,6 +183,7 @@ func (s *states) take(e *history.Event) {
 func (s *states) lines() []string {
 	var out []string
 	generated := map[history.Ref][]string{}
+	plain := s.reader()
 	for _, ref := range sorted(s.live) {
 		var o map[string]any
 		if json.Unmarshal(s.live[ref], &o) != nil {
@@ -179,12 +193,13 @@ func (s *states) lines() []string {
 			ref.Name = g + "…"
 			m, _ := o["metadata"].(map[string]any)
 			delete(m, "name")
-			body, _ := json.Marshal(plain("", o))
+			body, _ := json.Marshal(plain(o))
 			generated[ref] = append(generated[ref], string(body))
 			continue
 		}
-		out = append(out, leavesOf(ref.String(), plain("", o))...)
+		out = append(out, leavesOf(plain(ref.String()).(string), plain(o))...)
 	}
+	sort.Strings(out)
 	for _, ref := range sorted(generated) {
 		sort.Strings(generated[ref]) // which is which depends on the names that were drawn
 		for i, body := range generated[ref] {
@@ -194,31 +209,62 @@ func (s *states) lines() []string {
 	return out
 }
 
-// plain takes what differs between any two runs out of a decoded object.
-func plain(field string, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for k, x := range v {
-			switch k {
-			case "uid", "resourceVersion", "generation", "observedGeneration", "managedFields":
-			default:
-				out[k] = plain(k, x)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = plain(field, x)
-		}
-		return out
-	case string:
-		if _, err := time.Parse(time.RFC3339, v); err == nil {
-			return "a time"
-		}
+// reader makes the function that takes what differs between any two runs out of a decoded object.
+func (s *states) reader() func(any) any {
+	var pairs []string
+	for _, drawn := range slices.SortedFunc(maps.Keys(s.drawn), func(a, b string) int { // a name may begin with another one
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	}) {
+		pairs = append(pairs, drawn, s.drawn[drawn])
 	}
-	return v
+	words := strings.NewReplacer(pairs...)
+	var plain func(v any) any
+	plain = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			same := map[string][]any{} // by what keys read like: there may be several generated names among them
+			for k, x := range v {
+				switch k {
+				case "uid", "resourceVersion", "generation", "observedGeneration", "managedFields", touched:
+				default:
+					if y := plain(x); k != "annotations" || !emptied(x, y) {
+						same[words.Replace(k)] = append(same[words.Replace(k)], y)
+					}
+				}
+			}
+			out := map[string]any{}
+			for k, all := range same {
+				if out[k] = all[0]; len(all) > 1 {
+					slices.SortFunc(all, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+					out[k] = all
+				}
+			}
+			return out
+		case []any:
+			out := make([]any, len(v))
+			for i, x := range v {
+				out[i] = plain(x)
+			}
+			return out
+		case string:
+			if _, err := time.Parse(time.RFC3339, v); err == nil {
+				return "a time"
+			}
+			return words.Replace(v)
+		}
+		return v
+	}
+	return plain
+}
+
+// touched is the annotation that sim.Conflict writes.
+const touched = "wavetank.example/touched"
+
+// emptied says whether a map had something in it and has no longer.
+func emptied(before, after any) bool {
+	b, _ := before.(map[string]any)
+	a, is := after.(map[string]any)
+	return is && len(b) > 0 && len(a) == 0
 }
 
 // leavesOf are the fields of a decoded value in order.

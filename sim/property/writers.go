@@ -123,7 +123,7 @@ func (w *writers) forget(who string) {
 
 // knew is the newest version of the object that a life had learned by an event.
 func (w *writers) knew(who string, ref history.Ref, event int) (revision int64) {
-	for _, r := range []history.Ref{ref, {Group: ref.Group, Kind: ref.Kind}} {
+	for _, r := range []history.Ref{ref, {Cluster: ref.Cluster, Group: ref.Group, Kind: ref.Kind}} {
 		for _, v := range slices.Backward(w.known[who+" "+r.Group+" "+r.String()]) {
 			if v.event <= event {
 				revision = max(revision, v.revision)

@@ -15,7 +15,7 @@ import (
 type Entry struct {
 	// Campaign is the spec's full text, with a number for all but the first campaign of a spec.
 	Campaign string `json:"campaign"`
-	// Verdict is "held", or "caught" when a run broke a property.
+	// Verdict is "held", "caught" when a run broke a property, or "missed" when no run reached what a Sometimes says.
 	Verdict  string  `json:"verdict"`
 	Seed     uint64  `json:"seed"`
 	Runs     int     `json:"runs"`
@@ -49,6 +49,9 @@ func entryOf(r *sim.Report) Entry {
 	e := Entry{
 		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
 		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings, Warnings: r.Warnings(),
+	}
+	if r.Err() != nil {
+		e.Verdict = "missed"
 	}
 	if f := r.Failure; f != nil {
 		e.Verdict, e.Temper, e.Property, e.Site, e.Message, e.Story = "caught", f.Temper, f.Property, f.Site, f.Message, f.File

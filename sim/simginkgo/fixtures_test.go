@@ -142,6 +142,18 @@ var _ = Describe("A marker", func() {
 	It("is misused", func() {
 		simginkgo.Check(world(false, func(w *sim.World) { w.Stop("nobody") })) // line: is misused
 	})
+	It("has a longer namesake", func() {
+		simginkgo.Check(world(false, neverMarked), stories)
+	})
+	It("skips itself", func() {
+		simginkgo.Check(world(false, func(*sim.World) { Skip("not today") }), stories)
+	})
+	It("fails by Ginkgo's own", func() {
+		simginkgo.Check(world(false, func(*sim.World) { GinkgoT().Fatal("not like this") }), stories) // line: fails by Ginkgo's own
+	})
+	It("holds after those", func() {
+		simginkgo.Check(world(false, nothing), sim.Runs(5))
+	})
 	It("misses what it should sometimes reach", func() {
 		simginkgo.Check(world(false, func(w *sim.World) { // line: misses what it should sometimes reach
 			w.Sometimes("pigs fly", func(*history.History) bool { return false })
@@ -204,4 +216,10 @@ var _ = Describe("A marker", func() {
 			}))
 		}),
 	)
+})
+
+var _ = Describe("More than A marker", func() {
+	It("has a longer namesake", func() {
+		simginkgo.Check(world(false, nothing), sim.Runs(5))
+	})
 })

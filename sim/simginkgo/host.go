@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
@@ -21,16 +22,21 @@ type host struct {
 	spec      string // full text
 }
 
-// Name implements sim.Host.
-func (h *host) Name() string { return h.spec }
+// Name implements sim.Host. It is one line, as it is in a story's file.
+func (h *host) Name() string { return strings.ReplaceAll(h.spec, "\n", " ") }
 
 // Package implements sim.Host.
 func (h *host) Package() string { return h.pkg }
 
 // Replay implements sim.Host. Ginkgo matches the focus against the suite's description, a blank, and the spec's text.
 func (h *host) Replay(file string) string {
-	return fmt.Sprintf("go test %s -run %s -ginkgo.focus=%s -sim.replay=%s", h.pkg,
-		shell.Quote("^"+regexp.QuoteMeta(h.bootstrap)+"$"), shell.Quote(" "+regexp.QuoteMeta(h.spec)+"$"), shell.Word(filepath.ToSlash(file)))
+	focus := " " + strings.ReplaceAll(regexp.QuoteMeta(h.spec), "\n", `\n`) + "$"
+	command := fmt.Sprintf("%s -run %s -ginkgo.focus=%s", shell.GoTest(h.pkg),
+		shell.Quote("^"+regexp.QuoteMeta(h.bootstrap)+"$"), shell.Quote(focus))
+	if file != "" {
+		command += " -sim.replay=" + shell.Word(filepath.ToSlash(file))
+	}
+	return command
 }
 
 // Cleanup implements sim.Host.
@@ -46,6 +52,12 @@ type halt struct{ message string }
 
 // Fatalf implements sim.Host.
 func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(format, args...)}) }
+
+// Leaves says whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked by then.
+func (h *host) Leaves(v any) bool {
+	e, ok := v.(types.GinkgoError)
+	return ok && e.Heading == types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{}).(types.GinkgoError).Heading
+}
 
 // watch calls f and returns what Fatalf was told, "" if it was not called.
 func (h *host) watch(f func()) (failed string) {

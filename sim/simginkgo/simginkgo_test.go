@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,6 +183,48 @@ func TestReplayCommand(t *testing.T) {
 				t.Errorf("%s\ndoes not say %q but\n%s", e.Replay, want, out)
 			}
 		}
+	}
+}
+
+// A focus cannot say where a spec's text begins, so the command also chooses a spec whose text ends with the same words.
+func TestReplayCommandOfANamesake(t *testing.T) {
+	dir := t.TempDir()
+	report, _ := child(t, "1", dir, "-ginkgo.focus=has a longer namesake$")
+	s := report.SpecReports[slices.IndexFunc(report.SpecReports, func(s types.SpecReport) bool { return s.FullText() == "A marker has a longer namesake" })]
+	file, _ := strings.CutPrefix(entry(t, s).Story, dir+"/")
+	again, out := child(t, "1", dir, "-ginkgo.focus= A marker has a longer namesake$", "-sim.replay="+file)
+	for _, s := range again.SpecReports {
+		if fails := s.FullText() == "A marker has a longer namesake"; s.State.Is(types.SpecStatePassed|types.SpecStateFailed) && s.Failed() != fails {
+			t.Errorf("%q is %s:\n%s", s.FullText(), s.State, out)
+		}
+	}
+	if !strings.Contains(out, "1 Passed") || !strings.Contains(out, "1 Failed") {
+		t.Errorf("the command did not choose both:\n%s", out)
+	}
+}
+
+// Ginkgo's own Skip and Fail have marked the spec when they leave the scenario: there is nothing to shrink, to keep or to report.
+func TestGinkgosOwn(t *testing.T) {
+	dir := t.TempDir()
+	report, _ := child(t, "1", dir, "-ginkgo.focus=skips itself|fails by Ginkgo's own|holds after those")
+	for leaf, want := range map[string]struct {
+		state   types.SpecState
+		message string
+	}{
+		"skips itself":          {types.SpecStateSkipped, "not today"},
+		"fails by Ginkgo's own": {types.SpecStateFailed, "not like this"},
+		"holds after those":     {types.SpecStatePassed, ""},
+	} {
+		s := spec(t, report, leaf)
+		if s.State != want.state || strings.TrimSpace(s.Failure.Message) != want.message {
+			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
+		}
+		if want.message != "" && len(s.ReportEntries) > 0 {
+			t.Errorf("%q has an entry: %s", leaf, s.ReportEntries[0].Value.AsJSON)
+		}
+	}
+	if kept, _ := filepath.Glob(filepath.Join(dir, "stories", "*")); len(kept) > 0 {
+		t.Errorf("stories were kept: %v", kept)
 	}
 }
 

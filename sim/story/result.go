@@ -28,6 +28,8 @@ type Result struct {
 	// Next is the number of the run to go on with; Complete is set when there is none left.
 	Next     int  `json:"next"`
 	Complete bool `json:"complete"`
+	// Explored is set for a campaign of sim.Explore, whose findings fail no test by themselves: they may be what it is for.
+	Explored bool `json:"explored,omitempty"`
 
 	Runs       int           `json:"runs"`
 	Elapsed    time.Duration `json:"elapsed"` // real time, nanoseconds; of all shards together after a merge
@@ -42,6 +44,7 @@ type Result struct {
 	Sometimes  []ProbeTotal      `json:"sometimes,omitempty"`
 	Strategies []StrategyTotal   `json:"strategies,omitempty"`
 	Findings   []Finding         `json:"findings,omitempty"`
+	Drifted    []Drift           `json:"drifted,omitempty"`
 	Versions   map[string]string `json:"versions,omitempty"`
 	// Build tells the test binary from any other, as by its SHA-256; empty where that is not known.
 	Build string `json:"build,omitempty"`
@@ -110,6 +113,13 @@ type Finding struct {
 	// Story is the shortest story of it, as its file reads.
 	Story string `json:"story"`
 	Steps int    `json:"steps"` // length of that story
+}
+
+// Drift is a kept story that holds although not all of its faults struck, as the code no longer asks for what they struck.
+type Drift struct {
+	File  string   `json:"file"`  // as seen from the test's package
+	Broke string   `json:"broke"` // what it told of
+	Lost  []string `json:"lost"`  // the choices that were not asked for
 }
 
 // ReadResult reads a result file.
@@ -184,11 +194,11 @@ func Merge(shards []*Result) (*Result, error) {
 	}
 	first := shards[0]
 	m := &Result{Format: Format, Test: first.Test, Package: first.Package, Seed: first.Seed, Strategy: first.Strategy,
-		Planned: first.Planned, Shards: 1, Versions: first.Versions}
+		Planned: first.Planned, Shards: 1, Explored: first.Explored, Versions: first.Versions}
 	have := map[int]bool{}
 	complete := 0
 	for _, r := range shards {
-		if r.Test != m.Test || r.Seed != m.Seed || r.Strategy != m.Strategy || r.Planned != m.Planned || r.Shards != first.Shards {
+		if !r.SameCampaign(first) {
 			return nil, fmt.Errorf("shard %d/%d of %s (seed %d, %s, %d runs) is not of the same campaign as shard %d/%d of %s (seed %d, %s, %d runs)",
 				r.Shard, r.Shards, r.Test, r.Seed, r.Strategy, r.Planned, first.Shard, first.Shards, first.Test, first.Seed, first.Strategy, first.Planned)
 		}
@@ -204,6 +214,12 @@ func Merge(shards []*Result) (*Result, error) {
 	m.Complete = complete == first.Shards
 	m.sort()
 	return m, nil
+}
+
+// SameCampaign says whether two results are shards of one campaign, as far as their settings tell.
+func (r *Result) SameCampaign(o *Result) bool {
+	return r.Package == o.Package && r.Test == o.Test && r.Seed == o.Seed && r.Strategy == o.Strategy &&
+		r.Planned == o.Planned && r.Shards == o.Shards
 }
 
 func (r *Result) add(o *Result) {
@@ -228,6 +244,9 @@ func (r *Result) add(o *Result) {
 	}
 	for _, f := range o.Findings {
 		r.Found(f)
+	}
+	for _, d := range o.Drifted { // each shard plays every story
+		*at(&r.Drifted, func(t Drift) bool { return t.File == d.File }, d) = d
 	}
 	for _, s := range o.Slowest {
 		r.Slow(s)

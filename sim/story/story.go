@@ -14,6 +14,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -64,7 +65,18 @@ func (s *Story) Headline() string {
 // Length measures a run.
 type Length struct{ Choices, Faults, Steps int }
 
-// String is the length in words.
+// Words is the length as people say it.
+func (l Length) Words() string {
+	count := func(n int, what string) string {
+		if n != 1 {
+			what += "s"
+		}
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return count(l.Choices, "choice") + ", " + count(l.Faults, "fault") + ", " + count(l.Steps, "step")
+}
+
+// String is the length as story files have it.
 func (l Length) String() string {
 	return fmt.Sprintf("%d choices, %d faults, %d steps", l.Choices, l.Faults, l.Steps)
 }
@@ -78,6 +90,9 @@ func (s *Story) Name() string {
 	}
 	return fmt.Sprintf("%08x.txtar", h.Sum32())
 }
+
+// marker is a line of a message that would begin a section of the archive.
+var marker = regexp.MustCompile(`(?m)^-- .* --\s*$`)
 
 // Encode writes the story as a txtar archive.
 func (s *Story) Encode() []byte {
@@ -112,7 +127,7 @@ func (s *Story) Encode() []byte {
 		fmt.Fprintf(&tape, "%d %s\n", c.Value, c.ID)
 	}
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
-		{Name: "verdict", Data: []byte(s.Message + "\n")},
+		{Name: "verdict", Data: []byte(marker.ReplaceAllString(s.Message, " $0") + "\n")},
 		{Name: "tape", Data: []byte(tape.String())},
 		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
 	}})
@@ -120,7 +135,7 @@ func (s *Story) Encode() []byte {
 
 // Decode reads a story. The error says what is wrong with the file.
 func Decode(data []byte) (*Story, error) {
-	a := txtar.Parse(data)
+	a := txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) // as Git checks files out on Windows
 	lines := strings.Split(strings.TrimSpace(string(a.Comment)), "\n")
 	var format int
 	if _, err := fmt.Sscanf(lines[0], "wavetank story, format %d", &format); err != nil {

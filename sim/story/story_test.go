@@ -1,6 +1,7 @@
 package story
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -31,6 +32,30 @@ func TestAStorySurvivesItsFile(t *testing.T) {
 	}
 	if d := cmp.Diff(example(), got); d != "" {
 		t.Error(d)
+	}
+}
+
+// Git may check a story out with the line ends of Windows.
+func TestAStorySurvivesOtherLineEnds(t *testing.T) {
+	got, err := Decode(bytes.ReplaceAll(example().Encode(), []byte("\n"), []byte("\r\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(example(), got); d != "" {
+		t.Error(d)
+	}
+}
+
+// What a property says may be any text, a txtar archive for one.
+func TestAMessageIsNoSection(t *testing.T) {
+	s := example()
+	s.Message = "want\n-- tape --\nnonsense\n-- a.go --"
+	got, err := Decode(s.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(s.Tape, got.Tape); d != "" || got.Message != "want\n -- tape --\nnonsense\n -- a.go --" {
+		t.Errorf("%q, tape %s", got.Message, d)
 	}
 }
 

@@ -7,7 +7,10 @@
 // It knows nothing of clusters or time.
 package choice
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -89,7 +92,7 @@ func (s *Source) put(p Point) int {
 	}
 	l := s.asked[p.Label]
 	if l == nil {
-		l = &label{text: p.Label}
+		l = &label{text: strings.ReplaceAll(p.Label, "\n", `\n`)} // a story has a line for each
 		s.asked[p.Label] = l
 	}
 	p.Label, p.Nth = l.text, l.n // one string for all answers

@@ -48,7 +48,7 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 		}
 		return m["crash #3"] > 0 && m["crash #9"] > 0 && m["lag #8"] >= 5
 	}
-	got, runs := Shrink(tape, time.Minute, func(c Tape) (Tape, bool) { return c, breaks(c) })
+	got, runs, cut := Shrink(tape, time.Minute, func(c Tape) (Tape, bool) { return c, breaks(c) })
 	if fmt.Sprint(got) != "[{lag #8 5} {crash #3 1} {crash #9 1}]" {
 		t.Errorf("shrunk to %v", got)
 	}
@@ -57,8 +57,34 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 			t.Errorf("still breaks without %v", got[i])
 		}
 	}
-	if runs > 1500 {
-		t.Errorf("took %d runs", runs)
+	if runs > 1500 || cut {
+		t.Errorf("took %d runs, cut %v", runs, cut)
+	}
+	if _, _, cut := Shrink(tape, 0, func(c Tape) (Tape, bool) { return c, breaks(c) }); !cut {
+		t.Error("it does not say that the time was up")
+	}
+}
+
+// Words of sim.Draw are large, and a generator looks at their last bits: here a value of 38 in the last six.
+func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
+	var tape Tape
+	for i := range 40 {
+		tape = append(tape, Entry{fmt.Sprintf("draw n/%d #1", i), 1<<61 + i*7919<<20 + 61})
+	}
+	got, runs, cut := Shrink(tape, time.Minute, func(c Tape) (Tape, bool) {
+		enough := 0
+		for _, e := range c {
+			if e.Value&63 >= 38 {
+				enough++
+			}
+		}
+		return c, enough >= 2
+	})
+	if len(got) != 2 || got[0].Value != 38 || got[1].Value != 38 {
+		t.Errorf("shrunk to %v", got)
+	}
+	if runs > 200 || cut {
+		t.Errorf("took %d runs, cut %v", runs, cut)
 	}
 }
 

@@ -7,16 +7,17 @@ import (
 
 // Shrink looks for a shorter tape that fails in the same way. fails runs a candidate and returns the part of it that
 // the run asked for, and whether the run broke as the original did. The result is local-minimal unless the time runs out: without
-// any one of its entries, or with any one value lowered by one, the run no longer breaks. It returns the number of runs made.
-func Shrink(t Tape, limit time.Duration, fails func(Tape) (used Tape, same bool)) (Tape, int) {
+// any one of its entries, or with any one value lowered by one, the run no longer breaks. It returns the number of runs made, and
+// whether the time was up.
+func Shrink(t Tape, limit time.Duration, fails func(Tape) (used Tape, same bool)) (best Tape, runs int, cut bool) {
 	s := &shrinker{best: t, fails: fails, until: time.Now().Add(limit), tried: map[string]bool{}}
 	for {
 		before := s.best.key()
 		s.classes()
 		s.spans()
 		s.lower()
-		if s.best.key() == before || s.late() {
-			return s.best, s.runs
+		if late := s.late(); late || s.best.key() == before {
+			return s.best, s.runs, late
 		}
 	}
 }
@@ -107,12 +108,9 @@ func (s *shrinker) spans() {
 	}
 	for again := true; again && !s.late(); {
 		again = false
-		for i := len(s.best) - 1; i >= 0 && i < len(s.best); i-- {
+		for i := len(s.best) - 1; i >= 0; i = min(i, len(s.best)) - 1 {
 			without := append(append(Tape(nil), s.best[:i]...), s.best[i+1:]...)
-			if s.try(without) {
-				again = true
-				break
-			}
+			again = s.try(without) || again
 		}
 	}
 }
@@ -120,6 +118,7 @@ func (s *shrinker) spans() {
 // lower makes values smaller, by bisection: what remains works, and its predecessor does not.
 func (s *shrinker) lower() {
 	for i := 0; i < len(s.best); i++ {
+		s.cut(i)
 		id, no := s.best[i].ID, 0 // 0 does not work: spans has tried that
 		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.late() {
 			v := no + (s.best[i].Value-no)/2
@@ -131,6 +130,21 @@ func (s *shrinker) lower() {
 			if !s.try(candidate) {
 				no = v
 			}
+		}
+	}
+}
+
+// cut keeps the last few bits of a large value. Such a value is a random word of [sim.Draw], and most generators look at its last
+// bits: bisection alone would go from one lucky remainder to the next.
+func (s *shrinker) cut(i int) {
+	if s.best[i].Value < 1<<16 {
+		return
+	}
+	for bits := 1; bits <= 16; bits++ {
+		candidate := append(Tape(nil), s.best...)
+		candidate[i].Value &= 1<<bits - 1
+		if v := candidate[i].Value; v > 0 && v>>(bits-1) > 0 && s.try(candidate) {
+			return
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (g *guarded) pass() {
 		What:  func() string { return "the end of controller " + g.name + " in " + g.life.Name() },
 		Do:    func() { granted <- true },
 	}
-	g.life.parkHandout(a, granted)
+	g.life.parkHandout(a, granted, false)
 	<-granted
 	g.life.unparkHandout(a)
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -32,18 +35,24 @@ type controllerFields struct {
 var errNoHinge = errors.New("wavetank: this version of controller-runtime keeps a controller's Do, NewQueue and RateLimiter elsewhere; " +
 	"use controller-runtime v0.25, or update sim/internal/process/hinge.go")
 
+// structOf is controller-runtime's own struct if r is one of its controllers.
+func structOf(r manager.Runnable) (v reflect.Value, is bool) {
+	v = reflect.ValueOf(r)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return v, false
+	}
+	v = v.Elem()
+	return v, v.Type().PkgPath() == "sigs.k8s.io/controller-runtime/pkg/internal/controller"
+}
+
 // fieldsOf finds the fields if r is a controller over reconcile.Request; ok is false for any other runnable.
 func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 	if _, is := r.(reconcile.TypedReconciler[request]); !is {
 		return f, false, nil
 	}
-	v := reflect.ValueOf(r)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+	v, is := structOf(r)
+	if !is {
 		return f, false, nil // a runnable of the user's that happens to have a Reconcile method
-	}
-	v = v.Elem()
-	if v.Type().PkgPath() != "sigs.k8s.io/controller-runtime/pkg/internal/controller" {
-		return f, false, nil
 	}
 	f = controllerFields{do: v.FieldByName("Do"), newQueue: v.FieldByName("NewQueue"), limiter: v.FieldByName("RateLimiter")}
 	name := v.FieldByName("Name")
@@ -62,10 +71,38 @@ func fieldsOf(r manager.Runnable) (f controllerFields, ok bool, err error) {
 	return f, true, nil
 }
 
+// otherwise finds the name of a controller whose requests are of a type of the operator's own. Its queue is generic code that
+// nobody has instantiated here, so it cannot be observed.
+func otherwise(r manager.Runnable) (name string, is bool) {
+	v, is := structOf(r)
+	if !is {
+		return "", false
+	}
+	n, do := v.FieldByName("Name"), v.FieldByName("Do")
+	if !n.IsValid() || !do.IsValid() {
+		return "", false
+	}
+	return fmt.Sprintf("controller %q (%s)", n.String(), do.Type()), true
+}
+
+// Unseen names the controllers that could not be observed.
+func (w *World) Unseen() (out []string) {
+	for _, l := range w.lives {
+		l.mu.Lock()
+		for _, name := range l.unseen {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+		l.mu.Unlock()
+	}
+	return out
+}
+
 // warmsUp says whether r is a controller that starts its sources before it leads.
 func warmsUp(r manager.Runnable) bool {
-	v := reflect.Indirect(reflect.ValueOf(r))
-	if v.Kind() != reflect.Struct || v.Type().PkgPath() != "sigs.k8s.io/controller-runtime/pkg/internal/controller" {
+	v, is := structOf(r)
+	if !is {
 		return false
 	}
 	f := v.FieldByName("EnableWarmup")
@@ -83,6 +120,12 @@ func (l *Life) hook(r manager.Runnable) (manager.Runnable, error) {
 		return r, err
 	}
 	if !ok {
+		if name, is := otherwise(r); is {
+			l.mu.Lock()
+			l.unseen = append(l.unseen, fmt.Sprintf("%s of process %q", name, l.Process.Name))
+			l.mu.Unlock()
+			return l.guard(r, name), nil // it may warm up
+		}
 		return l.caught(r), nil
 	}
 	l.mu.Lock()
@@ -104,6 +147,9 @@ func (l *Life) hook(r manager.Runnable) (manager.Runnable, error) {
 		lim.q, q.hooked = q, at
 		q.onGet = func() {
 			if !at.working.Swap(true) {
+				q.mu.Lock()
+				q.working = l.world.Sched.Now()
+				q.mu.Unlock()
 				l.world.Sched.Wake()
 			}
 		}
@@ -162,7 +208,7 @@ func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedRec
 		}
 		if r := recover(); r == nil {
 			outcome = "the goroutine exited"
-		} else if outcome = fmt.Sprintf("panic: %v", r); dies {
+		} else if outcome = repeatable(fmt.Sprintf("panic: %v", r)); dies {
 			err = l.die(func() { l.finished(q, req, name, outcome, 0) }, name)
 			return
 		} else {
@@ -180,7 +226,7 @@ func (l *Life) die(last func(), order string) error {
 	gone := make(chan bool, 1)
 	l.mu.Lock()
 	released := l.released
-	l.handouts = append(l.handouts, handout{&sched.Action{}, gone})
+	l.handouts = append(l.handouts, handout{&sched.Action{}, gone, false})
 	l.mu.Unlock()
 	if !released {
 		l.world.Sched.Note(l.Name()+" "+order, func() { last(); l.Kill() })
@@ -189,12 +235,23 @@ func (l *Life) die(last func(), order string) error {
 	return wire.ErrDead
 }
 
+// addresses are what Go prints of pointers. They are never the same in two runs.
+var addresses = regexp.MustCompile(`0x[0-9a-f]{6,}`)
+
+// repeatable is a message without them.
+func repeatable(message string) string {
+	if !strings.Contains(message, "0x") {
+		return message
+	}
+	return addresses.ReplaceAllString(message, "0x…")
+}
+
 func outcomeOf(res reconcile.Result, err error) string {
 	switch {
 	case errors.Is(err, reconcile.TerminalError(nil)):
-		return "terminal error: " + err.Error()
+		return "terminal error: " + repeatable(err.Error())
 	case err != nil:
-		return "error: " + err.Error()
+		return "error: " + repeatable(err.Error())
 	case res.RequeueAfter > 0:
 		return "requeue after " + res.RequeueAfter.String()
 	case res.Requeue: //nolint:staticcheck // operators still use it

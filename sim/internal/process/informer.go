@@ -1,35 +1,60 @@
 package process
 
 import (
+	"context"
 	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // newInformer makes client-go's own shared informer and wraps it only where its answers depend on luck:
 //
-//   - What its indexer lists is sorted by key; client-go lists in map order.
+//   - What its indexer lists is sorted by key; client-go lists in map order, and so it tells a handler that joins late.
 //   - Whether it and its handlers have synced is answered as of the last quiet moment. controller-runtime polls for that
 //     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	if plain, ok := lw.(*cache.ListWatch); ok {
+		if _, loose := obj.(runtime.Unstructured); loose {
+			lw = ofMaps(plain)
+		}
+	}
 	if l.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
 	}
 	kind := kindOf(scheme, obj)
 	inner := cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
-	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kind, wake: l.world.Sched.Wake,
+	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
 		originals: originals{life: l, known: map[string]original{}}}
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
 	l.mu.Unlock()
 	return in
+}
+
+// ofMaps marks the requests of an informer of unstructured objects: there may be one of Go's types beside it, which sends the same.
+func ofMaps(lw *cache.ListWatch) *cache.ListWatch {
+	list, watching, marked := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
+	if list == nil || watching == nil {
+		return lw
+	}
+	marked.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return list(wire.WithSort(ctx, "unstructured"), o)
+	}
+	marked.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		return watching(wire.WithSort(ctx, "unstructured"), o)
+	}
+	return &marked
 }
 
 // plainLister makes a reflector list first and watch then, as client-go did by default before 0.35 and does where its
@@ -47,7 +72,8 @@ type informer struct {
 	sorted sortedIndexer
 	kind   schema.GroupKind
 	synced atomic.Bool
-	wake   func() // asks for a quiet moment
+	wake   func()       // asks for a quiet moment
+	spawn  func(func()) // runs a function on a goroutine of the life
 	originals
 
 	mu       sync.Mutex
@@ -61,16 +87,18 @@ func (i *informer) HasSynced() bool { return i.synced.Load() }
 type registration struct {
 	cache.ResourceEventHandlerRegistration
 	synced atomic.Bool
+	late   *late // the handler, if it is one
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
 func (r *registration) HasSynced() bool { return r.synced.Load() }
 
-func (i *informer) register(r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) register(h cache.ResourceEventHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
 	if err != nil {
 		return r, err
 	}
 	own := &registration{ResourceEventHandlerRegistration: r}
+	own.late, _ = h.(*late)
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
 	i.mu.Unlock()
@@ -80,17 +108,23 @@ func (i *informer) register(r cache.ResourceEventHandlerRegistration, err error)
 
 // AddEventHandler implements cache.SharedInformer.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return i.register(i.SharedIndexInformer.AddEventHandler(h))
+	h = i.late(h)
+	r, err := i.SharedIndexInformer.AddEventHandler(h)
+	return i.register(h, r, err)
 }
 
 // AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return i.register(i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(h, d))
+	h = i.late(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(h, d)
+	return i.register(h, r, err)
 }
 
 // AddEventHandlerWithOptions implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return i.register(i.SharedIndexInformer.AddEventHandlerWithOptions(h, o))
+	h = i.late(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
+	return i.register(h, r, err)
 }
 
 // RemoveEventHandler implements cache.SharedInformer.
@@ -111,6 +145,9 @@ func (i *informer) look() {
 	waiting := i.handlers[:0]
 	for _, r := range i.handlers {
 		if r.ResourceEventHandlerRegistration.HasSynced() {
+			if r.late != nil && r.late.waiting() { // one of them has gone as it joined
+				i.spawn(r.late.tell)
+			}
 			r.synced.Store(true)
 		} else {
 			waiting = append(waiting, r)

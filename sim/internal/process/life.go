@@ -142,12 +142,14 @@ type Life struct {
 	managers  []*Manager
 	webhooks  []*webhookServer
 	hooked    []*hooked
+	unseen    []string // controllers that cannot be observed
 	released  bool
 }
 
 type handout struct {
 	action  *sched.Action
 	granted chan bool
+	ofKey   bool // and not of the end of something
 }
 
 // observed are the queues of the life's controllers so far.
@@ -199,7 +201,7 @@ type PanicError struct {
 	Stack string
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+func (e *PanicError) Error() string { return repeatable(fmt.Sprintf("panic: %v", e.Value)) }
 
 // stack is where a panic came from, to be called where it is recovered. It has no addresses, so that two runs say the same.
 func stack() string {
@@ -245,7 +247,7 @@ func (l *Life) exit(err error) {
 	l.exited = true
 	note := "exited"
 	if err != nil {
-		note += ": " + err.Error()
+		note += ": " + repeatable(err.Error())
 	}
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
 		Note: note, Server: w.Wire.Server().Revision()})
@@ -299,15 +301,21 @@ func (l *Life) Ending() bool { return l.ending.Load() }
 // shutting down chooses at random between the next key and its end, and so does much of client-go between an answer and
 // a context that is done.
 func (l *Life) dismiss() {
+	l.dismissKeys()
+	l.world.Sched.Disturb()
+}
+
+// dismissKeys is dismiss for a goroutine of the life: a program may end without being asked to, as one does whose runnable has
+// failed.
+func (l *Life) dismissKeys() {
 	l.ending.Store(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.handouts {
-		if h.action.Order != "" && l.world.Sched.Drop(h.action) {
+		if h.ofKey && l.world.Sched.Drop(h.action) {
 			h.granted <- false
 		}
 	}
-	l.world.Sched.Disturb()
 }
 
 // bury makes sure that nothing of the life happens any more. Its goroutines may still be there; whatever they are
@@ -332,15 +340,18 @@ func (l *Life) bury() {
 // Life is the current life; nil while the process is down.
 func (p *Process) Life() *Life { return p.life }
 
+// Lives is how many lives there were, the current one included.
+func (p *Process) Lives() int { return p.lives }
+
 // parkHandout registers a hand-out and parks it at the gate.
-func (l *Life) parkHandout(a *sched.Action, granted chan bool) {
+func (l *Life) parkHandout(a *sched.Action, granted chan bool, ofKey bool) {
 	l.mu.Lock()
 	if l.released {
 		l.mu.Unlock()
 		granted <- false
 		return
 	}
-	l.handouts = append(l.handouts, handout{a, granted})
+	l.handouts = append(l.handouts, handout{a, granted, ofKey})
 	l.mu.Unlock()
 	if l.Port.Dead() {
 		return // stays parked until the run ends

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ type Manager struct {
 	life  *Life
 	setup atomic.Bool  // the program's setup function is running
 	lease *history.Ref // the lease that it must hold to lead; nil without leader election
+	id    string       // under which it holds that
 }
 
 // Add implements manager.Manager.
@@ -95,6 +97,10 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	if home := l.Config().Host; cfg.Host != home {
+		return nil, fmt.Errorf("this rest.Config is of %s, and a manager can only be had for the cluster that the simulated process runs in (%s); "+
+			"reach the others by cluster.New, as multi-cluster operators do, and add that to the manager", cfg.Host, home)
+	}
 	if o.LeaderElectionConfig != nil {
 		return nil, errors.New("ctrl.Options.LeaderElectionConfig cannot be set in a simulated process: its leases go to the simulated cluster")
 	}
@@ -140,7 +146,9 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	l.mu.Lock()
 	m := &Manager{Manager: mgr, life: l}
 	if o.LeaderElection {
-		m.lease = &history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: o.LeaderElectionNamespace, Name: o.LeaderElectionID}
+		lock := o.LeaderElectionResourceLockInterface
+		namespace, name, _ := strings.Cut(lock.Describe(), "/")
+		m.lease, m.id = &history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: namespace, Name: name}, lock.Identity()
 	}
 	l.managers = append(l.managers, m)
 	l.mu.Unlock()

@@ -38,9 +38,10 @@ type queue struct {
 	onGet      func() // a worker asks for a key
 	hooked     *hooked
 
-	mu   sync.Mutex
-	adds []add // plain adds of this stretch, not yet passed on
-	keys map[request]*key
+	mu      sync.Mutex
+	working time.Duration // since when there are workers: a process may have to lead before
+	adds    []add         // plain adds of this stretch, not yet passed on
+	keys    map[request]*key
 	// live are the keys of which something may be pending or under way: those touched since somebody last looked through
 	// them, and those of which something was then.
 	live map[request]*key
@@ -291,6 +292,12 @@ func (q priorityQueue) Get() (request, bool) {
 	return item, down
 }
 
+// ShutDown implements workqueue.TypedInterface. Which keys that are ready now are still given out, the runtime would choose.
+func (q *queue) ShutDown() {
+	q.life.dismissKeys()
+	q.workQueue.ShutDown()
+}
+
 // admit parks the hand-out until it is granted. False means that the run is over.
 func (q *queue) admit(item request) bool {
 	if q.life.ending.Load() {
@@ -310,7 +317,7 @@ func (q *queue) admit(item request) bool {
 			granted <- true
 		},
 	}
-	q.life.parkHandout(a, granted)
+	q.life.parkHandout(a, granted, true)
 	ok := <-granted
 	q.life.unparkHandout(a)
 	return ok
@@ -322,6 +329,7 @@ func (q *queue) begin(item request, g given) {
 	now := w.Sched.Now()
 	q.mu.Lock()
 	k := q.key(item)
+	g.ready = max(g.ready, q.working, q.life.Port.Thawed())
 	k.runs++
 	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
 	q.mu.Unlock()

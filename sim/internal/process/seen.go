@@ -3,7 +3,7 @@
 package process
 
 import (
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +46,7 @@ func (l *Life) seen(item request) []history.Seen {
 			out = append(out, s)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Ref.String() < out[j].Ref.String() })
+	slices.SortFunc(out, func(a, b history.Seen) int { return a.Ref.Compare(b.Ref) })
 	return out
 }
 

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -146,7 +147,7 @@ func (w *World) Starting() string {
 				switch holder := w.holder(*m.lease); holder {
 				case "":
 					return fmt.Sprintf("%s is waiting for the lease %s, which nobody alive holds", l.Name(), m.lease)
-				case l.identity():
+				case m.id:
 					return fmt.Sprintf("%s has the lease %s and is about to lead", l.Name(), m.lease)
 				}
 			}
@@ -204,11 +205,18 @@ func (w *World) holder(lease history.Ref) string {
 		return ""
 	}
 	for _, p := range w.processes {
-		if p.life != nil && p.life.identity() == v.Spec.HolderIdentity {
+		if p.life != nil && p.life.holds(lease, v.Spec.HolderIdentity) {
 			return v.Spec.HolderIdentity
 		}
 	}
 	return ""
+}
+
+// holds says whether one of the life's managers holds a lease under that identity.
+func (l *Life) holds(lease history.Ref, identity string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.managers, func(m *Manager) bool { return m.lease != nil && *m.lease == lease && m.id == identity })
 }
 
 // kindOf finds the group and kind of an informer's example object.

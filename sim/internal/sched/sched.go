@@ -28,7 +28,7 @@ type Action struct {
 	Actor string
 	// What is the action in words, for messages about what is pending. Called only when such a message is made.
 	What func() string
-	// Delay is asked when the action is admitted, in canonical order. Nil means due at once.
+	// Delay is asked when the action is admitted, in canonical order. Nil means due at once. It may withdraw the action.
 	Delay func() time.Duration
 	// Own is the part of the delay that belongs to the action itself and was not injected: it is never healed away.
 	Own time.Duration
@@ -36,6 +36,8 @@ type Action struct {
 	Do func()
 	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
 	Idle bool
+	// Seasonal marks actions that come round by themselves and begin something new each time: they wait while scheduling is fair.
+	Seasonal bool
 
 	since time.Duration // when it was admitted
 	due   time.Duration
@@ -216,6 +218,9 @@ func (s *Scheduler) admit() {
 		a.since, a.due = s.now, s.now
 		if a.Delay != nil {
 			a.due += a.Delay()
+			if a.Happened() {
+				continue
+			}
 		}
 		a.seq = s.seq
 		s.seq++
@@ -253,6 +258,9 @@ func (s *Scheduler) Step(until time.Duration) bool {
 func (s *Scheduler) due() (due []*Action, next time.Duration) {
 	next = -1
 	for _, a := range s.pending {
+		if s.fair && a.Seasonal {
+			continue
+		}
 		when := a.due
 		if s.Held != nil {
 			when = max(when, s.Held(a))

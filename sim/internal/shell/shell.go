@@ -3,6 +3,8 @@ package shell
 
 import (
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 )
 
@@ -17,4 +19,33 @@ func Word(s string) string {
 		return s
 	}
 	return Quote(s)
+}
+
+// GoTest begins the command that tests a package as this test binary was built.
+func GoTest(pkg string) string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		info = &debug.BuildInfo{}
+	}
+	return goTest(pkg, info.Settings)
+}
+
+// Races says whether this test binary looks for data races.
+func Races() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// goTest names the settings without which another program would be built, or one that does not see what this one saw.
+func goTest(pkg string, settings []debug.BuildSetting) string {
+	command := "go test " + pkg
+	for _, s := range settings {
+		switch {
+		case s.Key == "-tags":
+			command += " -tags=" + Word(s.Value)
+		case s.Key == "-race" && s.Value == "true":
+			command += " -race"
+		}
+	}
+	return command
 }

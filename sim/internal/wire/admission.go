@@ -211,7 +211,7 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 	}()
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	handler.ServeHTTP(w, req)
-	return &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}, nil
+	return &apiserver.Response{Code: w.code, Header: w.header, Body: orderly(w.body.Bytes())}, nil
 }
 
 // reply sends the answer on its way back, or the error that comes in its place. Any goroutine may call it.

@@ -1,4 +1,5 @@
-// This file exists for a client that talks to the server while it holds a mutex.
+// This file exists for two clients of client-go's that write Events: one talks to the server while it holds a mutex, the other
+// may go on for a while when it has ended.
 
 package wire
 
@@ -6,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -21,11 +23,22 @@ func (c *Call) underLock() bool {
 	if c.Info.Group != "events.k8s.io" || c.Info.Resource != "events" || !c.Writes() {
 		return false
 	}
+	return calledBy("eventBroadcasterImpl).finishSeries", "eventBroadcasterImpl).refreshExistingEventSeries")
+}
+
+// recorder says whether it is the broadcaster of tools/record that sends the call: mgr.GetEventRecorderFor has one. One that is
+// shut down while it sends, or waits to try again, chooses at random between the Events that it still has and its end.
+func (c *Call) recorder() bool {
+	return c.Host == "" && c.Info.Group == "" && c.Info.Resource == "events" && c.Writes() && calledBy("tools/record.recordEvent")
+}
+
+// calledBy says whether the calling goroutine is in a function in whose name stands one of these.
+func calledBy(names ...string) bool {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if strings.HasSuffix(f.Function, "eventBroadcasterImpl).finishSeries") || strings.HasSuffix(f.Function, "eventBroadcasterImpl).refreshExistingEventSeries") {
+		if slices.ContainsFunc(names, func(s string) bool { return strings.Contains(f.Function, s) }) {
 			return true
 		}
 		if !more {

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -28,6 +29,16 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 		c.History.Record(e)
 	}
 	return resp
+}
+
+// nowhere is what a request gets that leads to no model: what a resolver says of a host that does not exist. A host of which
+// nobody has said that it does not is a hole in the scenario, and an operator that lives with errors would hide it.
+func (c *Cluster) nowhere(call *Call) error {
+	if _, declared := c.outside[call.Host]; !declared && c.Unknown != nil {
+		c.Unknown(call)
+	}
+	name := call.Request.URL.Hostname()
+	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
 }
 
 // answerWriter is an http.ResponseWriter that keeps everything.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
@@ -41,8 +42,11 @@ type Port struct {
 
 	cluster *Cluster
 	dead    atomic.Bool
-	thaw    atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
-	waiting []*sched.Action               // parked when it does
+	// dismissed is set when the goroutines of a dead life were let go; the cluster's mu guards it.
+	dismissed bool
+	thaw      atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
+	waiting   []*sched.Action               // parked when it does
+	thawed    time.Duration                 // when a frozen program went on last
 }
 
 // NewPort returns the end of the wire for one life of a process.
@@ -86,12 +90,16 @@ func (p *Port) Thaw() {
 		return
 	}
 	close(*thaw)
+	p.thawed = p.cluster.Sched.Now()
 	waiting := p.waiting
 	p.waiting = nil
 	for _, a := range waiting {
 		p.cluster.Sched.Park(a)
 	}
 }
+
+// Thawed is when the program went on that was frozen last; 0 for never.
+func (p *Port) Thawed() time.Duration { return p.thawed }
 
 // Await parks an action of the world as soon as the frozen program goes on. Parked before, it would become due with the
 // end of the pause and could come first, for ever: a schedule may prefer it to all else.
@@ -104,8 +112,14 @@ func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	c := p.cluster
+	if p.dead.Load() && call.lingers() {
+		return p.linger(call)
+	}
 	if p.dead.Load() || c.ending.Load() {
 		return nil, ErrDead
+	}
+	if call.Host != "" && c.outside[call.Host] == nil {
+		return nil, c.nowhere(call)
 	}
 	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
 		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock, and a goroutine that
@@ -207,10 +221,6 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 		call.Cluster = req.URL.Host
 	default:
 		call.Host = req.URL.Host
-		if p.cluster.outside[call.Host] == nil {
-			return nil, fmt.Errorf("wavetank: %s asked for host %q, which this world does not have; declare it with w.External(%q, handler), or w.Cluster(%q) for an API server",
-				p.Name(), call.Host, call.Host, call.Host)
-		}
 		return call, nil
 	}
 	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
@@ -234,9 +244,30 @@ func (c *Call) order() string {
 		if strings.Contains(u, "timeout") {
 			u = clientTimeout.ReplaceAllString(u, "")
 		}
-		c.key = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + strconv.FormatUint(f.Sum64(), 16)
+		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + strconv.FormatUint(f.Sum64(), 16)
+		c.key = c.subjectKey
+		if as := c.Request.Header.Get("Accept"); strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
+			c.key += " " + as
+		}
+		if sort := c.sort(); sort != "" {
+			c.key += " " + sort
+		}
 	})
 	return c.key
+}
+
+type sortKey struct{}
+
+// WithSort tells requests apart that are otherwise the same: a program may have informers of two sorts for one kind.
+func WithSort(ctx context.Context, sort string) context.Context {
+	return context.WithValue(ctx, sortKey{}, sort)
+}
+
+func (c *Call) sort() (s string) {
+	if c.http != nil {
+		s, _ = c.http.Context().Value(sortKey{}).(string)
+	}
+	return s
 }
 
 // Actor says who sends the call: the worker at a key, whichever attempt it is, or else all that the program sends about one

@@ -59,7 +59,8 @@ func (s *Stream) patience() time.Duration {
 		return d
 	}
 	f := fnv.New64a()
-	io.WriteString(f, s.Call.order())
+	s.Call.order()
+	io.WriteString(f, s.Call.subjectKey)
 	return 5*time.Minute + time.Duration(f.Sum64()%300)*time.Second
 }
 
@@ -115,11 +116,13 @@ func (c *Cluster) next(s *Stream) {
 // Fate is what becomes of a stream as its next frame is due.
 type Fate int
 
-// The fates: the frame arrives; the connection ends before it, without a word; the server says 410 Gone instead.
+// The fates: the frame arrives; the connection ends before it, without a word; the server says 410 Gone instead; nothing
+// gets through yet, so that the frame lags anew.
 const (
 	Arrives Fate = iota
 	Drops
 	Expires
+	Waits
 )
 
 // Behind is the number of changes that the stream has not delivered.
@@ -156,7 +159,12 @@ func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 func (c *Cluster) deliver(s *Stream) {
 	s.head = nil
 	if next, ok := s.watch.Peek(); ok {
-		if fate := c.Rules.Fate(s, next); fate != Arrives {
+		switch fate := c.Rules.Fate(s, next); fate {
+		case Arrives:
+		case Waits:
+			c.next(s)
+			return
+		default:
 			c.end(s, fate)
 			return
 		}

@@ -60,6 +60,8 @@ type Cluster struct {
 	Committed func(apiserver.Change)
 	// Kill ends the life that a port belongs to.
 	Kill func(p *Port)
+	// Unknown, when set, is told of requests to hosts that nobody has declared, on the goroutine that makes them.
+	Unknown func(*Call)
 
 	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
 	server *apiserver.Server
@@ -70,6 +72,7 @@ type Cluster struct {
 	// silences are as [Cluster.Silences] found them last, and those since.
 	silences []*Silence
 	calls    []*Call // in flight, in canonical order
+	unheard  []*Call // of dead lives, see [Call.lingers]; mu guards it
 	ending   atomic.Bool
 
 	// Serving are the lives that serve a webhook at a path, in a fixed order; service is nil for one that is called by URL.
@@ -85,7 +88,7 @@ func New(s *sched.Scheduler, h *history.History, server *apiserver.Server) *Clus
 // Server is the API server. Use it only on the scheduling goroutine.
 func (c *Cluster) Server() *apiserver.Server { return c.server }
 
-// Outside puts a handler behind a host name outside the cluster.
+// Outside puts a handler behind a host name outside the cluster; nil for a host that does not exist.
 func (c *Cluster) Outside(host string, h http.Handler) error {
 	if err := c.taken(host); err != nil {
 		return err
@@ -140,10 +143,12 @@ type Call struct {
 	http    *http.Request
 	ordered sync.Once
 	key     string
-	event   int
-	reply   chan outcome
-	mu      sync.Mutex
-	action  *sched.Action
+	// subjectKey is key without what tells informers of one kind apart.
+	subjectKey string
+	event      int
+	reply      chan outcome
+	mu         sync.Mutex
+	action     *sched.Action
 	// server is the life that works on the call of a webhook; lost tells the caller that this life is over.
 	server *Port
 	lost   func()
@@ -163,6 +168,15 @@ func (c *Call) Ref() history.Ref {
 		return history.Ref{}
 	}
 	return history.Ref{Cluster: c.Cluster, Group: c.Info.Group, Kind: c.Kind, Namespace: c.Info.Namespace, Name: c.Info.Name}
+}
+
+// Object is Ref with the name that a create gives its object: its URL has none.
+func (c *Call) Object() history.Ref {
+	ref := c.Ref()
+	if ref.Name == "" && c.Host == "" && c.Info.Verb == "create" {
+		ref.Name = history.NameIn(c.Request.Body)
+	}
+	return ref
 }
 
 // Verb is the Kubernetes verb, or the HTTP method for the outside.
@@ -199,6 +213,14 @@ func (c *Call) String() string {
 	return s
 }
 
+// Told is String for stories: a create names its object, too. Labels of choices have String, lest they change.
+func (c *Call) Told() string {
+	if c.Host != "" || c.Info.Verb != "create" || c.Info.Name != "" {
+		return c.String()
+	}
+	return "create " + c.Object().String()
+}
+
 // park hands the next leg of the call to the scheduler.
 func (c *Cluster) park(call *Call, leg string, do func()) {
 	a := &sched.Action{
@@ -209,6 +231,14 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 			switch leg {
 			case "request":
 				c.calls = append(c.calls, call)
+				if call.Port.Dead() {
+					// It was sent in the very stretch in which its life ended. Whether it was may be chance (see [Call.recorder]), so
+					// it is no step, and nothing is chosen for it.
+					call.mu.Lock()
+					c.Sched.Drop(call.action)
+					call.mu.Unlock()
+					return 0
+				}
 			case "held request":
 				return 0
 			}
@@ -225,9 +255,6 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 
 // effect is the first leg: the request arrives and takes effect.
 func (c *Cluster) effect(call *Call) {
-	if call.Port.Dead() {
-		return // it was sent in the very stretch in which its life ended
-	}
 	r := c.Rules.Arrive(call)
 	switch {
 	case r.Kill:
@@ -294,6 +321,9 @@ func (c *Cluster) answer(call *Call, r Ruling) {
 		e.Call = call.event
 		if r.Lose != nil {
 			e.Note = r.Lose.Error()
+			if e.Call < 0 {
+				e.Sent = call.Request.Body // no other event has it
+			}
 		} else {
 			e.Code = call.Response.Code
 		}

@@ -1,0 +1,25 @@
+package history
+
+import "fmt"
+
+// Draw is a value that the scenario drew from a generator. It is not an event: nothing happened in the world, and drawing must
+// not change when it counts as quiet.
+type Draw struct {
+	Event int    `json:"event"` // Index of the event that came next
+	At    Time   `json:"at"`
+	Label string `json:"label"`
+	Value string `json:"value"` // for people
+}
+
+// Drew records a draw.
+func (h *History) Drew(d Draw) {
+	d.Event = h.Len()
+	h.draws = append(h.draws, d)
+}
+
+// Draws are the values that the scenario drew, in order.
+func (h *History) Draws() []Draw { return h.draws }
+
+func (d Draw) tell() string {
+	return fmt.Sprintf("%-12s %-16s draws %s: %s", Clock(d.At), "user", d.Label, d.Value)
+}

@@ -1,0 +1,46 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// A scenario may say that a host does not exist; the program sees what a resolver says, and no connection that got lost.
+func TestAHostThatDoesNotExist(t *testing.T) {
+	var saw error
+	r := sim.Explore(t, func(w *sim.World) {
+		w.External("telemetry.example", nil)
+		w.Start("op", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
+				func(context.Context, reconcile.Request) (reconcile.Result, error) {
+					resp, err := sim.HTTPClient(mgr).Get("https://telemetry.example/ping") //nolint:noctx // it ends with the process
+					if err == nil {
+						resp.Body.Close()
+					}
+					saw = err
+					return reconcile.Result{}, nil
+				}))
+		})
+		w.Inject(sim.LostReply(), sim.Unreachable(time.Minute), sim.Crash("op"))
+		w.Always("all is well", func(*history.History) error { return nil })
+		w.Apply(configMap("a"))
+		w.Settle()
+	}, sim.Runs(30), sim.Verify(1))
+	if r.Failure != nil {
+		t.Fatal(r.Err())
+	}
+	var dns *net.DNSError
+	if !errors.As(saw, &dns) || !dns.IsNotFound || dns.Name != "telemetry.example" {
+		t.Errorf("the program saw %v", saw)
+	}
+}
