@@ -3,7 +3,10 @@ package conformance
 // Built-in kinds: the defaults that come back on create, what is refused, and what may never change again. Operators see
 // defaults as a diff against what they wrote, and meet validation as a 422 that no retry cures.
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 const oneAutoscaling = "Autoscalers are served as autoscaling/v2 only; autoscaling/v1 would need the conversion between the two."
 
@@ -42,6 +45,19 @@ var rowsBuiltins = slices.Concat(
 	area("jobs", rowsJobs...),
 )
 
+// steps are the same step with each of these in it.
+func steps(of []string, format string) (out []string) {
+	for _, x := range of {
+		out = append(out, fmt.Sprintf(format, x))
+	}
+	return out
+}
+
+// unsorted is a controller revision whose data does not name its fields in their order.
+func unsorted(revision int) string {
+	return fmt.Sprintf(`!{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"a"},"data":{"y":1,"x":{"b":1,"a":2}},"revision":%d}`, revision)
+}
+
 var rowsBuiltinValidation = []Row{
 	row("a deployment's selector must match its template", "POST deploy {metadata: {name: a}, spec: {selector: {matchLabels: {app: z}}, template: "+template+"}}"),
 	row("a deployment's selector must not be empty", "POST deploy {metadata: {name: a}, spec: {selector: {}, template: "+template+"}}"),
@@ -70,6 +86,14 @@ var rowsBuiltinValidation = []Row{
 	row("a stateful set's service name cannot change", "POST sts {metadata: {name: a}"+minimal["sts"]+"}", "MERGE sts/a {spec: {serviceName: other}}"),
 	row("a daemon set's selector cannot change", "POST ds {metadata: {name: a}"+minimal["ds"]+"}", "MERGE ds/a {spec: {selector: {matchLabels: {app: z}}}}"),
 	row("a cron job's schedule must parse", "POST cronjob {metadata: {name: a}, spec: {schedule: nonsense, jobTemplate: {spec: "+jobSpec+"}}}"),
+	row("what a cron job's schedule may be", steps([]string{"61 * * * *", "* * 31 2 *", "@hourly", "@every 1h30m", "@often", "*/5 1-3 * JAN MON-FRI", "TZ=UTC * * * * *",
+		"* * * * * *", "TZ=0"}, "POST cronjob {metadata: {generateName: a}, spec: {schedule: '%s', jobTemplate: {spec: "+jobSpec+"}}}")...),
+	row("what a cron job's time zone may be", steps([]string{"Europe/Berlin", "Nowhere/City", "Local", "''", "../etc", "-x"},
+		"POST cronjob {metadata: {generateName: a}, spec: {schedule: '* * * * *', timeZone: %s, jobTemplate: {spec: "+jobSpec+"}}}")...),
+	row("a cron job's other bounds", "POST cronjob {metadata: {name: a}, spec: {schedule: '* * * * *', concurrencyPolicy: Never, startingDeadlineSeconds: -1, "+
+		"successfulJobsHistoryLimit: -1, failedJobsHistoryLimit: -2, jobTemplate: {spec: "+jobSpec+"}}}"),
+	row("a cron job's schedule changes", "POST cronjob {metadata: {name: a}"+minimal["cronjob"]+"}", "MERGE cronjob/a {spec: {schedule: 'TZ=UTC * * * * *'}}",
+		"MERGE cronjob/a {spec: {timeZone: Local}}", "MERGE cronjob/a {spec: {timeZone: Asia/Tokyo}}", "MERGE cronjob/a {spec: {schedule: '0 25 * * *'}}"),
 	row("a role binding's role cannot change", "POST rb {metadata: {name: a}"+minimal["rb"]+"}", "MERGE rb/a {roleRef: {name: other}}"),
 	row("a role binding's subjects and their groups", "POST rb {metadata: {name: a}, subjects: [{kind: User, name: u}, {kind: ServiceAccount, name: s, namespace: n}]"+minimal["rb"]+"}",
 		"POST rb {metadata: {name: b}, subjects: [{kind: ServiceAccount, name: s}]"+minimal["rb"]+"}"),
@@ -82,6 +106,15 @@ var rowsBuiltinValidation = []Row{
 		refused(oneAutoscaling),
 	row("a claim's size cannot shrink, its class is given late", "POST pvc {metadata: {name: a}"+minimal["pvc"]+"}",
 		"MERGE pvc/a {spec: {resources: {requests: {storage: 500Mi}}}}", "MERGE pvc/a {spec: {storageClassName: other}}"),
+	row("a bound claim gives back no more than it could not have", "POST pvc {metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 3Gi}}}}",
+		"MERGE pvc/a/status {status: {phase: Bound, capacity: {storage: 1Gi}}}", "MERGE pvc/a {spec: {resources: {requests: {storage: 2Gi}}}}",
+		"MERGE pvc/a {spec: {resources: {requests: {storage: 1Gi}}}}"),
+	row("a controller revision's data cannot change", "POST ctrlrev {metadata: {name: a}, revision: 1, data: {x: '1'}}", "MERGE ctrlrev/a {data: {x: '2'}}"),
+	row("a controller revision's data, in another order than a patch writes it", "POST ctrlrev "+unsorted(1), "PUT ctrlrev/a "+unsorted(2),
+		"MERGE ctrlrev/a {revision: 3}", "STRATEGIC ctrlrev/a {revision: 4}", "JSON ctrlrev/a [{op: replace, path: /revision, value: 5}]",
+		"APPLY ctrlrev/a?fieldManager=m {metadata: {name: a, labels: {x: z}}}", "PUT ctrlrev/a $obj1 & {revision: 7}"),
+	row("an ingress class's controller cannot change", "POST ingcls {metadata: {name: $ns-a}, spec: {controller: example.org/a}}",
+		"MERGE ingcls/$ns-a {spec: {controller: example.org/b}}"),
 	row("a storage class's provisioner cannot change", "POST sc {metadata: {name: $ns-a}, provisioner: x.example/p}", "MERGE sc/$ns-a {provisioner: x.example/q}"),
 	row("an endpoint slice's address type cannot change", "POST slice {metadata: {name: a}, addressType: IPv4, endpoints: [{addresses: [192.0.2.7]}]}",
 		"MERGE slice/a {addressType: IPv6}"),
@@ -101,7 +134,7 @@ var rowsBuiltinValidation = []Row{
 	row("an event in two versions", "POST ev1 {metadata: {name: a}"+minimal["ev1"]+", note: n}", "GET event/a"),
 	row("a custom resource definition that is wrong", "POST crd {metadata: {name: things.x.example}, spec: {group: x.example, scope: Namespaced, "+
 		"names: {plural: others, kind: Thing}, versions: [{name: v1, served: true, storage: false}]}}").
-		differs("A definition that is wrong is refused for the same main causes, but not in the words of the internal Go types."),
+		differs("A definition that is wrong is refused for the same main causes, but not in the words of the internal Go types; the costs of its rules are not estimated, and its defaults are not checked."),
 }
 
 var rowsSecrets = []Row{
@@ -133,6 +166,12 @@ var rowsServices = []Row{
 	row("headless", "POST svc {metadata: {name: a}, spec: {clusterIP: None, ports: [{port: 80}]}}"),
 	row("an external name", "POST svc {metadata: {name: a}, spec: {type: ExternalName, externalName: x.example}}", "POST svc {metadata: {name: b}, spec: {type: ExternalName}}"),
 	row("node ports are given", "POST svc {metadata: {name: a}, spec: {type: NodePort, ports: [{port: 80}]}}"),
+	row("a node port stays with its name", "POST svc {metadata: {name: a}, spec: {type: NodePort, ports: [{port: 80}]}}",
+		"PUT svc/a {metadata: {name: a}, spec: {type: NodePort, ports: [{port: 81}]}}",
+		"PUT svc/a {metadata: {name: a}, spec: {type: NodePort, ports: [{name: other, port: 81}]}}"),
+	row("a health check port is given and stays", "POST svc {metadata: {name: a}, spec: {type: LoadBalancer, externalTrafficPolicy: Local, ports: [{port: 80}]}}",
+		"PUT svc/a {metadata: {name: a}, spec: {type: LoadBalancer, externalTrafficPolicy: Local, ports: [{port: 80}]}}",
+		"MERGE svc/a {spec: {externalTrafficPolicy: Cluster}}"),
 	row("a load balancer", "POST svc {metadata: {name: a}, spec: {type: LoadBalancer, ports: [{port: 80}]}}"),
 	row("an address outside the range", "POST svc {metadata: {name: a}, spec: {clusterIP: 192.0.2.1, ports: [{port: 80}]}}").
 		differs(noAddresses),
@@ -163,6 +202,11 @@ var rowsJobs = []Row{
 		"MERGE job/a {spec: {completions: 4}}"),
 	row("a suspended job's template may change in part", "POST job {metadata: {name: a}, spec: {suspend: true, template: {spec: {restartPolicy: Never, "+
 		"containers: [{name: c, image: i}]}}}}", "MERGE job/a {spec: {template: {spec: {nodeSelector: {x: z}}}}}"),
+	row("a suspended job may ask for more, but not run something else", "POST job {metadata: {name: a}, spec: {suspend: true, template: {spec: {restartPolicy: Never, "+
+		"containers: [{name: c, image: i}]}}}}", "STRATEGIC job/a {spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: '1'}}}]}}}}",
+		"STRATEGIC job/a {spec: {template: {spec: {containers: [{name: c, image: j}]}}}}").
+		differs("The refusal shows the template as the API has it; the real server shows its internal Go type."),
+	row("who manages it cannot change", oneJob, "MERGE job/a {spec: {managedBy: example.org/other}}"),
 	row("it must not restart always", "POST job {metadata: {name: a}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}"),
 	row("an indexed job without completions", "POST job {metadata: {name: a}, spec: {completionMode: Indexed, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}"),
 	row("deletion without a policy warns or orphans", oneJob, "DELETE job/a", "GET job/a"),

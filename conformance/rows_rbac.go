@@ -101,6 +101,12 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.as("alice", "POST", "/api/v1/namespaces/$ns/configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 		t.as("alice", "PUT", "/api/v1/namespaces/$ns/configmaps/a", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 	}),
+	call("who may change may not create by it", func(t *T) {
+		t.bound(alice, "[{verbs: [get, patch, update], apiGroups: ['', coordination.k8s.io], resources: [configmaps, leases]}]")
+		t.Do("alice: APPLY", "PATCH", t.ns("/api/v1/namespaces/$ns/configmaps/a?fieldManager=m"),
+			http.Header{"Impersonate-User": {"alice"}, "Content-Type": {"application/apply-patch+yaml"}}, t.yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"))
+		t.as("alice", "PUT", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases/a", "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: a}}")
+	}),
 	call("a namespace lies in itself", func(t *T) {
 		t.bound(alice, "[{verbs: [patch], apiGroups: [''], resources: [namespaces]}]")
 		t.as("alice", "PATCH", "/api/v1/namespaces/$ns", "{metadata: {labels: {a: b}}}")
@@ -113,6 +119,25 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.learn()
 		t.as("alice", "GET", pods, "")
 		t.as("bob,crew", "GET", pods, "")
+	}),
+	call("bindings and roles that mean nothing", func(t *T) {
+		binding := func(role, subject string) string {
+			return "POST rb {metadata: {name: b}, roleRef: {kind: ClusterRole, name: " + role + "}, subjects: [" + subject + "]}"
+		}
+		t.Script(
+			binding("view", "{kind: ServiceAccount, name: a, apiGroup: rbac.authorization.k8s.io}"),
+			binding("view", "{kind: ServiceAccount, name: 'system:serviceaccount:default:a'}"),
+			binding("view", "{kind: ServiceAccount, name: a}, {kind: User, name: a, apiGroup: v1}"),
+			binding("view", "{kind: Group, name: a, apiGroup: v1}"), binding("a/b", ""),
+			"POST cr {metadata: {name: $ns}, aggregationRule: {}}",
+			"POST cr {metadata: {name: $ns}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: '?'}}]}}",
+			"POST cr {metadata: {name: $ns}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: a, operator: Is}]}]}}",
+		)
+	}),
+	call("paths behind a proxy", func(t *T) {
+		t.bound(alice, "[{verbs: [get], apiGroups: [''], resources: [configmaps]}]")
+		t.as("alice", "GET", "/api/v1/namespaces/$ns/services/web:80/proxy/metrics/cadvisor", "")
+		t.as("alice", "GET", "/api/v1/nodes/a/proxy/stats/summary", "")
 	}),
 	call("accounts and their groups", func(t *T) {
 		t.bound("{kind: ServiceAccount, name: robot}, {kind: Group, name: 'system:serviceaccounts:$ns', apiGroup: rbac.authorization.k8s.io}",
@@ -159,6 +184,12 @@ var rowsRBAC = slices.Concat(area("rights",
 		// Not /version: two default roles allow it, and the server names either.
 		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{nonResourceAttributes: {verb: get, path: /apis}}"))
 		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{}"))
+		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{resourceAttributes: {verb: get, namespace: $ns}}"))
+		for _, selector := range []string{"fieldSelector: {}", "labelSelector: {rawSelector: a, requirements: [{key: a, operator: Exists}]}",
+			"labelSelector: {requirements: [{key: a, operator: In}]}", "fieldSelector: {requirements: [{key: a, operator: In, values: [b]}]}"} {
+			t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview",
+				"{resourceAttributes: {verb: get, resource: configmaps, namespace: $ns, "+selector+"}}"))
+		}
 		t.as("alice", "GET", at+"selfsubjectaccessreviews", "")
 		t.Do("of alice by the administrator", "POST", at+"subjectaccessreviews", nil, t.yaml(review("SubjectAccessReview", hers)))
 		t.Do("of nobody by the administrator", "POST", at+"subjectaccessreviews", nil, t.yaml(review("SubjectAccessReview", mine)))

@@ -17,6 +17,8 @@ func after(setup []string, lines ...string) []string {
 
 func afterMaps(name string, lines ...string) Row { return row(name, after(threeMaps, lines...)...) }
 
+const certificates = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
 var rowsRead = append(append(area("get and list",
 	row("get of nothing is NotFound", "GET cm/a", "GET deploy/a", "GET widget/a", "GET realm/a", "GET ns/absent"),
 	row("get in a namespace that is not there is NotFound", "GET cm@absent/a"),
@@ -46,6 +48,14 @@ var rowsRead = append(append(area("get and list",
 	row("events by involved object", "POST event {metadata: {name: e}, involvedObject: {kind: Pod, name: p, namespace: $ns}, "+
 		"reason: R, message: m, type: Normal}",
 		"GET event?fieldSelector=involvedObject.name%3Dp,reason%3DR", "GET event?fieldSelector=involvedObject.name%3Dq"),
+	row("events by the field names of their own group", "POST event {metadata: {name: e}, involvedObject: {kind: Pod, name: p, namespace: $ns}, "+
+		"reason: R, message: m, type: Normal, reportingComponent: c, reportingInstance: i}",
+		"GET ev1?fieldSelector=regarding.name%3Dp,regarding.kind%3DPod,reason%3DR", "GET ev1?fieldSelector=reportingController%3Dc",
+		"GET ev1?fieldSelector=involvedObject.name%3Dp", "GET ev1?fieldSelector=source%3Dc", "GET event?fieldSelector=regarding.name%3Dp",
+		"GET event?fieldSelector=reportingComponent%3Dc"),
+	row("certificate requests and replication controllers by field", "GET "+certificates+"?fieldSelector=spec.signerName%3Dexample.org/$ns",
+		"GET "+certificates+"?fieldSelector=spec.username%3Da", "GET "+certificates+"?fieldSelector=metadata.namespace%3Da",
+		"GET rc?fieldSelector=status.replicas%3D0"),
 	row("a custom resource by its selectable field", "POST widget {metadata: {name: a}, spec: {color: red}}",
 		"POST widget {metadata: {name: b}, spec: {color: blue}}", "GET widget?fieldSelector=spec.color%3Dred"),
 	row("namespaces by phase and label", "POST ns {metadata: {name: $ns-a, labels: {row: $ns}}}",
@@ -76,6 +86,11 @@ var rowsRead = append(append(area("get and list",
 		afterMaps("limit with version zero", "GET cm", "GET cm?limit=1&resourceVersion=0"),
 		afterMaps("one name is one page", "GET cm?limit=1&fieldSelector=metadata.name%3Da", "GET cm?limit=1&fieldSelector=metadata.name%3Da,metadata.namespace%3D$ns",
 			"GET cm?limit=1&fieldSelector=metadata.name!%3Da", "GET cm?limit=1&fieldSelector=metadata.namespace%3D$ns"),
+		row("one name in two namespaces is two pages", "POST ns {metadata: {name: $ns-b}}", "POST cm {metadata: {name: $ns-x}}",
+			"POST cm@$ns-b {metadata: {name: $ns-x}}", "GET cm@*?limit=1&fieldSelector=metadata.name%3D$ns-x",
+			"GET cm@*?limit=1&fieldSelector=metadata.name%3D$ns-x,metadata.namespace%3D$ns", "DELETE ns/$ns-b"),
+		afterMaps("one name, a limit and a version", "MERGE cm/a {data: {k: new}}", "GET cm?limit=1&fieldSelector=metadata.name%3Da&resourceVersion=$rv1",
+			"GET cm?limit=1&fieldSelector=metadata.namespace%3D$ns&resourceVersion=$rv1"),
 		afterMaps("one name with another list's token", "GET cm?limit=1", "GET cm?fieldSelector=metadata.name%3Da&continue=$cont4",
 			"GET cm?fieldSelector=metadata.name%3Dc&continue=$cont4"),
 		afterMaps("one name in the past", "MERGE cm/a {data: {k: new}}", "GET cm?fieldSelector=metadata.name%3Da&resourceVersion=$rv1&resourceVersionMatch=Exact"),

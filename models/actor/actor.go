@@ -11,6 +11,7 @@
 package actor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -54,6 +56,9 @@ type Cluster interface {
 	// Again is After for an attempt that is repeated for as long as it changes nothing: the world may settle once it
 	// has happened at least once since anything changed.
 	Again(d time.Duration, key string, step func())
+	// Later is After for what comes round by itself for ever, such as a CronJob's schedule: the world may settle before
+	// the step, which does not happen while it settles after faults have been healed.
+	Later(d time.Duration, key string, step func())
 	// Choose decides between n ways; 0 is the dull one.
 	Choose(label string, n int) int
 }
@@ -86,6 +91,20 @@ func Path(group, version, namespace, resource, name string) string {
 // Do performs a write and decodes the answer into out, unless that is nil. The error is a Kubernetes status error.
 func Do(c Cluster, method, path string, in, out any) error {
 	return decode(c.Write(request(method, path, in)), out)
+}
+
+// Record records an Event about an object, once, as client-go's recorder writes it (tools/record/event.go): in the object's
+// namespace, or in "default" for one that has none. The answer is the name under which it is kept.
+func Record(c Cluster, component string, about corev1.ObjectReference, kind, reason, message string) (name string, err error) {
+	now := metav1.NewTime(c.Clock())
+	e := corev1.Event{
+		TypeMeta:       metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
+		ObjectMeta:     metav1.ObjectMeta{Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), GenerateName: about.Name + "."},
+		InvolvedObject: about, Type: kind, Reason: reason, Message: message, Count: 1, FirstTimestamp: now, LastTimestamp: now,
+		Source: corev1.EventSource{Component: component}, ReportingController: component,
+	}
+	err = Do(c, http.MethodPost, Path("", "v1", e.Namespace, "events", ""), &e, &e)
+	return e.Name, err
 }
 
 // List reads a collection, ordered as the server orders it: by namespace and name.

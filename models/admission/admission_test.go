@@ -42,7 +42,10 @@ func (c *cluster) send(method, path, body string) string {
 		raw = nil
 	}
 	header := http.Header{}
-	if method == http.MethodPatch {
+	if method == "APPLY" {
+		method = http.MethodPatch
+		header.Set("Content-Type", "application/apply-patch+yaml")
+	} else if method == http.MethodPatch {
 		header.Set("Content-Type", "application/merge-patch+json")
 	}
 	u, err := url.Parse(path)
@@ -132,6 +135,40 @@ func TestAnObjectThatChangesMeanwhile(t *testing.T) {
 	c.during = func() { c.send("POST", maps, theMap("first")) }
 	if got := c.send("POST", maps, theMap("second")); !strings.HasPrefix(got, "409") {
 		t.Errorf("a creation of what comes meanwhile: %s", got)
+	}
+}
+
+// An apply that finds nothing, and then something, is an apply to that.
+func TestAnApplyMeetsWhatComesMeanwhile(t *testing.T) {
+	c := newCluster(t)
+	c.hook("Validating", "a", "/allow", "")
+	c.during = func() {
+		c.send("POST", maps, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {other: w}}")
+	}
+	if got := c.send("APPLY", maps+"/a?fieldManager=m", theMap("v")); got != "200" {
+		t.Errorf("an apply: %s", got)
+	}
+	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw), `"data":{"k":"v","other":"w"}`) {
+		t.Errorf("what came is lost: %s", raw)
+	}
+}
+
+// What a webhook sets on the way of an update belongs to nobody, so the next apply may set it.
+func TestWhatAWebhookSetsIsNobodys(t *testing.T) {
+	c := newCluster(t)
+	if got := c.send("APPLY", maps+"/a?fieldManager=one", theMap("v")); got != "201" {
+		t.Fatal(got)
+	}
+	c.hook("Mutating", "a", "/label", "")
+	if got := c.send("PATCH", maps+"/a?fieldManager=two", "{data: {z: z}}"); got != "200" {
+		t.Fatal(got)
+	}
+	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw), `"labels":{"at":"label"}`) {
+		t.Fatalf("the webhook set nothing: %s", raw)
+	}
+	labeled := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {at: here}}, data: {k: v}}"
+	if got := c.send("APPLY", maps+"/a?fieldManager=one", labeled); got != "200" {
+		t.Errorf("an apply of what the webhook had set: %s", got)
 	}
 }
 

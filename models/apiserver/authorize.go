@@ -69,6 +69,18 @@ func (c *call) authorize() error {
 	return nil
 }
 
+// mayCreate asks whether the sender of an update or an apply that finds nothing may create, too (withAuthorization in
+// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
+func (c *call) mayCreate() error {
+	if c.s.authorizer == nil || !c.creates {
+		return nil
+	}
+	info := c.info
+	info.Verb = "create"
+	_, err := c.s.authorizer.Authorize(c.req, info)
+	return err
+}
+
 // grants asks whether the sender may write a role or a binding; old is nil when there is none yet
 // (pkg/registry/rbac/*/policybased/storage.go in the Kubernetes tree).
 func (c *call) grants(draft, old *object) error {

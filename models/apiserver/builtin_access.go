@@ -6,7 +6,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,7 +31,9 @@ var (
 	clusterRoleStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
 		defaults: on(func(r *rbacv1.ClusterRole) { r.Rules = orNil(r.Rules) }),
-		validate: checks(func(r *rbacv1.ClusterRole) field.ErrorList { return ruleErrors(r.Rules, false) }),
+		validate: checks(func(r *rbacv1.ClusterRole) field.ErrorList {
+			return append(ruleErrors(r.Rules, false), aggregationErrors(r.AggregationRule)...)
+		}),
 	}
 	roleBindingStrategy = builtin{
 		unconditional: true, createOnUpdate: true, validName: segmentName,
@@ -133,6 +137,26 @@ func ruleErrors(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 	return errs
 }
 
+// aggregationErrors follows ValidateClusterRole in the same place.
+func aggregationErrors(rule *rbacv1.AggregationRule) field.ErrorList {
+	if rule == nil {
+		return nil
+	}
+	path := field.NewPath("aggregationRule", "clusterRoleSelectors")
+	if len(rule.ClusterRoleSelectors) == 0 {
+		return field.ErrorList{field.Required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")}
+	}
+	var errs field.ErrorList
+	for i := range rule.ClusterRoleSelectors {
+		s := &rule.ClusterRoleSelectors[i]
+		errs = append(errs, metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, path.Index(i))...)
+		if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
+			errs = append(errs, field.Invalid(path.Index(i), nil, "invalid label selector."))
+		}
+	}
+	return errs
+}
+
 func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
 	var errs field.ErrorList
 	path := field.NewPath("roleRef")
@@ -146,14 +170,26 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 	if !slices.Contains(kinds, ref.Kind) {
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
+	if ref.Name != "" {
+		for _, msg := range content.IsPathSegmentName(ref.Name) {
+			errs = append(errs, field.Invalid(path.Child("name"), ref.Name, msg))
+		}
+	}
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
+			if s.Name != "" {
+				for _, msg := range apivalidation.ValidateServiceAccountName(s.Name, false) {
+					errs = append(errs, field.Invalid(at.Child("name"), s.Name, msg))
+				}
+			}
+			errs = append(errs, subjectGroupErrors(s, "", at)...)
 			if s.Namespace == "" && !namespaced {
 				errs = append(errs, field.Required(at.Child("namespace"), ""))
 			}
 		case rbacv1.UserKind, rbacv1.GroupKind:
+			errs = append(errs, subjectGroupErrors(s, rbacv1.GroupName, at)...)
 		default:
 			errs = append(errs, field.NotSupported(at.Child("kind"), s.Kind,
 				[]string{rbacv1.ServiceAccountKind, rbacv1.UserKind, rbacv1.GroupKind}))
@@ -166,6 +202,14 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 		errs = append(errs, field.Required(path.Child("name"), ""))
 	}
 	return errs
+}
+
+// subjectGroupErrors refuses a subject of another API group than its kind is in; accounts are in the one without a name.
+func subjectGroupErrors(s rbacv1.Subject, group string, at *field.Path) field.ErrorList {
+	if s.APIGroup == group {
+		return nil
+	}
+	return field.ErrorList{field.NotSupported(at.Child("apiGroup"), s.APIGroup, []string{group})}
 }
 
 func roleRefErrors(ref, old rbacv1.RoleRef) field.ErrorList {

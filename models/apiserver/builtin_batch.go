@@ -1,9 +1,7 @@
 package apiserver
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -41,12 +39,50 @@ var jobStrategy = builtin{
 			errs = nil
 		}
 		errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.Selector, old.Spec.Selector, spec.Child("selector"))...)
-		suspended := old.Spec.Suspend != nil && *old.Spec.Suspend && old.Status.StartTime == nil
-		if !suspended {
-			errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.Template, old.Spec.Template, spec.Child("template"))...)
-		}
-		return append(errs, apivalidation.ValidateImmutableField(j.Spec.CompletionMode, old.Spec.CompletionMode, spec.Child("completionMode"))...)
+		errs = append(errs, jobTemplateErrors(j, old, spec.Child("template"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.CompletionMode, old.Spec.CompletionMode, spec.Child("completionMode"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.PodFailurePolicy, old.Spec.PodFailurePolicy, spec.Child("podFailurePolicy"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.BackoffLimitPerIndex, old.Spec.BackoffLimitPerIndex, spec.Child("backoffLimitPerIndex"))...)
+		errs = append(errs, apivalidation.ValidateImmutableField(j.Spec.ManagedBy, old.Spec.ManagedBy, spec.Child("managedBy"))...)
+		return append(errs, apivalidation.ValidateImmutableField(j.Spec.SuccessPolicy, old.Spec.SuccessPolicy, spec.Child("successPolicy"))...)
 	}),
+}
+
+// jobTemplateErrors: as long as a job is suspended and has no pods, what its pods ask for and where they may run is open
+// (pkg/registry/batch/job/strategy.go, shouldAllowMutablePodTemplate; pkg/apis/batch/validation, validatePodTemplateUpdate).
+func jobTemplateErrors(j, old *batchv1.Job, path *field.Path) field.ErrorList {
+	held := old.Status.StartTime == nil
+	for _, c := range old.Status.Conditions {
+		held = held || c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue
+	}
+	if old.Spec.Suspend == nil || !*old.Spec.Suspend || !held || old.Status.Active > 0 {
+		return apivalidation.ValidateImmutableField(j.Spec.Template, old.Spec.Template, path)
+	}
+	to, from := &j.Spec.Template.Spec, old.Spec.Template.Spec.DeepCopy()
+	switch {
+	case to.Affinity == nil && from.Affinity != nil:
+		from.Affinity.NodeAffinity = nil
+		if *from.Affinity == (corev1.Affinity{}) {
+			from.Affinity = nil
+		}
+	case to.Affinity != nil && from.Affinity == nil:
+		from.Affinity = &corev1.Affinity{NodeAffinity: to.Affinity.NodeAffinity}
+	case to.Affinity != nil:
+		from.Affinity.NodeAffinity = to.Affinity.NodeAffinity
+	}
+	from.NodeSelector, from.Tolerations, from.SchedulingGates = to.NodeSelector, to.Tolerations, to.SchedulingGates
+	keepResources(to.Containers, from.Containers)
+	keepResources(to.InitContainers, from.InitContainers)
+	return apivalidation.ValidateImmutableField(*to, *from, path.Child("spec"))
+}
+
+// keepResources gives containers the resources of those that have their names and places.
+func keepResources(to, from []corev1.Container) {
+	for i := range from {
+		if len(to) == len(from) && to[i].Name == from[i].Name {
+			from[i].Resources = to[i].Resources
+		}
+	}
 }
 
 func defaultJob(j *batchv1.Job) {
@@ -137,32 +173,4 @@ func jobSpecErrors(s *batchv1.JobSpec, path *field.Path) field.ErrorList {
 		errs = append(errs, field.Required(path.Child("template", "spec", "restartPolicy"), "valid values: \"OnFailure\", \"Never\""))
 	}
 	return errs
-}
-
-// longestCronJobName leaves room for the time that its jobs' names end with.
-const longestCronJobName = 52
-
-var cronJobStrategy = builtin{
-	unconditional: true, status: true, generation: true,
-	defaults: on(func(c *batchv1.CronJob) {
-		defaultString(&c.Spec.ConcurrencyPolicy, batchv1.AllowConcurrent)
-		defaultTo(&c.Spec.Suspend, false)
-		defaultTo(&c.Spec.SuccessfulJobsHistoryLimit, 3)
-		defaultTo(&c.Spec.FailedJobsHistoryLimit, 1)
-		defaultPodSpec(&c.Spec.JobTemplate.Spec.Template.Spec)
-	}),
-	validate: checks(func(c *batchv1.CronJob) field.ErrorList {
-		spec := field.NewPath("spec")
-		var errs field.ErrorList
-		if c.Spec.Schedule == "" {
-			errs = append(errs, field.Required(spec.Child("schedule"), ""))
-		} else if parts := strings.Fields(c.Spec.Schedule); len(parts) != 5 && !strings.HasPrefix(c.Spec.Schedule, "@") {
-			errs = append(errs, field.Invalid(spec.Child("schedule"), c.Spec.Schedule,
-				fmt.Sprintf("expected exactly 5 fields, found %d: %v", len(parts), parts)))
-		}
-		if len(c.Name) > longestCronJobName {
-			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
-		}
-		return append(errs, jobSpecErrors(&c.Spec.JobTemplate.Spec, spec.Child("jobTemplate", "spec"))...)
-	}),
 }

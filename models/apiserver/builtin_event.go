@@ -93,6 +93,21 @@ var eventFields = map[string]func(*object) string{
 	},
 }
 
+// newEventFields are the same under the names that events.k8s.io has for them (pkg/apis/events/v1/conversion.go); some cannot be
+// selected by there.
+var newEventFields = map[string]func(*object) string{
+	"regarding.kind":            eventFields["involvedObject.kind"],
+	"regarding.namespace":       eventFields["involvedObject.namespace"],
+	"regarding.name":            eventFields["involvedObject.name"],
+	"regarding.uid":             eventFields["involvedObject.uid"],
+	"regarding.apiVersion":      eventFields["involvedObject.apiVersion"],
+	"regarding.resourceVersion": eventFields["involvedObject.resourceVersion"],
+	"regarding.fieldPath":       eventFields["involvedObject.fieldPath"],
+	"reason":                    eventFields["reason"],
+	"type":                      eventFields["type"],
+	"reportingController":       eventFields["reportingComponent"],
+}
+
 func eventOf(o *object) *corev1.Event { return o.typed.(*corev1.Event) }
 
 // eventToCore and eventFromCore are the two forms of an event (pkg/apis/events/v1/conversion.go).

@@ -4,10 +4,11 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The selectable fields of pkg/apis/core/v1/conversion.go and pkg/apis/batch/v1/conversion.go.
+// The selectable fields of conversion.go in pkg/apis/core/v1, pkg/apis/batch/v1 and pkg/apis/certificates/v1.
 var (
 	podFields = map[string]func(*object) string{
 		"spec.nodeName":      func(o *object) string { return podOf(o).Spec.NodeName },
@@ -31,6 +32,14 @@ var (
 	}
 	jobFields = map[string]func(*object) string{
 		"status.successful": func(o *object) string { return strconv.Itoa(int(o.typed.(*batchv1.Job).Status.Succeeded)) },
+	}
+	replicationControllerFields = map[string]func(*object) string{
+		"status.replicas": func(o *object) string {
+			return strconv.Itoa(int(o.typed.(*corev1.ReplicationController).Status.Replicas))
+		},
+	}
+	certificateFields = map[string]func(*object) string{
+		"spec.signerName": func(o *object) string { return o.typed.(*certificatesv1.CertificateSigningRequest).Spec.SignerName },
 	}
 )
 

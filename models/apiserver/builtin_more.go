@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -63,6 +64,9 @@ var (
 			}
 			return nil
 		}),
+		validateUpdate: compares(func(r, old *appsv1.ControllerRevision) field.ErrorList {
+			return apivalidation.ValidateImmutableField(r.Data, old.Data, field.NewPath("data"))
+		}),
 	}
 	persistentVolumeStrategy = builtin{
 		unconditional: true, status: true, returnsDeleted: true,
@@ -89,24 +93,7 @@ var (
 			claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 			protect(&claim.ObjectMeta, "kubernetes.io/pvc-protection")
 		},
-		validateUpdate: compares(func(claim, old *corev1.PersistentVolumeClaim) field.ErrorList {
-			frozen := old.Spec.DeepCopy()
-			if old.Status.Phase == corev1.ClaimBound {
-				frozen.Resources.Requests = claim.Spec.Resources.Requests
-				frozen.VolumeAttributesClassName = claim.Spec.VolumeAttributesClassName
-			}
-			if old.Spec.VolumeName == "" {
-				frozen.VolumeName = claim.Spec.VolumeName
-			}
-			if old.Spec.StorageClassName == nil {
-				frozen.StorageClassName = claim.Spec.StorageClassName
-			}
-			if equalObjects(frozen, &claim.Spec) {
-				return nil
-			}
-			return field.ErrorList{field.Forbidden(field.NewPath("spec"),
-				"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")}
-		}),
+		validateUpdate: compares(claimChanges),
 		validate: checks(func(claim *corev1.PersistentVolumeClaim) field.ErrorList {
 			spec := field.NewPath("spec")
 			var errs field.ErrorList
@@ -190,6 +177,9 @@ var (
 				return field.ErrorList{field.Required(field.NewPath("spec", "controller"), "")}
 			}
 			return nil
+		}),
+		validateUpdate: compares(func(i, old *networkingv1.IngressClass) field.ErrorList {
+			return apivalidation.ValidateImmutableField(i.Spec.Controller, old.Spec.Controller, field.NewPath("spec", "controller"))
 		}),
 	}
 	networkPolicyStrategy = builtin{

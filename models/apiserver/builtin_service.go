@@ -96,18 +96,31 @@ func allocate(c *call, s *corev1.Service) {
 		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	defaultTo(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-	balanced := spec.Type == corev1.ServiceTypeLoadBalancer && *spec.AllocateLoadBalancerNodePorts
-	if spec.Type != corev1.ServiceTypeNodePort && !balanced {
-		return
-	}
-	for i := range spec.Ports {
-		if spec.Ports[i].NodePort == 0 {
-			spec.Ports[i].NodePort = int32(30000 + c.s.nodePorts%2768)
+	allot := func(port *int32) {
+		if *port == 0 {
+			*port = int32(30000 + c.s.nodePorts%2768)
 			if !c.dryRun {
 				c.s.nodePorts++
 			}
 		}
 	}
+	if needsNodePorts(s) {
+		for i := range spec.Ports {
+			allot(&spec.Ports[i].NodePort)
+		}
+	}
+	if needsHealthCheckPort(s) {
+		allot(&spec.HealthCheckNodePort)
+	}
+}
+
+func needsNodePorts(s *corev1.Service) bool {
+	allocates := s.Spec.AllocateLoadBalancerNodePorts
+	return s.Spec.Type == corev1.ServiceTypeNodePort || s.Spec.Type == corev1.ServiceTypeLoadBalancer && (allocates == nil || *allocates)
+}
+
+func needsHealthCheckPort(s *corev1.Service) bool {
+	return s.Spec.Type == corev1.ServiceTypeLoadBalancer && s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }
 
 // keepAllocated carries allocated values over to an update that leaves them out
@@ -122,12 +135,26 @@ func keepAllocated(s, old *corev1.Service) {
 			s.Spec.ClusterIPs = append([]string(nil), old.Spec.ClusterIPs...)
 		}
 	}
-	for i := range s.Spec.Ports {
-		for _, before := range old.Spec.Ports {
-			if s.Spec.Ports[i].NodePort == 0 && before.Port == s.Spec.Ports[i].Port && before.Protocol == s.Spec.Ports[i].Protocol &&
-				s.Spec.Type != corev1.ServiceTypeClusterIP {
-				s.Spec.Ports[i].NodePort = before.NodePort
-			}
+	if needsNodePorts(s) && needsNodePorts(old) {
+		keepNodePorts(s.Spec.Ports, old.Spec.Ports)
+	}
+	if needsHealthCheckPort(s) && needsHealthCheckPort(old) && s.Spec.HealthCheckNodePort == 0 {
+		s.Spec.HealthCheckNodePort = old.Spec.HealthCheckNodePort
+	}
+}
+
+// keepNodePorts gives ports that say nothing the node ports of those that had their names, where they are not said elsewhere.
+func keepNodePorts(ports, old []corev1.ServicePort) {
+	said, byName := map[int32]bool{}, map[string]int32{}
+	for _, p := range ports {
+		said[p.NodePort] = p.NodePort != 0
+	}
+	for _, p := range old {
+		byName[p.Name] = p.NodePort
+	}
+	for i := range ports {
+		if port := byName[ports[i].Name]; ports[i].NodePort == 0 && !said[port] {
+			ports[i].NodePort = port
 		}
 	}
 }

@@ -90,4 +90,7 @@ func dropForType(s, old *corev1.Service) {
 		spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass, spec.HealthCheckNodePort = nil, nil, 0
 		s.Status.LoadBalancer = corev1.LoadBalancerStatus{}
 	}
+	if needsHealthCheckPort(old) && !needsHealthCheckPort(s) && spec.HealthCheckNodePort == before.HealthCheckNodePort {
+		spec.HealthCheckNodePort = 0
+	}
 }

@@ -88,7 +88,7 @@ func (s *kinds) addEvents() {
 	core := s.byResource["/events"]
 	v := &version{
 		name: "v1", served: true, newObject: func() runtime.Object { return &eventsv1.Event{} },
-		converted: eventFromCore, stored: eventToCore, fields: core.storage.fields,
+		converted: eventFromCore, stored: eventToCore, fields: newEventFields,
 	}
 	s.add(&kind{
 		group: "events.k8s.io", kind: "Event", plural: "events", short: core.short, namespaced: true,
@@ -115,7 +115,8 @@ var builtinRows = []row{
 		object: func() runtime.Object { return &corev1.PodTemplate{} }, strategy: podTemplateStrategy},
 	{group: "", version: "v1", kind: "ReplicationController", plural: "replicationcontrollers", short: []string{"rc"},
 		categories: []string{"all"}, scale: true,
-		object: func() runtime.Object { return &corev1.ReplicationController{} }, strategy: replicationControllerStrategy},
+		object: func() runtime.Object { return &corev1.ReplicationController{} }, strategy: replicationControllerStrategy,
+		fields: replicationControllerFields},
 	{group: "", version: "v1", kind: "Endpoints", plural: "endpoints", short: []string{"ep"},
 		object: func() runtime.Object { return &corev1.Endpoints{} }, strategy: endpointsStrategy}, //nolint:staticcheck // still served
 	{group: "", version: "v1", kind: "Event", plural: "events", short: []string{"ev"},
@@ -196,7 +197,8 @@ var builtinRows = []row{
 
 	{group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest", plural: "certificatesigningrequests",
 		short: []string{"csr"}, cluster: true,
-		object: func() runtime.Object { return &certificatesv1.CertificateSigningRequest{} }, strategy: certificateStrategy},
+		object: func() runtime.Object { return &certificatesv1.CertificateSigningRequest{} }, strategy: certificateStrategy,
+		fields: certificateFields},
 
 	{group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingWebhookConfiguration",
 		plural: "validatingwebhookconfigurations", categories: []string{"api-extensions"}, cluster: true,

@@ -83,6 +83,9 @@ func (c *call) tryCreate(draft *object) (*object, error) {
 	c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
 	c.warnFinalizers(meta, nil)
 	c.canonicalize(draft)
+	if err := c.mayCreate(); err != nil {
+		return nil, err
+	}
 	if err := c.validated("CREATE", draft, nil); err != nil {
 		return nil, err
 	}
@@ -94,6 +97,9 @@ func (c *call) tryCreate(draft *object) (*object, error) {
 	meta.ResourceVersion = ""
 	key := draft.key()
 	if old, exists := c.table().Get(key); exists {
+		if c.creates { // the transaction of an update begins anew (storage/etcd3/store.go, GuaranteedUpdate)
+			return nil, errMoved
+		}
 		err := apierrors.NewAlreadyExists(c.kind.groupResource(), meta.Name)
 		if old.meta.DeletionTimestamp != nil {
 			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message

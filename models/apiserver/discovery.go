@@ -53,8 +53,17 @@ func (c *call) handleOther() (*Response, error) {
 	if strings.HasPrefix(path, "/openapi") {
 		return c.openAPI(path)
 	}
+	for _, served := range unmodelledPaths {
+		if rest, ok := strings.CutPrefix(path, served); ok && (rest == "" || rest[0] == '/') {
+			return nil, notModelled("the path %s", path)
+		}
+	}
 	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
 }
+
+// unmodelledPaths are served by a real server, with what is below them, and not by the model
+// (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the Kubernetes tree).
+var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks", "/.well-known/openid-configuration"}
 
 func encoded200(v any) *Response { return jsonResponse(http.StatusOK, marshal(v)) }
 

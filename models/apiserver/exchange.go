@@ -168,7 +168,7 @@ func (s *Server) Handle(req *Request) *Response {
 func (c *call) respond() *Response {
 	r, err := c.handle()
 	for err == errMoved {
-		c.warnings, c.waited = nil, false
+		c.warnings, c.waited, c.creates = nil, false, false
 		r, err = c.handle()
 	}
 	if err != nil {

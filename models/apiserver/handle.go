@@ -64,6 +64,8 @@ type call struct {
 	// manager is the request's fieldManager; force and applied are for server-side apply.
 	manager        string
 	force, applied bool
+	// creates says that an update or an apply has found nothing and creates the object.
+	creates bool
 	// plainJSON says that an applied configuration is JSON without repeated fields.
 	plainJSON bool
 	// scaled is the ownership of an object after an apply to its scale.
@@ -186,7 +188,8 @@ func (c *call) handleSubresource() (*Response, error) {
 		if c.kind.builtin == nil {
 			return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
 		}
-		if slices.Contains(c.kind.builtin.unmodelled, c.info.Subresource) {
+		// A proxy's path goes on behind its name.
+		if name, _, _ := strings.Cut(c.info.Subresource, "/"); slices.Contains(c.kind.builtin.unmodelled, name) {
 			return nil, notModelled("subresource %q of %s", c.info.Subresource, c.kind.plural)
 		}
 		return nil, errNoSuchResource

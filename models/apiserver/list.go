@@ -58,6 +58,9 @@ type selector struct {
 	prefix string
 	name   string
 	values func(name string) func(*object) string
+	// single says that the selector names one object. Such a list is read by its key, and so has one page and no past unless
+	// it asks for it by an exact match (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
+	single bool
 }
 
 func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
@@ -89,6 +92,10 @@ func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
 	if !parsed.Empty() {
 		s.fields, s.values = parsed, c.ver.fieldValue
 	}
+	// A name alone is no key where several namespaces may have it, and later pages are of what the first was.
+	_, named := parsed.RequiresExactMatch("metadata.name")
+	_, placed := parsed.RequiresExactMatch("metadata.namespace")
+	s.single = named && opts.Continue == "" && (placed || s.prefix != "" || !c.kind.namespaced)
 	return s, nil
 }
 
@@ -133,16 +140,6 @@ func (s *selector) matches(o *object) bool {
 // empty says that the selector lets everything under its prefix through.
 func (s *selector) empty() bool { return s.name == "" && s.labels == nil && s.fields == nil }
 
-// single says that the selector names one object. Such a list is read by its key and so has one page
-// (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
-func (s *selector) single() bool {
-	if s.fields == nil {
-		return s.name != ""
-	}
-	_, named := s.fields.RequiresExactMatch("metadata.name")
-	return named
-}
-
 // page is a part of a collection, complete or not.
 type page struct {
 	objects   []*object
@@ -175,7 +172,7 @@ func (c *call) selected(q *listQuery) (*page, error) {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
 	case exact > 0 && exact < c.s.store.Trimmed():
-		return nil, compacted(q.Continue != "", after)
+		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.prefix))
 	}
 	p := &page{revision: current}
 	if exact > 0 {
@@ -189,7 +186,7 @@ func (c *call) selected(q *listQuery) (*page, error) {
 func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
-	if q.ResourceVersion == "0" || q.Continue == "" && q.selector.single() {
+	if q.ResourceVersion == "0" || q.single {
 		limit = 0 // served from the cache, and by the object's key
 	}
 	visit := func(key string, o *object) bool {
@@ -244,7 +241,8 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 	if err != nil {
 		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
-	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && q.Limit > 0 && atLeast > 0 {
+	paged := q.Limit > 0 && atLeast > 0 && !q.single
+	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && paged {
 		return atLeast, "", nil
 	}
 	if atLeast > c.s.Revision() {

@@ -183,3 +183,20 @@ func TestTrimKeepsOwners(t *testing.T) {
 		t.Errorf("without trimming: %s\nwith: %s", whole, trimmed)
 	}
 }
+
+// A watch-list from a version that is not there yet begins, and fails in its first event, which is where clients look
+// (staging/src/k8s.io/apiserver/pkg/storage/cacher/cacher.go, Watch).
+func TestWatchListOfTheFuture(t *testing.T) {
+	s := newServer(t)
+	path := configDir + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion="
+	r := do(t, s, "GET", path+strconv.FormatInt(s.Revision()+1, 10), "", "")
+	if r.Watch == nil {
+		t.Fatalf("%d %s", r.Code, r.Body)
+	}
+	if f, ok := r.Watch.Next(); !ok || f.Type != "ERROR" || !strings.Contains(string(f.Data), `"reason":"Timeout"`) || r.Code != 200 {
+		t.Errorf("%d %s", r.Code, f.Data)
+	}
+	if f, ok := r.Watch.Next(); ok {
+		t.Errorf("goes on with %s", f.Data)
+	}
+}

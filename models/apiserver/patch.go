@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -59,11 +61,32 @@ func (c *call) patch(sub string) (*Response, error) {
 		return nil, err
 	}
 	c.dedupeOwners(draft.meta, true)
+	if kind != types.StrategicMergePatchType {
+		keepBytes(draft.typed, old.typed)
+	}
 	stored, err := c.replace(draft, old, sub)
 	if err != nil {
 		return nil, err
 	}
 	return c.objectResponse(http.StatusOK, stored), nil
+}
+
+// keepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back, as both keep what they do
+// not touch as it was written; a strategic patch and an apply write it anew. Who compares bytes sees it.
+func keepBytes(draft, old runtime.Object) {
+	r, ok := draft.(*appsv1.ControllerRevision)
+	if !ok {
+		return
+	}
+	before := old.(*appsv1.ControllerRevision).Data
+	if reflect.DeepEqual(decoded(r.Data), decoded(before)) {
+		r.Data = before
+	}
+}
+
+func decoded(data runtime.RawExtension) (v any) {
+	_ = json.Unmarshal(data.Raw, &v) // what an object holds has been read before
+	return v
 }
 
 func (c *call) checkPatchType(kind types.PatchType) error {

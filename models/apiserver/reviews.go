@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +23,8 @@ var reviewRows = []row{
 	{kind: "SelfSubjectAccessReview", plural: "selfsubjectaccessreviews", cluster: true,
 		object: func() runtime.Object { return &authorizationv1.SelfSubjectAccessReview{} },
 		strategy: builtin{validate: checks(func(r *authorizationv1.SelfSubjectAccessReview) field.ErrorList {
-			return append(reviewErrors(r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes), reviewMetaErrors(r.ObjectMeta)...)
+			errs := append(reviewErrors(r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes), selectorErrors(r.Spec.ResourceAttributes)...)
+			return append(errs, reviewMetaErrors(r.ObjectMeta)...)
 		})}},
 	{kind: "SubjectAccessReview", plural: "subjectaccessreviews", cluster: true,
 		object: func() runtime.Object { return &authorizationv1.SubjectAccessReview{} },
@@ -74,7 +77,7 @@ func (c *call) review() (*Response, error) {
 	return jsonResponse(http.StatusCreated, draft.encode()), nil
 }
 
-// The rules below are those of pkg/apis/authorization/validation/validation.go; selectors are not looked at.
+// The rules below are those of pkg/apis/authorization/validation/validation.go. No role looks at selectors.
 
 func reviewErrors(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
 	if (resource == nil) == (other == nil) {
@@ -88,7 +91,42 @@ func subjectErrors(spec authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 	if spec.User == "" && len(spec.Groups) == 0 {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), spec.User, "at least one of user or group must be specified"))
 	}
+	return append(errs, selectorErrors(spec.ResourceAttributes)...)
+}
+
+func selectorErrors(a *authorizationv1.ResourceAttributes) field.ErrorList {
+	if a == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if s := a.FieldSelector; s != nil {
+		at := field.NewPath("spec.resourceAttributes", "fieldSelector")
+		errs = eitherErrors(s.RawSelector, len(s.Requirements), at)
+		for i, r := range s.Requirements {
+			errs = append(errs, metavalidation.ValidateFieldSelectorRequirement(r,
+				metavalidation.FieldSelectorValidationOptions{AllowUnknownOperatorInRequirement: true}, at.Child("requirements").Index(i))...)
+		}
+	}
+	if s := a.LabelSelector; s != nil {
+		at := field.NewPath("spec.resourceAttributes", "labelSelector")
+		errs = append(errs, eitherErrors(s.RawSelector, len(s.Requirements), at)...)
+		for i, r := range s.Requirements {
+			errs = append(errs, metavalidation.ValidateLabelSelectorRequirement(r,
+				metavalidation.LabelSelectorValidationOptions{AllowUnknownOperatorInRequirement: true}, at.Child("requirements").Index(i))...)
+		}
+	}
 	return errs
+}
+
+// eitherErrors says that a selector is given as text or as requirements, and not as both.
+func eitherErrors(raw string, requirements int, at *field.Path) field.ErrorList {
+	switch {
+	case raw != "" && requirements > 0:
+		return field.ErrorList{field.Invalid(at.Child("rawSelector"), raw, "may not specified at the same time as requirements")}
+	case raw == "" && requirements == 0:
+		return field.ErrorList{field.Required(at.Child("requirements"), fmt.Sprintf("when %s is specified, requirements or rawSelector is required", at))}
+	}
+	return nil
 }
 
 func reviewMetaErrors(meta metav1.ObjectMeta) field.ErrorList {
@@ -100,7 +138,12 @@ func reviewMetaErrors(meta metav1.ObjectMeta) field.ErrorList {
 }
 
 func localErrors(r *authorizationv1.LocalSubjectAccessReview) field.ErrorList {
+	meta := r.ObjectMeta
+	meta.Namespace = ""
 	var errs field.ErrorList
+	if len(reviewMetaErrors(meta)) > 0 {
+		errs = append(errs, field.Invalid(field.NewPath("metadata"), r.ObjectMeta, "must be empty except for namespace"))
+	}
 	if a := r.Spec.ResourceAttributes; a != nil && a.Namespace != r.Namespace {
 		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace, "must match metadata.namespace"))
 	}

@@ -163,3 +163,16 @@ func TestNamespaceTermination(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 }
+
+// What a real server serves beside its resources is refused by name: a 404 would say that it is not there.
+func TestPathsThatAreNotModelled(t *testing.T) {
+	s := newServer(t)
+	for path, want := range map[string]int{
+		"/healthz": 200, "/livez": 200, "/metrics": 501, "/metrics/slis": 501, "/readyz/etcd": 501, "/livez/ping": 501,
+		"/openid/v1/jwks": 501, "/.well-known/openid-configuration": 501, "/metricsandmore": 404, "/nowhere": 404,
+	} {
+		if r := do(t, s, "GET", path, "", ""); r.Code != want {
+			t.Errorf("%s: %d %s, want %d", path, r.Code, r.Body, want)
+		}
+	}
+}

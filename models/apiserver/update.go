@@ -52,6 +52,7 @@ func (c *call) update(sub string) (*Response, error) {
 // createOnUpdate is what an update of a missing object does for the types that allow it.
 func (c *call) createOnUpdate(draft *object) (*Response, error) {
 	draft.meta.ResourceVersion = ""
+	c.creates = true
 	stored, err := c.createObject(draft)
 	if err != nil {
 		return nil, err
@@ -90,6 +91,9 @@ func (c *call) checkUID(uid types.UID, old *object) error {
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
 func (c *call) replace(draft, stored *object, sub string) (*object, error) {
+	if c.info.Subresource != "scale" {
+		c.own(draft, stored, sub) // what webhooks set afterwards is nobody's
+	}
 	draft, err := c.mutate("UPDATE", draft, stored)
 	if err != nil {
 		return nil, err
@@ -106,9 +110,6 @@ func (c *call) replace(draft, stored *object, sub string) (*object, error) {
 		return nil, err
 	}
 	meta.Generation = old.meta.Generation
-	if c.info.Subresource != "scale" {
-		c.own(draft, stored, sub)
-	}
 	c.prepareUpdate(draft, old, sub)
 	meta = draft.meta
 	keepSystemFields(meta, old.meta)

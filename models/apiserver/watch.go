@@ -52,29 +52,29 @@ func (c *call) watch() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.start(from, c.req.AsOf); err != nil {
-		return nil, err
-	}
+	w.start(from, c.req.AsOf)
 	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
 }
 
 // start places the cursor. Without a version, and for a watch-list, the stream begins with the current state, or with the
 // one as of a revision.
-func (w *Watch) start(from, asOf int64) error {
+func (w *Watch) start(from, asOf int64) {
 	current, table := w.s.Revision(), w.table()
 	initial := w.query.SendInitialEvents != nil && *w.query.SendInitialEvents
 	if initial || from == 0 {
 		if from > current {
-			return tooLargeRevision(from, current)
+			// A watch that has been authorised fails in its stream (storage/cacher/cacher.go, newErrWatcher).
+			w.refused = tooLargeRevision(from, current)
+			return
 		}
 		w.started, w.reached, w.position = current, current, table.End()
 		if !initial && w.query.SendInitialEvents != nil {
-			return nil
+			return
 		}
 		if asOf > 0 && asOf < current {
 			w.startAsOf(asOf)
 			w.mark = initial && w.query.AllowWatchBookmarks
-			return nil
+			return
 		}
 		for _, o := range table.Range(w.query.prefix, "") {
 			if w.query.matches(o) {
@@ -82,12 +82,11 @@ func (w *Watch) start(from, asOf int64) error {
 			}
 		}
 		w.mark = initial && w.query.AllowWatchBookmarks
-		return nil
+		return
 	}
 	w.started, w.reached = from, from
 	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.prefix, from)
 	w.position = table.After(from)
-	return nil
 }
 
 func (w *Watch) table() *store.Table[*object] { return w.s.store.Table(w.kind.table) }

@@ -1,7 +1,9 @@
 package apiserver_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +92,35 @@ func TestReadingWithoutARequest(t *testing.T) {
 	mapping, err := m.RESTMapping(schema.GroupKind{Group: "later.dev", Kind: "Later"}, "v1")
 	if err != nil || mapping.Resource.Resource != "laters" {
 		t.Fatalf("%v %v", mapping, err)
+	}
+}
+
+// The token that comes with 410 goes on where the page would have begun.
+func TestATokenOutlivesCompaction(t *testing.T) {
+	s := newServer(t, widgets())
+	for _, name := range []string{"a", "b", "c"} {
+		must(t, s, "POST", configDir, jsonType, configBody(name, 1))
+	}
+	token := func(body []byte) string {
+		var list struct {
+			Metadata struct{ Continue string }
+		}
+		if err := json.Unmarshal(body, &list); err != nil || list.Metadata.Continue == "" {
+			t.Fatalf("no token: %s", body)
+		}
+		return list.Metadata.Continue
+	}
+	first := must(t, s, "GET", configDir+"?limit=1", "", "")
+	must(t, s, "POST", configDir, jsonType, configBody("d", 1))
+	s.Compact(s.Revision())
+	gone := do(t, s, "GET", configDir+"?limit=5&continue="+token(first.Body), "", "")
+	if gone.Code != http.StatusGone {
+		t.Fatalf("%d %s", gone.Code, gone.Body)
+	}
+	rest := string(must(t, s, "GET", configDir+"?limit=5&continue="+token(gone.Body), "", "").Body)
+	for name, want := range map[string]bool{"a": false, "b": true, "c": true, "d": true} {
+		if strings.Contains(rest, `"name":"`+name+`"`) != want {
+			t.Errorf("%s on the rest of the pages: want %v: %s", name, want, rest)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package garbage
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,23 +59,12 @@ func (c *collector) orphan(n *node) error {
 // be recorded is lost.
 func (c *collector) report(n *node, ref metav1.OwnerReference) {
 	c.cluster.After(0, fmt.Sprintf("report %s, which names an owner in another namespace (%s, %s)", n, n.uid, ref.UID), func() {
-		now := c.cluster.Clock()
-		event := &corev1.Event{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: n.name + ".", Namespace: n.namespace},
-			InvolvedObject: corev1.ObjectReference{
-				Kind: n.kind, APIVersion: metav1.GroupVersion{Group: n.group, Version: n.version}.String(),
-				Namespace: n.namespace, Name: n.name, UID: n.uid,
-			},
-			Reason: "OwnerRefInvalidNamespace",
-			Message: fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
-				ref.APIVersion, ref.Kind, n.namespace, ref.Name, ref.UID, n.namespace),
-			Type: corev1.EventTypeWarning, Count: 1, FirstTimestamp: metav1.NewTime(now), LastTimestamp: metav1.NewTime(now),
-			Source:              corev1.EventSource{Component: c.Name()},
-			ReportingController: c.Name(),
+		about := corev1.ObjectReference{
+			Kind: n.kind, APIVersion: metav1.GroupVersion{Group: n.group, Version: n.version}.String(),
+			Namespace: n.namespace, Name: n.name, UID: n.uid,
 		}
-		if event.Namespace == "" {
-			event.Namespace = metav1.NamespaceDefault
-		}
-		_ = actor.Do(c.cluster, http.MethodPost, actor.Path("", "v1", event.Namespace, "events", ""), event, nil)
+		_, _ = actor.Record(c.cluster, c.Name(), about, corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
+			fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+				ref.APIVersion, ref.Kind, n.namespace, ref.Name, ref.UID, n.namespace))
 	})
 }

@@ -4,24 +4,27 @@
 // What an operator sees follows the documentation of the pod lifecycle
 // (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/): phases, the conditions PodScheduled, Initialized,
 // ContainersReady and Ready, container states with restart counts, restarts at once, then after 10 s, 20 s, … 300 s, which
-// begins anew once a container has run for 10 minutes, and graceful termination within the pod's grace period.
+// begins anew once a container has run for 10 minutes, readiness gates, active deadlines, and
+// graceful termination within the pod's grace period.
 //
 // # What is different
 //
-// All containers of a pod share its fate; init containers take no time of their own. A pod is ready as soon as it is Running,
-// unless its plan says that it never is. Probes, resources, taints and
+// All containers of a pod share its fate; init containers take no time of their own. Containers are ready as soon as the pod is
+// Running, unless its plan says that they never are. A pod waits for the ConfigMaps, Secrets and claims that it names to be
+// there, whatever is in them and whether or not the claims are bound; volumes are not mounted. Probes, resources, taints and
 // affinity are not looked at. A node never fails.
 package kubelet
 
 import (
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -36,7 +39,8 @@ type Plan struct {
 	// Exit is the code with which they end. Reason is the state's reason; empty for Completed or Error.
 	Exit   int32
 	Reason string
-	// Stop is how long they take to end when the pod is deleted; no longer than the grace period.
+	// Stop is how long they take to end when the pod is deleted; no longer than the grace period. They end with 143, or with
+	// 137 when that is over; the pod has failed then, if it had not ended before, and goes.
 	Stop time.Duration
 }
 
@@ -65,6 +69,9 @@ func New(opts ...Option) []actor.Actor {
 // The times between restarts (pkg/kubelet/kubelet.go, MaxContainerBackOff and backOffPeriod).
 const firstRestart, lastRestart, wellAfter = 10 * time.Second, 300 * time.Second, 10 * time.Minute
 
+// resync is after how long the kubelet tries again what it could not write (status/status_manager.go, syncPeriod).
+const resync = 10 * time.Second
+
 // starts are the times that containers take to become ready; the first is the dull one.
 var starts = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second, 2 * time.Minute}
 
@@ -83,8 +90,14 @@ type pod struct {
 	restarts int
 	inARow   int           // failures without a long run between them
 	began    time.Duration // when the containers were last started
-	waiting  bool          // between two starts
-	stopping bool
+	at       metav1.Time   // the same, by the clock
+	// ended is how the containers ended, nil while they run; last is how they ended before they were last started again.
+	ended, last *corev1.ContainerStateTerminated
+	since       metav1.Time // when the kubelet took it up
+	waiting     bool        // between two starts
+	stopping    bool
+	overdue     bool   // past its deadline
+	lacks       string // why its containers cannot be made yet
 }
 
 // Name implements [actor.Actor].
@@ -102,22 +115,34 @@ func (k *kubelet) Begin(c actor.Cluster) {
 	}
 }
 
+// register makes the node, unless somebody has, and says that it is ready. The taint that the API server gives a node until
+// then is taken off, as the node lifecycle controller does (node_lifecycle_controller.go, doNoScheduleTaintingPass).
 func (k *kubelet) register(name string) {
-	now := metav1.NewTime(k.Clock())
+	now, path := metav1.NewTime(k.Clock()), "/api/v1/nodes/"+name
 	node := &corev1.Node{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"}},
 	}
-	if err := actor.Do(k, http.MethodPost, "/api/v1/nodes", node, node); err != nil {
-		return // it is there already
+	if err := actor.Do(k, http.MethodPost, "/api/v1/nodes", node, node); err != nil && !actor.Get(k, path, node) {
+		k.Again(firstRestart, "registration of "+name, func() { k.register(name) })
+		return
 	}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: now, LastTransitionTime: now,
 		Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
-	_ = actor.Do(k, http.MethodPut, "/api/v1/nodes/"+name+"/status", node, nil)
+	_ = actor.Do(k, http.MethodPut, path+"/status", node, node)
+	if n := len(node.Spec.Taints); n > 0 {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady })
+		if len(node.Spec.Taints) < n {
+			_ = actor.Do(k, http.MethodPut, path, node, nil)
+		}
+	}
 }
 
 // Observe implements [actor.Actor].
 func (k *kubelet) Observe(ch apiserver.Change) {
+	if ch.Group == "" && (ch.Kind == "ConfigMap" || ch.Kind == "Secret") {
+		k.arrived(ch)
+	}
 	if ch.Kind != "Pod" {
 		return
 	}
@@ -137,12 +162,15 @@ func (k *kubelet) see(p *corev1.Pod) {
 	switch {
 	case p.Spec.NodeName == "":
 	case known == nil && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodPending:
-		known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name)}
+		known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
 		k.pods[string(p.UID)] = known
 		k.start(p, known)
+		if d := p.Spec.ActiveDeadlineSeconds; d != nil {
+			k.After(time.Duration(*d)*time.Second, deadline(p), func() { k.expire(known) })
+		}
 	case p.DeletionTimestamp != nil && (known == nil || !known.stopping):
 		if known == nil {
-			known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name)}
+			known = &pod{path: actor.Path("", "v1", p.Namespace, "pods", p.Name), since: metav1.NewTime(k.Clock())}
 			k.pods[string(p.UID)] = known
 		}
 		known.stopping = true
@@ -150,19 +178,76 @@ func (k *kubelet) see(p *corev1.Pod) {
 		if grace := p.DeletionGracePeriodSeconds; grace != nil {
 			wait = min(wait, time.Duration(*grace)*time.Second)
 		}
-		uid := p.UID
-		k.After(wait, key(p), func() {
-			zero := int64(0)
-			_ = actor.Do(k, http.MethodDelete, known.path, metav1.DeleteOptions{GracePeriodSeconds: &zero, Preconditions: &metav1.Preconditions{UID: &uid}}, nil)
-		})
+		uid, code := p.UID, int32(143) // SIGTERM
+		if wait < known.plan.Stop {
+			code = 137 // SIGKILL
+		}
+		if p.Spec.ActiveDeadlineSeconds != nil {
+			k.After(0, deadline(p), func() {})
+		}
+		k.After(wait, key(p), func() { k.stop(known, uid, code) })
+	case known != nil && !known.stopping && len(p.Spec.ReadinessGates) > 0 && passes(p) != holds(p, corev1.PodReady):
+		k.After(0, "readiness of Pod "+p.Namespace+"/"+p.Name, func() { k.pass(known) })
+	}
+}
+
+// stop ends the containers of a pod that is being deleted, says so in its status, and then deletes it (kubelet.go,
+// SyncTerminatingPod; status/status_manager.go, TerminatePod and syncPod). Who holds the pod with a finalizer sees that it
+// has ended.
+func (k *kubelet) stop(state *pod, uid types.UID, code int32) {
+	var p corev1.Pod
+	if !actor.Get(k, state.path, &p) || p.UID != uid {
+		return
+	}
+	again := func() { k.Again(resync, key(&p), func() { k.stop(state, uid, code) }) }
+	if !over(&p) {
+		state.waiting = false
+		if state.ended == nil {
+			state.ended = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+		}
+		k.describe(&p, state, corev1.PodFailed, false)
+		if err := actor.Do(k, http.MethodPut, state.path+"/status", &p, nil); err != nil {
+			again()
+			return
+		}
+		k.After(0, key(&p), func() { k.stop(state, uid, code) })
+		return
+	}
+	err := actor.Do(k, http.MethodDelete, state.path, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &uid}}, nil)
+	if err != nil && !apierrors.IsNotFound(err) {
+		again()
 	}
 }
 
 // key names the step of a pod.
 func key(p *corev1.Pod) string { return "run of Pod " + p.Namespace + "/" + p.Name }
 
+// deadline names the step in which a pod has run for as long as it may.
+func deadline(p *corev1.Pod) string { return "deadline of Pod " + p.Namespace + "/" + p.Name }
+
+// expire fails a pod that has been active for too long (active_deadline.go).
+func (k *kubelet) expire(state *pod) {
+	var p corev1.Pod
+	if state.stopping || !actor.Get(k, state.path, &p) || over(&p) {
+		return
+	}
+	state.overdue, state.waiting = true, false
+	state.ended = &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error", StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+	k.After(0, key(&p), func() { k.report(state, corev1.PodFailed, false) })
+}
+
+func over(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
 // start begins the containers and says when they will be ready.
 func (k *kubelet) start(p *corev1.Pod, state *pod) {
+	if state.restarts == 0 {
+		if state.lacks = k.lacks(p); state.lacks != "" {
+			k.After(0, key(p), func() { k.report(state, corev1.PodPending, false) })
+			return
+		}
+	}
 	class := p.Namespace + "/" + strings.TrimSuffix(p.GenerateName+p.Name, p.Name)
 	if p.GenerateName == "" {
 		class = p.Namespace + "/" + p.Name
@@ -171,8 +256,14 @@ func (k *kubelet) start(p *corev1.Pod, state *pod) {
 	if p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		otherwise.Run = otherwise.Ready
 	}
-	state.plan, state.began = k.plan(p, state.restarts, otherwise), k.Now()
+	state.plan, state.began, state.at = k.plan(p, state.restarts, otherwise), k.Now(), metav1.NewTime(k.Clock())
 	ready := max(state.plan.Ready, 0)
+	if state.ended != nil {
+		state.last, state.ended = state.ended, nil
+		if ready > 0 {
+			k.report(state, corev1.PodRunning, false)
+		}
+	}
 	k.After(ready, key(p), func() { k.report(state, corev1.PodRunning, state.plan.Ready >= 0) })
 }
 
@@ -195,6 +286,10 @@ func (k *kubelet) report(state *pod, phase corev1.PodPhase, ready bool) {
 
 // end ends the containers; by its restart policy the pod is over, or starts again after a back-off.
 func (k *kubelet) end(p *corev1.Pod, state *pod) {
+	state.ended = &corev1.ContainerStateTerminated{ExitCode: state.plan.Exit, Reason: state.plan.Reason, StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+	if state.ended.Reason == "" {
+		state.ended.Reason = map[bool]string{true: "Completed", false: "Error"}[state.plan.Exit == 0]
+	}
 	again := p.Spec.RestartPolicy == corev1.RestartPolicyAlways || p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && state.plan.Exit != 0
 	if !again {
 		phase := corev1.PodSucceeded
@@ -202,6 +297,9 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 			phase = corev1.PodFailed
 		}
 		k.report(state, phase, false)
+		if p.Spec.ActiveDeadlineSeconds != nil {
+			k.After(0, deadline(p), func() {}) // nobody has to wait for it
+		}
 		return
 	}
 	if k.Now()-state.began >= wellAfter {
@@ -219,61 +317,4 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 		state.restarts++
 		k.start(p, state)
 	})
-}
-
-// describe fills in the status.
-func (k *kubelet) describe(p *corev1.Pod, state *pod, phase corev1.PodPhase, ready bool) {
-	now := metav1.NewTime(k.Clock())
-	s := &p.Status
-	s.Phase, s.HostIP = phase, "192.0.2.1"
-	if s.PodIP == "" {
-		k.addresses++
-		s.PodIP = fmt.Sprintf("10.244.%d.%d", k.addresses/250, k.addresses%250+2)
-	}
-	if s.StartTime == nil {
-		s.StartTime = &now
-	}
-	over := phase == corev1.PodSucceeded || phase == corev1.PodFailed
-	reason := map[bool]string{true: "PodCompleted", false: ""}[phase == corev1.PodSucceeded]
-	k.condition(p, corev1.PodInitialized, true, reason)
-	if !ready && reason == "" {
-		reason = "ContainersNotReady"
-	}
-	k.condition(p, corev1.ContainersReady, ready, reason)
-	k.condition(p, corev1.PodReady, ready, reason)
-	s.ContainerStatuses = nil
-	for _, c := range p.Spec.Containers {
-		cs := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: ready, RestartCount: int32(state.restarts), Started: &ready}
-		ended := &corev1.ContainerStateTerminated{ExitCode: state.plan.Exit, Reason: state.plan.Reason, FinishedAt: now}
-		if ended.Reason == "" {
-			ended.Reason = map[bool]string{true: "Completed", false: "Error"}[state.plan.Exit == 0]
-		}
-		switch {
-		case over:
-			cs.State.Terminated = ended
-		case state.waiting:
-			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off restarting failed container " + c.Name}
-			cs.LastTerminationState.Terminated = ended
-		default:
-			cs.State.Running = &corev1.ContainerStateRunning{StartedAt: now}
-		}
-		s.ContainerStatuses = append(s.ContainerStatuses, cs)
-	}
-}
-
-func (k *kubelet) condition(p *corev1.Pod, kind corev1.PodConditionType, is bool, reason string) {
-	set := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.NewTime(k.Clock())}
-	if is {
-		set.Status = corev1.ConditionTrue
-	}
-	for i, c := range p.Status.Conditions {
-		if c.Type == kind {
-			if c.Status == set.Status {
-				set.LastTransitionTime = c.LastTransitionTime
-			}
-			p.Status.Conditions[i] = set
-			return
-		}
-	}
-	p.Status.Conditions = append(p.Status.Conditions, set)
 }

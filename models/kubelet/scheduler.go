@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"maps"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +35,24 @@ func (s *scheduler) lookAtAll() {
 func (s *scheduler) Observe(ch apiserver.Change) {
 	var p corev1.Pod
 	switch {
-	case ch.Kind == "Node" && ch.Type == "ADDED":
+	case ch.Kind == "Node" && fits(ch), ch.Kind == "PersistentVolumeClaim" && ch.Type == "ADDED":
 		s.lookAtAll()
 	case ch.Kind == "Pod" && ch.Type != "DELETED" && actor.Decode(ch.Object, &p):
 		s.look(&p)
 	}
+}
+
+// fits says whether a node may now take pods that it did not take before: it is new, has other labels or is no longer
+// cordoned (pkg/scheduler/eventhandlers.go, updateNodeInCache).
+func fits(ch apiserver.Change) bool {
+	var now, before corev1.Node
+	switch {
+	case ch.Type != "MODIFIED":
+		return ch.Type == "ADDED"
+	case !actor.Decode(ch.Object, &now) || !actor.Decode(ch.Previous, &before):
+		return false
+	}
+	return !maps.Equal(now.Labels, before.Labels) || before.Spec.Unschedulable && !now.Spec.Unschedulable
 }
 
 func (s *scheduler) look(p *corev1.Pod) {
@@ -54,10 +68,13 @@ func (s *scheduler) bind(path string) {
 	if !actor.Get(s, path, &p) || p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
 		return
 	}
-	node := s.node(&p)
+	node, why := s.node(&p), "0 nodes are available"
+	if lack := s.unclaimed(&p); lack != "" {
+		node, why = "", why+": "+lack
+	}
 	if node == "" {
-		s.unschedulable(&p, path)
-		return // a new node brings it back
+		s.unschedulable(&p, path, why)
+		return // a new node or claim brings it back
 	}
 	binding := &corev1.Binding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"},
@@ -69,15 +86,15 @@ func (s *scheduler) bind(path string) {
 	}
 }
 
-// unschedulable says in the pod's status that no node takes it.
-func (s *scheduler) unschedulable(p *corev1.Pod, path string) {
+// unschedulable says in the pod's status why no node takes it.
+func (s *scheduler) unschedulable(p *corev1.Pod, path, why string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled {
 			return
 		}
 	}
 	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-		Reason: corev1.PodReasonUnschedulable, Message: "0 nodes are available", LastTransitionTime: metav1.NewTime(s.Clock())})
+		Reason: corev1.PodReasonUnschedulable, Message: why, LastTransitionTime: metav1.NewTime(s.Clock())})
 	_ = actor.Do(s, http.MethodPut, path+"/status", p, nil)
 }
 

@@ -9,6 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
@@ -26,6 +27,14 @@ var cluster = policy{
 		{"create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"},
 		{"create", "authentication.k8s.io", "selfsubjectreviews"},
 	},
+	"system:monitoring": {
+		{"get", "/flagz /healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/* /statusz"},
+		{"get", "core", "nodes/metrics"},
+	},
+	"system:service-account-issuer-discovery": {
+		{"get", "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/"},
+	},
+	"system:cluster-trust-bundle-discovery": {{read, "certificates.k8s.io", "clustertrustbundles"}},
 	"view": {
 		{read, "core", "pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status endpoints " +
 			"persistentvolumeclaims persistentvolumeclaims/status configmaps limitranges resourcequotas bindings pods/status " +
@@ -39,6 +48,9 @@ var cluster = policy{
 		{read, "policy", "poddisruptionbudgets poddisruptionbudgets/status"},
 		{read, "networking.k8s.io", "networkpolicies ingresses ingresses/status"},
 		{read, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"},
+		// A group that is served no more; who grants these roles still needs it.
+		{read, "extensions", "daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status " +
+			"networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale"},
 	},
 	"edit": {
 		{read, "core", "pods/attach pods/proxy pods/exec pods/portforward secrets services/proxy"},
@@ -54,6 +66,8 @@ var cluster = policy{
 		{write, "networking.k8s.io", "networkpolicies ingresses"},
 		{read + " " + write, "coordination.k8s.io", "leases"},
 		{write, "resource.k8s.io", "resourceclaims resourceclaimtemplates"},
+		{write, "extensions", "daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets " +
+			"replicasets/scale replicationcontrollers/scale"},
 	},
 	"admin": {
 		{"create", "authorization.k8s.io", "localsubjectaccessreviews"},
@@ -76,6 +90,9 @@ var defaultBindings = []defaultBinding{
 	{"system:basic-user", user.AllAuthenticated},
 	{"system:public-info-viewer", user.AllAuthenticated},
 	{"system:public-info-viewer", user.AllUnauthenticated},
+	{"system:monitoring", user.MonitoringGroup},
+	{"system:service-account-issuer-discovery", serviceaccount.AllServiceAccountsGroup},
+	{"system:cluster-trust-bundle-discovery", serviceaccount.AllServiceAccountsGroup},
 }
 
 func (b *defaultBinding) ref() rbacv1.RoleRef {

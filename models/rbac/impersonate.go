@@ -155,5 +155,7 @@ func as(want *user.DefaultInfo, req *apiserver.Request, m impersonationMode) *ap
 		groups = append(groups, every)
 	}
 	out.User, out.Groups, out.UID, out.Extra = want.Name, groups, want.UID, want.Extra
+	out.Header = maps.Clone(req.Header)
+	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "Impersonate-") })
 	return &out
 }

@@ -39,10 +39,11 @@ type subject struct {
 	groups []string
 }
 
-// action is what somebody wants to do: something with a resource, or with a path when resource is empty.
+// action is what somebody wants to do: something with a resource, or with a path.
 type action struct {
 	verb, group, resource, subresource, namespace, name string
 	path                                                string
+	onPath                                              bool // a review may ask about a resource without a name
 }
 
 // Authorize implements [apiserver.Authorizer].
@@ -77,10 +78,11 @@ func (a *Authorizer) authenticate(req *apiserver.Request) error {
 
 func actionOf(req *apiserver.Request, info apiserver.Info) action {
 	if info.Resource == "" {
-		return action{verb: strings.ToLower(req.Method), path: req.URL.Path}
+		return action{verb: strings.ToLower(req.Method), path: req.URL.Path, onPath: true}
 	}
+	sub, _, _ := strings.Cut(info.Subresource, "/") // what follows is a proxy's business (requestinfo.go)
 	act := action{
-		verb: info.Verb, group: info.Group, resource: info.Resource, subresource: info.Subresource,
+		verb: info.Verb, group: info.Group, resource: info.Resource, subresource: sub,
 		namespace: info.Namespace, name: info.Name,
 	}
 	if info.Resource == "namespaces" && strings.Contains(req.URL.Path, "/namespaces/") {
@@ -158,7 +160,7 @@ func (act action) allowedBy(rule *rbacv1.PolicyRule) bool {
 	if !matches(rule.Verbs, act.verb) {
 		return false
 	}
-	if act.resource == "" {
+	if act.onPath {
 		return slices.ContainsFunc(rule.NonResourceURLs, act.underPath)
 	}
 	resource := act.resource

@@ -29,7 +29,7 @@ func (a *Authorizer) review(who subject, r *authorizationv1.ResourceAttributes, 
 	if r != nil {
 		act = action{verb: r.Verb, group: r.Group, resource: r.Resource, subresource: r.Subresource, namespace: r.Namespace, name: r.Name}
 	} else if n != nil {
-		act = action{verb: n.Verb, path: n.Path}
+		act = action{verb: n.Verb, path: n.Path, onPath: true}
 	}
 	by, err := a.allows(who, act)
 	if by == nil {

@@ -28,6 +28,7 @@ type connected struct {
 	metadata metadata.Interface
 	typed    informers.SharedInformerFactory
 	untyped  metadatainformer.SharedInformerFactory
+	cfg      *rest.Config
 }
 
 func connect(cfg *rest.Config) (*connected, error) {
@@ -39,7 +40,7 @@ func connect(cfg *rest.Config) (*connected, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connected{client, meta, informers.NewSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(meta, 0)}, nil
+	return &connected{client, meta, informers.NewSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(meta, 0), cfg}, nil
 }
 
 // start runs the informers that have been asked for; the function that it returns waits for their end.

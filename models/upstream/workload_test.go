@@ -185,7 +185,9 @@ func inside(o history.Object, m *metav1.PartialObjectMetadata) string {
 		parts = append(parts, fmt.Sprint("wants ", *v.Spec.Replicas))
 	}
 	if o.Ref.Kind == "Pod" {
-		ready := strings.Contains(string(o.JSON), `"type":"Ready","status":"True"`) || strings.Contains(string(o.JSON), `"status":"True","type":"Ready"`)
+		var p corev1.Pod
+		must(o.Into(&p))
+		ready := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
 		return fmt.Sprint(v.Spec.Containers[0].Image, " ", v.Status["phase"], " ready: ", ready)
 	}
 	for _, k := range slices.Sorted(maps.Keys(v.Status)) {

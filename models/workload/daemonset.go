@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -15,9 +16,10 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// nodes makes all DaemonSets look when nodes come and go.
+// nodes makes all DaemonSets look when nodes come and go, and when one gets other labels (daemon_controller.go,
+// shouldIgnoreNodeUpdate).
 func nodes(c *controller, ch apiserver.Change) []string {
-	if ch.Kind != "Node" || ch.Type == "MODIFIED" {
+	if ch.Kind != "Node" || ch.Type == "MODIFIED" && !relabelled(ch) {
 		return nil
 	}
 	return c.keys("apps", "v1", "daemonsets", "")
@@ -40,8 +42,10 @@ type fleet struct {
 	on     map[string]*corev1.Pod // by node
 	hash   string                 // of the present template
 	status appsv1.DaemonSetStatus
-	stale  *corev1.Pod // the first pod of an earlier template
-	wait   time.Duration
+	// sick and stale are the pods of earlier templates, by whether they are available.
+	sick, stale []*corev1.Pod
+	wait        time.Duration
+	failed      error // why a pod could not be made or deleted
 }
 
 // syncDaemonSet follows pkg/controller/daemon/daemon_controller.go and update.go: a pod for each node that matches the
@@ -49,7 +53,7 @@ type fleet struct {
 func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error) {
 	path := actor.Path("apps", "v1", namespace, "daemonsets", name)
 	f := &fleet{controller: c, ds: read[appsv1.DaemonSet](c, path), on: map[string]*corev1.Pod{}}
-	if f.ds == nil {
+	if f.ds == nil || f.ds.DeletionTimestamp != nil { // of one that goes not even the status is kept
 		return 0, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(f.ds.Spec.Selector)
@@ -63,42 +67,50 @@ func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error)
 	f.hash = hash(f.ds.Spec.Template)
 	f.status = appsv1.DaemonSetStatus{ObservedGeneration: f.ds.Generation, CollisionCount: f.ds.Status.CollisionCount, Conditions: f.ds.Status.Conditions}
 	for i := range pods {
-		f.on[pods[i].Spec.NodeName] = &pods[i]
+		if p := &pods[i]; p.DeletionTimestamp == nil || p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			f.on[p.Spec.NodeName] = p // one that is over and deleted is only held by somebody (getNodesToDaemonPods)
+		}
 	}
 	all, err := actor.List[corev1.Node](c, actor.Path("", "v1", "", "nodes", ""))
 	if err != nil {
 		return 0, err
 	}
 	for i := range all {
-		if wrote, err := f.node(&all[i]); wrote || err != nil {
-			return 0, err
+		if wrote, err := f.node(&all[i]); err != nil {
+			f.failed = err
+		} else if wrote {
+			return 0, nil
 		}
 	}
 	for i := range pods { // whose node has gone
 		if p := &pods[i]; f.on[p.Spec.NodeName] != nil && f.removable(p) {
-			return 0, remove(c, p)
+			if f.failed = remove(c, p); f.failed == nil {
+				return 0, nil
+			}
 		}
 	}
 	f.status.NumberUnavailable = f.status.DesiredNumberScheduled - f.status.NumberAvailable
-	if wrote, err := f.roll(); wrote || err != nil {
-		return 0, err
+	if f.failed == nil {
+		var wrote bool
+		if wrote, f.failed = f.roll(); wrote && f.failed == nil {
+			return 0, nil
+		}
 	}
 	if reflect.DeepEqual(f.status, f.ds.Status) {
-		return f.wait, nil
+		return f.wait, f.failed
 	}
 	f.ds.Status = f.status
-	return f.wait, actor.Do(c, http.MethodPut, path+"/status", f.ds, nil)
+	return f.wait, errors.Join(f.failed, actor.Do(c, http.MethodPut, path+"/status", f.ds, nil))
 }
 
 func (f *fleet) ref() metav1.OwnerReference {
 	return *metav1.NewControllerRef(f.ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
 }
 
-func (f *fleet) removable(p *corev1.Pod) bool {
-	return p.DeletionTimestamp == nil && f.ds.DeletionTimestamp == nil
-}
+func (f *fleet) removable(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && f.failed == nil }
 
-// node sees to the pod of one node, and counts it.
+// node sees to the pod of one node, and counts it. After something has failed it only counts, for the status (syncDaemonSet
+// updates it whatever manage said).
 func (f *fleet) node(n *corev1.Node) (bool, error) {
 	p := f.on[n.Name]
 	delete(f.on, n.Name)
@@ -110,7 +122,7 @@ func (f *fleet) node(n *corev1.Node) (bool, error) {
 	}
 	f.status.DesiredNumberScheduled++
 	switch {
-	case p == nil && f.ds.DeletionTimestamp == nil:
+	case p == nil && f.failed == nil:
 		p = podOf(f.ds.Namespace, &f.ds.Spec.Template, f.ref())
 		p.GenerateName, p.Spec.NodeName = f.ds.Name+"-", n.Name
 		p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] = f.hash
@@ -118,40 +130,50 @@ func (f *fleet) node(n *corev1.Node) (bool, error) {
 		return true, create(f.controller, p)
 	case p == nil:
 		return false, nil
-	case p.Status.Phase == corev1.PodFailed && f.removable(p):
+	case (p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded) && f.removable(p):
 		return true, remove(f.controller, p)
 	}
 	f.status.CurrentNumberScheduled++
-	if p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] == f.hash {
-		f.status.UpdatedNumberScheduled++
-	} else if f.stale == nil && f.removable(p) {
-		f.stale = p
-	}
+	up := false
 	if ready(p) && p.DeletionTimestamp == nil {
 		f.status.NumberReady++
 		ok, left := available(f.controller, p, f.ds.Spec.MinReadySeconds)
-		if ok {
+		if up = ok; ok {
 			f.status.NumberAvailable++
 		}
 		f.wait = soonest(f.wait, left)
 	}
+	switch {
+	case p.Labels[appsv1.DefaultDaemonSetUniqueLabelKey] == f.hash:
+		f.status.UpdatedNumberScheduled++
+	case up:
+		f.stale = append(f.stale, p)
+	case f.removable(p):
+		f.sick = append(f.sick, p)
+	}
 	return false, nil
 }
 
-// roll replaces a pod of an earlier template, if enough others are available.
+// roll replaces a pod of an earlier template: first those that are not available, whatever the rest does, then others, as
+// long as enough are available (update.go, rollingUpdate).
 func (f *fleet) roll() (bool, error) {
 	u := f.ds.Spec.UpdateStrategy.RollingUpdate
-	if u == nil || f.stale == nil {
+	switch {
+	case u == nil:
+		return false, nil
+	case len(f.sick) > 0:
+		return true, remove(f.controller, f.sick[0])
+	case len(f.stale) == 0:
 		return false, nil
 	}
 	spare, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(f.status.DesiredNumberScheduled), true)
 	if spare == 0 && u.MaxSurge != nil {
 		spare, _ = intstr.GetScaledValueFromIntOrPercent(u.MaxSurge, int(f.status.DesiredNumberScheduled), true)
 	}
-	if ready(f.stale) && int(f.status.NumberUnavailable) >= spare {
+	if int(f.status.NumberUnavailable) >= spare {
 		return false, nil
 	}
-	return true, remove(f.controller, f.stale)
+	return true, remove(f.controller, f.stale[0])
 }
 
 // fits says whether a pod of the template may run on a node.

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wavetank/wavetank/models/actor"
@@ -210,6 +212,9 @@ func (r *rollout) makeNew() (bool, error) {
 	}
 	template := r.d.Spec.Template.DeepCopy()
 	id := hash(template)
+	if n := r.d.Status.CollisionCount; n != nil && *n > 0 {
+		id = hash([]any{template, *n})
+	}
 	label := func(m map[string]string) map[string]string {
 		out := map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: id}
 		maps.Copy(out, m)
@@ -228,10 +233,27 @@ func (r *rollout) makeNew() (bool, error) {
 	r.annotate(rs, r.latest()+1)
 	r.measure(rs)
 	if err := actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs, nil); err != nil {
-		return false, err
+		return r.refused(rs, err)
 	}
 	_, err := r.remember(rs, true, "NewReplicaSetCreated", "Created new replica set "+strconv.Quote(rs.Name))
 	return true, err
+}
+
+// refused says in the status why the present ReplicaSet could not be made. Where somebody else has its name, another one is
+// chosen (sync.go, getNewReplicaSet).
+func (r *rollout) refused(rs *appsv1.ReplicaSet, why error) (bool, error) {
+	switch {
+	case apierrors.IsAlreadyExists(why):
+		if r.d.Status.CollisionCount == nil {
+			r.d.Status.CollisionCount = new(int32)
+		}
+		*r.d.Status.CollisionCount++
+		return true, r.record()
+	case r.hasDeadline() && !apierrors.HasStatusCause(why, corev1.NamespaceTerminatingCause):
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError", fmt.Sprintf("Failed to create new replica set %q: %v", rs.Name, why))
+		_ = r.record()
+	}
+	return false, why
 }
 
 // deploymentsOfPods makes Deployments look when a pod has gone: one with strategy Recreate may wait for it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,9 +15,6 @@ import (
 
 	"github.com/wavetank/wavetank/models/actor"
 )
-
-// Between attempts after failures a Job waits 10 s, doubling up to 10 min (pkg/controller/job/backoff_utils.go).
-const firstJobWait, lastJobWait = 10 * time.Second, 10 * time.Minute
 
 // work is a Job and its pods, at one look.
 type work struct {
@@ -39,7 +37,8 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 		return 0, freeOrphans(c, namespace, name)
 	}
 	if by := w.job.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
-		return 0, nil // somebody else's
+		_, err := w.expire() // somebody else's; but the controller of ttlafterfinished does not ask whose it is
+		return w.wait, err
 	}
 	selector, err := metav1.LabelSelectorAsSelector(w.job.Spec.Selector)
 	if err != nil {
@@ -137,9 +136,13 @@ func (w *work) count() (bool, error) {
 	s.Succeeded += fresh(w.succeeded)
 	s.Failed += fresh(w.failed)
 	if w.indexed() {
-		s.CompletedIndexes = indexes(w.doneIndexes())
+		done := w.doneIndexes()
+		s.CompletedIndexes, s.Succeeded = indexes(done), int32(len(done))
 	}
 	wrote, err := w.write(s)
+	if err == nil {
+		w.remember()
+	}
 	for _, pods := range [][]corev1.Pod{w.succeeded, w.failed, w.leaving} {
 		for i := range pods {
 			if err == nil && tracked(&pods[i]) {
@@ -188,7 +191,7 @@ func (w *work) shrink() (bool, error) {
 	if len(w.active) <= keep {
 		return false, nil
 	}
-	one := dispensable(w.active)
+	one := dispensable(w.active, nothing, nil, exactly)
 	if tracked(one) && w.is(batchv1.JobFailureTarget) == nil { // it is not to be counted as a failure
 		return true, free(w.controller, one)
 	}
@@ -238,45 +241,27 @@ func (w *work) grow() (bool, error) {
 	return true, create(w.controller, p)
 }
 
-// backOff is how long the Job must still wait after its last failures in a row.
-func (w *work) backOff() time.Duration {
-	var last time.Time
-	fails := 0
-	for _, p := range w.failed {
-		if at := endedAt(&p); at.After(last) {
-			last = at
-		}
-		fails++
-	}
-	for _, p := range w.succeeded {
-		if endedAt(&p).After(last) {
-			fails = 0
-		}
-	}
-	if fails == 0 {
-		return 0
-	}
-	return max(last.Add(min(firstJobWait<<min(fails-1, 10), lastJobWait)).Sub(w.Clock()), 0)
-}
-
-func endedAt(p *corev1.Pod) time.Time {
-	at := p.CreationTimestamp.Time
-	if p.DeletionTimestamp != nil {
-		at = p.DeletionTimestamp.Time
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		if c.State.Terminated != nil && c.State.Terminated.FinishedAt.After(at) {
-			at = c.State.Terminated.FinishedAt.Time
-		}
-	}
-	return at
-}
-
+// doneIndexes are the indexes that the status has, whose pods may have gone, and those of pods that have not been counted yet
+// (indexed_job_utils.go, calculateSucceededIndexes).
 func (w *work) doneIndexes() map[int]bool {
 	done := map[int]bool{}
-	for _, p := range w.succeeded {
-		if n, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
+	add := func(first, last string) {
+		n, err := strconv.Atoi(first)
+		end, endErr := strconv.Atoi(last)
+		for ; err == nil && endErr == nil && n <= end && n < int(*w.job.Spec.Completions); n++ {
 			done[n] = true
+		}
+	}
+	for _, part := range strings.Split(w.job.Status.CompletedIndexes, ",") {
+		first, last, several := strings.Cut(part, "-")
+		if !several {
+			last = first
+		}
+		add(first, last)
+	}
+	for i := range w.succeeded {
+		if index := w.succeeded[i].Annotations[batchv1.JobCompletionIndexAnnotation]; tracked(&w.succeeded[i]) {
+			add(index, index)
 		}
 	}
 	return done

@@ -3,7 +3,6 @@ package workload
 import (
 	"net/http"
 	"reflect"
-	"sort"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,7 +48,13 @@ func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error
 				return 0, nil
 			}
 		case len(alive) > want:
-			return 0, remove(c, dispensable(alive))
+			crowd, err := crowds(c, rs)
+			if err != nil {
+				return 0, err
+			}
+			if failed = remove(c, dispensable(alive, cost, crowd, c.age)); failed == nil {
+				return 0, nil
+			}
 		}
 	}
 	status, wait := replicaSetStatus(c, rs, alive, failed)
@@ -89,34 +94,14 @@ func replicaSetStatus(c *controller, rs *appsv1.ReplicaSet, alive []corev1.Pod, 
 			kept = append(kept, cond)
 		}
 	}
+	reason := "FailedCreate"
+	if len(alive) > int(*rs.Spec.Replicas) {
+		reason = "FailedDelete"
+	}
 	if failed != nil && len(kept) == 0 {
 		kept = append(kept, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue,
-			LastTransitionTime: metav1.NewTime(c.Clock()), Reason: "FailedCreate", Message: failed.Error()})
+			LastTransitionTime: metav1.NewTime(c.Clock()), Reason: reason, Message: failed.Error()})
 	}
 	s.Conditions = kept
 	return s, wait
-}
-
-// dispensable is the pod that is missed least: not bound, then pending, then not ready, then the youngest
-// (controller_utils.go, ActivePodsWithRanks).
-func dispensable(pods []corev1.Pod) *corev1.Pod {
-	rank := func(p *corev1.Pod) int {
-		switch {
-		case p.Spec.NodeName == "":
-			return 0
-		case p.Status.Phase == corev1.PodPending:
-			return 1
-		case !ready(p):
-			return 2
-		}
-		return 3
-	}
-	sort.SliceStable(pods, func(i, j int) bool {
-		a, b := &pods[i], &pods[j]
-		if rank(a) != rank(b) {
-			return rank(a) < rank(b)
-		}
-		return a.CreationTimestamp.After(b.CreationTimestamp.Time)
-	})
-	return &pods[0]
 }

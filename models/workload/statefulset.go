@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wavetank/wavetank/models/actor"
 )
@@ -45,7 +47,7 @@ func syncStatefulSet(c *controller, namespace, name string) (time.Duration, erro
 	if err != nil {
 		return 0, nil
 	}
-	pods, wrote, err := claim(c, s.set, s.ref(), selector)
+	pods, wrote, err := claim(c, s.set, s.ref(), selector, s.member)
 	if wrote || err != nil {
 		return 0, err
 	}
@@ -83,11 +85,20 @@ func (s *series) ref() metav1.OwnerReference {
 	return *metav1.NewControllerRef(s.set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
 }
 
+// ordinals is what the names of pods end with (stateful_set_utils.go, statefulPodRegex).
+var ordinals = regexp.MustCompile(`^(.*)-([0-9]+)$`)
+
+// member says whether a pod of that name can be one of the set's (stateful_set_utils.go, isMemberOf).
+func (s *series) member(pod string) bool {
+	m := ordinals.FindStringSubmatch(pod)
+	return m != nil && m[1] == s.set.Name
+}
+
 // revisions makes sure that the present template is kept as the newest ControllerRevision.
 func (s *series) revisions(collection string) (bool, error) {
 	s.update = s.set.Name + "-" + hash(s.set.Spec.Template)
 	s.current, s.old = cmp.Or(s.set.Status.CurrentRevision, s.update), &s.set.Spec.Template
-	data, err := json.Marshal(s.set.Spec.Template)
+	data, err := replacement(s.set.Spec.Template)
 	if err != nil {
 		return false, err
 	}
@@ -99,10 +110,11 @@ func (s *series) revisions(collection string) (bool, error) {
 			present = &s.history[i]
 		}
 		if r.Name == s.current && s.current != s.update {
-			s.old = &corev1.PodTemplateSpec{}
-			if err := json.Unmarshal(r.Data.Raw, s.old); err != nil {
+			var kept appsv1.StatefulSet
+			if err := json.Unmarshal(r.Data.Raw, &kept); err != nil {
 				return false, err
 			}
+			s.old = &kept.Spec.Template
 		}
 	}
 	switch {
@@ -117,6 +129,17 @@ func (s *series) revisions(collection string) (bool, error) {
 		return true, actor.Do(s, http.MethodPatch, collection+"/"+present.Name, map[string]any{"revision": newest + 1}, nil)
 	}
 	return false, nil
+}
+
+// replacement is the patch that gives a set this template again, as a ControllerRevision keeps it (getPatch). Its fields are
+// in the order of their names: the API server compares data byte by byte, and a patch of the revision writes it anew so.
+func replacement(template corev1.PodTemplateSpec) ([]byte, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
+	if err != nil {
+		return nil, err
+	}
+	fields["$patch"] = "replace"
+	return json.Marshal(map[string]any{"spec": map[string]any{"template": fields}})
 }
 
 // forget deletes the oldest revisions that no pod has and that are more than the history keeps (truncateHistory).
@@ -169,11 +192,22 @@ func (s *series) well(p *corev1.Pod) bool {
 func (s *series) up() (bool, error) {
 	for n := s.first(); n < s.end(); n++ {
 		p := s.pods[n]
-		if p == nil {
+		switch {
+		case p == nil && s.stale(n) && s.parallel():
+			continue
+		case p == nil && s.stale(n):
+			s.waits = true
+			return false, nil
+		case p == nil:
 			return s.make(n)
 		}
 		if (p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded) && p.DeletionTimestamp == nil {
 			return true, remove(s.controller, p)
+		}
+		if p.Status.Phase == corev1.PodPending { // its claims may have gone (processReplica)
+			if wrote, err := s.claims(p.Name); wrote || err != nil {
+				return wrote, err
+			}
 		}
 		if !s.parallel() && !s.well(p) {
 			s.waits = true
@@ -211,28 +245,56 @@ func (s *series) down() (bool, error) {
 	return true, remove(s.controller, s.pods[highest])
 }
 
-// roll replaces the highest pod of an old revision, if all above it are well.
+// roll replaces pods of an old revision from the highest to the partition, which counts from the first ordinal, as long as no
+// more than maxUnavailable are not available. In parallel, those that are not available go first, whatever the others do
+// (updateStatefulSetAfterInvariantEstablished). What goes together is one step.
 func (s *series) roll() (bool, error) {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return false, nil
 	}
-	partition := 0
-	if u := s.set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
-		partition = int(*u.Partition)
-	}
-	for n := s.end() - 1; n >= max(s.first(), partition); n-- {
+	spare := s.spare()
+	var up, sick []*corev1.Pod // of an old revision
+	for n := s.end() - 1; n >= s.first(); n-- {
 		p := s.pods[n]
 		if p == nil {
 			return false, nil
 		}
-		if p.Labels[appsv1.StatefulSetRevisionLabel] != s.update && p.DeletionTimestamp == nil {
-			return true, remove(s.controller, p)
+		well := s.well(p)
+		if !well {
+			spare--
 		}
-		if !s.well(p) {
-			return false, nil
+		switch {
+		case n < s.first()+s.partition() || p.DeletionTimestamp != nil || p.Labels[appsv1.StatefulSetRevisionLabel] == s.update:
+		case well:
+			up = append(up, p)
+		case s.parallel():
+			sick = append(sick, p)
 		}
 	}
-	return false, nil
+	outdated := append(sick, up[:min(max(spare, 0), len(up))]...)
+	for _, p := range outdated {
+		if err := remove(s.controller, p); err != nil {
+			return true, err
+		}
+	}
+	return len(outdated) > 0, nil
+}
+
+// partition is how many pods, from the first, stay at the current revision.
+func (s *series) partition() int {
+	if u := s.set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
+		return int(*u.Partition)
+	}
+	return 0
+}
+
+// spare is how many pods an update may take away (getStatefulSetMaxUnavailable).
+func (s *series) spare() int {
+	if u := s.set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.MaxUnavailable != nil {
+		n, _ := intstr.GetScaledValueFromIntOrPercent(u.MaxUnavailable, int(*s.set.Spec.Replicas), false)
+		return max(n, 1)
+	}
+	return 1
 }
 
 func (s *series) tell() error {

@@ -18,12 +18,8 @@ import (
 
 // make creates a pod, its claims first.
 func (s *series) make(n int) (bool, error) {
-	partition := 0
-	if u := s.set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
-		partition = int(*u.Partition)
-	}
 	template, rev := &s.set.Spec.Template, s.update
-	if n < partition {
+	if n < s.first()+s.partition() {
 		template, rev = s.old, s.current
 	}
 	p := podOf(s.set.Namespace, template, s.ref())
@@ -31,24 +27,55 @@ func (s *series) make(n int) (bool, error) {
 	p.Labels[appsv1.StatefulSetPodNameLabel], p.Labels[appsv1.StatefulSetRevisionLabel] = p.Name, rev
 	p.Labels[appsv1.PodIndexLabel] = strconv.Itoa(n)
 	p.Spec.Hostname, p.Spec.Subdomain = p.Name, s.set.Spec.ServiceName
+	if wrote, err := s.claims(p.Name); wrote || err != nil {
+		return true, err
+	}
+	for _, t := range s.set.Spec.VolumeClaimTemplates {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: t.Name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: t.Name + "-" + p.Name}}})
+	}
+	return true, create(s.controller, p)
+}
+
+// claims makes the first claim of a pod that is missing. One that is being deleted is not taken: it fails the attempt until it
+// has gone (stateful_pod_control.go, createPersistentVolumeClaims).
+func (s *series) claims(pod string) (bool, error) {
 	for _, t := range s.set.Spec.VolumeClaimTemplates {
 		c := t.DeepCopy()
 		c.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
-		c.Namespace, c.Name = s.set.Namespace, t.Name+"-"+p.Name
-		c.Labels = s.set.Spec.Selector.MatchLabels
+		c.Namespace, c.Name = s.set.Namespace, t.Name+"-"+pod
+		if c.Labels == nil {
+			c.Labels = map[string]string{}
+		}
+		maps.Copy(c.Labels, s.set.Spec.Selector.MatchLabels)
 		c.Status = corev1.PersistentVolumeClaimStatus{}
-		claims := actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", "")
-		if read[corev1.PersistentVolumeClaim](s.controller, claims+"/"+c.Name) == nil {
-			err := actor.Do(s, http.MethodPost, claims, c, nil)
+		collection := actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", "")
+		switch there := read[corev1.PersistentVolumeClaim](s.controller, collection+"/"+c.Name); {
+		case there == nil:
+			err := actor.Do(s, http.MethodPost, collection, c, nil)
 			if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 				err = nil
 			}
 			return true, err
+		case there.DeletionTimestamp != nil:
+			return false, fmt.Errorf("pvc %s is being deleted", c.Name)
 		}
-		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: t.Name, VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name}}})
 	}
-	return true, create(s.controller, p)
+	return false, nil
+}
+
+// stale says whether a claim for a pod that is to be made still belongs to an earlier pod and is about to go with it. Nothing
+// but a change of the set or its pods brings the controller back then (stateful_pod_control.go, PodClaimIsStale).
+func (s *series) stale(n int) bool {
+	policy := s.set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+		return false
+	}
+	pod := fmt.Sprintf("%s-%d", s.set.Name, n)
+	return slices.ContainsFunc(s.set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
+		claim := read[corev1.PersistentVolumeClaim](s.controller, actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", t.Name+"-"+pod))
+		return claim != nil && slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.Name == pod })
+	})
 }
 
 // keep gives the claims of each pod the owner that spec.persistentVolumeClaimRetentionPolicy wants: with whenDeleted the

@@ -1,5 +1,6 @@
 // Package workload is a model of those controllers of kube-controller-manager that keep workloads going: Deployments,
-// ReplicaSets, StatefulSets, DaemonSets and Jobs get their pods, claims get volumes, and Services get EndpointSlices.
+// ReplicaSets, StatefulSets, DaemonSets and Jobs get their pods, CronJobs their Jobs, claims get volumes, Services get
+// EndpointSlices, and PodDisruptionBudgets their status.
 //
 // Nothing in here makes a pod run: that is package kubelet. Together they let an operator wait for a Deployment to be
 // available, see a Job fail, or find that a StatefulSet's pod is stuck.
@@ -14,17 +15,33 @@
 //   - A Deployment gets a new ReplicaSet, and then that revision in its annotation and its status.
 //   - A Deployment whose spec.replicas changes while a rollout is under way scales all ReplicaSets that have pods.
 //   - A Job counts its ended pods in its status, and then takes the finalizer off each of them.
+//   - A CronJob deletes the Jobs that its history has no room for or that are replaced, makes one, and says so in its status and
+//     in Events.
 //   - A claim gets a volume, and then its name in spec.volumeName. Its status is a step of its own.
-//   - A ReplicaSet or StatefulSet that was refused a pod, or a claim for it, brings its status up to date all the same.
+//   - A ReplicaSet, StatefulSet or DaemonSet that was refused a pod, or a claim for it, brings its status up to date all the same.
+//   - A StatefulSet deletes the pods that an update replaces together.
+//
+// The schedule of a CronJob comes round in virtual time, for which w.Sleep is: w.Settle does not wait for it, and it does not come
+// round while the world settles after faults have been healed; the latest of the times that were missed is made up for afterwards,
+// unless startingDeadlineSeconds forbids it. Without spec.timeZone a schedule is in UTC.
 //
 // # What is different
 //
 // The hashes in the names of ReplicaSets and ControllerRevisions are stable but not those of upstream. Pods are created
-// and deleted one at a time rather than in bursts that double. No Events are recorded. A DaemonSet's maxSurge counts as a
+// and deleted one at a time rather than in bursts that double. Only about CronJobs and
+// PodDisruptionBudgets are Events recorded: ones that are alike but for their message are not combined, as upstream after ten. A DaemonSet's maxSurge counts as a
 // maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success policies and back-off
 // limits per index are not obeyed: a Job that asks for one is left alone, and says so in a condition of type Failed with reason
-// NotModelled. A pod of a Job that is deleted counts as failed at once, also with the pod replacement policy Failed. The volume of a claim goes with it where its reclaim policy is Delete;
-// its phase is not kept.
+// NotModelled. A pod of a Job that is deleted counts as failed at once, also with the pod replacement policy Failed. A DaemonSet
+// keeps no ControllerRevisions. A claim gets a volume of its own at once, whatever its class says: volumes that are there
+// already are not taken, one that is named is believed, and a claim that comes to ask for more is not resized. The volume goes
+// with the claim where its reclaim policy is Delete; its phase is not kept.
+//
+// A PodDisruptionBudget is only counted: the server refuses evictions, as not modelled, and a condition DisruptionTarget that has become
+// stale stays.
+//
+// Nobody looks after ReplicationControllers and HorizontalPodAutoscalers, whose status stays as it was written; nobody makes v1
+// Endpoints, nor the service account and the ConfigMap kube-root-ca.crt of a new namespace.
 package workload
 
 import (
@@ -41,6 +58,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/wavetank/wavetank/models/actor"
@@ -55,7 +73,9 @@ func New() []actor.Actor {
 		&controller{name: "statefulset-controller", kind: "StatefulSet", owns: "Pod", sync: syncStatefulSet},
 		&controller{name: "daemonset-controller", kind: "DaemonSet", owns: "Pod", sync: syncDaemonSet, concerns: nodes},
 		&controller{name: "job-controller", kind: "Job", owns: "Pod", sync: syncJob},
-		&controller{name: "endpointslice-controller", kind: "Service", sync: syncService, concerns: servicesOfPods},
+		&controller{name: "cronjob-controller", component: "cronjob-controller", kind: "CronJob", owns: "Job", sync: syncCronJob, instead: reschedule, lets: true},
+		&controller{name: "disruption-controller", component: "controllermanager", kind: "PodDisruptionBudget", sync: syncBudget, concerns: budgetsOfPods},
+		&controller{name: "endpointslice-controller", kind: "Service", owns: "EndpointSlice", sync: syncService, concerns: servicesOfPods},
 		&controller{name: "persistentvolume-binder-controller", kind: "PersistentVolumeClaim", sync: syncClaim},
 	}
 }
@@ -73,11 +93,20 @@ type controller struct {
 	sync func(c *controller, namespace, name string) (again time.Duration, err error)
 	// concerns says which other objects a change makes it look at.
 	concerns func(c *controller, ch apiserver.Change) []string
+	// instead, when set, takes in a change of an object of kind, and says whether it did: then that is not looked at now.
+	instead   func(c *controller, ch apiserver.Change) bool
+	lets      bool   // it does not adopt what belongs to nobody
+	component string // of its Events
 
 	actor.Cluster
 	wrote    bool // in this step
 	queued   map[string]bool
 	failures map[string]int
+	streaks  map[types.UID]streak     // of Jobs
+	due      map[string]time.Duration // by key: when its schedule comes round
+	seen     bool                     // there has been an object to look at
+	season   bool                     // this step was asked for by schedule
+	tales    map[told]tale            // Events that have been recorded
 }
 
 // Name implements [actor.Actor].
@@ -85,7 +114,8 @@ func (c *controller) Name() string { return c.name }
 
 // Begin implements [actor.Actor].
 func (c *controller) Begin(cluster actor.Cluster) {
-	c.Cluster, c.queued, c.failures = cluster, map[string]bool{}, map[string]int{}
+	c.Cluster, c.queued, c.failures, c.streaks = cluster, map[string]bool{}, map[string]int{}, map[types.UID]streak{}
+	c.due, c.tales, c.seen = map[string]time.Duration{}, map[told]tale{}, false
 	for _, r := range actor.Resources(cluster) {
 		if r.Kind != c.kind {
 			continue
@@ -99,7 +129,7 @@ func (c *controller) Begin(cluster actor.Cluster) {
 
 // Observe implements [actor.Actor].
 func (c *controller) Observe(ch apiserver.Change) {
-	if ch.Kind == c.kind {
+	if ch.Kind == c.kind && (c.instead == nil || !c.instead(c, ch)) {
 		c.look(ch.Namespace + "/" + ch.Name)
 	}
 	if ch.Kind == c.owns {
@@ -108,7 +138,7 @@ func (c *controller) Observe(ch apiserver.Change) {
 				c.look(ch.Namespace + "/" + owner)
 			}
 		}
-		if ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) && relabelled(ch) {
+		if !c.lets && ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) && relabelled(ch) {
 			c.lookAtAll(ch.Namespace) // somebody may want to adopt it
 		}
 	}
@@ -138,6 +168,7 @@ func (c *controller) lookAtAll(namespace string) {
 }
 
 func (c *controller) look(key string) {
+	c.seen = true
 	if !c.queued[key] {
 		c.queued[key] = true
 		c.After(0, "sync of "+c.kind+" "+key, func() { c.step(key) })
@@ -199,16 +230,16 @@ func read[T any](c *controller, path string) *T {
 func podsPath(namespace, name string) string { return actor.Path("", "v1", namespace, "pods", name) }
 
 // claim returns the pods that belong to an owner, as claimed does.
-func claim(c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector) (pods []corev1.Pod, wrote bool, err error) {
-	return claimed[corev1.Pod](c, owner, ref, selector, podsPath(owner.GetNamespace(), ""))
+func claim(c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, members ...func(name string) bool) (pods []corev1.Pod, wrote bool, err error) {
+	return claimed[corev1.Pod](c, owner, ref, selector, podsPath(owner.GetNamespace(), ""), members...)
 }
 
 // claimed returns what of a collection belongs to an owner. Where something should be adopted or let go, it does that and
-// says so (controller_ref_manager.go, ClaimObject).
+// says so (controller_ref_manager.go, ClaimObject). Only what the selector matches and whose name is a member's can belong to it.
 func claimed[T any, P interface {
 	*T
 	metav1.Object
-}](c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, collection string) (out []T, wrote bool, err error) {
+}](c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, collection string, members ...func(name string) bool) (out []T, wrote bool, err error) {
 	all, err := actor.List[T](c, collection)
 	if err != nil {
 		return nil, false, err
@@ -216,6 +247,9 @@ func claimed[T any, P interface {
 	for i := range all {
 		o := P(&all[i])
 		has, matches, leaves := metav1.GetControllerOf(o), selector.Matches(labels.Set(o.GetLabels())), owner.GetDeletionTimestamp() != nil
+		for _, member := range members {
+			matches = matches && member(o.GetName())
+		}
 		var refs []metav1.OwnerReference
 		switch {
 		case has != nil && has.UID != owner.GetUID() || has == nil && (!matches || leaves || o.GetDeletionTimestamp() != nil):

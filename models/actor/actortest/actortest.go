@@ -153,6 +153,8 @@ func (h *host) After(d time.Duration, key string, do func()) {
 
 func (h *host) Again(d time.Duration, key string, do func()) { h.After(d, key, do) }
 
+func (h *host) Later(d time.Duration, key string, do func()) { h.After(d, key, do) }
+
 func (h *host) Choose(label string, n int) int {
 	if h.Choice == nil {
 		return 0
