@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/story"
@@ -47,7 +48,8 @@ type junitFailure struct {
 }
 
 // JUnit is campaigns as JUnit XML: a suite for each package, a case for each campaign, a failure with the shortest story
-// of every cause that was found, or with what the campaign did not reach.
+// of every cause that was found, or with what the campaign did not reach. What sim.Explore found is no failure, as its test
+// may ask for just that; it is among the case's properties.
 func JUnit(results []*story.Result) ([]byte, error) {
 	var out junitSuites
 	places := map[string]int{}
@@ -64,6 +66,11 @@ func JUnit(results []*story.Result) ([]byte, error) {
 		for _, p := range [][2]string{{"runs", fmt.Sprint(r.Runs)}, {"seed", fmt.Sprint(r.Seed)}, {"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)}} {
 			c.Properties = append(c.Properties, junitProperty{p[0], p[1]})
 		}
+		if r.Explored {
+			for _, f := range r.Findings {
+				c.Properties = append(c.Properties, junitProperty{"found", f.Cause})
+			}
+		}
 		s.Cases = append(s.Cases, c)
 		seconds[r.Package] += r.Elapsed.Seconds()
 		s.Tests, out.Tests, s.Time = s.Tests+1, out.Tests+1, fmt.Sprintf("%.3f", seconds[r.Package])
@@ -76,6 +83,9 @@ func JUnit(results []*story.Result) ([]byte, error) {
 }
 
 func failure(r *story.Result) *junitFailure {
+	if r.Explored {
+		return nil
+	}
 	if len(r.Findings) == 0 {
 		missed := unreached(r)
 		if len(missed) == 0 {
@@ -106,7 +116,7 @@ func unreached(r *story.Result) (missed []string) {
 }
 
 // Annotations are campaigns in the log syntax of GitHub's workflows: an error at the property that broke for each cause,
-// a warning for each thing that was not reached. module is the path that package paths begin with; what is left of them
+// a warning for each thing that was not reached, and of what sim.Explore found a notice. module is the path that package paths begin with; what is left of them
 // is the directory in the repository.
 func Annotations(module string, results []*story.Result) string {
 	var b strings.Builder
@@ -125,7 +135,15 @@ func Annotations(module string, results []*story.Result) string {
 			if err != nil {
 				s = &story.Story{Message: f.Cause}
 			}
-			note("error", s.Site, f.Cause, fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(s.History, "\n"), s.Replay))
+			level := "error"
+			if r.Explored {
+				level = "notice"
+			}
+			note(level, s.Site, f.Cause, fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(excerpt(s.History), "\n"), s.Replay))
+		}
+		for _, d := range r.Drifted {
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)), property("a kept story whose faults no longer strike"),
+				message(fmt.Sprintf("%s: it holds, but may test nothing any more: the code no longer asks for %s", d.Broke, strings.Join(d.Lost, ", "))))
 		}
 		for _, p := range r.Sometimes {
 			if r.Complete && p.Reached == 0 {
@@ -134,6 +152,21 @@ func Annotations(module string, results []*story.Result) string {
 		}
 	}
 	return b.String()
+}
+
+// GitHub shows no more than a few kilobytes of an annotation, and the replay command stands at its end.
+const (
+	headLines = 6 // that are kept of a story that is too long
+	mostLines = 40
+)
+
+// excerpt leaves out the middle of a long story.
+func excerpt(lines []string) []string {
+	more := len(lines) - mostLines
+	if more <= 0 {
+		return lines
+	}
+	return slices.Concat(lines[:headLines], []string{fmt.Sprintf("… %d lines left out; the story has them all …", more)}, lines[headLines+more:])
 }
 
 // message and property escape what the log syntax gives a meaning to.

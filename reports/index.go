@@ -22,7 +22,7 @@ type card struct {
 }
 
 func newCard(s *story.Story) card {
-	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Temper: s.Temper, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.String(),
+	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Temper: s.Temper, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.Words(),
 		Faults: strings.Split(Entry{Story: s}.Pattern(), " and "), Thumb: Thumbnail(s.History)}
 }
 

@@ -81,11 +81,17 @@ type changeRow struct {
 	Before   int    `json:"b,omitempty"`
 }
 
+// mostDraws is how many drawn values a page lists.
+const mostDraws = 100
+
 func newModel(r Run) *model {
 	m := &model{Title: r.title(), File: r.File, places: map[string]int{}, refs: map[history.Ref]int{}, trace: newTracing(r.History), tellings: map[int]string{}}
 	if s := r.Story; s != nil {
 		m.Temper, m.Property, m.Site, m.Message, m.Replay = s.Temper, s.Property, s.Site, s.Message, s.Replay
 		m.Facts = facts(r)
+		for _, d := range first(r.History.Draws(), mostDraws) {
+			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
+		}
 		for _, c := range s.Tape {
 			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID))
 		}
@@ -210,7 +216,7 @@ func (m *model) say(e *history.Event) (text string, chatter bool) {
 	if e.Sub != "" {
 		target += "/" + e.Sub
 	}
-	lease := e.Ref.Kind == "Lease" || e.Ref.Kind == "Event"
+	lease := e.Ref.Chatter()
 	switch e.Kind {
 	case history.Violation:
 		return e.Note, false
@@ -245,7 +251,7 @@ func (m *model) join(h *history.History) {
 				out.Partner = e.Call + 1
 			}
 		case history.Deliver:
-			if w, ok := m.trace.write[commit{e.Ref.Cluster, e.Revision}]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" {
+			if w, ok := m.trace.write[commit{e.Ref.Cluster, e.Revision}]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" && e.Verb != "ERROR" {
 				out.Partner, out.Late = w+1, int64(e.At-h.Events[w].At)
 			}
 		case history.Done:

@@ -74,7 +74,7 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 		m.shift(len(bodies))
 		bodies = append(bodies, m.bodies...)
 		data.Runs = append(data.Runs, m)
-		p.Text = append(p.Text, first(r.History.Tell(), longestText)...)
+		p.Text = append(append(p.Text, r.head()...), first(r.History.Tell(), longestText)...)
 	}
 	var err error
 	if p.Data, err = pack(data); err != nil {
@@ -141,6 +141,18 @@ func pack(v any) (template.JS, error) {
 // longestText is how many lines readers without script get: who has no script has no use for fifty thousand.
 const longestText = 2000
 
-func first(lines []string, n int) []string { return lines[:min(n, len(lines))] }
+// head is what stands above the story of a run, for readers without script: what broke, and how to see it again.
+func (r Run) head() (lines []string) {
+	if s := r.Story; s != nil {
+		lines = append(lines, s.Headline())
+		if s.Property != "" {
+			lines = append(lines, s.Message)
+		}
+		lines = append(lines, "replay: "+s.Replay, "")
+	}
+	return lines
+}
+
+func first[T any](lines []T, n int) []T { return lines[:min(n, len(lines))] }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,6 +119,20 @@ func TestAnnotationsPointIntoTheRepository(t *testing.T) {
 	}
 }
 
+// An annotation of a long story is short, and the replay command is not what is left out.
+func TestAnnotationsAreShort(t *testing.T) {
+	r := result(t, "dies")
+	s := read(t, "dies").Story
+	for i := range 5000 {
+		s.History = append(s.History, fmt.Sprintf("00:00.001    user             step %d", i))
+	}
+	r.Findings[0].Story = string(s.Encode())
+	got, _, _ := strings.Cut(Annotations("example.org/m", []*story.Result{r}), "\n")
+	if len(got) > 8<<10 || !strings.Contains(got, "lines left out") || !strings.HasSuffix(got, "%0Areplay: "+message(s.Replay)) || !strings.Contains(got, "step 4999%0A") {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
 // The campaign's page says what was found, what struck and what never did.
 func TestTheCampaignPage(t *testing.T) {
 	html, err := Campaign(result(t, "dies"), func(name string) string { return "there/" + name }, "index.html")
@@ -202,5 +217,17 @@ func TestARequestThatGotLost(t *testing.T) {
 	h.Add(history.Event{Kind: history.Reply, Process: "p", Life: 1, Call: -1, Note: "lost"})
 	if _, err := Timeline(Run{Name: "lost", History: h}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestWhatExploreFoundIsNoFailure(t *testing.T) {
+	r := result(t, "dies")
+	r.Explored = true
+	data, err := JUnit([]*story.Result{r})
+	if err != nil || strings.Contains(string(data), "<failure") || !strings.Contains(string(data), `<property name="found"`) {
+		t.Errorf("%v:\n%s", err, data)
+	}
+	if all := Annotations("", []*story.Result{r}); !strings.HasPrefix(all, "::notice ") || strings.Contains(all, "::error") {
+		t.Errorf("annotations:\n%s", all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -119,6 +120,23 @@ func TestNothingFromARunIsMarkup(t *testing.T) {
 	}
 	if bytes.Contains(page, []byte("<script>alert")) || bytes.Contains(page, []byte("<!--<script>")) {
 		t.Error("markup got through")
+	}
+}
+
+// A reader without script gets what broke and how to see it again, too, not only the story.
+func TestWithoutScriptAPageSaysWhatBroke(t *testing.T) {
+	r := read(t, "dies")
+	page, err := Timeline(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := bytes.Cut(page, []byte("<noscript><pre>"))
+	text, _, _ = bytes.Cut(text, []byte("</pre></noscript>"))
+	plain := html.UnescapeString(string(text))
+	for _, want := range []string{r.Story.Headline() + "\n", r.Story.Message + "\n", "replay: " + r.Story.Replay + "\n", r.History.Tell()[0]} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("%q is not in\n%s", want, plain)
+		}
 	}
 }
 

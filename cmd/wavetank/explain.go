@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,29 +33,47 @@ func explainCommand() *cobra.Command {
 	}
 }
 
-// explain tells one story: what broke, what was out of the ordinary, and what happened, a paragraph per reconcile.
+// explain tells one story: what broke, what happened, a paragraph per reconcile, and what had to be out of the ordinary for it, the
+// choices that matter least last.
 func explain(out io.Writer, s *story.Story) {
 	what := fmt.Sprintf("%s %q, declared at %s,", s.Temper, s.Property, s.Site)
 	if s.Property == "" {
 		what = s.Temper
 	}
 	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
-	if len(s.Tape) == 0 {
-		fmt.Fprint(out, "Nothing out of the ordinary is needed for it: no fault, no delay, first come first served.\n")
-	} else {
-		fmt.Fprintf(out, "What was out of the ordinary (%d of %d choices of the run as it was found; the rest was dull):\n", len(s.Tape), s.Before.Choices)
-		for _, c := range s.Tape {
-			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))
-		}
-	}
-	fmt.Fprintln(out, "\nWhat happened:")
+	fmt.Fprintln(out, "What happened:")
 	for _, p := range paragraphs(s.History) {
 		fmt.Fprintf(out, "  %s\n", p)
+	}
+	if len(s.Tape) == 0 {
+		fmt.Fprint(out, "\nNothing out of the ordinary is needed for it: no fault, no delay, first come first served.\n")
+	} else {
+		fmt.Fprintf(out, "\nWhat was out of the ordinary (%d of %d choices of the run as it was found; the rest was dull):\n", len(s.Tape), s.Before.Choices)
+		tape := slices.Clone(s.Tape)
+		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
+		for _, c := range tape {
+			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))
+		}
 	}
 	fmt.Fprintf(out, "\nSee it again: %s\n\n", s.Replay)
 }
 
+var drawnWord = regexp.MustCompile(`^draw (.*)/(\d+)$`)
+
 var point = regexp.MustCompile(`^(.*) #(\d+)$`)
+
+// weight puts what strikes before what may strike, then who is slow or comes first, and last the seeds of what nobody looks at.
+func weight(c story.Choice) int {
+	switch first, _, _ := strings.Cut(c.ID, " "); first {
+	case "fault":
+		return 1
+	case "next", "request", "reply":
+		return 2
+	case "names", "dice":
+		return 3
+	}
+	return 0
+}
 
 // choiceInWords says what a choice decided.
 func choiceInWords(c story.Choice) string {
@@ -61,10 +82,19 @@ func choiceInWords(c story.Choice) string {
 		return fmt.Sprintf("%s: answer %d", c.ID, c.Value)
 	}
 	label, nth := m[1], m[2]
-	switch {
+	switch word := drawnWord.FindStringSubmatch(label); {
+	case word != nil:
+		n, _ := strconv.Atoi(word[2])
+		return fmt.Sprintf("random word %d of draw %s of %q", n+1, nth, word[1])
 	case strings.HasPrefix(label, "fault "):
 		often := map[int]string{1: "sometimes", 2: "often"}[c.Value]
 		return fmt.Sprintf("the fault %s may strike, %s", strings.TrimPrefix(label, "fault "), often)
+	case label == "names":
+		return "the API server makes up other UIDs and generated names than usual, which rarely matters"
+	case strings.HasPrefix(label, "names in "):
+		return fmt.Sprintf("the API server of %s makes up other UIDs and generated names than usual, which rarely matters", strings.TrimPrefix(label, "names in "))
+	case label == "dice" || strings.HasPrefix(label, "dice "):
+		return fmt.Sprintf("math/rand falls otherwise than usual%s, as for jitter, which rarely matters", strings.Replace(strings.TrimPrefix(label, "dice"), " ", " in ", 1))
 	case label == "next":
 		return fmt.Sprintf("at choice %s of what happens next, %d of those that were due went first", nth, c.Value)
 	case strings.HasPrefix(label, "request ") || strings.HasPrefix(label, "reply "):
@@ -96,7 +126,7 @@ func paragraphs(history []string) []string {
 // verbs are the words with which lines begin, and what they are in a sentence.
 var verbs = map[string]string{"create": "creates", "update": "updates", "patch": "patches", "delete": "deletes", "deletecollection": "deletes all of",
 	"get": "gets", "list": "lists", "GET": "sends a GET to", "POST": "sends a POST to", "PUT": "sends a PUT to", "PATCH": "sends a PATCH to",
-	"DELETE": "sends a DELETE to", "no": "gets no"}
+	"DELETE": "sends a DELETE to", "no": "gets no", "fault:": "meets a fault:"}
 
 // told is a line as the predicate of a sentence.
 func told(what string) string {
@@ -107,17 +137,20 @@ func told(what string) string {
 	return what
 }
 
-// columns takes a line of a story apart: its time, its actor (in 16 columns, or as many as its name needs) and the rest.
+// columns takes a line of a story apart: its time (in 12 columns, or as many as its nanoseconds need), its actor (in 16, or as
+// many as its name needs) and the rest.
 func columns(l string) (at, who, what string) {
-	const first, second = 13, 29
+	at, _, _ = strings.Cut(l, " ")
+	first := max(12, len(at)) + 1
+	second := first + 16
 	if len(l) <= second {
 		return "", "", l
 	}
 	end := second
 	if l[end] != ' ' {
 		if end += strings.IndexByte(l[end:], ' '); end < second {
-			return strings.TrimSpace(l[:first]), l[first:], ""
+			return at, l[first:], ""
 		}
 	}
-	return strings.TrimSpace(l[:first]), strings.TrimSpace(l[first:end]), l[end+1:]
+	return at, strings.TrimSpace(l[first:end]), l[end+1:]
 }

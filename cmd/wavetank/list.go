@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +36,10 @@ func listCommand() *cobra.Command {
 					}
 					fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
 				}
+				tests, err := p.tests()
+				if err != nil {
+					return err
+				}
 				paths, err := p.stories()
 				if err != nil {
 					return err
@@ -41,12 +49,28 @@ func listCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					fmt.Fprintf(out, "  story %s: %s\n", relative(path), s.Headline())
+					orphan := ""
+					kept, ok := strings.CutPrefix(filepath.ToSlash(path), filepath.ToSlash(p.Dir)+"/testdata/sim/")
+					where, _, _ := strings.Cut(kept, "/") // the test in whose directory it lies plays it, too
+					if name := testIn(s.Replay); ok && name != "" && !slices.Contains(tests, name) && !slices.Contains(tests, where) {
+						orphan = fmt.Sprintf(" (nothing plays it: no %s is built here)", name)
+					}
+					fmt.Fprintf(out, "  story %s: %s%s\n", relative(path), s.Headline(), orphan)
 				}
 			}
 			return nil
 		},
 	}
+}
+
+var runs = regexp.MustCompile(`-run '\^([^$/]+)\$`)
+
+// testIn is the test function that a replay command runs, "" if it names none.
+func testIn(command string) string {
+	if m := runs.FindStringSubmatch(command); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // orHere is the package patterns, or all packages below the working directory.

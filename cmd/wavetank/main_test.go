@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/story"
 )
 
@@ -62,13 +64,48 @@ func TestRunBreaks(t *testing.T) {
 	if code, out := do(t, t.Context(), "explain", paths[0]); code != exitHeld || !strings.Contains(out, "its cache holds ConfigMap default/guest") {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
+	drawn := story.Story{Test: "TestX", Temper: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"}}
+	if _, out := do(t, t.Context(), "explain", write(t, drawn)); !strings.Contains(out, `random word 2 of draw 2 of "n"`) || !strings.Contains(out, "op/1 meets a fault: Crash(op)") {
+		t.Errorf("explain:\n%s", out)
+	}
 	for _, command := range []string{"replay", "shrink"} {
 		want := map[string]int{"replay": exitBroke, "shrink": exitHeld}[command]
 		if code, out := do(t, t.Context(), command, paths[0]); code != want || !strings.Contains(out, "a greeting stays as it is") {
 			t.Errorf("%s: exit code %d, want %d and the sentence:\n%s", command, code, want, out)
 		}
 	}
+	replayFromElsewhere(t)
 	exportAndRun(t, paths[0])
+
+	// Again, and with another division: what was found stands, and of two campaigns of one test the last one counts.
+	if code, out := do(t, t.Context(), "run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", "2", "--report", dir); code != exitBroke ||
+		strings.Contains(out, "no campaign was begun") || !strings.Contains(out, "; first by") {
+		t.Errorf("run again: exit code %d, want %d and what was found:\n%s", code, exitBroke, out)
+	}
+	os.RemoveAll(merged)
+	do(t, t.Context(), "run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", "1", "--report", dir)
+	if code, out := do(t, t.Context(), "report", dir, "--format", "junit"); code != exitHeld || strings.Count(out, `<testcase name="TestBreaks"`) != 1 {
+		t.Errorf("report of two divisions: exit code %d, want %d and one campaign:\n%s", code, exitHeld, out)
+	}
+}
+
+// replayFromElsewhere replays the directory in which the test keeps its stories, by its path, from outside the module.
+func replayFromElsewhere(t *testing.T) {
+	t.Helper()
+	kept, err := filepath.Abs(filepath.Join(shop, "testdata", "sim"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if code, out := do(t, t.Context(), "replay", kept); code != exitBroke || !strings.Contains(out, "a greeting stays as it is") {
+		t.Errorf("replay of a directory from elsewhere: exit code %d, want %d and the sentence:\n%s", code, exitBroke, out)
+	}
+	t.Chdir(here)
 }
 
 // exportAndRun writes the story as a Go test, which must fail as the story does.
@@ -106,10 +143,55 @@ func TestInterruptedRunLeavesAReport(t *testing.T) {
 	}
 }
 
+// A story's columns are wider where a time has nanoseconds or a name is long.
+func TestColumnsOfAStory(t *testing.T) {
+	for _, e := range []history.Event{
+		{At: time.Second, Process: "op", Life: 1, Note: "x"}, {At: time.Second + 137425215, Process: "op", Life: 12, Note: "x"}, {At: 26*time.Hour + 1, Process: "another writer", Note: "x"},
+		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Life: 1, Note: "x"},
+	} {
+		e.Kind = history.Fault
+		h := &history.History{}
+		h.Add(e)
+		at, who, what := columns(h.Tell()[0])
+		if at != history.Clock(e.At) || who != e.Actor() || what != "fault: x" {
+			t.Errorf("%q is %q, %q, %q", h.Tell()[0], at, who, what)
+		}
+	}
+}
+
+// An explanation begins with what happened, and ends with the choices that matter least, in words.
+func TestExplainBeginsWithTheStory(t *testing.T) {
+	s := story.Story{Test: "TestX", Temper: "always", Property: "p", History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
+		Tape: []story.Choice{{ID: "dice #1", Value: 7}, {ID: "names #1", Value: 19606}, {ID: "next #4", Value: 1}, {ID: "fault LostReply #1", Value: 1}, {ID: "LostReply applied op update ConfigMap default/a #1", Value: 1}}}
+	_, out := do(t, t.Context(), "explain", write(t, s))
+	at := 0
+	for _, part := range []string{"What happened", "user creates ConfigMap", "out of the ordinary", "LostReply applied", "the fault LostReply may strike", "of those that were due", "math/rand falls otherwise", "makes up other UIDs"} {
+		next := strings.Index(out[at:], part)
+		if next < 0 {
+			t.Fatalf("%q is not there, or comes too soon:\n%s", part, out)
+		}
+		at += next
+	}
+	if strings.Contains(out, "19606") {
+		t.Errorf("a raw answer:\n%s", out)
+	}
+}
+
 func TestList(t *testing.T) {
 	code, out := do(t, t.Context(), "list", shop)
 	if code != exitHeld || !strings.Contains(out, "TestHolds") || !strings.Contains(out, "shop_test.go:") {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	tidyStories(t)
+	for _, test := range []string{"TestBreaks", "TestThatIsNoMore"} {
+		s := story.Story{Test: test, Temper: "always", Property: test + " holds", Replay: "go test " + shop + " -run '^" + test + "$/^a$' -sim.replay=x"}
+		if _, err := s.Write(filepath.Join(shop, "testdata", "sim", test)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, out = do(t, t.Context(), "list", shop)
+	if !strings.Contains(out, "always \"TestBreaks holds\"\n") || !strings.Contains(out, "\"TestThatIsNoMore holds\" (nothing plays it: no TestThatIsNoMore is built here)\n") {
+		t.Errorf("kept stories:\n%s", out)
 	}
 }
 
@@ -117,7 +199,7 @@ func TestVet(t *testing.T) {
 	if code, out := do(t, t.Context(), "vet", shop); code != exitHeld || out != "" {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke || !strings.Contains(out, "a.go:23: Create inside a range over a map") {
+	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke || !strings.Contains(out, "a.go:30: Create inside a range over a map") {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitBroke, out)
 	}
 }
@@ -129,12 +211,27 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// write keeps a story in a file.
+func write(t *testing.T, s story.Story) string {
+	t.Helper()
+	path, err := s.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	junk := filepath.Join(dir, "junk.txtar")
 	evil := filepath.Join(dir, "evil.txtar")
 	s := story.Story{Test: "TestX", Package: "x", Temper: "always", Property: "p", Replay: "go test x -exec=/bin/sh -sim.replay=y"}
 	gone, old := filepath.Join(dir, "gone.txtar"), s
+	tagged := s
+	tagged.Replay = "go test x -race -tags=a,b -run '^T$' -sim.replay=y -sim.max-steps=9"
+	if args, err := replayArgs(write(t, tagged), nil); err != nil || !slices.Contains(args, "-race") || !slices.Contains(args, "-tags=a,b") || !slices.Contains(args, "-sim.max-steps=9") {
+		t.Errorf("build tags and steps of a story: %v, %v", args, err)
+	}
 	old.Replay = "go test " + shop + " -run '^TestThatIsNoMore$' -sim.replay=y"
 	for path, data := range map[string][]byte{junk: []byte("no story"), evil: s.Encode(), gone: old.Encode()} {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
@@ -151,12 +248,16 @@ func TestBadInput(t *testing.T) {
 		{"-exec=/bin/sh", []string{"replay", evil}},
 		{"its command chooses no test any more", []string{"replay", gone}},
 		{"at least one process", []string{"run", shop, "--procs", "0"}},
+		{"neither a number nor", []string{"run", shop, "--seed", "abc"}},
+		{"no campaign could begin", []string{"run", shop, "--run", "^TestBreaks$", "--strategy", "guess", "--procs", "1", "--report", filepath.Join(dir, "none")}},
 		{"would never end", []string{"run", shop, "--runs", "0"}},
 		{"no regular expression", []string{"run", shop, "--run", "("}},
 		{"shows the scenarios", []string{"run", shop, "--run", "^Nope$", "--runs", "1", "--procs", "1", "--report", filepath.Join(dir, "none")}},
 		{"has a test that imports", []string{"run", "."}},
 		{"no result", []string{"merge", dir}},
 		{"not a directory", []string{"report", junk}},
+		{"is one run, of which there is --format text", []string{"report", filepath.Join(dir, "a.run.json"), "--format", "junit"}},
+		{"no story (*.txtar) lies below", []string{"replay", t.TempDir()}},
 		{"no run", []string{"report", dir, "--format", "text"}},
 		{"not a package name", []string{"export", evil, "--scenario", "f", "--package", "a b"}},
 	} {

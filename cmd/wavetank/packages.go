@@ -151,6 +151,22 @@ func scenariosIn(set *token.FileSet, d ast.Decl, doors map[string]bool) []scenar
 	return out
 }
 
+// tests are the names of the functions in the test files of a package.
+func (p testPackage) tests() (names []string, err error) {
+	for _, name := range p.Files {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names, nil
+}
+
 // stories finds the story files below the package's testdata.
 func (p testPackage) stories() ([]string, error) {
 	var out []string

@@ -3,14 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
 
 	"github.com/wavetank/wavetank/sim/story"
 )
@@ -18,9 +21,9 @@ import (
 func replayCommand() *cobra.Command {
 	verbose, exact := false, false
 	cmd := &cobra.Command{
-		Use:     "replay story.txtar …",
+		Use:     "replay story.txtar|directory …",
 		Short:   "Replay stories: exit code 1 if one still breaks",
-		Example: "  wavetank replay testdata/sim/TestPromoteOnce/0ad58962.txtar",
+		Example: "  wavetank replay testdata/sim/TestPromoteOnce/0ad58962.txtar\n  wavetank replay testdata/sim",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var extra []string
@@ -75,6 +78,9 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if paths, err = storiesIn(paths); err != nil {
+		return err
+	}
 	broke := false
 	for i, path := range paths {
 		args, err := replayArgs(path, extra)
@@ -84,6 +90,7 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "go %s\n", shellquote.Join(args...))
 		test := exec.CommandContext(cmd.Context(), "go", args...)
 		test.Cancel = interrupt(test)
+		test.Dir = home(path, args[1])
 		test.Stdout, test.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		replayed := filepath.Join(dir, fmt.Sprint(i))
 		test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
@@ -97,7 +104,7 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		case err != nil:
 			return fmt.Errorf("%s was not replayed: go test: %w", path, err)
 		case len(outcomes) == 0:
-			return fmt.Errorf("%s was not replayed: its command chooses no test any more; has the test another name now?", path)
+			return fmt.Errorf("%s was not replayed: its command chooses no test any more; has the test another name now? the file names it after \"test:\" and \"replay:\"", path)
 		}
 	}
 	if broke {
@@ -106,8 +113,57 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 	return nil
 }
 
+// storiesIn has the stories below each directory in its place.
+func storiesIn(paths []string) (out []string, err error) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			out = append(out, path)
+			continue
+		}
+		before := len(out)
+		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && filepath.Ext(p) == ".txtar" {
+				out = append(out, p)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(out) == before {
+			return nil, fmt.Errorf("no story (*.txtar) lies below %s", path)
+		}
+	}
+	return out, nil
+}
+
+// home is where go must run so that it finds the package of a story: the story's directory, if it lies in the module of its package
+// and the working directory does not; else "", which is the working directory.
+func home(path, pkg string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	here, _ := os.Getwd()
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if errors.Is(err, os.ErrNotExist) && dir != filepath.Dir(dir) {
+			continue
+		}
+		name := modfile.ModulePath(text)
+		inside := here == dir || strings.HasPrefix(here, dir+string(filepath.Separator))
+		if err != nil || inside || pkg != name && !strings.HasPrefix(pkg, name+"/") {
+			return ""
+		}
+		return filepath.Dir(abs)
+	}
+}
+
+// harmless are words without which the story would not be the same.
+var harmless = regexp.MustCompile(`^(-race|-tags=[\w.,]+|-sim\.max-steps=[0-9]+)$`)
+
 // replayArgs is the story's own command with the file as it lies here. The command comes out of a file that anybody may
-// have written, so of its words only those are taken that choose a test.
+// have written, so of its words only those are taken that choose a test or do no harm.
 func replayArgs(path string, extra []string) ([]string, error) {
 	s, err := story.Read(path)
 	if err != nil {
@@ -128,6 +184,8 @@ func replayArgs(path string, extra []string) ([]string, error) {
 			args = append(args, "-run="+words[i+1])
 			i++
 		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "-ginkgo.focus="):
+			args = append(args, w)
+		case harmless.MatchString(w):
 			args = append(args, w)
 		case strings.HasPrefix(w, "-sim.replay="):
 		default:

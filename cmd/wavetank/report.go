@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -32,7 +31,8 @@ func reportCommand() *cobra.Command {
 			"  markdown     the runs, for pull requests, each with a sequence diagram\n" +
 			"  json         the merged results\n" +
 			"  junit        a suite for each package\n" +
-			"  annotations  for the log of a GitHub workflow",
+			"  annotations  for the log of a GitHub workflow\n\n" +
+			"For the last three, the campaign of each test counts that was written to last.",
 		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
 			"  wavetank report faulty.run.json --beside cured.run.json",
 		Args: cobra.ExactArgs(1),
@@ -72,7 +72,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 	switch format {
 	case "html":
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is not a directory that campaigns wrote to", dir)
+			return fmt.Errorf("%s is not a directory that campaigns wrote to (of one run there is --format text or markdown)", dir)
 		}
 		index, err := reports.Index(dir, "Wavetank")
 		if err != nil {
@@ -90,7 +90,11 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
 		})
 	}
-	results, err := mergeDir(time.Time{}, dir)
+	if strings.HasSuffix(dir, reports.RunSuffix) {
+		return fmt.Errorf("%s is one run, of which there is --format text or markdown; results lie in the directory of the campaign: wavetank report %s --format %s",
+			dir, filepath.Dir(dir), format)
+	}
+	results, err := mergeDir(selection{newest: true}, dir)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func mergeCommand() *cobra.Command {
 		Example: "  wavetank merge --to merged shard-0 shard-1 shard-2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			results, err := mergeDir(time.Time{}, args...)
+			results, err := mergeDir(selection{}, args...)
 			if err != nil {
 				return err
 			}
@@ -70,16 +71,28 @@ func isResult(path string) bool {
 	return strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, reports.RunSuffix)
 }
 
-// mergeDir reads every result below directories and merges those of one campaign. With since, files that are older do not
-// count, and there may be none.
-func mergeDir(since time.Time, dirs ...string) ([]*story.Result, error) {
-	shards := map[string][]*story.Result{}
+// selection says which results count, where not all do.
+type selection struct {
+	since  time.Time // older files do not, and there may be none
+	newest bool      // of several campaigns of one test, the one that was written to last
+}
+
+// shard is a result as it lies on disk.
+type shard struct {
+	*story.Result
+	written time.Time
+}
+
+// mergeDir reads every result below directories and merges those of one campaign.
+func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
+	tests := map[string][]shard{}
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !isResult(path) {
 				return err
 			}
-			if info, err := d.Info(); err != nil || info.ModTime().Before(since) {
+			info, err := d.Info()
+			if err != nil || info.ModTime().Before(which.since) {
 				return err
 			}
 			r, err := story.ReadResult(path)
@@ -87,19 +100,26 @@ func mergeDir(since time.Time, dirs ...string) ([]*story.Result, error) {
 				return err
 			}
 			key := r.Package + " " + r.Test
-			shards[key] = append(shards[key], r)
+			tests[key] = append(tests[key], shard{r, info.ModTime()})
 			return nil
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	if len(shards) == 0 && since.IsZero() {
+	if len(tests) == 0 && which.since.IsZero() {
 		return nil, fmt.Errorf("no result (*.json) lies below %s; give the campaigns -sim.report or SIM_REPORT", strings.Join(dirs, ", "))
 	}
 	var out []*story.Result
-	for _, s := range shards {
-		m, err := story.Merge(s)
+	for _, shards := range tests {
+		last := slices.MaxFunc(shards, func(a, b shard) int { return a.written.Compare(b.written) })
+		var results []*story.Result
+		for _, s := range shards {
+			if !which.newest || s.SameCampaign(last.Result) {
+				results = append(results, s.Result)
+			}
+		}
+		m, err := story.Merge(results)
 		if err != nil {
 			return nil, err
 		}
@@ -118,12 +138,15 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 		if !r.Complete {
 			state = "not complete"
 		}
-		fmt.Fprintf(out, "%s: %d runs in %v of CPU time, %s; %d steps, %v of virtual time, %d runs doubled\n",
+		fmt.Fprintf(out, "%s: %d runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
 			r.Test, r.Runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
 		for _, f := range r.Faults {
 			if f.Struck == 0 {
 				fmt.Fprintf(out, "  %s never struck (%d points)\n", f.Fault, f.Could)
 			}
+		}
+		for _, d := range r.Drifted {
+			fmt.Fprintf(out, "  kept story %s holds, but its faults no longer strike what they struck; it may test nothing any more\n", d.File)
 		}
 		for _, p := range r.Sometimes {
 			if p.Reached == 0 {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +83,9 @@ func (o *options) check() error {
 	if slices.Contains([]string{"exhaustive", "evolve", "rapid"}, o.strategy) {
 		o.procs = 1
 	}
+	if _, err := strconv.ParseUint(o.seed, 0, 64); err != nil && o.seed != "" && o.seed != "random" {
+		return fmt.Errorf("--seed %q is neither a number nor \"random\"", o.seed)
+	}
 	if o.seed == "random" { // one seed for all processes, or they would not be shards of one campaign
 		o.seed = fmt.Sprint(uint64(time.Now().UnixNano()))
 	}
@@ -129,7 +133,7 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 			failed = append(failed, p.Path)
 			fmt.Fprint(out, output)
 		}
-		merged, mergeErr := mergeDir(began.Add(-clockLag), dir)
+		merged, mergeErr := mergeDir(selection{since: began.Add(-clockLag), newest: true}, dir)
 		if mergeErr != nil && ctx.Err() == nil {
 			return mergeErr
 		}
@@ -146,6 +150,8 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
+	case len(failed) > 0 && len(results) == 0:
+		return fmt.Errorf("no campaign could begin in %s: what their tests say stands above", strings.Join(failed, ", "))
 	case len(failed) > 0 || missed:
 		return errBroke
 	case len(results) == 0:

@@ -16,7 +16,9 @@ import (
 // they call in their own package:
 //
 //   - writes to the API server inside a range over a map: their order changes from run to run;
-//   - go statements: goroutines of one step race, and nobody chooses which is first;
+//   - lists that are appended to inside a range over a map, or collected from one, and not sorted afterwards: objects that hold them
+//     differ from run to run. Lists of API types count in every function, as packages without a reconciler may make objects for one;
+//   - go statements, and Go of an errgroup or a WaitGroup: goroutines of one step race, and nobody chooses which is first;
 //   - math/rand/v2, which cannot be seeded from outside;
 //   - select with several channels: if two are ready, the runtime rolls a die.
 var Analyzer = &analysis.Analyzer{
@@ -32,13 +34,14 @@ var writes = map[string]bool{"Create": true, "Update": true, "Patch": true, "Del
 func run(pass *analysis.Pass) (any, error) {
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	bodies := map[types.Object]*ast.FuncDecl{}
-	var todo []*ast.FuncDecl
+	var todo, all []*ast.FuncDecl
 	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil)}, func(n ast.Node) {
 		f := n.(*ast.FuncDecl)
 		if f.Body == nil {
 			return
 		}
 		bodies[pass.TypesInfo.Defs[f.Name]] = f
+		all = append(all, f)
 		if reconciles(pass, f) {
 			todo = append(todo, f)
 		}
@@ -60,6 +63,20 @@ func run(pass *analysis.Pass) (any, error) {
 			}
 			return true
 		})
+	}
+	callers := func(of *ast.FuncDecl) (out []*ast.FuncDecl) {
+		for _, f := range all {
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok && bodies[callee(pass, call)] == of {
+					out = append(out, f)
+				}
+				return true
+			})
+		}
+		return out
+	}
+	for _, f := range all {
+		unsorted(pass, f, seen[f], callers)
 	}
 	return nil, nil
 }
@@ -99,6 +116,10 @@ func look(pass *analysis.Pass, n ast.Node) {
 		}
 	case *ast.GoStmt:
 		pass.Reportf(n.Pos(), "a goroutine in a reconciler: what it does races with what follows, and no seed decides which is first")
+	case *ast.CallExpr:
+		if f, ok := callee(pass, n).(*types.Func); ok && f.Name() == "Go" && f.Pkg() != nil && (f.Pkg().Path() == "sync" || strings.HasSuffix(f.Pkg().Path(), "/errgroup")) {
+			pass.Reportf(n.Pos(), "%s.Go in a reconciler: what its goroutines send races, and no seed decides which is first", f.Pkg().Name())
+		}
 	case *ast.SelectStmt:
 		if ready := channels(n); ready > 1 {
 			pass.Reportf(n.Pos(), "select over %d channels: if two are ready at once, the runtime chooses, and no seed decides", ready)

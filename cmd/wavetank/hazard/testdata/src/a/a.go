@@ -2,9 +2,16 @@ package a
 
 import (
 	"context"
+	"maps"
 	"math/rand"
 	randv2 "math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 )
 
 type object struct{ name string }
@@ -34,6 +41,9 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) error {
 	go r.helper(ctx)   // want `a goroutine in a reconciler`
 	_ = randv2.IntN(3) // want `rand.IntN of math/rand/v2 cannot be seeded`
 	_ = rand.Intn(3)
+	r.lists()
+	var all sync.WaitGroup
+	all.Go(func() { _ = r.client.Update(ctx, nil) }) // want `sync.Go in a reconciler`
 	_ = randv2.New(randv2.NewPCG(1, 2)).IntN(3)
 	return r.helper(ctx)
 }
@@ -58,4 +68,86 @@ func main(ctx context.Context, r *reconciler) {
 	for _, o := range r.wanted {
 		_ = r.client.Create(ctx, o)
 	}
+}
+
+type sheet struct{ names []string }
+
+func (r *reconciler) lists() {
+	var names, sorted, later []string
+	for name := range r.wanted { // want `names is appended to inside a range over a map and is not sorted`
+		names = append(names, name)
+	}
+	for name := range r.wanted {
+		if name != "" {
+			sorted = append(sorted, name)
+		}
+	}
+	slices.Sort(sorted)
+	_, _ = names, later
+	r.others()
+}
+
+func (r *reconciler) others() {
+	s := &sheet{}
+	for name, o := range r.wanted { // want `s.names is appended to inside a range over a map`
+		own := []string{name}
+		own = append(own, o.name) // a list of one key
+		s.names = append(s.names, strings.Join(own, ""))
+	}
+	var objects []*object
+	for o := range maps.Values(r.wanted) { // want `objects is appended to`
+		objects = append(objects, o)
+	}
+	keys := slices.Collect(maps.Keys(r.wanted)) // want `keys is collected from a map and is not sorted`
+	_, _ = keys, objects
+	byName := map[string][]int{}
+	for name := range r.wanted {
+		byName[name] = append(byName[name], 1)
+	}
+	for _, name := range []string{"a"} {
+		s.names = append(s.names, name)
+	}
+	r.sorted()
+}
+
+func (r *reconciler) sorted() {
+	keys := slices.Collect(maps.Keys(r.wanted))
+	sort.Strings(keys)
+	n := 0
+	for range r.wanted {
+		n++
+	}
+	names := r.names()
+	sort.Slice(names, func(i, j int) bool { return names[i] < names[j] })
+	r.rest()
+}
+
+func (r *reconciler) names() (names []string) { // who calls it sorts
+	for name := range r.wanted {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (r *reconciler) rest() {
+	var objects []*object
+	for _, o := range r.wanted {
+		objects = append(objects, o)
+	}
+	sort.Sort(byName(objects))
+}
+
+type byName []*object
+
+func (b byName) Len() int           { return len(b) }
+func (b byName) Less(i, j int) bool { return b[i].name < b[j].name }
+func (b byName) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
+
+// Who reconciles in another package calls this.
+func Env(of map[string]string) (env []v1.EnvVar, flags []string) {
+	for name, value := range of { // want `env is appended to`
+		env = append(env, v1.EnvVar{Name: name, Value: value})
+		flags = append(flags, name)
+	}
+	return env, flags
 }

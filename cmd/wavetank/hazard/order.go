@@ -1,0 +1,194 @@
+package hazard
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// This file finds lists that come out of maps: an object that holds one differs from run to run, so it is sent again and again.
+
+// unsorted reports what is appended to inside a range over a map, and what is collected from one, and not sorted afterwards in the
+// same function. One list is named once. Of functions that no reconciler of the package calls, only lists of API types count:
+// they make objects for reconcilers of other packages.
+func unsorted(pass *analysis.Pass, f *ast.FuncDecl, called bool, callers func(*ast.FuncDecl) []*ast.FuncDecl) {
+	told := map[string]bool{}
+	tell := func(at ast.Node, list ast.Expr, how string) {
+		t := pass.TypesInfo.TypeOf(list)
+		name := types.ExprString(list)
+		if told[name] || t == nil || !called && !ofAPI(t) || sorts(pass, f.Body, list, at.End()) {
+			return
+		}
+		if returns(pass, f, list) {
+			for _, caller := range callers(f) {
+				if sorts(pass, caller.Body, list, token.NoPos) {
+					return
+				}
+			}
+		}
+		told[name] = true
+		pass.Reportf(at.Pos(), "%s %s and is not sorted afterwards: its order changes from run to run, and with it every object that it is put into; "+
+			"range over slices.Sorted(maps.Keys(m)), or sort it", name, how)
+	}
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if fromMap(pass, n.X) {
+				appended(pass, n, func(list ast.Expr) { tell(n, list, "is appended to inside a range over a map") })
+			}
+		case *ast.AssignStmt:
+			for i, right := range n.Rhs {
+				call, ok := ast.Unparen(right).(*ast.CallExpr)
+				if ok && len(n.Lhs) == len(n.Rhs) && isOf(callee(pass, call), "slices", "Collect") && len(call.Args) == 1 && fromMap(pass, call.Args[0]) {
+					tell(n, n.Lhs[i], "is collected from a map")
+				}
+			}
+		}
+		return true
+	})
+}
+
+// fromMap says whether what is ranged over comes in the order of a map: a map, or an iterator of package maps.
+func fromMap(pass *analysis.Pass, x ast.Expr) bool {
+	if t := pass.TypesInfo.TypeOf(x); t != nil {
+		if _, ok := t.Underlying().(*types.Map); ok {
+			return true
+		}
+	}
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	return ok && isOf(callee(pass, call), "maps", "Keys", "Values", "All")
+}
+
+// appended tells of each list, declared outside, to which the body of a range appends. What is kept under a key is left out, as
+// most of that is grouped by the key that is ranged over.
+func appended(pass *analysis.Pass, loop *ast.RangeStmt, tell func(list ast.Expr)) {
+	ast.Inspect(loop.Body, func(n ast.Node) bool {
+		assign, ok := n.(*ast.AssignStmt)
+		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
+			return true
+		}
+		call, ok := ast.Unparen(assign.Rhs[0]).(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		if builtin, ok := callee(pass, call).(*types.Builtin); !ok || builtin.Name() != "append" || types.ExprString(call.Args[0]) != types.ExprString(assign.Lhs[0]) {
+			return true
+		}
+		if root := rootOf(assign.Lhs[0]); root != nil {
+			if o := pass.TypesInfo.ObjectOf(root); o != nil && (o.Pos() < loop.Pos() || o.Pos() > loop.End()) {
+				tell(assign.Lhs[0])
+			}
+		}
+		return true
+	})
+}
+
+// rootOf is the variable that a list is, or is a field of; nil where it is neither.
+func rootOf(x ast.Expr) *ast.Ident {
+	for {
+		switch e := ast.Unparen(x).(type) {
+		case *ast.Ident:
+			return e
+		case *ast.SelectorExpr:
+			x = e.X
+		case *ast.StarExpr:
+			x = e.X
+		default:
+			return nil
+		}
+	}
+}
+
+// sorts says whether a body sorts a list after a place: by package slices or sort, or by a function that says so in its name. The
+// list may have got another name, so its type decides; but lists of strings and the like are many, and there the name does too.
+func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (found bool) {
+	t := pass.TypesInfo.TypeOf(list)
+	slice, _ := t.Underlying().(*types.Slice)
+	common := false
+	if slice != nil {
+		_, common = slice.Elem().(*types.Basic)
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || found || call.Pos() < after {
+			return !found
+		}
+		o := callee(pass, call)
+		if o == nil || !isOf(o, "sort") && !strings.Contains(strings.ToLower(o.Name()), "sort") {
+			return true
+		}
+		operands := call.Args
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+			operands = append([]ast.Expr{sel.X}, operands...)
+		}
+		for _, x := range operands {
+			ast.Inspect(x, func(n ast.Node) bool { // sort.Sort(byName(list)), too
+				if e, ok := n.(ast.Expr); ok {
+					if have := pass.TypesInfo.TypeOf(e); have != nil && types.Identical(have.Underlying(), t.Underlying()) &&
+						(!common || after == token.NoPos || types.ExprString(e) == types.ExprString(list)) {
+						found = true
+					}
+				}
+				return !found
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// returns says whether a function gives the list to its callers, who may sort it.
+func returns(pass *analysis.Pass, f *ast.FuncDecl, list ast.Expr) (found bool) {
+	root := rootOf(list)
+	if root == nil {
+		return false
+	}
+	o := pass.TypesInfo.ObjectOf(root)
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			for _, x := range n.Results {
+				if id, ok := ast.Unparen(x).(*ast.Ident); ok && pass.TypesInfo.ObjectOf(id) == o {
+					found = true
+				}
+			}
+			found = found || len(n.Results) == 0
+		}
+		return !found
+	})
+	return found
+}
+
+// isOf says whether an object is one of a package's functions; any of them where none is named.
+func isOf(o types.Object, pkg string, names ...string) bool {
+	if o == nil || o.Pkg() == nil || o.Pkg().Path() != pkg {
+		return false
+	}
+	for _, name := range names {
+		if o.Name() == name {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// ofAPI says whether a list is one of a Kubernetes API's types, or of requests.
+func ofAPI(t types.Type) bool {
+	list, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	elem := list.Elem()
+	if p, ok := elem.(*types.Pointer); ok {
+		elem = p.Elem()
+	}
+	named, ok := types.Unalias(elem).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return false
+	}
+	path := named.Obj().Pkg().Path()
+	return strings.HasPrefix(path, "k8s.io/") || strings.HasPrefix(path, "sigs.k8s.io/")
+}
