@@ -11,4 +11,9 @@
 // What it does not do: the sources of bundles other than images, the finalizer with which the original removes unpacked
 // content, and the limit on CRD upgrades. The full cure has 20 s for a pass, in which the content of a bundle has to be loaded, too, and
 // at least one write made: a Store that may take longer must remember what it has loaded.
+//
+// What a chart can say that is not done as Helm alone would do it: a hook that takes longer than a pass has failed, and the next
+// attempt runs it anew, so long work belongs into the bundle. A deployment is not uninstalled when it is deleted, it takes along what it owns. So
+// hooks of a deletion are not run, what asks to be kept goes too, and what the operator does not mark stays: the objects of hooks, and what is in
+// the chart's folder crds.
 package bundledeployment

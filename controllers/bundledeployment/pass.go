@@ -145,7 +145,7 @@ func (p *pass) failed(reason string, err error) error {
 }
 
 func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	apimeta.SetStatusCondition(&p.bd.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
+	apimeta.SetStatusCondition(&p.bd.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: release.Said(message)})
 }
 
 // values are what the deployment's config gives the chart.

@@ -149,6 +149,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err
 	}
 	if e := p.writeStatus(ctx); e != nil {
+		if errors.Is(err, reconcile.TerminalError(nil)) {
+			err = nil // it is final once the status says so; until then somebody has to try again
+		}
 		return result, errors.Join(err, e)
 	}
 	if !equality.Semantic.DeepEqual(read.Finalizers, p.ext.Finalizers) {

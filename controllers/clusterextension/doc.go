@@ -11,6 +11,11 @@
 //
 // Before an upgrade it asks Helm what the upgrade would make, on the client's side: the server is asked by a dry run
 // before an install alone. What it does not do: impersonate the service account of an extension, ranges of versions,
-// deprecation, and the preflight check of CRD upgrades. The full cure does not go on with an attempt of a chart that has hooks; a slice of 20 s has to
-// be enough for all reads of such an attempt and for at least one write.
+// deprecation, and the preflight check of CRD upgrades. The full cure does not go on with an attempt of a chart that has hooks; a slice of 20 s
+// has to be enough for all reads of such an attempt and for at least one write.
+//
+// What a chart can say that is not done as Helm alone would do it: a hook that takes longer than a pass has failed, and then the user has to
+// decide, so long work belongs into the bundle. An extension is not uninstalled when it is deleted, it takes along what it owns. So hooks of a
+// deletion are not run, what asks to be kept goes too, and what the operator does not mark stays: the objects of hooks, and what is in the
+// chart's folder crds.
 package clusterextension

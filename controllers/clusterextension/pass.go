@@ -235,5 +235,5 @@ func (p *pass) blocked(b *Bundle, err error) error {
 
 func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	apimeta.SetStatusCondition(&p.ext.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: p.ext.Generation})
+		Type: kind, Status: status, Reason: reason, Message: release.Said(message), ObservedGeneration: p.ext.Generation})
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +83,21 @@ func TestWhatAsksToBeKept(t *testing.T) {
 func TestTheCauseIsSaidAfterAll(t *testing.T) {
 	lost := sim.ServerError(sim.In(Operator), sim.OfKind("BundleDeployment"), sim.OnVerb("update"))
 	sim.Check(t, Fails(actionable)(Row("V4").setting(), lost), sim.Runs(30), sim.For(0), sim.Verify(0))
+}
+
+// A refusal that says more than a status can hold is said as far as it fits.
+func TestALongStoryIsCutShort(t *testing.T) {
+	long := sim.Rejected(cause+strings.Repeat(" and so on", 4000), sim.In(Operator), sim.OfKind("Namespace"), sim.OnVerb("create"))
+	sim.Check(t, func(w *sim.World) {
+		s := Begin(w, Row("V4").setting())
+		w.Inject(long)
+		s.Apply(Deployment(app, "app", "apps", false))
+		w.Sleep(time.Minute)
+		s.read(w.History())
+		if a := s.of(app); a.attempts > 1 && !slices.ContainsFunc(a.said, said.names) {
+			t.Errorf("there were %d attempts, and the status never named the cause", a.attempts)
+		}
+	}, sim.Runs(5), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))
 }
 
 // forwards holds while the level in the ConfigMap of the chart only grows.

@@ -100,7 +100,7 @@ func (b *Books) OneOwner(name, other string) func(*history.History) error {
 			return fmt.Errorf("%s and %s both say that they are installed", one.name, two.name)
 		}
 		for _, a := range []*account{one, two} {
-			if s := a.says(); s.installed() || s.names() || strings.Contains(s.message, "cannot be imported into the current release") {
+			if s := a.says(); s.installed() || s.names() || s.another() {
 				continue
 			}
 			return fmt.Errorf("%s: the status says neither that it is installed, nor the cause, nor that its objects are another's, but %s: %s", a.name,
@@ -108,6 +108,12 @@ func (b *Books) OneOwner(name, other string) func(*history.History) error {
 		}
 		return nil
 	}
+}
+
+// another says whether a status says that an object is another's: in Helm's words, or in the API server's (ValidateOwnerReferences).
+func (s said) another() bool {
+	return strings.Contains(s.message, "cannot be imported into the current release") ||
+		strings.Contains(s.message, "Only one reference can have Controller set to true")
 }
 
 // Fenced (S1-S8, which the full cure takes over): of two processes only one goes on with what was begun.

@@ -66,7 +66,7 @@ var (
 func Table() verdicts.Table[Row] {
 	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4",
 		Upstream: "V3", Settled: settled, Foretold: predictions(), Wanted: wanted(),
-		Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
+		Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing()), AtLeast: verdicts.Enough}
 }
 
 // Scenes of which several things are asked.

@@ -12,8 +12,11 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
@@ -32,6 +35,39 @@ func TestRefusalsThatVary(t *testing.T) {
 			t.Errorf("it was asked %d times in half an hour", asked)
 		}
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
+}
+
+// What the operator can make nothing of the schema refuses: no catalog, and another namespace or package for what is installed.
+func TestWhatTheSchemaRefuses(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := Begin(w, Setting{Variant: clusterextension.V6})
+		none := extension()
+		none.Spec.Source.Catalog = nil
+		if err := s.Client().Create(s.Context(), none); !apierrors.IsInvalid(err) {
+			t.Errorf("an extension without a catalog is not refused: %v", err)
+		}
+		s.Wants("", "")
+		w.Settle()
+		for what, patch := range map[string]string{"namespace": `{"namespace":"elsewhere"}`, "packageName": `{"source":{"catalog":{"packageName":"other"}}}`} {
+			err := s.Client().Patch(s.Context(), extension(), client.RawPatch(types.MergePatchType, []byte(`{"spec":`+patch+`}`)))
+			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), what+" is immutable") {
+				t.Errorf("a change of %s is not refused: %v", what, err)
+			}
+		}
+	}, sim.Runs(1), sim.For(0), sim.Verify(0))
+}
+
+// A refusal that says more than a status can hold is said as far as it fits.
+func TestALongStoryIsCutShort(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := deployed(w, Setting{Variant: clusterextension.V6})
+		s.refuses("deployments", func() string { return cause + strings.Repeat(" and so on", 4000) })
+		s.Offers(two)
+		w.Sleep(time.Minute)
+		if err := s.says(v1.ReasonRetrying, cause)(w.History()); err != nil {
+			t.Error(err)
+		}
+	}, sim.Runs(1), sim.For(0), sim.Verify(0))
 }
 
 // refuses has a webhook deny updates of a resource, for a reason that it is asked for each time.

@@ -57,6 +57,18 @@ func TestHooksAreNotLeftOut(t *testing.T) {
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))
 }
 
+// That it waits for the user is said, also if it could not be said at once.
+func TestWhatIsFinalIsSaidAfterAll(t *testing.T) {
+	lost := sim.ServerError(sim.In(Operator), sim.OfKind("ClusterExtension"), sim.OnVerb("update"))
+	sim.Check(t, func(w *sim.World) {
+		s := deployed(w, Setting{Variant: clusterextension.V6})
+		s.halves(hooked)
+		w.Inject(lost)
+		w.Sleep(5 * time.Minute)
+		w.Always("it waits for the user", s.says(v1.ReasonBlocked, "has hooks"))
+	}, sim.Runs(20), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))
+}
+
 // What somebody else has made meanwhile is his.
 func TestWhatIsNotOfTheReleaseIsLeftAlone(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {

@@ -70,7 +70,7 @@ type ClusterExtensionList struct {
 
 // ClusterExtensionSpec is what is wanted.
 type ClusterExtensionSpec struct {
-	// Namespace of the bundle's namespaced objects. It must exist.
+	// Namespace of the bundle's namespaced objects. It must exist, and cannot be changed: a release stays where it is.
 	Namespace      string                  `json:"namespace"`
 	ServiceAccount ServiceAccountReference `json:"serviceAccount"`
 	Source         SourceConfig            `json:"source"`

@@ -56,6 +56,9 @@ type fence struct{ next http.RoundTripper }
 // RoundTrip implements http.RoundTripper.
 func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t, ok := r.Context().Value(untilKey{}).(time.Time); ok && r.Method != http.MethodGet && Over(t) {
+		if r.Body != nil {
+			_ = r.Body.Close() // as http.RoundTripper demands, also of who refuses
+		}
 		return nil, ErrTooLate
 	}
 	return f.next.RoundTrip(r)

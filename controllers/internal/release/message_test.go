@@ -1,0 +1,18 @@
+// This file exists to hold that messages are cut where they may be.
+
+package release
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestMessagesAreCutBetweenCharacters(t *testing.T) {
+	for _, s := range []string{"", "short", strings.Repeat("a", mostSaid), strings.Repeat("a", mostSaid+1), "a" + strings.Repeat("é", mostSaid)} {
+		got := Said(s)
+		if len(got) > mostSaid || len(got) < min(len(s), mostSaid-1) || !utf8.ValidString(got) || !strings.HasPrefix(s, got) {
+			t.Errorf("of %d bytes %d are left, valid: %t", len(s), len(got), utf8.ValidString(got))
+		}
+	}
+}
