@@ -100,8 +100,9 @@ verdicts-more: ## The same for the cells that hold in fewer than 2,000 runs on t
 
 PROVE ?= 100
 .PHONY: reprove
-reprove: ## Every kept story once more, and every cell that holds PROVE (100) times; two rooms at a time.
-	@$(MAKE) --no-print-directory -j2 $(PROVEN)
+reprove: ## Every kept story once more, and every cell that holds PROVE (100) times; two rooms at a time. Leaves pages in reports/out/catalogue.
+	@rm -rf $(OUT)/catalogue
+	@SIM_REPORT=$(CURDIR)/$(OUT)/catalogue $(MAKE) --no-print-directory -j2 $(PROVEN)
 
 PROVEN = $(TOLD:%/=reprove-%)
 .PHONY: $(PROVEN)

@@ -8,12 +8,13 @@ OUT := reports/out
 web: ## Build the pages' script and style anew, check its types, run its tests; needs node.
 	cd $(WEB) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npx tsc && npm test --silent && npm run build --silent
 
-# What is committed must be what the sources give. Every page that make demo and the catalogue leave is opened.
+# What is committed must be what the sources give. Every page that make demo and make reprove
+# left is opened; where they left none, they are run first.
 .PHONY: pages
 pages: page-tools web ## Look at all pages in headless Chromium; needs node and chromium, and installs them where apt can.
 	git diff --exit-code --stat -- reports/dist
 	@test -f $(OUT)/demo/index.html || $(MAKE) demo
-	@set -e; for d in $(TOLD); do (cd $$d && SIM_REPORT=$(CURDIR)/$(OUT)/catalogue $(VERDICTS)); done
+	@test -d $(OUT)/catalogue || $(MAKE) reprove PROVE=3
 	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -count=1 ./reports -run '^TestWritePagesForTheBrowser$$'
 	cd $(WEB) && CHROMIUM=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) PAGES=$(CURDIR)/$(OUT) npm run browser --silent
 	@echo "screenshots: $(OUT)/screens"
