@@ -15,7 +15,10 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"count": count,
+	"ms":    func(d time.Duration) string { return d.Round(time.Millisecond).String() },
+}).ParseFS(templateFiles, "templates/*.html"))
 
 // document renders one of the templates as a page without script.
 func document(title, name string, data any) ([]byte, error) {

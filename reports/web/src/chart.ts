@@ -8,7 +8,7 @@ import { onChain, passing } from './filter.ts';
 import type { Filter } from './filter.ts';
 import { edges, Layout, lifetimes } from './layout.ts';
 import { clock, span } from './model.ts';
-import type { Run } from './model.ts';
+import type { Lane, Run } from './model.ts';
 import { Overview } from './overview.ts';
 
 const ahead = 400; // pixels drawn beyond what is in sight
@@ -59,7 +59,7 @@ export class Chart {
     const room = this.root.clientWidth || window.innerWidth;
     const n = this.run.lanes.length;
     this.scene.laneWidth = Math.max(this.narrow ? 12 : 16, Math.min(104, (room * (this.narrow || room < 1000 ? 0.36 : 0.42)) / n));
-    this.root.style.setProperty('--who', `${Math.min(16, Math.max(...this.run.lanes.filter((l) => l.group !== 'server' && l.group !== 'outside').map((l) => l.name.length), 4)) * 7.6 + 8}px`);
+    this.root.style.setProperty('--who', `${Math.min(16, Math.max(...this.run.lanes.filter((l) => l.group !== 'server' && l.group !== 'outside').map((l) => l.name.length), 4)) * 7.6}px`);
     this.root.style.setProperty('--graph', `${width(this.scene)}px`);
     this.list.style.height = this.canvas.style.height = `${this.scene.layout.height + 24}px`;
     this.head();
@@ -73,7 +73,7 @@ export class Chart {
     const tight = this.scene.laneWidth < 84;
     this.heads.className = `heads${tight ? ' tight' : ''}`;
     this.heads.replaceChildren(...this.run.lanes.map((l, i) => {
-      const el = h('span', { class: `head ${hue(this.run, i)}`, title: l.name }, l.name);
+      const el = h('span', { class: `head ${hue(this.run, i)}`, title: l.name }, ...name(l));
       el.style.left = `${x(this.scene, i)}px`;
       return el;
     }));
@@ -133,11 +133,11 @@ export class Chart {
     if (e.late) classes.push('late');
     if (e.k === 'reply' && e.note) classes.push('lost');
     if ((e.ch?.length || e.fx?.length) && e.k === 'request') classes.push('wrote');
-    const who = this.run.lanes[e.l]?.name ?? '';
+    const lane = this.run.lanes[e.l];
     const el = h('div', {
       class: classes.join(' '), id: this.rowId(event), role: 'option', 'aria-selected': String(event === this.scene.selected),
       'aria-posinset': String(i + 1), 'aria-setsize': String(this.scene.layout.rows.length), 'data-event': String(event), title: e.x,
-    }, h('time', {}, clock(e.t)), h('span', { class: 'who' }, who), h('span', { class: 'what' }, e.x));
+    }, h('time', {}, clock(e.t).replace(/(\.\d{3})\d+$/, '$1')), h('span', { class: 'who' }, ...(lane ? name(lane) : [])), h('span', { class: 'what' }, e.x));
     el.style.top = `${y}px`;
     if (!fold) return [el];
     const quiet = h('div', { class: 'quiet', role: 'presentation' }, `${span(fold)} of quiet`);
@@ -180,4 +180,10 @@ export class Chart {
 
   focus(): void { this.list.focus({ preventScroll: true }); }
   repaint(): void { this.overview.lay(this.scene); this.drawn = [-1, -1]; this.draw(); }
+}
+
+/** name is a lane's, which loses its middle where there is no room: the end tells one life from the next. */
+function name(l: Lane): HTMLElement[] {
+  const [, process, life] = /^(.*?)(\/\d+)?$/.exec(l.name)!;
+  return [h('span', { class: 'short' }, process!), h('span', {}, life ?? '')];
 }
