@@ -50,6 +50,9 @@ const patiently = { timeout: 180_000 };
 const rows = (page: Page) => page.locator('[role=option]');
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 const name = (file: string) => file.slice(out.length + 1).replaceAll('/', '-').replace(/\.html$/, '');
+/** crowded are the rows in which a name, with the number of its life at the end, does not end before the words begin. */
+const crowded = (page: Page) => page.$$eval('.row:not(.world)', (rows) => rows.filter((row) =>
+  row.querySelector('.who')!.lastElementChild!.getBoundingClientRect().right + 4 > row.querySelector('.what')!.getBoundingClientRect().left).map((row) => row.textContent));
 
 test('there is something to look at', () => {
   assert.ok(demo.length >= 4 && beside.length >= 4 && documents.length >= 9, `make demo leaves more than ${all.length} pages`);
@@ -64,6 +67,7 @@ test('every page opens without complaint and fits at 1280 and 390 pixels', async
       assert.ok(await overflow(page) <= 0, `${file} is ${await overflow(page)} pixels too wide at ${width}`);
       if (file.includes('/demo/')) await page.screenshot({ path: join(shots, `${name(file)}-${width}.png`) });
       if (demo.includes(file)) assert.ok(await page.locator('.row.violation').isVisible(), `${file} does not open where it broke`);
+      if (demo.includes(file) && width === 1280) assert.deepEqual(await crowded(page), [], `names in ${file} run into what they do`);
       await page.close();
     }
   }
