@@ -19,8 +19,15 @@ CURE := -run '^TestPromotion$$' -ginkgo.v -ginkgo.label-filter=hold -ginkgo.time
 .PHONY: test
 test: fmt vet tidy ## Everything that must hold before a change goes in.
 	go test -timeout 30m -shuffle=on ./...
+	@$(MAKE) --no-print-directory -j2 --output-sync=target race $(NESTED:%=nested-%)
+
+.PHONY: race
+race:
 	go test -race -cpu 1,2 -run '$(DETERMINISM)' ./sim
-	@set -e; for m in $(NESTED); do echo "cd $$m && go test ./..."; (cd $$m && go vet ./... && go test -shuffle=on ./...); done
+
+.PHONY: $(NESTED:%=nested-%)
+$(NESTED:%=nested-%): nested-%:
+	cd $* && go vet ./... && go test -shuffle=on ./...
 
 .PHONY: upstream
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
