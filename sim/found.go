@@ -181,6 +181,9 @@ func (c *campaign) command(path string) string {
 	if given("sim.max-steps", "SIM_MAX_STEPS") {
 		command += fmt.Sprintf(" -sim.max-steps=%d", c.settings.maxSteps)
 	}
+	if exactly.Load() {
+		command += overlaid
+	}
 	return command
 }
 

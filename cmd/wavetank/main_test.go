@@ -232,6 +232,12 @@ func TestBadInput(t *testing.T) {
 	if args, err := replayArgs(write(t, tagged), nil); err != nil || !slices.Contains(args, "-race") || !slices.Contains(args, "-tags=a,b") || !slices.Contains(args, "-sim.max-steps=9") {
 		t.Errorf("build tags and steps of a story: %v, %v", args, err)
 	}
+	tagged.Replay = `go test x -run '^T$' -sim.replay=y -overlay="$(wavetank overlay .wavetank)"`
+	for _, extra := range [][]string{nil, {overlaid}} {
+		if args, err := replayArgs(write(t, tagged), extra); err != nil || strings.Count(strings.Join(args, "\n"), "-overlay=") != 1 || !slices.Contains(args, overlaid) {
+			t.Errorf("a story that was found in exact mode, with %q: %v, %v", extra, args, err)
+		}
+	}
 	old.Replay = "go test " + shop + " -run '^TestThatIsNoMore$' -sim.replay=y"
 	for path, data := range map[string][]byte{junk: []byte("no story"), evil: s.Encode(), gone: old.Encode()} {
 		if err := os.WriteFile(path, data, 0o666); err != nil {

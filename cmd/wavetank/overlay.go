@@ -19,7 +19,7 @@ func overlayCommand() *cobra.Command {
 			"inside a run come out alike each time, and prints the path of the overlay. With it, code under test that ranges over maps or\n" +
 			"selects over several channels replays, too. Not covered: system calls of more than a second, and what the garbage collector\n" +
 			"takes away when it pleases (sync.Pool, finalizers). The first build takes minutes: everything is compiled anew. run and\n" +
-			"replay do all this with --exact.",
+			"replay do all this with --exact, and replay does so for stories that were found with it.",
 		Example: "  go test -overlay=$(wavetank overlay .wavetank) ./internal/controller",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

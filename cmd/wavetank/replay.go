@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,21 +32,12 @@ func replayCommand() *cobra.Command {
 				extra = []string{"-sim.v"}
 			}
 			if exact {
-				dir, err := os.MkdirTemp("", "wavetank")
-				if err != nil {
-					return err
-				}
-				defer os.RemoveAll(dir)
-				path, err := overlay(dir)
-				if err != nil {
-					return err
-				}
-				extra = append(extra, "-overlay="+path)
+				extra = append(extra, overlaid)
 			}
 			return replayAll(cmd, args, extra)
 		},
 	}
-	cmd.Flags().BoolVar(&exact, "exact", false, "leave nothing to Go's runtime either: see wavetank overlay")
+	cmd.Flags().BoolVar(&exact, "exact", false, "leave nothing to Go's runtime either, as for stories that were found so: see wavetank overlay")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every event of the run")
 	return cmd
 }
@@ -86,6 +78,13 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		args, err := replayArgs(path, extra)
 		if err != nil {
 			return err
+		}
+		if at := slices.Index(args, overlaid); at >= 0 {
+			made, err := overlay(filepath.Join(dir, "overlay"))
+			if err != nil {
+				return err
+			}
+			args[at] = "-overlay=" + made
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "go %s\n", shellquote.Join(args...))
 		test := exec.CommandContext(cmd.Context(), "go", args...)
@@ -159,6 +158,9 @@ func home(path, pkg string) string {
 	}
 }
 
+// overlaid stands for an overlay that is yet to be made, as the commands of stories have it that were found with one.
+const overlaid = "-overlay=$(wavetank overlay .wavetank)"
+
 // harmless are words without which the story would not be the same.
 var harmless = regexp.MustCompile(`^(-race|-tags=[\w.,]+|-sim\.max-steps=[0-9]+)$`)
 
@@ -185,8 +187,9 @@ func replayArgs(path string, extra []string) ([]string, error) {
 			i++
 		case strings.HasPrefix(w, "-run=") || strings.HasPrefix(w, "-ginkgo.focus="):
 			args = append(args, w)
-		case harmless.MatchString(w):
+		case harmless.MatchString(w), w == overlaid && !slices.Contains(extra, overlaid):
 			args = append(args, w)
+		case w == overlaid:
 		case strings.HasPrefix(w, "-sim.replay="):
 		default:
 			return nil, fmt.Errorf("%s: its replay command has the word %q, which does not choose a test", path, w)

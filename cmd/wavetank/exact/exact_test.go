@@ -69,6 +69,12 @@ func TestOverlay(t *testing.T) {
 	if seen := rolls(t, without, "TestLater"); seen["alike"] > 5 {
 		t.Errorf("without the overlay two bubbles go alike, so the test shows nothing: %v", seen)
 	}
+	if seen := rolls(t, under, "TestMaps"); seen["alike"] != 20 {
+		t.Errorf("under the overlay two maps of one instant differ, so sim does not know it: %v", seen)
+	}
+	if seen := rolls(t, without, "TestMaps"); seen["different"] != 20 {
+		t.Errorf("without the overlay two maps are gone through alike, so sim takes it for the overlay: %v", seen)
+	}
 	if runtime.GOOS != "linux" {
 		return
 	}

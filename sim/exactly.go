@@ -1,0 +1,29 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+)
+
+// This file finds out whether the test binary was built with the overlay of exact mode (wavetank overlay), of which nothing else tells. A
+// run that was found with it may not come again without it, so it belongs to the command that replays.
+
+// overlaid is what the command has then. The go command wants a file, and the tool that makes it prints its path.
+const overlaid = ` -overlay="$(wavetank overlay .wavetank)"`
+
+// exactly says whether that is so. It is known once the first run has begun.
+var exactly atomic.Bool
+
+// alike goes through two maps at one instant. Inside a bubble they come in the same order under the overlay, and otherwise in one of
+// more orders than could be met by chance.
+func alike() bool {
+	order := func() []int {
+		m := map[int]bool{}
+		for i := range 64 {
+			m[i] = true
+		}
+		return slices.Collect(maps.Keys(m))
+	}
+	return slices.Equal(order(), order())
+}
