@@ -16,10 +16,10 @@ const overlaid = ` -overlay="$(wavetank overlay .wavetank)"`
 var exactly atomic.Bool
 
 // alike goes through two maps at one instant. Inside a bubble they come in the same order under the overlay, and otherwise in one of
-// more orders than could be met by chance.
+// more orders than could be met by chance. The maps are large from the start: of small ones the compiler makes the seed, from the run's dice.
 func alike() bool {
 	order := func() []int {
-		m := map[int]bool{}
+		m := make(map[int]bool, 64)
 		for i := range 64 {
 			m[i] = true
 		}

@@ -88,7 +88,7 @@ func TestLater(t *testing.T) {
 func TestMaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		order := func() string {
-			m := map[int]bool{}
+			m := make(map[int]bool, 64)
 			for i := range 64 {
 				m[i] = true
 			}
