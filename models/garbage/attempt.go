@@ -73,7 +73,7 @@ type kinds struct {
 // classify asks the server for each owner (classifyReferences, isDangling).
 func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, err error) {
 	for _, ref := range owners {
-		if gone := c.gone[ref.UID]; gone != nil && gone.matches(ref, n.namespace) {
+		if gone := c.gone[ref.UID]; gone != nil && gone.matches(ref, n.namespace) && c.remembered(gone, ref) {
 			k.absent = append(k.absent, ref.UID)
 			continue
 		}
@@ -94,6 +94,13 @@ func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, 
 		}
 	}
 	return k, nil
+}
+
+// remembered says whether an owner that has gone is remembered under the version in a reference. The real collector remembers
+// it under one; a reference at another leads it to the server, and nowhere if the type is not served at that one.
+func (c *collector) remembered(gone *node, ref metav1.OwnerReference) bool {
+	_, served := c.types(metav1.GroupVersion{Group: gone.group, Version: gone.version}.String())[gone.kind]
+	return !served || versionOf(ref.APIVersion) == gone.version
 }
 
 // locate is where a reference leads: to the object's own namespace, if the owner's type has namespaces.

@@ -281,7 +281,7 @@ func (c *collector) owned(n *node, o metadata) {
 			c.tryDelete(owner)
 		}
 	}
-	look := false
+	look, doubtful := false, false
 	for _, ref := range n.owners {
 		if slices.ContainsFunc(before, func(r metav1.OwnerReference) bool { return r.UID == ref.UID }) {
 			continue
@@ -290,13 +290,18 @@ func (c *collector) owned(n *node, o metadata) {
 			c.dependents[ref.UID] = map[*node]bool{}
 		}
 		c.dependents[ref.UID][n] = true
-		owner := c.nodes[ref.UID]
-		if owner != nil && owner.namespace != "" && owner.namespace != n.namespace {
-			c.report(n, ref)
+		switch owner := c.nodes[ref.UID]; {
+		case owner == nil:
+			look = true
+		case doubtful: // the first reference that cannot be right is enough to look, and no further one is reported
+		case !owner.matches(ref, n.namespace):
+			doubtful = true
+			if owner.namespace != "" && owner.namespace != n.namespace {
+				c.report(n, ref)
+			}
 		}
-		look = look || owner == nil || !owner.matches(ref, n.namespace)
 	}
-	if look {
+	if look || doubtful {
 		c.tryDelete(n)
 	}
 }

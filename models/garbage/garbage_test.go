@@ -335,6 +335,19 @@ func TestAnOwnerInAnotherNamespace(t *testing.T) {
 	}
 }
 
+func TestOneOwnerInAnotherNamespaceIsReported(t *testing.T) {
+	c := cluster(t, garbage.New())
+	first := made(t, c, "ConfigMap", "/api/v1/namespaces/other/configmaps", "first")
+	second := made(t, c, "ConfigMap", "/api/v1/namespaces/other/configmaps", "second")
+	made(t, c, "Secret", secrets, "child", first, second)
+	c.Run(time.Second)
+	var events corev1.EventList
+	c.Do(http.MethodGet, "/api/v1/namespaces/shop/events", nil, &events)
+	if len(events.Items) != 1 || !strings.Contains(events.Items[0].Message, "name: first,") {
+		t.Errorf("events are %+v", events.Items)
+	}
+}
+
 func TestAnOwnerWithANamespaceOfSomethingWithout(t *testing.T) {
 	c := cluster(t, garbage.New())
 	root := made(t, c, "ConfigMap", maps, "root")
@@ -398,6 +411,16 @@ func madeWidget(t *testing.T, c *actortest.Cluster, name string, owners ...metav
 	t.Helper()
 	m := must(t, c, http.MethodPost, widgetPath, object{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": object{"name": name, "ownerReferences": owners}})
 	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Widget", Name: name, UID: m.UID}
+}
+
+func TestAnOwnerAtAVersionThatIsNotServed(t *testing.T) {
+	c := cluster(t, garbage.New())
+	root := made(t, c, "ClusterRole", roles, "root")
+	root.APIVersion = "rbac.authorization.k8s.io/v1beta1"
+	made(t, c, "Secret", secrets, "child", root)
+	remove(t, c, roles+"/root", metav1.DeletePropagationBackground)
+	c.Run(time.Minute)
+	expect(t, c, "nobody can tell whether the owner has gone", "child")
 }
 
 func TestCustomResources(t *testing.T) {

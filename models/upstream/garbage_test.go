@@ -149,6 +149,38 @@ var lives = map[string]func(family){
 	"an owner in another namespace": func(f family) {
 		f.make("Secret", "child", f.makeIn("default", "ConfigMap", "root"))
 	},
+	"two owners in another namespace": func(f family) {
+		f.make("Secret", "child", f.makeIn("default", "ConfigMap", "one"), f.makeIn("default", "ConfigMap", "two"))
+	},
+	"an owner of another kind, then one in another namespace": func(f family) {
+		root := f.make("ConfigMap", "root")
+		root.Kind = "Secret"
+		f.make("Secret", "child", root, f.makeIn("default", "ConfigMap", "two"))
+	},
+	"an owner by two names": func(f family) {
+		root := f.make("ConfigMap", "root")
+		other := root
+		other.Name = "other"
+		f.make("Secret", "child", root, other)
+	},
+	"an owner that is renamed": func(f family) {
+		root := f.make("ConfigMap", "root")
+		f.make("Secret", "child", root)
+		f.patch("Secret", "child", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"`+string(root.UID)+`"}]}}`)
+		f.Sleep(time.Minute)
+		f.delete("ConfigMap", "root", background)
+	},
+	"an owner of itself": func(f family) {
+		a := f.make("ConfigMap", "a")
+		f.patch("ConfigMap", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"`+string(a.UID)+`","blockOwnerDeletion":true}]}}`)
+		f.delete("ConfigMap", "a", foreground)
+	},
+	"an owner at a version that is not served": func(f family) {
+		root := f.make("Widget", "root")
+		root.APIVersion = "x.example/v1beta1"
+		f.make("Secret", "child", root)
+		f.delete("Widget", "root", background)
+	},
 	"an owner without namespace": func(f family) {
 		role := f.make("ClusterRole", "role")
 		f.make("Secret", "child", role)
