@@ -147,7 +147,7 @@ func hooks(w http.ResponseWriter, r *http.Request) {
 		status(http.StatusConflict, metav1.StatusReasonConflict, "taken")
 	case "warn":
 		answer.Warnings = []string{"mind the gap"}
-	case "label", "annotate", "replace", "broken":
+	case "label", "annotate", "replace", "broken", "spoil":
 		patched(answer, path, more)
 	case "uid":
 		answer.UID = "other"
@@ -181,6 +181,8 @@ func patched(answer *admissionv1.AdmissionResponse, path, more string) {
 		answer.Patch = fmt.Appendf(nil, `[{"op":"add","path":"/metadata/annotations","value":{"a":%q}}]`, more)
 	case "replace":
 		answer.Patch = []byte(`[{"op":"replace","path":"/data","value":{"k":"hooked"}}]`)
+	case "spoil":
+		answer.Patch = []byte(`[{"op":"add","path":"/metadata/managedFields","value":[{"manager":"hook","operation":"Update","apiVersion":"v1"}]}]`)
 	case "broken":
 		answer.Patch = []byte(`[{"op":"remove","path":"/nowhere"}]`)
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -164,9 +166,10 @@ func (c *call) writeOptions(operation string) runtime.Object {
 	return &metav1.UpdateOptions{TypeMeta: meta, DryRun: dryRun, FieldManager: c.manager, FieldValidation: given}
 }
 
-// mutate lets admission change a draft.
+// mutate lets admission change a draft. Repeated owners are dropped afterwards, which for a patch is the first time.
 func (c *call) mutate(operation string, draft, old *object) (*object, error) {
 	if !c.admits() {
+		c.dedupeOwners(draft.meta, true)
 		return draft, nil
 	}
 	a := c.attempt(operation, draft, old, c.writeOptions(operation))
@@ -174,9 +177,20 @@ func (c *call) mutate(operation string, draft, old *object) (*object, error) {
 		return nil, err
 	}
 	if a.draft != draft {
-		c.dedupeOwners(a.draft.meta, true)
+		c.keepOwnership(a.draft.meta, draft.meta.ManagedFields)
 	}
+	c.dedupeOwners(a.draft.meta, true)
 	return a.draft, c.moved(nil)
+}
+
+// keepOwnership puts ownership back that admission has spoilt, as endpoints/handlers/fieldmanager/admission.go does.
+func (c *call) keepOwnership(meta *metav1.ObjectMeta, before []metav1.ManagedFieldsEntry) {
+	err := managedfields.ValidateManagedFields(meta.ManagedFields)
+	if err == nil {
+		return
+	}
+	meta.ManagedFields = before
+	c.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
 }
 
 // validated lets admission judge a draft that is about to be stored.

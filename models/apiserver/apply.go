@@ -3,6 +3,7 @@ package apiserver
 // Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it around apimachinery's field managers.
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"sort"
@@ -38,10 +39,8 @@ func (c *call) apply(sub string) (*Response, error) {
 	}
 	c.applied = true
 	if !exists {
-		c.dedupeOwners(draft.meta, true)
 		return c.createOnUpdate(draft)
 	}
-	c.dedupeOwners(draft.meta, true)
 	stored, err := c.replace(draft, old, sub)
 	if err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (c *call) mergeApplied(old *object, sub string) (*object, error) {
 	if err := c.checkStrict(); err != nil {
 		return nil, err
 	}
-	entries := stamped(managedFieldsOf(out), before, c.s.now())
+	entries := stamped(managedFieldsOf(out), c.s.now(), before)
 	draft, err := c.appliedDraft(out)
 	if err != nil {
 		return nil, err
@@ -157,12 +156,11 @@ func (c *call) appliedDraft(out runtime.Object) (*object, error) {
 // readApply reads the applied configuration, which is YAML or, from most clients, JSON.
 func (c *call) readApply() (*unstructured.Unstructured, error) {
 	patch := &unstructured.Unstructured{Object: map[string]any{}}
-	if strict, err := kjson.UnmarshalStrict(c.req.Body, &patch.Object); err == nil && len(strict) == 0 && patch.Object != nil {
+	// YAML does not have the halves of a character that JSON may write one as.
+	halves := bytes.Contains(c.req.Body, []byte(`\ud`)) || bytes.Contains(c.req.Body, []byte(`\uD`))
+	if strict, err := kjson.UnmarshalStrict(c.req.Body, &patch.Object); err == nil && len(strict) == 0 && patch.Object != nil && !halves {
 		c.plainJSON = true
 		return patch, nil
-	}
-	if _, err := yaml.ToJSON(c.req.Body); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 	}
 	patch.Object = map[string]any{}
 	if err := yaml.Unmarshal(c.req.Body, &patch.Object); err != nil {

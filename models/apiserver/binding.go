@@ -62,6 +62,10 @@ func (c *call) bindPod() (*Response, error) {
 	for k, v := range b.Annotations {
 		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, k, v)
 	}
+	for k, v := range b.Labels {
+		metav1.SetMetaDataLabel(&bound.ObjectMeta, k, v)
+	}
+	bound.Status.NominatedNodeName = ""
 	kept := []corev1.PodCondition{}
 	for _, cond := range bound.Status.Conditions {
 		if cond.Type != corev1.PodScheduled {
@@ -70,7 +74,6 @@ func (c *call) bindPod() (*Response, error) {
 	}
 	bound.Status.Conditions = append(kept, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
 		LastTransitionTime: metav1.NewTime(c.s.now())})
-	c.own(draft, old, "binding")
 	if _, err := c.commit(draft, old); err != nil {
 		return nil, err
 	}

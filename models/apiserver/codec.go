@@ -222,6 +222,9 @@ func (c *call) customDraft(content map[string]any, ver *version) (*object, []err
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(meta.ManagedFields) == 0 {
+		meta.ManagedFields = nil // metadata is written anew, which leaves an empty list out: it clears nothing here
+	}
 	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
 	more, err := ver.schema.coerce(content, c.validation != metav1.FieldValidationIgnore)
 	if err != nil {

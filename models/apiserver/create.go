@@ -37,7 +37,10 @@ const nameAttempts = 8
 // registry/rest/create.go and registry/generic/registry/store.go: it decides which of several faults is reported.
 func (c *call) createObject(draft *object) (*object, error) {
 	meta := draft.meta
-	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
+	if !c.creates {
+		// A creation by update or apply is cleaned when it is stored: who said it owns what is not kept.
+		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
+	}
 	if err := c.matchNamespace(meta); err != nil {
 		return nil, err
 	}
@@ -75,6 +78,7 @@ func (c *call) createObject(draft *object) (*object, error) {
 
 func (c *call) tryCreate(draft *object) (*object, error) {
 	meta := draft.meta
+	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(c.s.now()), c.s.dice.uid()
 	c.prepareCreate(draft)
 	if errs := c.validateCreate(draft); len(errs) > 0 {

@@ -151,16 +151,13 @@ func (s *Server) ownedAfter(w *write, live, draft *object, sub string) []metav1.
 	if live != nil {
 		before = live.meta.ManagedFields
 	}
-	known := before
-	if len(draft.meta.ManagedFields) > 0 && sub == "" {
-		known = draft.meta.ManagedFields // as the writer says they are
-	}
+	said := draft.meta.ManagedFields // which the library takes off
 	fields, err := w.ver.fieldManager(sub)
 	if err != nil {
 		return before
 	}
 	out := fields.UpdateNoErrors(w.ver.runtimeObject(live), w.ver.runtimeObject(draft), w.owner())
-	return stamped(managedFieldsOf(out), known, w.time)
+	return stamped(managedFieldsOf(out), w.time, before, said)
 }
 
 // owner is the name under which a write owns fields (endpoints/handlers/create.go, managerOrUserAgent).
@@ -182,21 +179,17 @@ func (w *write) owner() string {
 	return b.String()
 }
 
-// stamped puts the model's time where the library has put the process's, which it does for what the write has changed,
-// and orders the entries by it as util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
-func stamped(entries, before []metav1.ManagedFieldsEntry, now time.Time) []metav1.ManagedFieldsEntry {
+// stamped puts the model's time where the library has put the process's, which is every time that nobody knows: neither the
+// object nor the writer. The known ones stay, whosever entry the library has moved them to, as it does where it merges old
+// updaters. The entries are ordered by it as util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
+func stamped(entries []metav1.ManagedFieldsEntry, now time.Time, known ...[]metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	out := append([]metav1.ManagedFieldsEntry(nil), entries...)
 	for i := range out {
-		e := &out[i]
-		if e.Time == nil {
-			continue // who applies what is there already owns it since no time at all
+		// Who applies what is there already owns it since no time at all.
+		if e := &out[i]; e.Time != nil && !timeKnown(e.Time, known) {
+			stamp := metav1.NewTime(now)
+			e.Time = &stamp
 		}
-		if old := entryOf(before, e); old != nil && e.Time.Equal(old.Time) {
-			e.Time = old.Time
-			continue
-		}
-		stamp := metav1.NewTime(now)
-		e.Time = &stamp
 	}
 	sort.Slice(out, func(i, j int) bool {
 		p, q := &out[i], &out[j]
@@ -215,23 +208,22 @@ func stamped(entries, before []metav1.ManagedFieldsEntry, now time.Time) []metav
 	return out
 }
 
+func timeKnown(t *metav1.Time, known [][]metav1.ManagedFieldsEntry) bool {
+	for _, entries := range known {
+		for i := range entries {
+			if t.Equal(entries[i].Time) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func seconds(t *metav1.Time) int64 {
 	if t == nil {
 		return 0
 	}
 	return t.Unix()
-}
-
-// entryOf finds the same manager's entry; one who applies keeps it through a change of version.
-func entryOf(entries []metav1.ManagedFieldsEntry, e *metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
-	for i := range entries {
-		o := &entries[i]
-		if o.Manager == e.Manager && o.Operation == e.Operation && o.Subresource == e.Subresource &&
-			(o.APIVersion == e.APIVersion || e.Operation == metav1.ManagedFieldsOperationApply) {
-			return o
-		}
-	}
-	return nil
 }
 
 // onlyTimesDiffer says that ownership is the same but for its times, which alone are no reason for a new revision

@@ -7,6 +7,7 @@ package apiserver
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -132,11 +133,7 @@ func (v *version) runtimeObject(o *object) runtime.Object {
 		o.typed.GetObjectKind().SetGroupVersionKind(o.ver.gvk())
 		return o.typed
 	}
-	content := o.document()
-	if m := o.meta.ManagedFields; m != nil && len(m) == 0 {
-		content["metadata"].(map[string]any)["managedFields"] = []any{}
-	}
-	return &unstructured.Unstructured{Object: content}
+	return &unstructured.Unstructured{Object: o.document()}
 }
 
 func managedFieldsOf(o runtime.Object) []metav1.ManagedFieldsEntry {
@@ -193,6 +190,14 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 	if f.v.kind.builtin == nil {
 		if !untyped || u.GetAPIVersion() == gv.String() {
 			return in, nil
+		}
+		// The converter refuses versions that the definition does not have, but not as types that are not there, which
+		// ownership would forget (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
+		if gv.Group != f.v.kind.group {
+			return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", u.GroupVersionKind().String(), gv)
+		}
+		if !slices.ContainsFunc(f.v.kind.versions, func(v *version) bool { return v.name == gv.Version }) {
+			return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 		}
 		// Strategy None: only the name of the version changes.
 		content := shallowCopy(u.Object)

@@ -134,7 +134,7 @@ func (c *call) scaledFields(w *write, old *object, scale *autoscalingv1.Scale, b
 	if err != nil {
 		return before
 	}
-	return stamped(entries, before, w.time)
+	return stamped(entries, w.time, before)
 }
 
 // applyScale applies the scale in the request to the present one and returns the new scale.
@@ -162,6 +162,6 @@ func (c *call) applyScale(old *object) (*autoscalingv1.Scale, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.applied, c.scaled = true, stamped(entries, before, c.s.now())
+	c.applied, c.scaled = true, stamped(entries, c.s.now(), before)
 	return scale, c.checkStrict()
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -34,11 +35,11 @@ func (c *call) patch(sub string) (*Response, error) {
 	if err := c.patchOptions(kind); err != nil {
 		return nil, err
 	}
+	if err := c.readable(kind); err != nil {
+		return nil, err
+	}
 	if kind == types.ApplyYAMLPatchType {
 		return c.apply(sub)
-	}
-	if !json.Valid(c.req.Body) {
-		return nil, apierrors.NewBadRequest("invalid JSON patch")
 	}
 	old, exists := c.lookup(c.info.Name)
 	if !exists {
@@ -60,7 +61,6 @@ func (c *call) patch(sub string) (*Response, error) {
 	if err := c.matchName(draft.meta); err != nil {
 		return nil, err
 	}
-	c.dedupeOwners(draft.meta, true)
 	if kind != types.StrategicMergePatchType {
 		keepBytes(draft.typed, old.typed)
 	}
@@ -104,6 +104,20 @@ func (c *call) checkPatchType(kind types.PatchType) error {
 		return errPatchType
 	}
 	return unsupportedMediaType(accepted...)
+}
+
+// readable refuses a body that is no document at all, before anything is looked up (validateAndTranscodePatch).
+func (c *call) readable(kind types.PatchType) error {
+	if kind == types.ApplyYAMLPatchType {
+		if _, err := yaml.ToJSON(c.req.Body); err != nil {
+			return apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
+		}
+		return nil
+	}
+	if !json.Valid(c.req.Body) {
+		return apierrors.NewBadRequest("invalid JSON patch")
+	}
+	return nil
 }
 
 // mediaType is a content type without its parameters.

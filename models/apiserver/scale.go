@@ -93,7 +93,12 @@ func (c *call) readScale(sub *subresource) (*object, *autoscalingv1.Scale, error
 		}
 	} else {
 		kind = types.PatchType(mediaType(c.req.Header.Get("Content-Type")))
-		err = c.patchOptions(kind)
+		if err = c.checkPatchType(kind); err == nil {
+			err = c.patchOptions(kind)
+		}
+		if err == nil {
+			err = c.readable(kind)
+		}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -101,7 +102,9 @@ func sameMeta(m, old *metav1.ObjectMeta) bool {
 		equalNumber(m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds) &&
 		maps.Equal(m.Labels, old.Labels) && maps.Equal(m.Annotations, old.Annotations) &&
 		slices.Equal(m.Finalizers, old.Finalizers) && slices.EqualFunc(m.OwnerReferences, old.OwnerReferences, equalOwner) &&
-		m.Generation >= old.Generation && m.ResourceVersion != ""
+		m.Generation >= old.Generation && m.ResourceVersion != "" &&
+		// Managed fields change with every write, and are as the server writes them unless the client has its own word in them.
+		len(metavalidation.ValidateManagedFields(m.ManagedFields, nil)) == 0
 }
 
 func equalNumber(a, b *int64) bool {
