@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 
@@ -156,9 +157,9 @@ func (c *call) appliedDraft(out runtime.Object) (*object, error) {
 // readApply reads the applied configuration, which is YAML or, from most clients, JSON.
 func (c *call) readApply() (*unstructured.Unstructured, error) {
 	patch := &unstructured.Unstructured{Object: map[string]any{}}
-	// YAML does not have the halves of a character that JSON may write one as.
-	halves := bytes.Contains(c.req.Body, []byte(`\ud`)) || bytes.Contains(c.req.Body, []byte(`\uD`))
-	if strict, err := kjson.UnmarshalStrict(c.req.Body, &patch.Object); err == nil && len(strict) == 0 && patch.Object != nil && !halves {
+	// The server's YAML has neither the halves that JSON may write a character as, nor its other way to write a slash.
+	escapes := slices.ContainsFunc([]string{`\ud`, `\uD`, `\/`}, func(s string) bool { return bytes.Contains(c.req.Body, []byte(s)) })
+	if strict, err := kjson.UnmarshalStrict(c.req.Body, &patch.Object); err == nil && len(strict) == 0 && patch.Object != nil && !escapes {
 		c.plainJSON = true
 		return patch, nil
 	}
