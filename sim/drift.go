@@ -19,10 +19,8 @@ const (
 	driftFails = "fail"
 )
 
-// scopeWords begin what narrows a declared fault; its strikes are labelled with what stands before.
-var scopeWords = []string{" in ", " of ", " on ", " named ", " at once"}
-
-// toothless are those of a story's choices that let a fault strike and were never asked for.
+// toothless are those of a story's choices that let a fault strike and were never asked for. Strikes are labelled with the
+// fault's name, without what narrows it.
 func toothless(whole, unused choice.Tape) (lost []string) {
 	var faults []string
 	for _, e := range whole {

@@ -7,10 +7,7 @@ import (
 )
 
 // This file finds out whether the test binary was built with the overlay of exact mode (wavetank overlay), of which nothing else tells. A
-// run that was found with it may not come again without it, so it belongs to the command that replays.
-
-// overlaid is what the command has then. The go command wants a file, and the tool that makes it prints its path.
-const overlaid = ` -overlay="$(wavetank overlay .wavetank)"`
+// run that was found with it may not come again without it, so it belongs to the command that replays ([story.Overlaid]).
 
 // exactly says whether that is so. It is known once the first run has begun.
 var exactly atomic.Bool

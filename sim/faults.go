@@ -44,17 +44,20 @@ func Named(name string) Scope { return func(s *scope) { s.name = name } }
 // has not failed before; after that it waits for 10 s, 20 s and so on.
 func AtOnce() Scope { return func(s *scope) { s.atOnce = true } }
 
-func (s *scope) String() string {
-	var parts []string
-	for _, p := range []struct{ what, value string }{{"in ", s.process}, {"of ", s.kind}, {"on ", s.verb}, {"named ", s.name}} {
-		if p.value != "" {
-			parts = append(parts, p.what+p.value)
+// scopeWords are before what narrows a fault: its process, kind, verb and name, and AtOnce.
+var scopeWords = [...]string{" in ", " of ", " on ", " named ", " at once"}
+
+// String follows the name of a fault.
+func (s *scope) String() (out string) {
+	for i, value := range []string{s.process, s.kind, s.verb, s.name} {
+		if value != "" {
+			out += scopeWords[i] + value
 		}
 	}
 	if s.atOnce {
-		parts = append(parts, "at once")
+		out += scopeWords[len(scopeWords)-1]
 	}
-	return strings.Join(parts, " ")
+	return out
 }
 
 func (s *scope) covers(process, kind, verb string, ref history.Ref) bool {
@@ -152,10 +155,7 @@ func (f *fault) mark(w *World, c *wire.Call, what string) {
 func (f *fault) seen() { f.count.Observed++ }
 
 func (f *fault) String() string {
-	if s := f.scope.String(); s != "" {
-		return f.name + " " + s
-	}
-	return f.name
+	return f.name + f.scope.String()
 }
 
 // FaultCount says what became of a declared fault, over all runs of a campaign.

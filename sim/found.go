@@ -182,7 +182,7 @@ func (c *campaign) command(path string) string {
 		command += fmt.Sprintf(" -sim.max-steps=%d", c.settings.maxSteps)
 	}
 	if exactly.Load() {
-		command += overlaid
+		command += " " + story.Overlaid
 	}
 	return command
 }

@@ -158,8 +158,8 @@ func home(path, pkg string) string {
 	}
 }
 
-// overlaid stands for an overlay that is yet to be made, as the commands of stories have it that were found with one.
-const overlaid = "-overlay=$(wavetank overlay .wavetank)"
+// overlaid is story.Overlaid without its quotes: it stands for an overlay that is yet to be made.
+var overlaid = strings.ReplaceAll(story.Overlaid, `"`, "")
 
 // harmless are words without which the story would not be the same.
 var harmless = regexp.MustCompile(`^(-race|-tags=[\w.,]+|-sim\.max-steps=[0-9]+)$`)

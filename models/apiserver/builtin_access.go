@@ -171,18 +171,14 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
 	if ref.Name != "" {
-		for _, msg := range content.IsPathSegmentName(ref.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), ref.Name, msg))
-		}
+		errs = append(errs, invalid(path.Child("name"), ref.Name, content.IsPathSegmentName(ref.Name))...)
 	}
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
 			if s.Name != "" {
-				for _, msg := range apivalidation.ValidateServiceAccountName(s.Name, false) {
-					errs = append(errs, field.Invalid(at.Child("name"), s.Name, msg))
-				}
+				errs = append(errs, invalid(at.Child("name"), s.Name, apivalidation.ValidateServiceAccountName(s.Name, false))...)
 			}
 			errs = append(errs, subjectGroupErrors(s, "", at)...)
 			if s.Namespace == "" && !namespaced {

@@ -112,18 +112,14 @@ func validateConfigMap(m *corev1.ConfigMap) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
 	for _, key := range sortedKeys(m.Data) {
-		for _, msg := range validation.IsConfigMapKey(key) {
-			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, msg))
-		}
+		errs = append(errs, invalid(field.NewPath("data").Key(key), key, validation.IsConfigMapKey(key))...)
 		if _, twice := m.BinaryData[key]; twice {
 			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
 		}
 		size += len(m.Data[key])
 	}
 	for _, key := range sortedKeys(m.BinaryData) {
-		for _, msg := range validation.IsConfigMapKey(key) {
-			errs = append(errs, field.Invalid(field.NewPath("binaryData").Key(key), key, msg))
-		}
+		errs = append(errs, invalid(field.NewPath("binaryData").Key(key), key, validation.IsConfigMapKey(key))...)
 		size += len(m.BinaryData[key])
 	}
 	if size > corev1.MaxSecretSize {

@@ -44,9 +44,7 @@ func podSpecErrors(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
 	}
 	if s.ServiceAccountName != "" {
-		for _, msg := range apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false) {
-			errs = append(errs, field.Invalid(path.Child("serviceAccountName"), s.ServiceAccountName, msg))
-		}
+		errs = append(errs, invalid(path.Child("serviceAccountName"), s.ServiceAccountName, apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))...)
 	}
 	return errs
 }
@@ -62,9 +60,7 @@ func volumeErrors(volumes []corev1.Volume, path *field.Path) (map[string]bool, f
 		case seen[volumes[i].Name]:
 			errs = append(errs, field.Duplicate(name, volumes[i].Name))
 		default:
-			for _, msg := range validation.IsDNS1123Label(volumes[i].Name) {
-				errs = append(errs, field.Invalid(name, volumes[i].Name, msg))
-			}
+			errs = append(errs, invalid(name, volumes[i].Name, validation.IsDNS1123Label(volumes[i].Name))...)
 		}
 		seen[volumes[i].Name] = true
 	}
@@ -83,9 +79,7 @@ func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *f
 	case seen[c.Name]:
 		errs = append(errs, field.Duplicate(path.Child("name"), c.Name))
 	default:
-		for _, msg := range validation.IsDNS1123Label(c.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), c.Name, msg))
-		}
+		errs = append(errs, invalid(path.Child("name"), c.Name, validation.IsDNS1123Label(c.Name))...)
 	}
 	seen[c.Name] = true
 	if c.Image == "" {
@@ -104,9 +98,7 @@ func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *f
 			errs = append(errs, field.Required(at, ""))
 			continue
 		}
-		for _, msg := range validation.IsValidPortNum(int(c.Ports[i].ContainerPort)) {
-			errs = append(errs, field.Invalid(at, c.Ports[i].ContainerPort, msg))
-		}
+		errs = append(errs, invalid(at, c.Ports[i].ContainerPort, validation.IsValidPortNum(int(c.Ports[i].ContainerPort)))...)
 	}
 	for i := range c.Env {
 		at := path.Child("env").Index(i).Child("name")

@@ -68,9 +68,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	data := field.NewPath("data")
 	size := 0
 	for _, key := range sortedKeys(s.Data) {
-		for _, msg := range validation.IsConfigMapKey(key) {
-			errs = append(errs, field.Invalid(data.Key(key), key, msg))
-		}
+		errs = append(errs, invalid(data.Key(key), key, validation.IsConfigMapKey(key))...)
 		size += len(s.Data[key])
 	}
 	if size > corev1.MaxSecretSize {

@@ -174,22 +174,14 @@ func validateService(s *corev1.Service) field.ErrorList {
 		case port.Name != "" && names[port.Name]:
 			errs = append(errs, field.Duplicate(at.Child("name"), port.Name))
 		case port.Name != "":
-			for _, msg := range validation.IsDNS1123Label(port.Name) {
-				errs = append(errs, field.Invalid(at.Child("name"), port.Name, msg))
-			}
+			errs = append(errs, invalid(at.Child("name"), port.Name, validation.IsDNS1123Label(port.Name))...)
 		}
 		names[port.Name] = true
-		for _, msg := range validation.IsValidPortNum(int(port.Port)) {
-			errs = append(errs, field.Invalid(at.Child("port"), port.Port, msg))
-		}
+		errs = append(errs, invalid(at.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port)))...)
 		if port.TargetPort.Type == intstr.Int {
-			for _, msg := range validation.IsValidPortNum(port.TargetPort.IntValue()) {
-				errs = append(errs, field.Invalid(at.Child("targetPort"), port.TargetPort, msg))
-			}
+			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort, validation.IsValidPortNum(port.TargetPort.IntValue()))...)
 		} else {
-			for _, msg := range validation.IsValidPortName(port.TargetPort.StrVal) {
-				errs = append(errs, field.Invalid(at.Child("targetPort"), port.TargetPort, msg))
-			}
+			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort, validation.IsValidPortName(port.TargetPort.StrVal))...)
 		}
 	}
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {

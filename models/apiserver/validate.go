@@ -240,3 +240,11 @@ func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
 		}
 	}
 }
+
+// invalid is a field error for each message about a value.
+func invalid(path *field.Path, value any, messages []string) (errs field.ErrorList) {
+	for _, message := range messages {
+		errs = append(errs, field.Invalid(path, value, message))
+	}
+	return errs
+}

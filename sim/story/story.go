@@ -26,6 +26,9 @@ import (
 // Format is the version of the file format that this package writes.
 const Format = 1
 
+// Overlaid is the word that a replay command has, as one types it, where the run was found with the overlay of exact mode.
+const Overlaid = `-overlay="$(wavetank overlay .wavetank)"`
+
 // Story is a minimised failing run.
 type Story struct {
 	Test     string // name of the test, as go test -run takes it
