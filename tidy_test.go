@@ -156,7 +156,8 @@ func TestImportersOfSimStayLight(t *testing.T) {
 // may lists the places that may do what the rest may not, and why. A path that ends with a slash stands for all below.
 var may = map[string]map[string]string{
 	"time.Now": {
-		"sim/check.go":                  "the budget of a campaign is real time",
+		"sim/check.go":                  "a campaign says how much real time it took",
+		"sim/budget.go":                 "the budget of a campaign is real time where the system reports no CPU time",
 		"sim/result.go":                 "dates the record of a campaign in real time",
 		"sim/run.go":                    "hands the bubble's clock to the API model",
 		"sim/actors.go":                 "shows built-in controllers the bubble's clock",

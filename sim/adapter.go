@@ -37,10 +37,17 @@ type Host interface {
 // opened on.
 func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 
-// Warnings says, in a sentence each, which declared faults never struck in a campaign that made all its runs, and which
-// process never brought a reconcile to a good end: what the scenario says that it tries, it does not. It names controllers
-// that cannot be observed, objects of built-in kinds that a cluster would act upon and nobody in the world does or watches, kept stories
-// whose faults no longer strike, and, of a shard, what it did not reach of a Sometimes.
+// Warnings says, in a sentence each, what makes a campaign say less than it seems to:
+//
+//   - it ended with fewer than 20 runs, or before a Sometimes was reached;
+//   - a declared fault was never injected: at none of 200 opportunities or in none of 20 runs, or it had no opportunity;
+//   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
+//   - no process was started in any run;
+//   - a controller cannot be observed;
+//   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
+//   - the code never comes to the faults of a kept story.
+//
+// A campaign that found a failure is not accused of what it did not try.
 func (r Report) Warnings() []string {
 	var out []string
 	for _, name := range r.unseen {
@@ -62,24 +69,45 @@ func (r Report) Warnings() []string {
 			out = append(out, m+", unless another shard does; wavetank merge tells")
 		}
 	}
-	if !r.Complete || testing.Short() || r.Runs < enoughToStrike {
-		return out
+	return append(out, r.untried()...)
+}
+
+// untried says, in a sentence each, what a search that found nothing did not try. Each depends on what was seen, and not on
+// whether all runs were made.
+func (r Report) untried() (out []string) {
+	if r.searched == 0 || r.Failure != nil && !r.Complete {
+		return nil
 	}
-	for _, f := range r.Faults {
-		if s := f.idle(r.Runs); s != "" {
-			out = append(out, s)
+	say := func(sentence string) {
+		if sentence != "" {
+			out = append(out, sentence)
 		}
 	}
+	say(r.few())
+	if r.idle == r.searched {
+		say(fmt.Sprintf("no process was started in %d runs, so what holds says nothing of a program; start one with w.Start", r.searched))
+	}
+	for _, f := range r.Faults {
+		say(f.idle(r.Runs))
+	}
 	for _, o := range r.outcomes {
-		if s := o.vain(r.Runs); s != "" {
-			out = append(out, s)
+		say(o.vain(r.Runs))
+	}
+	if !r.Complete && r.shards <= 1 && !testing.Short() {
+		for _, s := range r.unreached() {
+			say(s + ", and the time was up before all runs were made")
 		}
 	}
 	return out
 }
 
-// enoughToStrike is after how many runs a fault that never struck is worth a warning.
-const enoughToStrike = 20
+// enoughRuns, enoughOpportunities and enoughReconciles are each evidence enough: for a fault that was never injected, and for a
+// process whose every reconcile failed.
+const (
+	enoughRuns          = 20
+	enoughOpportunities = 200
+	enoughReconciles    = 10
+)
 
 // Err is what [Check] would fail the test with; nil if it would pass.
 func (r Report) Err() error {
@@ -108,6 +136,11 @@ func (r Report) missed() (missed []string) {
 	if !r.Complete || testing.Short() {
 		return nil
 	}
+	return r.unreached()
+}
+
+// unreached says what no run has reached.
+func (r Report) unreached() (missed []string) {
 	for _, p := range r.Sometimes {
 		if p.Reached == 0 {
 			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs: the scenario does not explore what it says it does",

@@ -33,8 +33,10 @@ type ExploreOption func(*settings)
 // Runs sets the number of runs; 0 means as many as the time allows.
 func Runs(n int) ExploreOption { return func(s *settings) { s.runs = n } }
 
-// For limits the real time of all runs; 0 means no limit.
-func For(d time.Duration) ExploreOption { return func(s *settings) { s.budget = d } }
+// For limits the CPU time that the process spends on all runs; 0 means no limit. Where the system reports no CPU time, it
+// limits the real time. Without For and -sim.for the limit is 5 s; a campaign with fewer than 20 runs then goes on until it has
+// made 20 or has used 30 s.
+func For(d time.Duration) ExploreOption { return func(s *settings) { s.budget, s.strict = d, true } }
 
 // Seed sets the base seed.
 func Seed(n uint64) ExploreOption {
@@ -100,6 +102,9 @@ type Report struct {
 	Seed    uint64        // base seed
 	Runs    int           // runs made, the failing one included, those for shrinking not
 	Elapsed time.Duration // real time, shrinking included
+	// Spent is the CPU time that this process spent on runs, or the real time where the system reports no CPU time.
+	// Shrinking is not included.
+	Spent time.Duration
 	// Steps, Reconciles and Requests (to the API servers and to the outside) are those of all runs together, Virtual their
 	// virtual time.
 	Steps      int
@@ -126,6 +131,9 @@ type Report struct {
 	unseen   []string // controllers that were not observed
 	unheeded []unheeded
 	shards   int // that the campaign was divided into
+	planned  int // runs that this process was to make; 0 means as many as the time allows
+	searched int // runs made in search of failures, those of earlier processes included; kept stories are not
+	idle     int // searched runs in which no process was started
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 }
@@ -139,6 +147,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	t.Helper()
 	lookAgain()
 	s := flags
+	s.strict = given("sim.for", "SIM_FOR")
 	s.undisturbed = &undisturbed{}
 	s.host = testHost{t}
 	if testing.Short() && !given("sim.runs", "SIM_RUNS") {
@@ -167,6 +176,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	defer process.Enter(runLog(), process.Outside{})()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
+	c.report.planned = s.planned()
 	defer watch(t.Name(), s.hang, c.hung)()
 	began := time.Now()
 	c.run(began)
@@ -236,7 +246,7 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	if c.settings.strategy == "rapid" {
-		c.byRapid(time.Now())
+		c.byRapid()
 		c.save(search, 0, began, true)
 		return
 	}
@@ -247,13 +257,14 @@ func (c *campaign) run(began time.Time) {
 		return
 	}
 	i := c.resume(search)
-	searched, made := time.Now(), 0
+	spent, made := newEffort(cpuTime), 0
 	if c.report.Failure != nil && !s.keepGoing {
 		c.stands() // an earlier process has found it, and what it wrote down stays
 		return
 	}
 	for ; s.runs == 0 || i < s.runs; i++ {
-		if s.budget > 0 && made > 0 && time.Since(searched) > s.budget {
+		c.report.Spent = spent.spent()
+		if made > 0 && s.exhausted(c.report.searched, c.report.Spent) {
 			c.save(search, i, began, true)
 			return
 		}
@@ -280,7 +291,7 @@ func (c *campaign) run(began time.Time) {
 		}
 		c.save(search, i+1, began, false)
 	}
-	c.report.Complete = true
+	c.report.Complete, c.report.Spent = true, spent.spent()
 	c.save(search, s.runs, began, true)
 }
 
@@ -294,6 +305,15 @@ func (c *campaign) keepPace(run int, strategy string, res *result, took time.Dur
 	if n%every == 0 {
 		c.pace.Growth = append(c.pace.Growth, story.Growth{Runs: n, Features: s.evolve.Features()})
 	}
+}
+
+// searched adds a run that was made in search of failures to the report.
+func (c *campaign) searched(res *result) {
+	c.report.searched++
+	if res.processes == 0 {
+		c.report.idle++
+	}
+	c.count(res)
 }
 
 // count adds a run to the report.

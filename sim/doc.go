@@ -43,8 +43,11 @@
 //
 // See go test -args -h for the -sim.* flags. Each has an environment twin (SIM_RUNS, …), because a flag given to ./...
 // fails in packages that do not import sim. Give -count=1 with them where a second run should not be the first one's
-// cached result, as with SIM_SEED=random. By default a scenario runs 100 times or for 5 s of real time (20
-// times with -short), from a base seed fixed by the test's name.
+// cached result, as with SIM_SEED=random. By default a scenario runs 100 times (20 times with -short), from a
+// base seed fixed by the test's name. It ends earlier when it has used 5 s of CPU time and made 20 runs, or used 30 s. A
+// campaign that ends with fewer than 20 runs says so in one line on its output, which go test hides where packages are
+// named: it shows what a passing test writes only with -v or -json, and in the package's own directory (go test without
+// a package). wavetank run shows it always.
 //
 // # Limits
 //

@@ -169,8 +169,11 @@ type FaultCount struct {
 // strikes asks whether the fault strikes at a point, and how (0 is not at all). rare and often are the odds, one in so
 // many, of the two degrees of eagerness.
 func (f *fault) strikes(w *World, where string, n, rare, often int) int {
+	if w.healed {
+		return 0
+	}
 	f.count.Could++
-	if f.eager == 0 || w.healed {
+	if f.eager == 0 {
 		return 0
 	}
 	odds := rare
@@ -184,10 +187,11 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 	return v
 }
 
-// idle says, in a sentence, that a fault never struck in a campaign and why that may be; "" if it did.
+// idle says, in a sentence, that a fault never struck in a campaign and why that may be; "" if it did, or if there is too
+// little evidence.
 func (c FaultCount) idle(runs int) string {
 	switch {
-	case c.Struck > 0:
+	case c.Struck > 0, c.Could > 0 && c.Could < enoughOpportunities && runs < enoughRuns:
 		return ""
 	case c.Could == 0:
 		return fmt.Sprintf("fault %s never had a point to strike at in %d runs: look at its scope, or do not declare it", c.Fault, runs)

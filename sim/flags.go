@@ -16,7 +16,8 @@ import (
 // not import sim.
 type settings struct {
 	runs        int
-	budget      time.Duration
+	budget      time.Duration // CPU time
+	strict      bool          // the budget was given and not left to the default
 	seed        string
 	strategy    string
 	replay      string
@@ -43,7 +44,8 @@ var flags settings
 
 func init() {
 	flag.IntVar(&flags.runs, "sim.runs", env("RUNS", 100, strconv.Atoi), "runs per scenario; 0 means as many as -sim.for allows (env SIM_RUNS)")
-	flag.DurationVar(&flags.budget, "sim.for", env("FOR", 5*time.Second, time.ParseDuration), "real time per scenario; 0 means no limit (env SIM_FOR)")
+	flag.DurationVar(&flags.budget, "sim.for", env("FOR", defaultBudget, time.ParseDuration), "CPU time per scenario; 0 means no limit; left to the default, a scenario makes 20 runs "+
+		"or uses 30s even so (env SIM_FOR)")
 	flag.StringVar(&flags.seed, "sim.seed", env("SEED", "", text), "base seed: a number, \"random\", or empty for one fixed by the test's name (env SIM_SEED)")
 	flag.StringVar(&flags.strategy, "sim.strategy", env("STRATEGY", "portfolio", text), "how tapes are made: "+strings.Join(strategies, ", ")+" (env SIM_STRATEGY)")
 	flag.IntVar(&flags.bound, "sim.bound", env("BOUND", 2, strconv.Atoi), "disturbances in a run of the exhaustive strategy, at most (env SIM_BOUND)")

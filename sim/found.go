@@ -268,6 +268,7 @@ func (r *Report) report(t *testing.T) {
 		t.Error(err)
 	}
 	r.sayDrift()
+	r.printFew()
 	for _, s := range r.Warnings() {
 		t.Logf("sim: warning: %s", s)
 	}

@@ -53,8 +53,14 @@ func progressLine(r *Report, s settings, elapsed time.Duration) string {
 		line = fmt.Sprintf("%s: %d of %d runs", r.Name, r.Runs, s.runs)
 		left = time.Duration(float64(s.runs-r.Runs) / rate * float64(time.Second))
 	}
-	if s.budget > 0 && (left < 0 || s.budget-elapsed < left) {
-		left = s.budget - elapsed
+	if s.budget > 0 {
+		allowed := s.budget - r.Spent // on a quiet machine CPU time goes on as real time does
+		if more := fewRuns - r.searched; !s.strict && more > 0 && rate > 0 {
+			allowed = max(allowed, min(time.Duration(float64(more)/rate*float64(time.Second)), longestBudget-r.Spent))
+		}
+		if left < 0 || allowed < left {
+			left = max(0, allowed)
+		}
 	}
 	struck := 0
 	for _, f := range r.Faults {

@@ -13,8 +13,8 @@ func TestProgressSaysHowFarACampaignIs(t *testing.T) {
 	if want := "TestX: 340 of 1000 runs, 170/s, 4s left, 812 faults struck, no failure"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	r.Failure = &Failure{}
-	got = progressLine(r, settings{budget: 10 * time.Second}, 2*time.Second)
+	r.Failure, r.Spent = &Failure{}, 2*time.Second
+	got = progressLine(r, settings{budget: 10 * time.Second, strict: true}, 2*time.Second)
 	if want := "TestX: 340 runs, 170/s, 8s left, 812 faults struck, shrinking a failure"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

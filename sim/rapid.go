@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -142,9 +141,9 @@ func (c *capture) Fail()                     { c.failed = true }
 func (c *capture) Failed() bool              { return c.failed }
 
 // byRapid lets rapid make the tapes: every choice is a draw, and rapid's own shrinking runs before ours.
-func (c *campaign) byRapid(began time.Time) {
+func (c *campaign) byRapid() {
 	s := c.settings
-	before := c.report.Runs // stories that are kept have been played
+	spent := newEffort(cpuTime)
 	defer setFlags(map[string]string{
 		"rapid.checks": strconv.Itoa(max(s.runs, 1)), "rapid.seed": strconv.FormatUint(c.report.Seed|1, 10),
 		"rapid.nofailfile": "true", "rapid.shrinktime": s.shrink.String(),
@@ -161,25 +160,26 @@ func (c *campaign) byRapid(began time.Time) {
 			}
 		}()
 		rapid.Check(tb, func(rt *rapid.T) {
-			if s.budget > 0 && first == nil && c.report.Runs > before && time.Since(began) > s.budget {
+			if first == nil && c.report.searched > 0 && s.exhausted(c.report.searched, spent.spent()) {
 				return
 			}
 			res := execute(c.t, c.scenario, drawing(rt), s)
 			if first == nil {
-				c.count(res)
+				c.searched(res)
 			}
 			if res.verdict == nil || first != nil && !res.verdict.same(first.verdict) {
 				return
 			}
 			if first == nil {
-				first, found = res, c.report.Runs-before-1
+				first, found = res, c.report.searched-1
 			}
 			smallest = res
 			rt.Fatalf("%s", res.verdict.Property)
 		})
 	}()
+	c.report.Spent = spent.spent()
 	if first == nil {
-		c.report.Complete = s.runs > 0 && c.report.Runs-before >= s.runs
+		c.report.Complete = s.runs > 0 && c.report.searched >= s.runs
 		return
 	}
 	c.found(found, c.report.Seed, "rapid", first, smallest)

@@ -154,7 +154,7 @@ func (c *campaign) resume(s *search) int {
 	r := &c.report
 	kept := r.Findings
 	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled
-	r.Findings, c.before = old.Findings, old.Elapsed
+	r.Findings, c.before, r.searched = old.Findings, old.Elapsed, old.Runs
 	for _, f := range kept {
 		if !slices.ContainsFunc(r.Findings, func(have story.Finding) bool { return have.Cause == f.Cause }) {
 			r.Findings = append(r.Findings, f)

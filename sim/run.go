@@ -79,6 +79,7 @@ type result struct {
 	outcomes   []outcomes
 	unseen     []string // controllers that were not observed
 	unheeded   []unheeded
+	processes  int      // that were started
 	compares   bool     // with the undisturbed run
 	ignored    []string // functions whose goroutines may be left behind
 }
@@ -228,7 +229,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
 		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
-		r.unheeded = w.unheeded()
+		r.unheeded, r.processes = w.unheeded(), len(w.procs.Processes())
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)

@@ -76,7 +76,7 @@ func (s *search) plan(o choice.Oracle) *result {
 
 func (s *search) run(o choice.Oracle) *result {
 	res := execute(s.c.t, s.c.scenario, o, s.c.settings)
-	s.c.count(res)
+	s.c.searched(res)
 	return res
 }
 

@@ -49,7 +49,7 @@ func addOutcomes(all []outcomes, o outcomes) []outcomes {
 
 // vain says, in a sentence, that a process achieved nothing in a campaign; "" if it did.
 func (o outcomes) vain(runs int) string {
-	if o.ended == 0 || o.failed < o.ended {
+	if o.ended == 0 || o.failed < o.ended || o.ended < enoughReconciles && runs < enoughRuns {
 		return ""
 	}
 	return fmt.Sprintf("every reconcile of process %q failed in %d runs, so what holds may hold because nothing is done; the last one ended with %s", o.process, runs, o.failure)
@@ -60,7 +60,7 @@ func (r *Report) tried() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d runs in %v", r.Runs, r.Elapsed.Round(10*time.Millisecond))
 	if !r.Complete {
-		fmt.Fprintf(&b, " (then the time was up: -sim.for)")
+		fmt.Fprintf(&b, " (then the CPU time of -sim.for was used up)")
 	}
 	failed := 0
 	for _, o := range r.outcomes {

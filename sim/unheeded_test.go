@@ -51,6 +51,7 @@ func TestUnheededObjectsAreAWarning(t *testing.T) {
 				w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one"}})
 				w.Settle()
 			}, sim.Runs(3), sim.For(0), sim.Verify(0)).Warnings()
+			got = slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "no process was started") })
 			if len(got) != len(row.want) {
 				t.Fatalf("warnings %q, want ones of %q", got, row.want)
 			}

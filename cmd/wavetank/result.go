@@ -134,12 +134,15 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 // summary prints what campaigns have come to, and says whether one that was complete never reached a probe.
 func summary(out io.Writer, results []*story.Result) (missed bool) {
 	for _, r := range results {
-		state := "complete"
+		state, runs := "complete", fmt.Sprint(r.Runs)
 		if !r.Complete {
 			state = "not complete"
+			if r.Planned > 0 {
+				runs = fmt.Sprintf("%d of %d", r.Runs, r.Planned)
+			}
 		}
-		fmt.Fprintf(out, "%s: %d runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
-			r.Test, r.Runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
+		fmt.Fprintf(out, "%s: %s runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
+			r.Test, runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
 		for _, f := range r.Faults {
 			if f.Struck == 0 {
 				fmt.Fprintf(out, "  %s never struck (%d points)\n", f.Fault, f.Could)

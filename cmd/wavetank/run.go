@@ -56,7 +56,7 @@ func runCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows (default: what the tests say)")
-	f.DurationVar(&o.budget, "for", 0, "real time per scenario (default: what the tests say; with --runs no limit)")
+	f.DurationVar(&o.budget, "for", 0, "CPU time of each process per scenario (default: what the tests say; with --runs no limit)")
 	f.StringVar(&o.seed, "seed", "", "base seed: a number or \"random\" (default: fixed by each test's name)")
 	f.StringVar(&o.strategy, "strategy", "", "how tapes are made, see go test -args -h (default portfolio)")
 	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")

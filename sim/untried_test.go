@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheDefaultBudgetAllowsTwentyRuns(t *testing.T) {
+	for _, row := range []struct {
+		s     settings
+		runs  int
+		spent time.Duration
+		want  bool
+	}{
+		{settings{budget: defaultBudget}, 100, 4 * time.Second, false},
+		{settings{budget: defaultBudget}, 20, 6 * time.Second, true},
+		{settings{budget: defaultBudget}, 19, 6 * time.Second, false},
+		{settings{budget: defaultBudget}, 5, 31 * time.Second, true},
+		{settings{budget: time.Second, strict: true}, 5, 2 * time.Second, true},
+		{settings{}, 5, time.Hour, false},
+	} {
+		if got := row.s.exhausted(row.runs, row.spent); got != row.want {
+			t.Errorf("%+v: %d runs in %v: exhausted is %v", row.s, row.runs, row.spent, got)
+		}
+	}
+}
+
+// Where the system reports no CPU time, real time counts.
+func TestEffortWithoutCPUTime(t *testing.T) {
+	e := newEffort(func() time.Duration { return 0 })
+	time.Sleep(10 * time.Millisecond)
+	if d := e.spent(); d < 10*time.Millisecond {
+		t.Errorf("%v were spent", d)
+	}
+	cpu := time.Second
+	e = newEffort(func() time.Duration { return cpu })
+	cpu += 3 * time.Second
+	if d := e.spent(); d != 3*time.Second {
+		t.Errorf("%v were spent", d)
+	}
+}
+
+// A fault that was not injected at many opportunities is named after few runs; one with few opportunities after many.
+func TestAFaultIsIdleByEvidence(t *testing.T) {
+	for _, row := range []struct {
+		count FaultCount
+		runs  int
+		want  bool
+	}{
+		{FaultCount{Fault: "Crash(a)", Could: 1196}, 5, true},
+		{FaultCount{Fault: "Crash(a)", Could: 199}, 5, false},
+		{FaultCount{Fault: "Crash(a)", Could: 199}, 20, true},
+		{FaultCount{Fault: "Crash(a)"}, 1, true},
+		{FaultCount{Fault: "Crash(a)", Could: 1196, Struck: 1}, 100, false},
+	} {
+		r := Report{Runs: row.runs, searched: row.runs, Faults: []FaultCount{row.count}, Complete: true}
+		if got := strings.Contains(strings.Join(r.Warnings(), "\n"), "Crash(a)"); got != row.want {
+			t.Errorf("%+v in %d runs: warned %v", row.count, row.runs, got)
+		}
+		r.Complete, r.Failure = false, &Failure{}
+		if len(r.Warnings()) > 0 {
+			t.Errorf("%+v: a failure is accused: %q", row.count, r.Warnings())
+		}
+	}
+}
