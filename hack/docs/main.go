@@ -29,6 +29,8 @@ type page struct {
 	dir   string // of the package, below the root
 	// names are the functions, in the order of the page.
 	names []string
+	// tables are shown after the functions of these names.
+	tables map[string]table
 }
 
 var pages = []page{
@@ -39,6 +41,7 @@ var pages = []page{
 			"ActionableStatus", "AtMostOnce", "ExactlyOnce", "NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder",
 			"BoundedRecords", "NoLostUpdate", "CrashSafe",
 		},
+		tables: map[string]table{"CrashSafe": allocated},
 	},
 	{
 		file: "docs/faults.md", title: "Faults", dir: "sim", intro: faults,
@@ -47,6 +50,20 @@ var pages = []page{
 			"RacingRequeue", "LostReply", "Conflict", "ServerError", "Unreachable", "Rejected", "Forbidden", "WebhookDown", "SlowNamespace",
 			"SlowEffect", "FailedEffect", "DoubledEffect", "Vary", "ListThenWatch",
 		},
+	},
+}
+
+// allocated is what CrashSafe leaves aside because a cluster allocates it.
+var allocated = table{
+	intro: "What a cluster allocates is left aside. The files are those of kubernetes/kubernetes.",
+	files: []string{"sim/property/allocated.go"},
+	name:  "allocated",
+	columns: []column{
+		{head: "kind", field: "kind"},
+		{head: "field", field: "path", code: true, empty: "the whole object"},
+		{head: "if", field: "when", code: true, empty: "always"},
+		{head: "copies, too", field: "copied", empty: "no"},
+		{head: "upstream", field: "upstream", code: true},
 	},
 }
 
@@ -127,6 +144,13 @@ func (p page) render(root string) ([]byte, error) {
 			b.WriteString("\n")
 			b.Write(p.markdown(pkg, e.Doc))
 			fmt.Fprintf(&b, "```go\n%s\n```\n", body(fset, e))
+		}
+		if t, ok := p.tables[name]; ok {
+			text, err := t.render(root)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(text)
 		}
 	}
 	return b.Bytes(), nil

@@ -25,7 +25,12 @@ func TestPagesAreFresh(t *testing.T) {
 
 // A page that names what is not there, or what has no example, is refused.
 func TestIncompletePagesAreRefused(t *testing.T) {
-	for _, p := range []page{{dir: "sim/property", names: []string{"NoSuchProperty"}}, {dir: "sim/history", names: []string{"Clock"}}} {
+	for _, p := range []page{
+		{dir: "sim/property", names: []string{"NoSuchProperty"}},
+		{dir: "sim/history", names: []string{"Clock"}},
+		{dir: "sim/property", names: []string{"CrashSafe"}, tables: map[string]table{
+			"CrashSafe": {files: []string{"sim/property/state.go"}, name: "noSuchList"}}},
+	} {
 		if text, err := p.render(filepath.Join("..", "..")); err == nil {
 			t.Errorf("%v gives %s", p, text)
 		}

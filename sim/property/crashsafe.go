@@ -1,0 +1,238 @@
+package property
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// CrashSafe holds when a settled world is in the state that it would be in if nothing had gone
+// wrong: faults may change when and how often things happen, not what remains. For Eventually.
+// undisturbed is what [sim.World.Undisturbed] returns; the n-th Settle is compared with the n-th
+// Settle there. Without patterns all objects but Leases and Events are compared. A violation names
+// the first fields that differ, in order, with both values.
+//
+// What differs between any two runs is not compared, wherever it is written: UIDs and generated
+// names. Nor are resource versions, generations, managed fields, times, and the annotation that
+// sim.Conflict leaves. Nor is what a cluster allocates, as the table in docs/properties.md says. A
+// field of the table is compared if it says that nothing was allocated, as clusterIP: None does. A
+// value that is copied is one that still exists: an address that no pod has any longer differs.
+//
+// Where the property "settles" is switched off, a world that has not settled is compared with none.
+// The scenario itself must not depend on choices: this property cannot distinguish random input of
+// the world from a mistake of a controller.
+//
+// [sim.World.Undisturbed]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Undisturbed
+func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.History) error {
+	return perRun(func() judge {
+		there, here := &states{of: of}, &states{of: of}
+		settled := 0
+		read := 0
+		return judge{
+			event: func(_ *history.History, e *history.Event) error {
+				here.take(e)
+				if e.Kind == history.Settled {
+					settled++
+				}
+				return nil
+			},
+			now: func(h *history.History) error {
+				if undisturbed == nil || undisturbed == h || !here.rest {
+					return nil // this is the undisturbed run, or it has not been made yet
+				}
+				for ; read < len(undisturbed.Events) && there.settled < settled; read++ {
+					there.take(&undisturbed.Events[read])
+				}
+				if there.settled < settled {
+					return nil // it did not come that far
+				}
+				diff := difference(there.bodies(), here.bodies())
+				if breaks("CrashSafe: another state", diff != "") {
+					return fmt.Errorf("at %s the world differs from the undisturbed run: %s",
+						history.Clock(h.Now()), diff)
+				}
+				return nil
+			},
+		}
+	})
+}
+
+// states follows the objects of a run.
+type states struct {
+	of      []history.Ref
+	live    map[history.Ref][]byte
+	settled int  // how many Settles there were
+	rest    bool // the latest event was one
+	// drawn is, by what the server has drawn at random, what to read in its place: UIDs and
+	// generated names.
+	drawn map[string]string
+}
+
+func (s *states) take(e *history.Event) {
+	if s.live == nil {
+		s.live, s.drawn = map[history.Ref][]byte{}, map[string]string{}
+	}
+	s.rest = e.Kind == history.Settled
+	for _, c := range e.Changes {
+		if c.Type == "ADDED" {
+			s.drawn[c.UID] = "a UID"
+			if g := metadataOf(c.Object, "generateName").GenerateName; g != "" && g != c.Ref.Name {
+				s.drawn[c.Ref.Name] = g + "…"
+			}
+		}
+		// Objects with allocated values are kept even if they are not compared: their values may be
+		// copied.
+		if delete(s.live, c.Ref); c.Type != "DELETED" && (anyOf(s.of, c.Ref) || rowsOf[kindOf(c.Ref)] != nil) {
+			s.live[c.Ref] = c.Object
+		}
+	}
+	if e.Kind == history.Settled {
+		s.settled++
+	}
+}
+
+// bodies are the objects without what differs between any two runs. Objects with generated names
+// share one place.
+func (s *states) bodies() map[history.Ref][]any {
+	copies := map[string]bool{}
+	kept := map[history.Ref]map[string]any{}
+	for ref, object := range s.live {
+		var o map[string]any
+		if json.Unmarshal(object, &o) != nil {
+			continue
+		}
+		if o = without(ref, o, func(v any) { copies[asText(v)] = true }); o != nil && anyOf(s.of, ref) {
+			kept[ref] = o
+		}
+	}
+	r := s.reader(copies)
+	out := map[history.Ref][]any{}
+	for _, ref := range sorted(kept) {
+		o := kept[ref]
+		m, _ := o["metadata"].(map[string]any)
+		if g, _ := m["generateName"].(string); g != "" {
+			ref.Name = g + "…"
+			delete(m, "name")
+		}
+		ref.Name, ref.Namespace = r.words.Replace(ref.Name), r.words.Replace(ref.Namespace)
+		out[ref] = append(out[ref], r.plain(o))
+	}
+	return out
+}
+
+// asText is an allocated value as a string would contain it.
+func asText(v any) string {
+	if n, ok := v.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// reader takes what differs between any two runs out of decoded objects.
+type reader struct {
+	words  *strings.Replacer // for UIDs and generated names
+	copies map[string]bool   // allocated values that may have been copied
+	longer []string          // the same, longer ones first
+}
+
+func (s *states) reader(copies map[string]bool) *reader {
+	byLength := func(a, b string) int { // a name may begin with another one
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	}
+	var pairs []string
+	for _, drawn := range slices.SortedFunc(maps.Keys(s.drawn), byLength) {
+		pairs = append(pairs, drawn, s.drawn[drawn])
+	}
+	return &reader{strings.NewReplacer(pairs...), copies, slices.SortedFunc(maps.Keys(copies), byLength)}
+}
+
+// ephemeral are fields that differ between any two runs, wherever they are, and the annotation that
+// sim.Conflict writes.
+var ephemeral = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
+	"wavetank.example/touched"}
+
+// allocatedHere is what a copy of an allocated value reads like.
+const allocatedHere = "an allocated value"
+
+func (r *reader) plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return r.plainMap(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = r.plain(x)
+		}
+		return out
+	case float64:
+		if r.copies[asText(v)] {
+			return allocatedHere
+		}
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "a time"
+		}
+		v = r.words.Replace(v)
+		for _, c := range r.longer {
+			v = replaceWord(v, c, allocatedHere)
+		}
+		return v
+	}
+	return v
+}
+
+func (r *reader) plainMap(v map[string]any) map[string]any {
+	same := map[string][]any{} // by what keys read like: there may be several generated names among them
+	for k, x := range v {
+		if slices.Contains(ephemeral, k) {
+			continue
+		}
+		if y := r.plain(x); k != "annotations" || !emptied(x, y) {
+			same[r.words.Replace(k)] = append(same[r.words.Replace(k)], y)
+		}
+	}
+	out := map[string]any{}
+	for k, all := range same {
+		if out[k] = all[0]; len(all) > 1 {
+			slices.SortFunc(all, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+			out[k] = all
+		}
+	}
+	return out
+}
+
+// emptied says whether a map had something in it and has no longer.
+func emptied(before, after any) bool {
+	b, _ := before.(map[string]any)
+	a, is := after.(map[string]any)
+	return is && len(b) > 0 && len(a) == 0
+}
+
+// replaceWord replaces a word where no letter or digit is next to it: 10.0.0.1 is not part of
+// 10.0.0.12.
+func replaceWord(s, word, by string) string {
+	alnum := func(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+	var out strings.Builder
+	done := 0
+	for from := 0; ; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			break
+		}
+		begin, end := from+i, from+i+len(word)
+		from = end
+		if begin > 0 && alnum(s[begin-1]) || end < len(s) && alnum(s[end]) {
+			continue
+		}
+		out.WriteString(s[done:begin] + by)
+		done = end
+	}
+	return out.String() + s[done:]
+}

@@ -1,0 +1,171 @@
+package property
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// settledWith is the history of a run that has settled with these objects.
+func settledWith(t *testing.T, objects map[history.Ref]any) *history.History {
+	t.Helper()
+	h := &history.History{}
+	uid := 0
+	for _, ref := range sorted(objects) {
+		body, err := json.Marshal(objects[ref])
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid++
+		h.Add(history.Event{Kind: history.Request, Process: "user", Changes: []history.Change{
+			{Type: "ADDED", Ref: ref, UID: strings.Repeat("u", 10+uid), Object: body}}})
+	}
+	h.Add(history.Event{Kind: history.Settled})
+	return h
+}
+
+// compared is what CrashSafe says of two worlds.
+func compared(t *testing.T, calm, here map[history.Ref]any, of ...history.Ref) string {
+	t.Helper()
+	if err := CrashSafe(settledWith(t, calm), of...)(settledWith(t, here)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// at makes an object that has the value at a path of the table.
+func at(path []string, value any) any {
+	for _, p := range slices.Backward(path) {
+		if p == "[]" {
+			value = []any{value}
+		} else {
+			value = map[string]any{p: value}
+		}
+	}
+	return value
+}
+
+// Each row of the table is ignored in objects of its kind, and nowhere else.
+func TestAllocatedValuesAreIgnored(t *testing.T) {
+	for _, a := range allocated {
+		if a.path == "" {
+			continue
+		}
+		t.Run(a.kind+" "+a.path, func(t *testing.T) {
+			kind, group, _ := strings.Cut(a.kind, ".")
+			ref := history.Ref{Group: group, Kind: kind, Namespace: "default", Name: "a"}
+			var one, two any = "10.0.0.1", "10.0.0.2"
+			if strings.HasSuffix(strings.ToLower(a.path), "port") {
+				one, two = 30001, 30002
+			}
+			path := parts(a.path)
+			world := func(ref history.Ref, value any) map[history.Ref]any {
+				return map[history.Ref]any{ref: at(path, value)}
+			}
+			if d := compared(t, world(ref, one), world(ref, two)); d != "" {
+				t.Errorf("it is compared: %s", d)
+			}
+			if d := compared(t, world(ref, "None"), world(ref, two)); d == "" {
+				t.Error("that nothing was allocated is ignored, too")
+			}
+			other := ref
+			other.Group = "example.com"
+			if d := compared(t, world(other, one), world(other, two)); d == "" {
+				t.Error("a kind of the same name in another group is ignored, too")
+			}
+		})
+	}
+}
+
+// A ReplicaSet of an older template is left aside, one with pods is not, nor is one that nobody
+// owns.
+func TestOlderTemplatesAreIgnored(t *testing.T) {
+	rs := func(replicas int, owner string) map[history.Ref]any {
+		owners := []any{map[string]any{"kind": owner, "name": "a"}}
+		return map[history.Ref]any{{Group: "apps", Kind: "ReplicaSet", Name: "a"}: map[string]any{
+			"metadata": map[string]any{"name": "a", "ownerReferences": owners},
+			"spec":     map[string]any{"replicas": replicas},
+		}}
+	}
+	for _, c := range []struct {
+		replicas int
+		owner    string
+		ignored  bool
+	}{{0, "Deployment", true}, {1, "Deployment", false}, {0, "Rollout", false}} {
+		if d := compared(t, nil, rs(c.replicas, c.owner)); (d == "") != c.ignored {
+			t.Errorf("%d replicas, owned by a %s: %q", c.replicas, c.owner, d)
+		}
+	}
+	old := history.Ref{Group: "apps", Kind: "ControllerRevision", Name: "a-1"}
+	if d := compared(t, nil, map[history.Ref]any{old: map[string]any{"revision": 1}}); d != "" {
+		t.Error(d)
+	}
+}
+
+// An allocated value is ignored where it is copied, unless the copy is of what exists no longer.
+func TestCopiesOfAllocatedValues(t *testing.T) {
+	world := func(ip, url string, port any) map[history.Ref]any {
+		return map[history.Ref]any{
+			{Kind: "Service", Name: "a"}: map[string]any{"spec": map[string]any{
+				"clusterIP": ip, "ports": []any{map[string]any{"name": "http", "nodePort": port}}}},
+			{Group: "example.com", Kind: "Site", Name: "a"}: map[string]any{
+				"status": map[string]any{"url": url, "port": port}},
+		}
+	}
+	site := history.Ref{Group: "example.com"}
+	calm := world("10.0.0.1", "http://10.0.0.1:80/", 30001)
+	for _, of := range [][]history.Ref{nil, {site}} {
+		if d := compared(t, calm, world("10.0.0.12", "http://10.0.0.12:80/", 30007), of...); d != "" {
+			t.Errorf("copies differ: %s", d)
+		}
+		d := compared(t, calm, world("10.0.0.1", "http://10.0.0.12:80/", 30001), of...)
+		want := `.status.url is "http://10.0.0.12:80/", undisturbed "http://an allocated value:80/"`
+		if !strings.HasSuffix(d, want) {
+			t.Errorf("a copy of an address that nobody has: %q", d)
+		}
+	}
+}
+
+// A violation names each field that differs, in order, with both values, and is short.
+func TestDifferencesHaveBothValues(t *testing.T) {
+	object := func(spec map[string]any) map[history.Ref]any {
+		return map[history.Ref]any{{Kind: "ConfigMap", Namespace: "default", Name: "a"}: map[string]any{"spec": spec}}
+	}
+	type m = map[string]any
+	for _, c := range []struct {
+		what       string
+		calm, here map[history.Ref]any
+		want       string
+	}{
+		{"a value", object(m{"k": 1}), object(m{"k": "x"}), `ConfigMap default/a .spec.k is "x", undisturbed 1`},
+		{"a field here", object(m{}), object(m{"a.b/c": true}),
+			`ConfigMap default/a .spec["a.b/c"] is true, undisturbed nothing`},
+		{"a field there", object(m{"k": nil}), object(m{}),
+			`ConfigMap default/a .spec.k is nothing, undisturbed null`},
+		{"a named element",
+			object(m{"l": []any{m{"name": "x", "v": 1}, m{"name": "y"}}}),
+			object(m{"l": []any{m{"name": "y"}, m{"name": "x", "v": 2}}}),
+			`ConfigMap default/a .spec.l[x].v is 2, undisturbed 1`},
+		{"how many there are", object(m{"l": []any{"x", "x", "y"}}), object(m{"l": []any{"y", "x"}}),
+			`ConfigMap default/a .spec.l[] lacks "x", undisturbed it has it`},
+		{"elements without names",
+			object(m{"l": []any{m{"v": 1}, m{"v": 2}}}),
+			object(m{"l": []any{m{"v": 2}, m{"v": 3}, m{"v": 4}}}),
+			"ConfigMap default/a .spec.l[].v is 3, undisturbed 1; " +
+				`ConfigMap default/a .spec.l[] has {"v":4}, undisturbed it has not`},
+		{"no object", object(m{}), nil, `ConfigMap default/a does not exist here, undisturbed it does`},
+		{"what is long", object(m{"k": strings.Repeat("é", 100)}), object(m{"k": 1}),
+			`ConfigMap default/a .spec.k is 1, undisturbed "` + strings.Repeat("é", 29) + `…`},
+		{"many fields", object(m{}), object(m{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1}),
+			`; and 2 more`},
+	} {
+		got := compared(t, c.calm, c.here)
+		begin := "at 00:00.000 the world differs from the undisturbed run: "
+		if !strings.HasPrefix(got, begin) || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package property
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// What a sentence about differences shows at most.
+const (
+	mostDifferences = 5  // fields
+	longestValue    = 60 // bytes of each of the two values
+)
+
+// mismatch is a field that two states have differently, or that one of them lacks, in words.
+type mismatch string
+
+// mismatches compares two decoded values and appends the fields that differ.
+func mismatches(path string, calm, here any, out []mismatch) []mismatch {
+	switch c := calm.(type) {
+	case map[string]any:
+		if h, ok := here.(map[string]any); ok {
+			return members(path, c, h, step, out)
+		}
+	case []any:
+		if h, ok := here.([]any); ok {
+			return elements(path, c, h, out)
+		}
+	}
+	if reflect.DeepEqual(calm, here) {
+		return out
+	}
+	return append(out, differs(path, short(here), short(calm)))
+}
+
+func differs(path, here, calm string) mismatch {
+	return mismatch(fmt.Sprintf("%s is %s, undisturbed %s", path, here, calm))
+}
+
+// members compares two maps by their keys; step makes a key a part of the path.
+func members(path string, calm, here map[string]any, step func(string) string, out []mismatch) []mismatch {
+	all := maps.Clone(calm)
+	maps.Copy(all, here)
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		c, calmHas := calm[k]
+		h, hereHas := here[k]
+		switch {
+		case !calmHas:
+			out = append(out, differs(path+step(k), short(h), "nothing"))
+		case !hereHas:
+			out = append(out, differs(path+step(k), "nothing", short(c)))
+		default:
+			out = mismatches(path+step(k), c, h, out)
+		}
+	}
+	return out
+}
+
+// elements compares two lists. Elements with names are compared by name, others regardless of their
+// order.
+func elements(path string, calm, here []any, out []mismatch) []mismatch {
+	c, h := byName(calm), byName(here)
+	if c != nil && h != nil {
+		return members(path, c, h, func(name string) string { return "[" + name + "]" }, out)
+	}
+	calm, here = unlike(calm, here)
+	for i := range max(len(calm), len(here)) {
+		switch {
+		case i >= len(calm):
+			out = append(out, mismatch(fmt.Sprintf("%s[] has %s, undisturbed it has not", path, short(here[i]))))
+		case i >= len(here):
+			out = append(out, mismatch(fmt.Sprintf("%s[] lacks %s, undisturbed it has it", path, short(calm[i]))))
+		default:
+			out = mismatches(path+"[]", calm[i], here[i], out)
+		}
+	}
+	return out
+}
+
+// byName are the elements of a list under their names; nil if some have none, or the same one.
+func byName(list []any) map[string]any {
+	out := map[string]any{}
+	for _, x := range list {
+		name := nameOf(x)
+		if _, twice := out[name]; name == "" || twice {
+			return nil
+		}
+		out[name] = x
+	}
+	return out
+}
+
+// unlike are the elements of two lists without those that both have, each in order.
+func unlike(a, b []any) (onlyA, onlyB []any) {
+	count := map[string]int{}
+	for _, x := range b {
+		count[text(x)]++
+	}
+	for _, x := range a {
+		if count[text(x)]--; count[text(x)] < 0 {
+			onlyA = append(onlyA, x)
+		}
+	}
+	for _, x := range slices.Backward(b) {
+		if count[text(x)]--; count[text(x)] >= 0 {
+			onlyB = append(onlyB, x)
+		}
+	}
+	order := func(x, y any) int { return strings.Compare(text(x), text(y)) }
+	slices.SortFunc(onlyA, order)
+	slices.SortFunc(onlyB, order)
+	return onlyA, onlyB
+}
+
+func text(v any) string {
+	t, _ := json.Marshal(v) // was decoded from JSON
+	return string(t)
+}
+
+// short is a value as JSON, cut where it is long.
+func short(v any) string {
+	t := text(v)
+	if len(t) > longestValue {
+		t = strings.ToValidUTF8(t[:longestValue], "") + "…"
+	}
+	return t
+}
+
+// step is a path's part for a key: keys with other characters than a field's are quoted.
+func step(key string) string {
+	if strings.ContainsAny(key, "./[] ") {
+		return fmt.Sprintf("[%q]", key)
+	}
+	return "." + key
+}
+
+// difference says in which fields two states differ, in order, with both values; "" when they are
+// equal.
+func difference(calm, here map[history.Ref][]any) string {
+	refs := maps.Clone(calm)
+	maps.Copy(refs, here)
+	var all []mismatch
+	for _, ref := range sorted(refs) {
+		name := ref.String()
+		c, h := unlike(calm[ref], here[ref])
+		for i := range max(len(c), len(h)) {
+			switch {
+			case i >= len(c):
+				all = append(all, mismatch(name+" exists here, undisturbed it does not"))
+			case i >= len(h):
+				all = append(all, mismatch(name+" does not exist here, undisturbed it does"))
+			default:
+				all = mismatches(name+" ", c[i], h[i], all)
+			}
+		}
+	}
+	shown := all[:min(len(all), mostDifferences)]
+	out := make([]string, 0, len(shown)+1)
+	for _, m := range shown {
+		out = append(out, string(m))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, "; ")
+}
