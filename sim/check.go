@@ -177,7 +177,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
 	c.report.planned = s.planned()
-	defer watch(t.Name(), s.hang, c.hung)()
+	defer watch(t.Name(), s.hang, c)()
 	began := time.Now()
 	c.run(began)
 	c.report.Elapsed = c.before + time.Since(began)
@@ -226,7 +226,8 @@ type campaign struct {
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
 	doing    atomic.Pointer[doing]
-	pace     story.Result // how the campaign went on: its Growth and Slowest
+	keep     func(next int) // writes the result, from run next on still to be made; nil before the first run
+	pace     story.Result   // how the campaign went on: its Growth and Slowest
 }
 
 func (c *campaign) run(began time.Time) {
@@ -258,6 +259,7 @@ func (c *campaign) run(began time.Time) {
 	}
 	i := c.resume(search)
 	spent, made := newEffort(cpuTime), 0
+	c.keep = func(next int) { c.save(search, next, began, true) }
 	if c.report.Failure != nil && !s.keepGoing {
 		c.stands() // an earlier process has found it, and what it wrote down stays
 		return

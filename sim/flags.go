@@ -56,7 +56,7 @@ func init() {
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all (env SIM_SHRINK)")
-	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "real time without progress after which a run counts as hung (env SIM_HANG)")
+	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "time without progress after which a run counts as hung: CPU time while a goroutine could run, real time while all wait (env SIM_HANG)")
 	flag.BoolVar(&flags.keepGoing, "sim.keep-going", env("KEEP_GOING", false, strconv.ParseBool), "go on after a failure and group what is found by cause (env SIM_KEEP_GOING)")
 	flag.BoolVar(&flags.log, "sim.log", env("LOG", false, strconv.ParseBool), "print what the programs log, with virtual time: for -sim.replay, and go test -v where nothing breaks (env SIM_LOG)")
 	flag.BoolVar(&flags.verbose, "sim.v", env("V", false, strconv.ParseBool), "print every event of a failing or replayed run (env SIM_V)")

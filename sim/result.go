@@ -133,10 +133,42 @@ func (c *campaign) left() *story.Result {
 		c.settings.host.Fatalf("sim: -sim.report: %v; mend or remove the file", err)
 	}
 	if old.Package != fresh.Package || old.Test != fresh.Test || old.Build != fresh.Build || old.Seed != fresh.Seed ||
-		old.Strategy != fresh.Strategy || old.Strategy == "exhaustive" || old.Shards != fresh.Shards || old.Complete && old.Planned >= fresh.Planned || old.Next == 0 {
+		old.Strategy != fresh.Strategy || old.Strategy == "exhaustive" || old.Shards != fresh.Shards || old.Next == 0 {
+		return nil
+	}
+	if old.Complete && old.Planned >= fresh.Planned && !c.interrupted(old) {
 		return nil
 	}
 	return old
+}
+
+// interrupted says whether another campaign of the same command was not completed, as where a process ended before it came to all of
+// its tests: the command is given again to go on, and what it had completed is kept.
+func (c *campaign) interrupted(old *story.Result) bool {
+	paths, _ := filepath.Glob(filepath.Join(c.settings.report, "*.json"))
+	return slices.ContainsFunc(paths, func(path string) bool {
+		other, err := story.ReadResult(path)
+		return err == nil && other.Package == old.Package && other.Build == old.Build && other.Shards == old.Shards && !other.Complete &&
+			len(other.Findings) == 0
+	})
+}
+
+// forget takes off an earlier process's record what it found and what does not break any more when it is played: a hang of a machine that
+// was busy, or a failure for which a file was to blame that the program reads. The runs that it made are kept.
+func (c *campaign) forget(old *story.Result) {
+	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool {
+		if c.breaks(f) {
+			return false
+		}
+		c.settings.host.Logf("sim: %s holds %d runs of %s, of which %d broke a property (%s); played again they hold, so only these are taken off "+
+			"the record; give another directory to make all runs anew", c.settings.report, old.Runs, c.report.Name, f.Count, f.Cause)
+		for i := range old.Strategies {
+			if s := &old.Strategies[i]; s.Name == f.Strategy {
+				s.Finds = max(0, s.Finds-f.Count)
+			}
+		}
+		return true
+	})
 }
 
 // resume takes up what an earlier process has left, and returns the number of the run to go on with.
@@ -145,12 +177,7 @@ func (c *campaign) resume(s *search) int {
 	if old == nil {
 		return 0
 	}
-	for _, f := range old.Findings { // with other settings, or other files that it reads, the same program may hold
-		if !c.breaks(f) {
-			c.settings.host.Logf("sim: %s began %s, and what it found does not break any more (%s), so the campaign begins anew", c.settings.report, c.report.Name, f.Cause)
-			return 0
-		}
-	}
+	c.forget(old)
 	r := &c.report
 	kept := r.Findings
 	r.Runs, r.Steps, r.Reconciles, r.Requests, r.Virtual, r.Doubled = old.Runs, old.Steps, old.Reconciles, old.Requests, old.Virtual, old.Doubled

@@ -162,7 +162,11 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 			c.drifted(path, s, tape, drift)
 		}
 	}
-	tellWavetank(res.verdict)
+	if res.verdict == nil {
+		tellReplayed("held")
+	} else {
+		tellReplayed("broke")
+	}
 	if res.verdict == nil {
 		return true
 	}
@@ -230,19 +234,4 @@ func tapeOf(s *story.Story) choice.Tape {
 		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
 	}
 	return tape
-}
-
-// tellWavetank adds a line on a story that was replayed to the file that the wavetank command asks for: an exit code does not
-// say whether a test of that name was there.
-func tellWavetank(v *Verdict) {
-	path := os.Getenv("WAVETANK_REPLAYED")
-	if path == "" || flags.replay == "" {
-		return
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return // whoever asked will miss it
-	}
-	defer f.Close()
-	fmt.Fprintln(f, map[bool]string{true: "held", false: "broke"}[v == nil])
 }

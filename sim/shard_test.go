@@ -119,6 +119,9 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 	if cured := explore(mailing(mailer{})); cured.Runs != 40 || cured.Err() != nil {
 		t.Errorf("a campaign whose program reads other files made %d runs and says %v", cured.Runs, cured.Err())
 	}
+	if most := 40 - first.Runs + 3; made > most { // two to plan with, and the story
+		t.Errorf("a campaign whose program reads other files made %d runs anew, want %d at most", made, most)
+	}
 	other.Build = "another one"
 	if err := other.Write(dir); err != nil {
 		t.Fatal(err)
@@ -180,5 +183,30 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	}
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "causes in") {
 		t.Errorf("the report does not list the causes: %v", err)
+	}
+}
+
+// TestACompleteCampaignStandsWhileAnotherGoesOn: a command that was cut off is given again. What it had completed is not made anew.
+func TestACompleteCampaignStandsWhileAnotherGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	made := 0
+	both := func() (done, cut sim.Report) {
+		sim.ForgetCampaigns()
+		count := func(w *sim.World) { made++; mailing(mailer{})(w) }
+		done = sim.Explore(t, count, sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir))
+		return done, sim.Explore(t, mailing(mailer{}), sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir))
+	}
+	both()
+	second := kept(t, dir, "Test*~2.????????.json")
+	second.Complete, second.Next, second.Runs = false, 4, 4
+	if err := second.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	made = 0
+	if done, cut := both(); made > 2 || done.Runs != 10 || !done.Complete || cut.Runs != 10 || !cut.Complete {
+		t.Errorf("%d runs were made anew; %d runs, then %d", made, done.Runs, cut.Runs)
+	}
+	if done, _ := both(); made < 10 || done.Runs != 10 { // nothing was cut off
+		t.Errorf("a command that is given again makes %d runs, and says %d", made, done.Runs)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,11 +37,15 @@ type doing struct {
 // hung names the run that hangs, and keeps its story, which nobody else can do any more. It is called by the watchdog: whoever writes
 // the run's record hangs, too, or soon will.
 func (c *campaign) hung(why string) (said string) {
+	tellReplayed("hung")
 	d := c.doing.Load()
 	if d == nil {
 		d = &doing{what: "a run before run 0, undisturbed or with every fault,"}
 	}
 	said = fmt.Sprintf("    it is %s of base seed %d\n", d.what, c.report.Seed)
+	if c.keep != nil {
+		c.keep(d.run) // the campaign goes on with this run
+	}
 	defer func() {
 		if v := recover(); v != nil { // the record was being written after all
 			said += fmt.Sprintf("    its story could not be told: %v\n", v)
@@ -78,113 +81,117 @@ func (c *campaign) hung(why string) (said string) {
 // hang is the temper of a run that never goes quiet. Only stories have it: the process ends with such a run.
 const hang = "hang"
 
-// hangLimit is how long a run may make no progress in real time.
+// hangLimit is how long a run may make no progress: in CPU time while a goroutine could run, in real time while all wait.
 const hangLimit = 20 * time.Second
 
-// watch guards a campaign: a goroutine that waits for a mutex, a socket or a channel made outside never counts as quiet, so
-// the bubble would hang without a word. The returned function calls the watchdog off. which, if not nil, says of which run it is.
-func watch(test string, limit time.Duration, which func(why string) string) (stop func()) {
+// longestWait is after how many limits of real time goroutines that wait, now here and now there, count as hung as well.
+const longestWait = 10
+
+// A watchdog guards a campaign: a goroutine that waits for a mutex, a socket or a channel made outside never counts as quiet, so
+// the bubble would hang without a word.
+type watchdog struct {
+	limit time.Duration
+	now   func() time.Time
+	cpu   func() time.Duration // CPU time of the process; 0 means unknown
+	dump  func() string        // all goroutines
+
+	signs uint64 // signs of progress at the last look
+	since time.Time
+	used  time.Duration // CPU time at the last sign of progress
+	place string        // where all waited at the first look at goroutines that wait; "" before
+	first time.Time     // when that was
+	idle  time.Time     // when a look found for the first time that all wait; zero before
+}
+
+func newWatchdog(limit time.Duration) *watchdog {
+	d := &watchdog{limit: limit, now: time.Now, cpu: cpuTime, dump: func() string {
+		buf := make([]byte, 8<<20)
+		return string(buf[:runtime.Stack(buf, true)])
+	}}
+	d.reset(beat.Load())
+	return d
+}
+
+func (d *watchdog) reset(signs uint64) {
+	d.signs, d.since, d.used, d.place, d.idle = signs, d.now(), d.cpu(), "", time.Time{}
+}
+
+// look says whether the run hangs: for how long it has made no progress, and in which dump of goroutines that shows. A machine that
+// is busy with other things, or a process that was stopped, must not look like a loop. So a goroutine that could run is judged by
+// the CPU time that the process has used, and goroutines that wait must wait in the same places at a second look. Where the system
+// reports no CPU time, real time counts for both.
+func (d *watchdog) look(signs uint64) (dump, waited string) {
+	if signs != d.signs {
+		d.reset(signs)
+		return "", ""
+	}
+	now, used := d.now(), d.cpu()
+	if now.Sub(d.since) < d.limit {
+		return "", ""
+	}
+	dump = d.dump()
+	s := suspectsOf(dump)
+	if s.runnable() {
+		d.place, d.idle = "", time.Time{}
+		switch {
+		case used == 0:
+			return dump, fmt.Sprintf("%v of real time", d.limit)
+		case used-d.used >= d.limit:
+			return dump, fmt.Sprintf("%v of CPU time", d.limit)
+		}
+		return "", ""
+	}
+	if place := s.places(); place != d.place {
+		d.place, d.first = place, now
+	}
+	if d.idle.IsZero() {
+		d.idle = now
+	}
+	if now.Sub(d.first) < d.limit/4 && now.Sub(d.idle) < longestWait*d.limit {
+		return "", ""
+	}
+	return dump, fmt.Sprintf("%v of real time", d.limit)
+}
+
+// watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the process, with a message. c is the
+// campaign that the runs belong to, or nil.
+func watch(test string, limit time.Duration, c *campaign) (stop func()) {
 	done := make(chan struct{})
 	go func() {
-		last, since := beat.Load(), time.Now()
+		d, tried := newWatchdog(limit), repeatNot
 		for {
 			select {
 			case <-done:
 				return
 			case <-time.After(limit / 20):
 			}
-			if now := beat.Load(); now != last || !underWay.Load() {
-				last, since = now, time.Now()
+			signs := beat.Load()
+			if signs != d.signs || !underWay.Load() { // what was tried was another run, or another part of this one
+				d.reset(signs)
+				d.limit, tried = limit, repeatNot
 				continue
 			}
-			if time.Since(since) >= limit {
-				buf := make([]byte, 8<<20)
-				why := explainHang(string(buf[:runtime.Stack(buf, true)]), limit)
-				fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
-				if which != nil {
-					fmt.Fprint(os.Stderr, "\n"+which(why))
-				}
-				fmt.Fprint(os.Stderr, "FAIL\n")
-				os.Exit(1)
+			dump, waited := d.look(signs)
+			if dump == "" {
+				continue
 			}
+			if c != nil && tried == repeatNot {
+				if tried = c.repeat(limit, done); tried == repeatHeld {
+					d.limit *= 4 // it hangs by accident, or was never given time
+					continue
+				}
+				if beat.Load() != signs {
+					continue
+				}
+			}
+			why := explainHang(dump, waited)
+			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
+			if c != nil {
+				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.hung(why))
+			}
+			fmt.Fprint(os.Stderr, "FAIL\n")
+			os.Exit(1)
 		}
 	}()
 	return func() { close(done) }
-}
-
-// explainHang finds, in a dump of all goroutines, those of the bubble that keep it from going quiet.
-func explainHang(dump string, limit time.Duration) string {
-	var culprits []string
-	waits := ""
-	for _, g := range strings.Split(dump, "\n\n") {
-		head, _, _ := strings.Cut(g, "\n")
-		if scenarioWaits(g) {
-			waits = g
-			continue
-		}
-		if !strings.Contains(head, "synctest bubble") || strings.Contains(head, "(durable)") || strings.Contains(head, "synctest.Wait") ||
-			strings.Contains(head, "synctest.Run") {
-			continue
-		}
-		culprits = append(culprits, g)
-	}
-	msg := fmt.Sprintf("sim: the run has made no progress for %v of real time: the simulated world never goes quiet", limit)
-	if waits != "" {
-		msg += "\n\n" + tellCulprit(waits, "only time goes on while the scenario, or a property, waits here for what never comes; wait with w.Settle or w.Sleep, and let properties judge what is there")
-		for _, g := range culprits {
-			msg += "\n\n" + strings.Replace(describeCulprit(g), neverBlocks, "it runs: woken by the time that goes on meanwhile, or in a loop without a pause", 1)
-		}
-		return msg
-	}
-	if len(culprits) == 0 {
-		return msg + ", and no goroutine of it could be named; all goroutines:\n\n" + dump
-	}
-	for _, g := range culprits {
-		msg += "\n\n" + describeCulprit(g)
-	}
-	return msg
-}
-
-// scenarioWaits says whether a goroutine is the scenario's and has stopped in code that is not the harness's, with time running on:
-// timers wake the programs' goroutines again and again, and one of those would be blamed.
-func scenarioWaits(g string) bool {
-	head, stack, _ := strings.Cut(g, "\n")
-	if !strings.Contains(stack, "/sim.(*result).live(") || !strings.Contains(head, "(durable)") && !strings.HasPrefix(stack, "time.Sleep(") {
-		return false
-	}
-	for _, l := range strings.Split(stack, "\n") {
-		std := strings.HasPrefix(l, "time.") || strings.HasPrefix(l, "sync.") || strings.HasPrefix(l, "runtime.") || strings.HasPrefix(l, "internal/") ||
-			strings.HasPrefix(l, "testing/")
-		if !std && !strings.HasPrefix(l, "\t") {
-			return !strings.HasPrefix(l, "github.com/wavetank/wavetank/sim.") && !strings.HasPrefix(l, "github.com/wavetank/wavetank/sim/internal/")
-		}
-	}
-	return false
-}
-
-const neverBlocks = "it never blocks: a loop without a pause"
-
-func describeCulprit(g string) string {
-	head, _, _ := strings.Cut(g, "\n")
-	state := head
-	if i, j := strings.Index(head, "["), strings.Index(head, ","); i >= 0 && j > i {
-		state = head[i+1 : j]
-	}
-	why := "it waits for something outside the world"
-	switch {
-	case strings.Contains(state, "Mutex") || strings.Contains(state, "semacquire"):
-		why = "it waits for a lock whose holder is waiting for the simulated cluster; do not hold a lock across an API call, or make the call before taking it"
-	case strings.Contains(state, "IO wait") || strings.Contains(state, "syscall"):
-		why = "it waits for a real socket, file or process; reach the outside through w.External and sim.HTTPClient"
-	case strings.Contains(state, "run"):
-		why = neverBlocks
-	case strings.Contains(state, "chan") || strings.Contains(state, "select"):
-		why = "it waits for a channel made outside the scenario; make it inside, or in the setup function"
-	}
-	return tellCulprit(g, why)
-}
-
-func tellCulprit(g, why string) string {
-	head, _, _ := strings.Cut(g, "\n")
-	return fmt.Sprintf("%s\n%s\n  %s", strings.TrimSuffix(head, ":"), why, strings.Join(strings.Split(g, "\n")[1:], "\n  "))
 }

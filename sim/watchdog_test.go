@@ -45,6 +45,17 @@ func (p *phoner) Reconcile(context.Context, reconcile.Request) (reconcile.Result
 	return reconcile.Result{}, err
 }
 
+// looper never blocks.
+type looper struct{ client.Client }
+
+func (l *looper) Reconcile(context.Context, reconcile.Request) (reconcile.Result, error) {
+	for i := 0; ; i++ {
+		if i < 0 {
+			return reconcile.Result{}, nil
+		}
+	}
+}
+
 func pollForEver() {
 	for {
 		time.Sleep(time.Second)
@@ -57,6 +68,7 @@ func TestAHungRunIsExplained(t *testing.T) {
 	kinds := map[string]func(client.Client) reconcile.Reconciler{
 		"lock":   func(c client.Client) reconcile.Reconciler { return &hoarder{Client: c} },
 		"socket": func(c client.Client) reconcile.Reconciler { return &phoner{c} },
+		"loop":   func(c client.Client) reconcile.Reconciler { return &looper{c} },
 	}
 	waits := map[string]func(*sim.World){
 		"channel":  func(*sim.World) { <-make(chan int) },
@@ -85,11 +97,13 @@ func TestAHungRunIsExplained(t *testing.T) {
 	for _, c := range []struct{ kind, why, where string }{
 		{"lock", "do not hold a lock across an API call", "(*hoarder).Reconcile"},
 		{"socket", "it waits for a real socket", "(*phoner).Reconcile"},
+		{"loop", "it never blocks: a loop without a pause", "(*looper).Reconcile"},
 		{"channel", "only time goes on while the scenario, or a property, waits", "TestAHungRunIsExplained.func"},
 		{"polling", "only time goes on while the scenario, or a property, waits", "pollForEver"},
 		{"property", "only time goes on while the scenario, or a property, waits", "pollForEver"},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
+			t.Parallel() // it makes no run itself
 			dir := t.TempDir()
 			hung := func(args ...string) string {
 				cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestAHungRunIsExplained$", "-sim.hang=1s"}, args...)...)
@@ -105,7 +119,7 @@ func TestAHungRunIsExplained(t *testing.T) {
 			if len(stories) != 1 || !strings.Contains(hung("-sim.replay="+stories[0]), c.why) {
 				t.Errorf("the stories %v do not hang again", stories)
 			}
-			for _, want := range append(stories, "of base seed 5", "reconciles hung default/", "replay: go test ", "--- FAIL: TestAHungRunIsExplained", "no progress for 1s", c.why, c.where, "watchdog_test.go") {
+			for _, want := range append(stories, "of base seed 5", "reconciles hung default/", "replay: go test ", "--- FAIL: TestAHungRunIsExplained", "no progress for 1s", "the same choices made no progress there either", c.why, c.where, "watchdog_test.go") {
 				if !strings.Contains(out, want) {
 					t.Errorf("the message does not say %q:\n%s", want, out)
 				}

@@ -10,6 +10,7 @@ package choice
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -48,6 +49,8 @@ type Source struct {
 	mute   bool
 	brief  bool
 	bent   []bent // in place of the log, when brief
+
+	mu sync.Mutex // held while log or bent grows: a watchdog reads the tape from outside the run
 }
 
 // label is a label and how often it was asked.
@@ -98,6 +101,8 @@ func (s *Source) put(p Point) int {
 	p.Label, p.Nth = l.text, l.n // one string for all answers
 	l.n++
 	v := min(max(s.oracle.Choose(p), 0), p.N-1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.brief {
 		if v != 0 {
 			s.bent = append(s.bent, bent{l, int32(p.Nth), int32(v)})
@@ -115,8 +120,10 @@ func (s *Source) OnlyTape() { s.brief = true }
 // Log is every answer so far, in order.
 func (s *Source) Log() []Answer { return s.log }
 
-// Tape is the answers that were not dull.
+// Tape is the answers so far that were not dull. It may be called on any goroutine.
 func (s *Source) Tape() Tape {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var t Tape
 	for _, b := range s.bent {
 		t = append(t, Entry{ID: Point{Label: b.text, Nth: int(b.nth)}.ID(), Value: int(b.value)})

@@ -21,6 +21,35 @@ func Word(s string) string {
 	return Quote(s)
 }
 
+// Split takes a command apart into the words that [Quote] and [Word] have made.
+func Split(command string) (words []string) {
+	var word strings.Builder
+	quoted, begun := false, false
+	for i := 0; i < len(command); i++ {
+		switch b := command[i]; {
+		case b == '\'':
+			quoted, begun = !quoted, true
+		case b == ' ' && !quoted:
+			if begun {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		case b == '\\' && !quoted && i+1 < len(command):
+			i++
+			word.WriteByte(command[i])
+			begun = true
+		default:
+			word.WriteByte(b)
+			begun = true
+		}
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words
+}
+
 // GoTest begins the command that tests a package as this test binary was built.
 func GoTest(pkg string) string {
 	info, _ := debug.ReadBuildInfo()
