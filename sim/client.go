@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -33,21 +31,6 @@ func baseScheme() *runtime.Scheme {
 	_ = clientgoscheme.AddToScheme(s)
 	_ = apiextensionsv1.AddToScheme(s)
 	return s
-}
-
-// Apply creates the objects, or replaces everything but their status, finalizers and owners (w.Client() changes those). What the server itself keeps in their metadata does
-// not count (resourceVersion and uid for two), so an object may come from [World.Client]. What is refused because a webhook does
-// not answer is tried again every second, for ten minutes, and then for ten more in which faults are stopped and healed, as in [World.Settle];
-// all other refusals are mistakes of the scenario.
-func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
-
-func (w *World) apply(user *userClient, objs []client.Object) {
-	w.alive()
-	for _, obj := range objs {
-		if err := w.insist(func() error { return user.apply(w.ctx, obj) }); err != nil {
-			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
-		}
-	}
 }
 
 // insistence is how long the user goes on with a write that a webhook does not answer, and then once more without faults.
@@ -110,7 +93,7 @@ type userClient struct {
 	mapper  meta.RESTMapper
 	schemes []*runtime.Scheme
 	clients map[*runtime.Scheme]client.Client
-	applied map[string]bool // what Apply has created, by group, kind and name
+	applied map[string]lastApplied // by group, kind and name
 }
 
 func newUserClient(w *World, host string, server *apiserver.Server) *userClient {
@@ -125,7 +108,7 @@ func newUserClient(w *World, host string, server *apiserver.Server) *userClient 
 	return &userClient{
 		cfg: cfg, http: &http.Client{Transport: port}, mapper: server.Mapper(),
 		schemes: append([]*runtime.Scheme(nil), baseSchemes...), clients: map[*runtime.Scheme]client.Client{},
-		applied: map[string]bool{},
+		applied: map[string]lastApplied{},
 	}
 }
 
@@ -157,63 +140,6 @@ func (u *userClient) of(obj runtime.Object) client.Client {
 		u.clients[scheme] = c
 	}
 	return c
-}
-
-func (u *userClient) apply(ctx context.Context, obj client.Object) error {
-	gvk, err := u.GroupVersionKindFor(obj)
-	if err != nil {
-		return err
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return err
-	}
-	want := &unstructured.Unstructured{Object: content}
-	want.SetGroupVersionKind(gvk)
-	if want.GetName() == "" {
-		return errors.New("it has no name; w.Apply needs one to find the object again, and w.Client().Create takes a generateName")
-	}
-	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
-		unstructured.RemoveNestedField(want.Object, "metadata", field)
-	}
-	id := gvk.GroupKind().String() + " " + client.ObjectKeyFromObject(obj).String()
-	if !u.applied[id] { // most likely it is not there yet
-		u.applied[id] = true
-		if err := u.Create(ctx, want.DeepCopy()); !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	for range 20 {
-		err = u.replace(ctx, want.DeepCopy())
-		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-	}
-	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so; w.Client().Patch changes fields whatever the "+
-		"version of the object is, and w.Settle lets the others finish first: %w", err)
-}
-
-// replace creates the object, or gives the one that exists the content of want. What the cluster itself keeps there
-// stays: status, finalizers and owners.
-func (u *userClient) replace(ctx context.Context, want *unstructured.Unstructured) error {
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(want.GroupVersionKind())
-	err := u.Get(ctx, client.ObjectKeyFromObject(want), live)
-	if apierrors.IsNotFound(err) {
-		return u.Create(ctx, want)
-	}
-	if err != nil {
-		return err
-	}
-	want.SetResourceVersion(live.GetResourceVersion())
-	want.SetFinalizers(live.GetFinalizers())
-	want.SetOwnerReferences(live.GetOwnerReferences())
-	if status, ok := live.Object["status"]; ok {
-		want.Object["status"] = status
-	} else {
-		delete(want.Object, "status")
-	}
-	return u.Update(ctx, want)
 }
 
 // The methods of client.Client, each passed to the client that knows the object.

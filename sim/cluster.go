@@ -53,6 +53,9 @@ func (c *Cluster) Install(crds ...any) {
 // Apply is [World.Apply] for this cluster.
 func (c *Cluster) Apply(objs ...client.Object) { c.world.apply(c.user, objs) }
 
+// ApplyServerSide is [World.ApplyServerSide] for this cluster.
+func (c *Cluster) ApplyServerSide(objs ...client.Object) { c.world.applyServerSide(c.user, objs) }
+
 // Remove is [World.Remove] for this cluster.
 func (c *Cluster) Remove(objs ...client.Object) { c.world.remove(c.user, objs) }
 

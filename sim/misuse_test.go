@@ -241,7 +241,8 @@ var scenes = []misuse{
 			})})
 		w.Apply(config, configMap("a"))
 		w.Apply(configMap("a", "k", "v"))
-	}, "w.Apply of ConfigMap default/a: 20 times in a row somebody else was first", "w.Client().Patch", "taken"),
+	}, "w.Apply of ConfigMap default/a: 20 times in a row somebody else was first",
+		"w.Settle lets the others finish first", "taken"),
 	in("a handler of the outside that applies", func(w *sim.World) {
 		w.External("git.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(configMap("b")) }))
 		w.Start("op", calling("http://git.example/"))

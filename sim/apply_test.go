@@ -1,0 +1,266 @@
+// This file exists to hold World.Apply to the rules of kubectl apply, on the client's side and on
+// the server's.
+
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionregv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// finalizing is the textbook finalizer on ConfigMaps.
+func finalizing(mgr ctrl.Manager) error {
+	c := mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("finalizing").For(&corev1.ConfigMap{}).Complete(
+		reconcile.Func(func(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+			var cm corev1.ConfigMap
+			if err := c.Get(ctx, req.NamespacedName, &cm); err != nil {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
+			change := controllerutil.AddFinalizer
+			if !cm.DeletionTimestamp.IsZero() {
+				change = controllerutil.RemoveFinalizer
+			}
+			if !change(&cm, "example.com/f") {
+				return ctrl.Result{}, nil
+			}
+			return ctrl.Result{}, client.IgnoreNotFound(c.Update(ctx, &cm))
+		}))
+}
+
+// The user deletes an object and applies it anew at once. What Apply reads is being deleted and may
+// be gone when it writes: then it is made.
+func TestApplyOfAnObjectThatDisappears(t *testing.T) {
+	gone := 0
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Start("op", finalizing)
+		w.Apply(configMap("a", "round", "1"))
+		w.Settle()
+		w.Remove(configMap("a"))
+		w.Apply(configMap("a", "round", "2"))
+		for _, e := range w.History().Events {
+			if e.Kind == history.Request && e.Process == "user" && e.Verb == "patch" && e.Code == http.StatusNotFound {
+				gone++
+				expectData(w, t, "map[round:2]")
+			}
+		}
+	}, sim.Runs(60), sim.For(0), sim.Verify(10)))
+	if gone == 0 {
+		t.Error("in no run did the object disappear before it was written; the test shows nothing")
+	}
+}
+
+// classes sets the class of a ConfigMap when it is created, and refuses every later change of it.
+func classes(mgr ctrl.Manager) error {
+	decoder := admission.NewDecoder(mgr.GetScheme())
+	mgr.GetWebhookServer().Register("/stamp", &webhook.Admission{Handler: admission.HandlerFunc(
+		func(_ context.Context, req admission.Request) admission.Response {
+			var cm corev1.ConfigMap
+			if err := decoder.Decode(req, &cm); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+			if cm.Data["class"] == "" {
+				cm.Data["class"] = "standard"
+			}
+			raw, err := json.Marshal(&cm)
+			if err != nil {
+				return admission.Errored(http.StatusInternalServerError, err)
+			}
+			return admission.PatchResponseFromRaw(req.Object.Raw, raw)
+		})})
+	mgr.GetWebhookServer().Register("/keep", &webhook.Admission{Handler: admission.HandlerFunc(
+		func(_ context.Context, req admission.Request) admission.Response {
+			var was, is corev1.ConfigMap
+			if err := decoder.DecodeRaw(req.OldObject, &was); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+			if err := decoder.Decode(req, &is); err != nil {
+				return admission.Errored(http.StatusBadRequest, err)
+			}
+			if was.Data["class"] != is.Data["class"] {
+				return admission.Denied("the class is immutable")
+			}
+			return admission.Allowed("")
+		})})
+	return nil
+}
+
+// An operator that defaults on CREATE only, and refuses changes, is met by kubectl apply every day.
+func TestApplyKeepsWhatCreateDefaulted(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		hooks := hooked(admissionregv1.Fail)
+		mutates := hooks[0].(*admissionregv1.MutatingWebhookConfiguration).Webhooks[0].Rules
+		mutates[0].Operations = []admissionregv1.OperationType{"CREATE"}
+		validates := hooks[1].(*admissionregv1.ValidatingWebhookConfiguration).Webhooks[0].Rules
+		validates[0].Operations = []admissionregv1.OperationType{"UPDATE"}
+		w.Apply(hooks...)
+		w.Start("op", classes)
+		w.Settle()
+		w.Apply(configMap("a", "size", "1"))
+		w.Apply(configMap("a", "size", "2"))
+		expectData(w, t, "map[class:standard size:2]")
+	}, sim.Runs(3), sim.Verify(1)))
+}
+
+func expectData(w *sim.World, t *testing.T, want string) {
+	t.Helper()
+	var cm corev1.ConfigMap
+	err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &cm)
+	if got := fmt.Sprint(cm.Data); err != nil || got != want {
+		t.Errorf("ConfigMap a has %s (%v); %s was expected", got, err, want)
+	}
+}
+
+// patch is a write of somebody else, as a merge patch.
+func patch(w *sim.World, t *testing.T, c client.Client, obj client.Object, data string) {
+	t.Helper()
+	if err := c.Patch(w.Context(), obj, client.RawPatch(types.MergePatchType, []byte(data))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writes are the user's writes of a kind so far, as verbs.
+func writes(w *sim.World, kind string) (verbs []string) {
+	for _, e := range w.History().Events {
+		if e.Kind == history.Request && e.Process == "user" && e.Ref.Kind == kind && e.Verb != "get" {
+			verbs = append(verbs, e.Verb)
+		}
+	}
+	return verbs
+}
+
+func TestApplyMergesAsKubectlDoes(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Apply(configMap("a", "x", "1", "y", "1"))
+		patch(w, t, w.Client(), configMap("a"), `{"data":{"z":"of another"}}`)
+		w.Apply(configMap("a", "x", "2"))
+		expectData(w, t, "map[x:2 z:of another]")
+
+		n := len(writes(w, "ConfigMap"))
+		w.Apply(configMap("a", "x", "2"))
+		if extra := writes(w, "ConfigMap")[n:]; len(extra) > 0 {
+			t.Errorf("an object that has all this was written: %v", extra)
+		}
+
+		w.Remove(configMap("a"))
+		if err := w.Client().Create(w.Context(), configMap("a", "x", "3", "y", "3")); err != nil {
+			t.Fatal(err)
+		}
+		w.Apply(configMap("a", "y", "4"))
+		expectData(w, t, "map[x:3 y:4]")
+		if got, want := fmt.Sprint(writes(w, "ConfigMap")), "[create patch patch delete create patch]"; got != want {
+			t.Errorf("the user's writes were %s, want %s", got, want)
+		}
+	}, sim.Runs(2), sim.Verify(1)))
+}
+
+// Lists of built-in types are merged by their keys: what an operator has added to a Deployment
+// stays.
+func TestApplyMergesListsOfBuiltinTypes(t *testing.T) {
+	deployment := func(images ...string) *appsv1.Deployment {
+		labels := map[string]string{"app": "a"}
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
+		d.Spec.Template.Labels = labels
+		for _, image := range images {
+			name, _, _ := strings.Cut(image, ":")
+			pod := &d.Spec.Template.Spec
+			pod.Containers = append(pod.Containers, corev1.Container{Name: name, Image: image})
+		}
+		return d
+	}
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Apply(deployment("web:1", "old:1"))
+		d := deployment()
+		patch(w, t, w.Client(), d, `{"spec":{"replicas":3,"template":{"spec":{"containers":[
+			{"name":"web","image":"web:1"},{"name":"old","image":"old:1"},{"name":"sidecar","image":"sidecar:1"}]}}}}`)
+		w.Apply(deployment("web:2"))
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(d), d); err != nil {
+			t.Fatal(err)
+		}
+		var images []string
+		for _, c := range d.Spec.Template.Spec.Containers {
+			images = append(images, c.Image)
+		}
+		slices.Sort(images)
+		if got := fmt.Sprint(images, *d.Spec.Replicas); got != "[sidecar:1 web:2] 3" {
+			t.Errorf("the Deployment has %s", got)
+		}
+	}, sim.Runs(2), sim.Verify(1)))
+}
+
+// Of custom resources lists are replaced; nil in an unstructured object removes a field, and one in
+// a struct does not.
+func TestApplyOfACustomResource(t *testing.T) {
+	basket := func(spec map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1", "kind": "Basket",
+			"metadata": map[string]any{"name": "a"}, "spec": spec}}
+	}
+	file := filepath.Join(t.TempDir(), "baskets.yaml")
+	schema := "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+	if err := os.WriteFile(file, baskets("v1", "scope: Cluster", schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Install(file)
+		w.Apply(basket(map[string]any{"fruit": []any{"apple", "pear"}, "size": int64(1)}))
+		patch(w, t, w.Client(), basket(nil), `{"spec":{"fruit":["apple","pear","plum"],"seal":"red","tape":"blue"}}`)
+		w.Apply(basket(map[string]any{"fruit": []any{"apple"}, "tape": nil}))
+		live := basket(nil)
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(live.Object["spec"]); got != "map[fruit:[apple] seal:red]" {
+			t.Errorf("the basket has %s", got)
+		}
+	}, sim.Runs(2), sim.Verify(1)))
+}
+
+// The server's side: what the manager named before and names no more goes, and what others own is
+// taken by force.
+func TestApplyServerSide(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		c := w.Cluster("prod.example")
+		for _, in := range []interface {
+			ApplyServerSide(...client.Object)
+			Client() client.Client
+		}{w, c} {
+			in.ApplyServerSide(configMap("a", "x", "1", "y", "1"))
+			patch(w, t, in.Client(), configMap("a"), `{"data":{"x":"of another","z":"of another"}}`)
+			in.ApplyServerSide(configMap("a", "x", "2"))
+			cm := configMap("a")
+			if err := in.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(cm.Data); got != "map[x:2 z:of another]" {
+				t.Errorf("ConfigMap a has %s", got)
+			}
+			if f := cm.ManagedFields[0]; f.Manager != "kubectl" || f.Operation != metav1.ManagedFieldsOperationApply {
+				t.Errorf("its first owner is %s by %s", f.Manager, f.Operation)
+			}
+		}
+	}, sim.Runs(2), sim.Verify(1)))
+}
