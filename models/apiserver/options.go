@@ -83,7 +83,7 @@ func (c *call) readBody() error {
 		changed.Body = raw
 		c.req = &changed
 		return nil
-	case err == nil && (media == "application/vnd.kubernetes.protobuf" || media == "application/cbor"):
+	case err == nil && (media == protobufType || media == "application/cbor"):
 		return notModelled("bodies of type %s: set the client's content type to application/json", media)
 	}
 	return unsupportedMediaType("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")

@@ -1,25 +1,43 @@
-package serve
-
-// kubectl and other programs speak protobuf about built-in types. The model speaks JSON, so bodies are put into it here;
-// replies need nothing, because such clients take JSON too.
+package apiserver
 
 import (
 	"encoding/json"
+	"mime"
 	"net/http"
-	"strings"
+	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-const protobuf = "application/vnd.kubernetes.protobuf"
+const protobufType = "application/vnd.kubernetes.protobuf"
 
-// asJSON turns a protobuf body into JSON and says so in the header that it returns.
-func asJSON(header http.Header, body []byte) (http.Header, []byte, error) {
-	if len(body) == 0 || !strings.HasPrefix(header.Get("Content-Type"), protobuf) {
+// protobufDecoder knows the built-in types. It does not use client-go's own scheme, to which
+// operators add theirs.
+var protobufDecoder = sync.OnceValue(func() runtime.Decoder {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic("apiserver: the built-in types do not fit in one scheme: " + err.Error())
+		}
+	}
+	return serializer.NewCodecFactory(s).UniversalDeserializer()
+})
+
+// JSONBody turns a body in protobuf into JSON and returns it with a header that says so. Every
+// other body is returned as it is. The error says why a body is no object of a built-in type.
+//
+// kubectl and controller-runtime send built-in types in protobuf. The model reads and answers JSON;
+// such clients accept a reply in JSON as well (client-go's rest.Request: "Accept: …protobuf, */*").
+func JSONBody(header http.Header, body []byte) (http.Header, []byte, error) {
+	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || media != protobufType || len(body) == 0 {
 		return header, body, nil
 	}
-	o, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, &metav1.DeleteOptions{})
+	o, kind, err := protobufDecoder().Decode(body, nil, &metav1.DeleteOptions{})
 	if err != nil {
 		return nil, nil, err
 	}

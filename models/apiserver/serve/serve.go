@@ -93,7 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	header, body, err := asJSON(req.Header, body)
+	header, body, err := apiserver.JSONBody(req.Header, body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

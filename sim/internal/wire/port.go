@@ -223,6 +223,11 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 		call.Host = req.URL.Host
 		return call, nil
 	}
+	// The history keeps bodies in JSON. One that is no object of a built-in type stays: the server
+	// refuses it.
+	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
+		call.Request.Header, call.Request.Body = header, body
+	}
 	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
 		call.Info = info
 		p.cluster.mu.Lock()
