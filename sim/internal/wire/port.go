@@ -143,8 +143,13 @@ func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.wait(req, call)
 }
 
-// wait blocks until the reply is delivered or the caller gives up.
+// wait blocks until the reply is delivered or the caller's context has ended the call.
 func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
+	select {
+	case o := <-call.reply: // before a context that has ended as well, for the two are ready at once after Drive
+		return finish(req, o)
+	default:
+	}
 	ctx := req.Context()
 	select {
 	case o := <-call.reply:
@@ -158,19 +163,17 @@ func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
 		case <-*thaw:
 		}
 	}
-	if p.dead.Load() {
-		// A killed program gets no answer at all. An error now would let its goroutines run on, in an order that the
-		// scheduler does not choose; so the call stays parked until the run tears down.
-		o := <-call.reply
-		return finish(req, o)
-	}
 	select {
 	case o := <-call.reply: // both at once: the reply was first
 		return finish(req, o)
 	default:
 	}
-	call.giveUp()
-	return nil, ctx.Err()
+	if !p.dead.Load() {
+		call.giveUp(ctx.Err())
+	}
+	// A killed program gets no answer at all. An error now would let its goroutines run on, in an order that the
+	// scheduler does not choose; so the call stays parked until the run tears down.
+	return finish(req, <-call.reply)
 }
 
 func finish(req *http.Request, o outcome) (*http.Response, error) {
@@ -180,24 +183,28 @@ func finish(req *http.Request, o outcome) (*http.Response, error) {
 	return response(req, o.response, o.stream), nil
 }
 
-func (c *Call) giveUp() {
-	c.mu.Lock()
-	a := c.action
-	c.mu.Unlock()
+// giveUp withdraws a call whose context has ended, and parks its end as a step of its own. One context may end many
+// calls, and Go goes through a context's children in map order: so each caller learns of it when it is granted.
+func (c *Call) giveUp(err error) {
 	cl := c.Port.cluster
-	if a != nil && (c.sent || cl.Sched.Drop(a)) {
-		cl.Sched.Note(c.order(), func() {
-			if c.Port.dead.Load() {
-				return // the program ended in this very moment: which of its goroutines got how far is nobody's business
-			}
-			e := cl.event(c, history.Reply)
-			e.Note = "the caller gave up"
-			e.Call = c.event
-			cl.History.Add(e)
-			c.left = true
-			cl.forget(c)
-		})
+	c.mu.Lock()
+	if c.action != nil && !c.sent {
+		cl.Sched.Drop(c.action)
 	}
+	c.mu.Unlock()
+	cl.park(c, "end", func() {
+		if c.over || c.Port.Dead() {
+			return // a dead caller's call stays parked until the run tears down
+		}
+		e := cl.event(c, history.Reply)
+		e.Note = "the caller gave up"
+		e.Call = c.event
+		cl.History.Add(e)
+		c.over = true
+		cl.forget(c)
+		cl.Sched.SetCurrent("end of " + c.String())
+		c.reply <- outcome{err: err}
+	})
 }
 
 // call reads the request and finds out what it is about.

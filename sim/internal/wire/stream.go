@@ -23,7 +23,9 @@ type Stream struct {
 	body    *body
 	head    *sched.Action // delivery of the next frame
 	timeout *sched.Action
-	closed  bool
+	// cancelled is the end of the stream whose context has ended; the body's mutex guards it.
+	cancelled *sched.Action
+	closed    bool
 }
 
 // String is the stream in words.
@@ -31,9 +33,11 @@ func (s *Stream) String() string { return s.Kind + " watch of " + s.Port.Name() 
 
 func (c *Cluster) open(call *Call) *Stream {
 	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch}
-	s.body = newBody(call.http.Context(), func() {
+	s.body = newBody(call.http.Context())
+	s.body.onClose = func() {
 		c.Sched.Note(call.order(), func() { c.close(s) })
-	})
+	}
+	s.body.onCancel = func() { c.giveUp(s) }
 	c.streams = append(c.streams, s)
 	if d := s.patience(); d > 0 {
 		s.timeout = &sched.Action{
@@ -73,7 +77,13 @@ func (c *Cluster) close(s *Stream) {
 	}
 	s.closed = true
 	s.watch.Close()
-	for _, a := range []*sched.Action{s.head, s.timeout} {
+	s.body.mu.Lock()
+	cancelled := s.cancelled
+	s.body.mu.Unlock()
+	if cancelled != nil {
+		s.body.end(io.EOF) // its reader waits for this step
+	}
+	for _, a := range []*sched.Action{s.head, s.timeout, cancelled} {
 		if a != nil {
 			c.Sched.Drop(a)
 		}
@@ -84,6 +94,30 @@ func (c *Cluster) close(s *Stream) {
 			break
 		}
 	}
+}
+
+// giveUp parks the end of a stream whose context has ended as a step of its own, for the reasons of [Call.giveUp]. A
+// client that closes the stream in the same moment, as reflectors do, needs no such step.
+func (c *Cluster) giveUp(s *Stream) {
+	if s.Port.Dead() {
+		s.body.end(io.EOF)
+		return
+	}
+	a := &sched.Action{
+		Order: s.Call.order(),
+		Actor: s.Call.Actor(),
+		What:  func() string { return "end of " + s.String() },
+		Do: func() {
+			c.Sched.SetCurrent("end of the " + s.Kind + " watch")
+			s.body.end(io.EOF)
+			c.close(s)
+		},
+		Idle: s.Call.Idle(),
+	}
+	s.body.mu.Lock()
+	s.cancelled = a
+	s.body.mu.Unlock()
+	c.Sched.Park(a)
 }
 
 // Pump lets every stream that has something new queue its next delivery. Call it after each change of the store.
@@ -199,19 +233,21 @@ func (c *Cluster) deliver(s *Stream) {
 
 // body is the response body of a watch: frames go in on the scheduling goroutine and come out where the client reads.
 type body struct {
-	ctx    context.Context
-	onDone func()
+	ctx      context.Context
+	onClose  func() // the reader has closed it
+	onCancel func() // ctx has ended: end must be called, now or later
 
-	mu    sync.Mutex
-	buf   []byte
-	err   error
-	ready chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	mu        sync.Mutex
+	buf       []byte
+	err       error
+	ready     chan struct{}
+	done      chan struct{}
+	closing   sync.Once
+	cancelled sync.Once
 }
 
-func newBody(ctx context.Context, onDone func()) *body {
-	return &body{ctx: ctx, onDone: onDone, ready: make(chan struct{}, 1), done: make(chan struct{})}
+func newBody(ctx context.Context) *body {
+	return &body{ctx: ctx, ready: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 func (b *body) write(p []byte) {
@@ -256,9 +292,15 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 		select {
 		case <-b.ready:
+			continue
 		case <-b.done:
 			return 0, io.EOF
 		case <-b.ctx.Done():
+		}
+		b.cancelled.Do(b.onCancel)
+		select {
+		case <-b.ready:
+		case <-b.done:
 			return 0, io.EOF
 		}
 	}
@@ -266,9 +308,9 @@ func (b *body) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (b *body) Close() error {
-	b.once.Do(func() {
+	b.closing.Do(func() {
 		close(b.done)
-		b.onDone()
+		b.onClose()
 	})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,7 +154,7 @@ type Call struct {
 	server *Port
 	lost   func()
 	sent   bool // its caller was frozen before it arrived: it takes effect whatever the caller does
-	left   bool // its caller has given up
+	over   bool // its caller has the reply, or has given up
 }
 
 type outcome struct {
@@ -228,18 +229,18 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 		Actor: call.Actor(),
 		What:  func() string { return fmt.Sprintf("%s of %s by %s", leg, call, call.Port.Name()) },
 		Delay: func() time.Duration {
-			switch leg {
-			case "request":
+			if (leg == "request" || leg == "end") && !slices.Contains(c.calls, call) {
 				c.calls = append(c.calls, call)
-				if call.Port.Dead() {
-					// It was sent in the very stretch in which its life ended. Whether it was may be chance (see [Call.recorder]), so
-					// it is no step, and nothing is chosen for it.
-					call.mu.Lock()
-					c.Sched.Drop(call.action)
-					call.mu.Unlock()
-					return 0
-				}
-			case "held request":
+			}
+			switch {
+			case leg != "reply" && leg != "held request" && call.Port.Dead():
+				// It was sent or ended in the very period in which its incarnation did. Whether it was may be chance (see
+				// [Call.recorder]), so it is no step, and nothing is chosen for it.
+				call.mu.Lock()
+				c.Sched.Drop(call.action)
+				call.mu.Unlock()
+				return 0
+			case leg == "held request" || leg == "end":
 				return 0
 			}
 			return c.Rules.Latency(call, leg)
@@ -313,9 +314,10 @@ func (c *Cluster) Trim(age time.Duration) {
 // answer sends the reply, or what the ruling says, on its way back.
 func (c *Cluster) answer(call *Call, r Ruling) {
 	c.park(call, "reply", func() {
-		if call.left {
+		if call.over {
 			return
 		}
+		call.over = true
 		o := outcome{response: call.Response, err: r.Lose}
 		e := c.event(call, history.Reply)
 		e.Call = call.event
