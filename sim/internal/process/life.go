@@ -8,6 +8,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -224,9 +225,18 @@ func (l *Life) Config() *rest.Config {
 	return &rest.Config{
 		Host:          "http://" + wire.APIHost,
 		Transport:     l.Port,
+		WrapTransport: l.wrap,
 		QPS:           -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
 	}
+}
+
+// wrap numbers the clients that are made from the incarnation's rest.Config. A transport of the program's own stays.
+func (l *Life) wrap(rt http.RoundTripper) http.RoundTripper {
+	if rt == http.RoundTripper(l.Port) {
+		return l.Port.Client()
+	}
+	return rt
 }
 
 // exit runs on the scheduling goroutine when main has returned.

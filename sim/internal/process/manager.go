@@ -78,7 +78,7 @@ func (w *World) Unserved() (out []string) {
 }
 
 // HTTPClient is the life's client to the outside. It dies with the life.
-func (m *Manager) HTTPClient() *http.Client { return &http.Client{Transport: m.life.Port} }
+func (m *Manager) HTTPClient() *http.Client { return &http.Client{Transport: m.life.Port.Client()} }
 
 // LifeOf finds the life that a rest.Config was made for.
 func LifeOf(cfg *rest.Config) (*Life, error) {

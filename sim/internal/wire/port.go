@@ -41,6 +41,7 @@ type Port struct {
 	Owner any
 
 	cluster *Cluster
+	clients atomic.Int64 // made so far, see Client
 	dead    atomic.Bool
 	// dismissed is set when the goroutines of a dead life were let go; the cluster's mu guards it.
 	dismissed bool
@@ -105,12 +106,31 @@ func (p *Port) Thawed() time.Duration { return p.thawed }
 // end of the pause and could come first, for ever: a schedule may prefer it to all else.
 func (p *Port) Await(a *sched.Action) { p.waiting = append(p.waiting, a) }
 
-// RoundTrip implements http.RoundTripper. Any goroutine of the life may call it.
-func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) {
+// Client returns a transport over the port for one more client of the program. Clients are numbered as they are made,
+// which tells apart the requests of two caches that watch the same: without it, goroutines would race for who is first.
+func (p *Port) Client() http.RoundTripper {
+	return client{p, int(p.clients.Add(1))}
+}
+
+type client struct {
+	port *Port
+	n    int
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c client) RoundTrip(req *http.Request) (*http.Response, error) {
+	return c.port.roundTrip(req, c.n)
+}
+
+// RoundTrip implements http.RoundTripper. Any goroutine of the incarnation may call it.
+func (p *Port) RoundTrip(req *http.Request) (*http.Response, error) { return p.roundTrip(req, 0) }
+
+func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) {
 	call, err := p.call(req)
 	if err != nil {
 		return nil, err
 	}
+	call.client = client
 	c := p.cluster
 	if p.dead.Load() && call.lingers() {
 		return p.linger(call)
@@ -263,6 +283,9 @@ func (c *Call) order() string {
 		}
 		if sort := c.sort(); sort != "" {
 			c.key += " " + sort
+		}
+		if c.client > 0 {
+			c.key += fmt.Sprintf(" client %03d", c.client)
 		}
 	})
 	return c.key

@@ -142,6 +142,7 @@ type Call struct {
 	Trails, Wait time.Duration
 
 	http    *http.Request
+	client  int // which client of the program sends it, see [Port.Client]; 0 if nobody knows
 	ordered sync.Once
 	key     string
 	// subjectKey is key without what tells informers of one kind apart.
