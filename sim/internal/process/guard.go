@@ -83,6 +83,7 @@ type catcher struct{ led }
 
 // caught returns what to add to a manager in the place of r: r itself where its type decides how it is run.
 func (l *Life) caught(r manager.Runnable) manager.Runnable {
+	sortLists(r)
 	switch r := r.(type) {
 	case caching:
 		return foreign{r, l}

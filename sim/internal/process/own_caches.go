@@ -1,0 +1,89 @@
+package process
+
+import (
+	"reflect"
+	"strings"
+	"time"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// This file exists for caches that a program makes itself: cluster.New, or cache.New beside the manager's own. client-go
+// lists what a cache holds in map order. The manager's cache is made with an informer that sorts (see newInformer); a
+// program's own is not, and an operator that goes through such a list would send its requests in another order each time.
+//
+// The indexers lie in unexported fields, so they are set through unsafe pointers. TestOwnCachesListInOrder fails when
+// controller-runtime keeps them elsewhere. Then lists come in map order again, which doubled runs tell; nothing else breaks.
+
+type informerMaker = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+
+var (
+	indexerType = reflect.TypeFor[toolscache.Indexer]()
+	makerType   = reflect.TypeFor[informerMaker]()
+)
+
+// sortLists makes the cache that a program adds to its manager, alone or with its cluster, list by key.
+func sortLists(r manager.Runnable) {
+	switch r := r.(type) {
+	case caching:
+		sortFields(reflect.ValueOf(r.GetCache()))
+	case cache.Cache:
+		sortFields(reflect.ValueOf(r))
+	}
+}
+
+// sortFields walks through controller-runtime's own structs and replaces the indexers of today and of informers to come.
+func sortFields(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			sortFields(v.Elem())
+		}
+		return
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			sortFields(entries.Value())
+		}
+		return
+	case reflect.Struct:
+	default:
+		return
+	}
+	if !v.CanAddr() || !strings.HasPrefix(v.Type().PkgPath(), "sigs.k8s.io/controller-runtime/pkg/cache") {
+		return
+	}
+	for i := range v.NumField() {
+		f := v.Field(i)
+		settable := reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+		switch f.Type() {
+		case indexerType:
+			if !f.IsNil() {
+				settable.Set(reflect.ValueOf(sortedIndexer{settable.Interface().(toolscache.Indexer)}))
+			}
+		case makerType:
+			if !f.IsNil() {
+				inner := settable.Interface().(informerMaker)
+				settable.Set(reflect.ValueOf(func(lw toolscache.ListerWatcher, o runtime.Object, d time.Duration,
+					ix toolscache.Indexers,
+				) toolscache.SharedIndexInformer {
+					return sortedInformer{inner(lw, o, d, ix)}
+				}))
+			}
+		default:
+			sortFields(f)
+		}
+	}
+}
+
+// sortedInformer is an informer whose lists are sorted.
+type sortedInformer struct{ toolscache.SharedIndexInformer }
+
+func (i sortedInformer) GetIndexer() toolscache.Indexer {
+	return sortedIndexer{i.SharedIndexInformer.GetIndexer()}
+}
+
+func (i sortedInformer) GetStore() toolscache.Store { return i.GetIndexer() }
