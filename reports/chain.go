@@ -62,7 +62,7 @@ func newTracing(h *history.History) *tracing {
 		done: map[string][]int{}, crash: map[string]int{}, effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{}}
 	for _, e := range h.Effects("") {
 		x.effects[e.Event] = append(x.effects[e.Event], e)
-		x.same[e.Kind+" "+e.Key] = append(x.same[e.Kind+" "+e.Key], e.Event)
+		x.same[x.sort(e)] = append(x.same[x.sort(e)], e.Event)
 	}
 	current := map[string]int{}
 	for i := range h.Events {
@@ -93,6 +93,16 @@ func newTracing(h *history.History) *tracing {
 		}
 	}
 	return x
+}
+
+// sort is what effects have in common that are the same: their kind and key, or, without a key, the
+// whole request.
+func (x *tracing) sort(e history.Effect) string {
+	if !e.Unnamed() || e.Event >= len(x.h.Events) {
+		return e.Kind + " " + e.Key
+	}
+	r := &x.h.Events[e.Event]
+	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
 }
 
 // keyOf is a reconcile's name without its number.
@@ -177,7 +187,7 @@ func (x *tracing) request(i int) {
 		x.link(start, i, "this reconcile asked for it")
 	}
 	for _, e := range x.effects[i] {
-		for _, j := range x.same[e.Kind+" "+e.Key] {
+		for _, j := range x.same[x.sort(e)] {
 			if j < i {
 				x.link(j, i, fmt.Sprintf("the same %s, made before", e.Kind))
 				x.between(j, i)

@@ -179,6 +179,10 @@ func (m *model) row(e *history.Event) row {
 		out.Changes = append(out.Changes, changeRow{c.Type, m.ref(c.Ref), c.Revision, m.body(c.Object), m.body(c.Previous)})
 	}
 	for _, f := range m.trace.effects[e.Index] {
+		if f.Unnamed() {
+			out.Effects = append(out.Effects, f.Detail)
+			continue
+		}
 		out.Effects = append(out.Effects, fmt.Sprintf("%s of %s: %s", f.Kind, f.Key, f.Detail))
 	}
 	return out

@@ -200,10 +200,16 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
 	return process.NewManager(cfg, o)
 }
 
-// External puts a model of the outside world behind a host name. The handler is called on the scheduling goroutine, as
-// one atomic step; it reports effects with [history.AddEffect] and must not block. A nil handler says that there is no
-// such host: requests fail as they do where a name is not resolved. A request to a host of which nothing was said is a
-// misuse, as an operator that lives with errors would look as if it worked.
+// External puts a model of the outside world behind a host name. The handler is called on the
+// scheduling goroutine, as one atomic step, and must not block.
+//
+// A request that is neither GET nor HEAD and is answered below 400 is an effect (see
+// [history.Effect]). The handler calls [history.AddEffect] to give the effect the key by which
+// properties such as property.AtMostOnce know it again.
+//
+// A nil handler says that there is no such host: requests fail as they do where a name is not
+// resolved. A request to a host of which nothing was said is a misuse, as an operator that lives
+// with errors would look as if it worked.
 func (w *World) External(host string, handler http.Handler) {
 	w.alive()
 	if err := w.wire.Outside(host, handler); err != nil {

@@ -157,6 +157,9 @@ func (e *Event) tellRequest(asked string, effects []Effect) string {
 		s += fmt.Sprintf(" → %d", e.Code)
 	}
 	for _, effect := range effects {
+		if effect.Unnamed() { // the line says all of it
+			continue
+		}
 		s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
 	}
 	return s

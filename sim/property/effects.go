@@ -6,8 +6,9 @@ import (
 	"github.com/wavetank/wavetank/sim/history"
 )
 
-// AtMostOnce holds while no key of the ledger of effects has had an effect of the kind twice; "" means any kind. For Always.
-// The ledger is outside the cluster and survives crashes: see [history.AddEffect].
+// AtMostOnce holds while no key of the ledger of effects has had an effect of the kind twice; ""
+// means any kind. For Always. The ledger is outside the cluster and survives crashes: see
+// [history.AddEffect]. A request that no model has given a key does not count.
 func AtMostOnce(kind string) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{now: ledger(kind).read}
@@ -53,7 +54,7 @@ func (l *effects) name() string {
 func (l *effects) read(h *history.History) error {
 	for all := h.Effects(""); l.broken == nil && l.next < len(all); l.next++ {
 		e := all[l.next]
-		if l.kind != "" && l.kind != e.Kind {
+		if l.kind != "" && l.kind != e.Kind || e.Unnamed() {
 			continue
 		}
 		first, again := l.first[e.Key]

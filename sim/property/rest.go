@@ -30,11 +30,14 @@ func Settles(within time.Duration) func(*history.History) error {
 	})
 }
 
-// IdempotentAtRest holds while a reconcile of a settled world changes nothing, inside the cluster or outside. For Always.
+// IdempotentAtRest holds while a reconcile of a settled world changes nothing, inside the cluster
+// or outside. For Always. Outside counts what a model reports with [history.AddEffect]: a request
+// alone may set what is set already, or only ask.
 //
-// The world is at rest from a Settle until the next change by anybody but the programs under test, or the next fault
-// other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it waits for time to pass. To have
-// everything reconciled once more, end the process, whose next life reconciles every object that it lists:
+// The world is at rest from a Settle until the next change by anybody but the programs under test,
+// or the next fault other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it
+// waits for time to pass. To have everything reconciled once more, end the process, whose next life
+// reconciles every object that it lists:
 //
 //	w.Settle()
 //	w.Stop("operator")
@@ -47,7 +50,7 @@ func IdempotentAtRest() func(*history.History) error {
 		return judge{event: func(h *history.History, e *history.Event) error {
 			left := false // something left the cluster during this event
 			for all := h.Effects(""); effects < len(all) && all[effects].Event <= e.Index; effects++ {
-				left = left || all[effects].Event == e.Index
+				left = left || all[effects].Event == e.Index && !all[effects].Unnamed()
 			}
 			run := e.Actor() + " " + e.Reconcile
 			switch e.Kind {

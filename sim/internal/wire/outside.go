@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -10,12 +11,14 @@ import (
 	"github.com/wavetank/wavetank/sim/history"
 )
 
-// serveOutside lets a model of the outside world answer, and keeps the effects that it reports in the ledger.
+// serveOutside lets a model of the outside world answer, and keeps in the ledger the effects that
+// it reports, or the request itself if it reports none and the request may have changed something.
 func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	index := c.History.Len()
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
+		e.Kind = cmp.Or(e.Kind, history.Requested)
 		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Life, call.Reconcile
 		effects = append(effects, e)
 	})
@@ -25,10 +28,21 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	c.outside[call.Host].ServeHTTP(w, req)
 	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
 	c.record(call, resp)
+	if len(effects) == 0 && call.Webhook == "" && call.Writes() && resp.Code < http.StatusBadRequest {
+		effects = []history.Effect{c.requested(call, index)}
+	}
 	for _, e := range effects {
 		c.History.Record(e)
 	}
 	return resp
+}
+
+// requested is the effect of a request that the model has said nothing of.
+func (c *Cluster) requested(call *Call, index int) history.Effect {
+	return history.Effect{
+		Event: index, Kind: history.Requested, Detail: call.String(),
+		Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,
+	}
 }
 
 // nowhere is what a request gets that leads to no model: what a resolver says of a host that does not exist. A host of which
