@@ -264,7 +264,7 @@ func (l *Life) finished(q *queue, req request, name, outcome string, wait histor
 	q.mu.Lock()
 	if k := q.key(req); k.name == name {
 		k.name = ""
-		if k.timer == nil { // what was put off is not wanted any more
+		if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
 			clear(k.owed)
 		}
 	}

@@ -356,7 +356,7 @@ func (p *Process) Lives() int { return p.lives }
 // parkHandout registers a hand-out and parks it at the gate.
 func (l *Life) parkHandout(a *sched.Action, granted chan bool, ofKey bool) {
 	l.mu.Lock()
-	if l.released {
+	if l.released || ofKey && l.ending.Load() { // under the mutex, or it could miss the end of the life's hand-outs
 		l.mu.Unlock()
 		granted <- false
 		return

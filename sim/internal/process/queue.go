@@ -26,9 +26,10 @@ type (
 
 // queue observes one controller's work queue. The queue itself stays the real one; the observer
 //
-//   - records why keys were added, so that each hand-out has a cause,
+//   - records why keys were added, so that each hand-out has a cause, and what is pending (queue_rules.go),
 //   - puts the plain adds of one stretch into canonical order (informers, resyncs and mapping functions may add in map
 //     order) before the real queue sees them,
+//   - lets operations wait for a quiet moment if the real queue could answer them in two ways before,
 //   - parks every hand-out at the gate, so that at most one worker starts per step.
 type queue struct {
 	workQueue
@@ -41,6 +42,10 @@ type queue struct {
 	mu      sync.Mutex
 	working time.Duration // since when there are workers: a process may have to lead before
 	adds    []add         // plain adds of this stretch, not yet passed on
+	later   []add         // delayed adds that wait for the quiet moment
+	blocked []chan bool   // workers that wait for it
+	next    time.Duration // no timer is due before: if this has come, some may have fired since the last quiet moment
+	down    bool          // ShutDown was called
 	keys    map[request]*key
 	// live are the keys of which something may be pending or under way: those touched since somebody last looked through
 	// them, and those of which something was then.
@@ -60,38 +65,12 @@ func (a *add) priority() int {
 	return *a.opts.Priority
 }
 
-// key is what the observer knows of one key.
-type key struct {
-	causes []cause // immediate adds that the real queue has been given since it last gave the key out
-	timer  *timer  // the delayed add that is pending
-	queued bool    // the real priority queue holds it, ready or not,
-	rank   int     // with this priority
-	runs   int
-	name   string        // of the running reconcile; "" when idle
-	ended  time.Duration // when its last reconcile did
-	// fired is the index of the last hand-out that each sort of timer caused, or that came at its time in its stead; owed is
-	// that time. An event, or a resync that comes more often than the timer is long, takes the timer away before it goes off.
-	fired map[string]int
-	owed  map[string]time.Duration
-}
-
-type cause struct {
-	at   time.Duration
-	what string
-}
-
-type timer struct {
-	what  string // "backoff" or "RequeueAfter"
-	delay time.Duration
-	due   time.Duration
-}
-
 // priorityQueue is the observer around controller-runtime's priority queue. It must itself be a PriorityQueue, or
 // controller-runtime would quietly put its adapter for classic queues around it.
 type priorityQueue struct{ *queue }
 
 func (l *Life) observe(controller string, inner workQueue) workQueue {
-	q := &queue{workQueue: inner, life: l, controller: controller, keys: map[request]*key{}, live: map[request]*key{}}
+	q := &queue{workQueue: inner, life: l, controller: controller, next: never, keys: map[request]*key{}, live: map[request]*key{}}
 	l.mu.Lock()
 	l.queues = append(l.queues, q)
 	l.mu.Unlock()
@@ -105,7 +84,7 @@ func (l *Life) observe(controller string, inner workQueue) workQueue {
 func (q *queue) key(item request) *key {
 	k := q.keys[item]
 	if k == nil {
-		k = &key{fired: map[string]int{}, owed: map[string]time.Duration{}}
+		k = &key{priority: q.priority != nil, fired: map[string]int{}, owed: map[string]time.Duration{}}
 		q.keys[item] = k
 	}
 	q.live[item] = k
@@ -116,7 +95,7 @@ func (q *queue) key(item request) *key {
 // must be held.
 func (q *queue) each(f func(request, *key) bool) {
 	for item, k := range q.live {
-		if k.name == "" && k.timer == nil && len(k.causes) == 0 {
+		if k.idle() {
 			delete(q.live, item)
 		} else if !f(item, k) {
 			return
@@ -125,10 +104,10 @@ func (q *queue) each(f func(request, *key) bool) {
 }
 
 // Add implements workqueue.TypedInterface: an event handler wants the key reconciled.
-func (q *queue) Add(item request) { q.later(priorityqueue.AddOpts{}, item) }
+func (q *queue) Add(item request) { q.plain(priorityqueue.AddOpts{}, item) }
 
-// later holds a plain add until the stretch is over.
-func (q *queue) later(o priorityqueue.AddOpts, items ...request) {
+// plain holds a plain add until the stretch is over.
+func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 	s := q.life.world.Sched
 	what, now := s.Current(), s.Now()
 	q.mu.Lock()
@@ -137,7 +116,9 @@ func (q *queue) later(o priorityqueue.AddOpts, items ...request) {
 		if what == sched.Time {
 			why = q.untimely(item)
 		}
-		q.adds = append(q.adds, add{item, o, cause{now, why}})
+		if !q.down {
+			q.adds = append(q.adds, add{item, o, cause{at: now, what: why}})
+		}
 	}
 	q.mu.Unlock()
 	s.Wake()
@@ -162,82 +143,34 @@ func (q *queue) untimely(item request) string {
 	}
 }
 
-// AddAfter implements workqueue.TypedDelayingInterface.
-func (q *queue) AddAfter(item request, d time.Duration) {
-	if d <= 0 {
-		q.Add(item)
-		return
-	}
-	q.delayed(item, "RequeueAfter", d)
-	q.workQueue.AddAfter(item, d)
-}
-
-// AddWithOpts implements priorityqueue.PriorityQueue.
-func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) {
-	if !o.RateLimited && o.After <= 0 {
-		q.later(o, items...)
-		return
-	}
-	for _, item := range items {
-		if !o.RateLimited {
-			q.delayed(item, "RequeueAfter", o.After)
-		}
+// flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go on. It reports whether
+// there were any.
+func (q *queue) flush() bool {
+	q.mu.Lock()
+	q.fire()
+	later, blocked := q.later, q.blocked
+	q.later, q.blocked = nil, nil
+	q.mu.Unlock()
+	sort.SliceStable(later, func(i, j int) bool { return later[i].item.String() < later[j].item.String() })
+	for _, a := range later {
+		q.pass(a.opts, a.item)
 		q.mu.Lock()
-		q.key(item).put((&add{opts: o}).priority())
+		k := q.key(a.item)
+		k.held = max(0, k.held-1)
 		q.mu.Unlock()
 	}
-	q.priority.AddWithOpts(o, items...) // a rate-limited add tells its delay through the limiter
-}
-
-// delayed notes a timer. In both queues the earlier of two pending deadlines survives.
-func (q *queue) delayed(item request, what string, d time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	k := q.key(item)
-	due := q.life.world.Sched.Now() + d
-	q.life.world.waits(d)
-	if k.timer == nil || due < k.timer.due {
-		k.timer = &timer{what, d, due}
-		if _, ok := k.owed[what]; !ok {
-			k.owed[what] = due
-		}
+	woke := q.flushPlain()
+	for _, quiet := range blocked {
+		quiet <- true
 	}
+	return woke || len(later)+len(blocked) > 0
 }
 
-// limiter tells the observer which delay the real rate limiter chose.
-type limiter struct {
-	rateLimiter
-	q *queue
-}
-
-func (l *limiter) When(item request) time.Duration {
-	d := l.rateLimiter.When(item)
-	if l.q != nil {
-		if d <= 0 { // a limiter without delay: the key is ready at once
-			l.q.mu.Lock()
-			k := l.q.key(item)
-			k.causes = append(k.causes, cause{l.q.life.world.Sched.Now(), "backoff"})
-			l.q.mu.Unlock()
-		} else {
-			l.q.delayed(item, "backoff", d)
-		}
-	}
-	return d
-}
-
-// put notes that the real priority queue is given the key, and returns the priority that it has there.
-func (k *key) put(priority int) int {
-	if !k.queued || priority > k.rank {
-		k.queued, k.rank = true, priority
-	}
-	return k.rank
-}
-
-// flush passes the held adds on, in canonical order. It reports whether there were any. The runtime may interrupt it at any
+// flushPlain passes the plain adds on, in canonical order. It reports whether there were any. The runtime may interrupt it at any
 // place, and a worker that takes a key meanwhile must take the one that it would take at its end. A classic queue gives out
 // what came first. A priority queue gets all keys of one priority in one call, the highest first; a key that it already
 // holds with a higher priority stands among those, where it changes nothing but that it is ready now.
-func (q *queue) flush() bool {
+func (q *queue) flushPlain() bool {
 	q.mu.Lock()
 	adds := q.adds
 	q.adds = nil
@@ -254,7 +187,7 @@ func (q *queue) flush() bool {
 	ranks := map[int][]request{}
 	for _, a := range adds {
 		k := q.key(a.item)
-		k.causes = append(k.causes, a.cause)
+		k.ready(a.cause)
 		if q.priority != nil {
 			rank := k.put(a.priority())
 			ranks[rank] = append(ranks[rank], a.item)
@@ -275,6 +208,7 @@ func (q *queue) flush() bool {
 // Get implements workqueue.TypedInterface.
 func (q *queue) Get() (request, bool) {
 	q.onGet()
+	q.waitForQuiet()
 	item, down := q.workQueue.Get()
 	return item, down || !q.admit(item)
 }
@@ -282,6 +216,7 @@ func (q *queue) Get() (request, bool) {
 // GetWithPriority implements priorityqueue.PriorityQueue.
 func (q priorityQueue) GetWithPriority() (request, int, bool) {
 	q.onGet()
+	q.waitForQuiet()
 	item, p, down := q.priority.GetWithPriority()
 	return item, p, down || !q.admit(item)
 }
@@ -292,19 +227,13 @@ func (q priorityQueue) Get() (request, bool) {
 	return item, down
 }
 
-// ShutDown implements workqueue.TypedInterface. Which keys that are ready now are still given out, the runtime would choose.
-func (q *queue) ShutDown() {
-	q.life.dismissKeys()
-	q.workQueue.ShutDown()
-}
-
 // admit parks the hand-out until it is granted. False means that the run is over.
 func (q *queue) admit(item request) bool {
 	if q.life.ending.Load() {
 		return false
 	}
 	q.mu.Lock()
-	given := q.key(item).take(q.life.world.Sched.Now(), q.priority != nil)
+	given := q.key(item).take(q.life.world.Sched.Now())
 	q.mu.Unlock()
 	granted := make(chan bool, 1)
 	name := fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item)
@@ -351,41 +280,8 @@ func (q *queue) begin(item request, g given) {
 	}
 }
 
-// given is what is known of a hand-out.
-type given struct {
-	why   string
-	wait  time.Duration // that led to it
-	ready time.Duration // when the queue could have handed it out
-}
-
-// take finds out why the key was handed out now. An immediate add comes before a timer; the priority queue forgets the
-// timer of a key that it hands out, the classic queue lets it fire later.
-func (k *key) take(now time.Duration, priority bool) given {
-	g := given{why: "unknown", ready: now}
-	k.queued = false
-	switch {
-	case len(k.causes) > 0:
-		sort.SliceStable(k.causes, func(i, j int) bool {
-			if k.causes[i].at != k.causes[j].at {
-				return k.causes[i].at < k.causes[j].at
-			}
-			return k.causes[i].what < k.causes[j].what
-		})
-		g = given{why: k.causes[0].what, ready: k.causes[0].at}
-		k.causes = nil
-		if priority || k.timer != nil && k.timer.due <= now {
-			k.timer = nil
-		}
-	case k.timer != nil && k.timer.due <= now:
-		g = given{"timer(" + k.timer.what + ")", k.timer.delay, k.timer.due}
-		k.timer = nil
-	}
-	g.ready = max(g.ready, k.ended) // one key is never reconciled twice at a time
-	return g
-}
-
 // inject adds a key as a spurious event would.
 func (q *queue) inject(item request, why string) {
 	q.life.world.Sched.SetCurrent(why)
-	q.later(priorityqueue.AddOpts{}, item)
+	q.plain(priorityqueue.AddOpts{}, item)
 }

@@ -1,0 +1,198 @@
+package process
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// This file holds what the observer does at the instants at which the timers of a queue fire. A queue fires them on a
+// goroutine of its own, and nobody can see from outside whether it has done so already.
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *queue) AddAfter(item request, d time.Duration) { q.add(priorityqueue.AddOpts{After: d}, item) }
+
+// AddRateLimited implements workqueue.TypedRateLimitingInterface.
+func (q *queue) AddRateLimited(item request) { q.add(priorityqueue.AddOpts{RateLimited: true}, item) }
+
+// AddWithOpts implements priorityqueue.PriorityQueue.
+func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { q.add(o, items...) }
+
+// add takes in adds of any sort. A delayed one goes to the real queue at once if a worker has the key and no timer can
+// have fired since the last quiet moment: no other order of what goes on now could make a difference to it.
+func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
+	if !o.RateLimited && o.After <= 0 {
+		q.plain(o, items...)
+		return
+	}
+	s := q.life.world.Sched
+	for _, item := range items {
+		q.mu.Lock()
+		k := q.key(item)
+		waits := !k.taken || q.next <= s.Now()
+		if waits && !q.down {
+			q.later = append(q.later, add{item: item, opts: o})
+			k.held++
+		}
+		q.mu.Unlock()
+		if waits {
+			s.Wake()
+		} else {
+			q.pass(o, item)
+		}
+	}
+}
+
+// pass gives the real queue a delayed add. A rate-limited one tells its delay through the limiter.
+func (q *queue) pass(o priorityqueue.AddOpts, item request) {
+	q.mu.Lock()
+	if q.down {
+		q.mu.Unlock()
+		return
+	}
+	if !o.RateLimited {
+		q.delayed(item, "RequeueAfter", o.After)
+	}
+	if q.priority != nil {
+		k := q.key(item)
+		k.put((&add{opts: o}).priority())
+		if o.RateLimited {
+			k.bounds = append(k.bounds, o.After)
+		}
+		q.priority.AddWithOpts(o, item) // which does not wait: the order of adds is that of bounds
+	}
+	q.mu.Unlock()
+	switch {
+	case q.priority != nil:
+	case o.RateLimited:
+		q.workQueue.AddRateLimited(item)
+	default:
+		q.workQueue.AddAfter(item, o.After)
+	}
+}
+
+// delayed notes a timer. The mutex must be held.
+func (q *queue) delayed(item request, what string, d time.Duration) {
+	q.life.world.waits(d)
+	due := q.life.world.Sched.Now() + d
+	if q.key(item).after(timer{what, d, due}) {
+		q.next = min(q.next, due)
+	}
+}
+
+// limiter tells the observer which delay the real rate limiter chose.
+type limiter struct {
+	rateLimiter
+	q *queue
+}
+
+func (l *limiter) When(item request) time.Duration {
+	d := l.rateLimiter.When(item)
+	if l.q != nil {
+		l.q.limited(item, d)
+	}
+	return d
+}
+
+// limited notes a rate-limited add. If it came with a delay, too, the shorter one counts (priorityqueue.go, lockedAddWithOpts).
+func (q *queue) limited(item request, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	k := q.key(item)
+	if len(k.bounds) > 0 {
+		if bound := k.bounds[0]; bound != 0 {
+			d = min(d, bound)
+		}
+		k.bounds = k.bounds[1:]
+	}
+	switch {
+	case q.down:
+	case d <= 0: // the key is ready at once
+		k.ready(cause{at: q.life.world.Sched.Now(), what: "backoff"})
+	default:
+		q.delayed(item, "backoff", d)
+	}
+}
+
+// waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the last one.
+func (q *queue) waitForQuiet() {
+	for again := true; again; {
+		q.mu.Lock()
+		if q.down || q.next > q.life.world.Sched.Now() {
+			q.mu.Unlock()
+			return
+		}
+		quiet := make(chan bool, 1)
+		q.blocked = append(q.blocked, quiet)
+		q.mu.Unlock()
+		again = q.life.blockUntil(quiet)
+	}
+}
+
+// blockUntil lets a goroutine of the life wait for the next quiet moment, and reports false when the run is over.
+func (l *Life) blockUntil(quiet chan bool) bool {
+	l.mu.Lock()
+	a := &sched.Action{}
+	released := l.released
+	if !released {
+		l.handouts = append(l.handouts, handout{a, quiet, false})
+	}
+	l.mu.Unlock()
+	if released {
+		return false
+	}
+	l.world.Sched.Wake()
+	again := <-quiet
+	l.unparkHandout(a)
+	return again
+}
+
+// fire lets the timers fire whose time has come. The world must be quiet, and the mutex be held.
+func (q *queue) fire() {
+	now := q.life.world.Sched.Now()
+	if q.next > now {
+		return
+	}
+	q.next = never
+	q.each(func(_ request, k *key) bool {
+		if k.fire(now); k.timer != nil {
+			q.next = min(q.next, k.timer.due)
+		}
+		return true
+	})
+}
+
+// Done implements workqueue.TypedInterface.
+func (q *queue) Done(item request) {
+	q.waitForQuiet()
+	q.mu.Lock()
+	q.key(item).done()
+	q.mu.Unlock()
+	q.workQueue.Done(item)
+}
+
+// ShutDown implements workqueue.TypedInterface. Which keys that are ready now are still given out, the runtime would choose.
+func (q *queue) ShutDown() {
+	q.shut()
+	q.workQueue.ShutDown()
+}
+
+// ShutDownWithDrain implements workqueue.TypedInterface.
+func (q *queue) ShutDownWithDrain() {
+	q.shut()
+	q.workQueue.ShutDownWithDrain()
+}
+
+// shut forgets what is pending.
+func (q *queue) shut() {
+	q.life.dismissKeys()
+	q.mu.Lock()
+	q.down, q.next = true, never
+	q.adds, q.later = nil, nil
+	for _, k := range q.live {
+		k.shut()
+	}
+	q.mu.Unlock()
+}

@@ -1,0 +1,154 @@
+package process
+
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+// This file holds what a work queue does with one key, rule by rule, for both kinds of queue:
+//
+//   - classic: k8s.io/client-go/util/workqueue, files queue.go and delaying_queue.go
+//   - priority: sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue/priorityqueue.go
+//
+// A key's record is a function of the operations that reach the real queue and of the time. It holds
+// because of two habits of the observer in queue.go:
+//
+//   - An operation whose result depends on whether a timer has fired reaches the real queue at the next
+//     quiet moment. By then every timer that is due has fired.
+//   - So does an add of a key that no worker has, because a worker may be about to take it.
+//
+// TestTheObserverAgreesWithTheQueue compares the records with the real queues.
+
+// key is what the observer knows of one key.
+type key struct {
+	priority bool // which queue's rules hold
+	// causes say why the real queue will hand the key out as soon as it can, and are empty if it will not. The
+	// classic queue calls such a key dirty; the priority queue has a ready item for it.
+	causes []cause
+	timer  *timer // the delayed add that is pending
+	taken  bool   // a worker got it and has not called Done
+	held   int    // delayed adds that have not reached the real queue
+	queued bool   // the real priority queue holds it, ready or not,
+	rank   int    // with this priority
+	// bounds are the delays that rate-limited adds came with; the limiter has not been asked for these yet.
+	bounds []time.Duration
+	runs   int
+	name   string        // of the running reconcile; "" when idle
+	ended  time.Duration // when its last reconcile did
+	// fired is the index of the last hand-out that each sort of timer caused, or that came at its time in its
+	// stead; owed is that time. An event, or a resync that comes more often than the timer is long, takes the
+	// timer away before it goes off.
+	fired map[string]int
+	owed  map[string]time.Duration
+}
+
+// cause is one reason to hand a key out.
+type cause struct {
+	at   time.Duration
+	what string
+	wait time.Duration // the delay, if a timer did it
+}
+
+type timer struct {
+	what  string // "backoff" or "RequeueAfter"
+	delay time.Duration
+	due   time.Duration
+}
+
+// never is later than any timer is due.
+const never = time.Duration(math.MaxInt64)
+
+// ready applies an add without delay.
+//
+//   - classic, queue.go, Add: the key is dirty. A delayed add of it stays pending, as that is another
+//     queue's (delaying_queue.go).
+//   - priority, lockedAddWithOpts: a key has one item. If that was waiting, it is ready now, and its time
+//     is forgotten.
+func (k *key) ready(c cause) {
+	k.causes = append(k.causes, c)
+	if k.priority {
+		k.timer = nil
+	}
+}
+
+// after applies a delayed add. It reports whether the queue has taken the time as the key's.
+//
+//   - classic, delaying_queue.go, insert: of two times the earlier one stays, whether the key is dirty or not.
+//   - priority, lockedAddWithOpts: an item that is ready stays ready. Of two times the earlier one stays.
+func (k *key) after(t timer) bool {
+	if k.priority && len(k.causes) > 0 || k.timer != nil && k.timer.due <= t.due {
+		return false
+	}
+	k.timer = &t
+	if _, ok := k.owed[t.what]; !ok {
+		k.owed[t.what] = t.due
+	}
+	return true
+}
+
+// fire applies the passing of time.
+//
+//   - classic, delaying_queue.go, waitingLoop: what is due leaves the delaying queue and is added, even while
+//     a worker has the key.
+//   - priority, handleWaitingItems: an item that is due is ready.
+func (k *key) fire(now time.Duration) {
+	if t := k.timer; t != nil && t.due <= now {
+		k.timer = nil
+		k.causes = append(k.causes, cause{t.due, "timer(" + t.what + ")", t.delay})
+	}
+}
+
+// given is what is known of a hand-out.
+type given struct {
+	why   string
+	wait  time.Duration // that led to it
+	ready time.Duration // when the queue could have handed it out
+}
+
+// take applies Get, and says why the key was handed out: the earliest cause, an add before a timer.
+//
+//   - classic, queue.go, Get: the key is not dirty any more. A delayed add of it stays pending.
+//   - priority, handleReadyItems: the key has no item any more.
+func (k *key) take(now time.Duration) given {
+	k.fire(now)
+	k.taken, k.queued = true, false
+	g := given{why: "unknown", ready: now}
+	sort.SliceStable(k.causes, func(i, j int) bool {
+		a, b := k.causes[i], k.causes[j]
+		if a.at != b.at {
+			return a.at < b.at
+		}
+		if (a.wait == 0) != (b.wait == 0) {
+			return a.wait == 0
+		}
+		return a.what < b.what
+	})
+	if len(k.causes) > 0 {
+		c := k.causes[0]
+		g = given{c.what, c.wait, c.at}
+	}
+	k.causes = nil
+	g.ready = max(g.ready, k.ended) // one key is never reconciled twice at a time
+	return g
+}
+
+// done applies Done: both queues hand a key that is ready out once nobody has it (queue.go, Done;
+// priorityqueue.go, handleReadyItems).
+func (k *key) done() { k.taken = false }
+
+// shut applies ShutDown: neither queue takes anything in any more, and no timer fires (delaying_queue.go,
+// AddAfter and waitingLoop; priorityqueue.go, ShutDown). What is ready is not handed out either: see
+// [queue.ShutDown].
+func (k *key) shut() { k.causes, k.timer, k.held = nil, nil, 0 }
+
+// put notes that the real priority queue is given the key, and returns the priority that it has there.
+func (k *key) put(priority int) int {
+	if !k.queued || priority > k.rank {
+		k.queued, k.rank = true, priority
+	}
+	return k.rank
+}
+
+// idle says whether nothing of the key is pending or under way.
+func (k *key) idle() bool { return k.name == "" && k.timer == nil && len(k.causes) == 0 }
