@@ -50,7 +50,7 @@ func (w *World) observe(ch apiserver.Change) {
 func (w *World) retried() bool {
 	for _, b := range w.builtins {
 		for key, s := range b.steps {
-			if fired, ok := b.fired[key]; s.action.Idle && !s.action.Seasonal && (!ok || fired <= max(w.quiet.lastWrite, w.quiet.healed)) {
+			if fired, ok := b.fired[key]; s.action.Idle && !s.action.Seasonal && (!ok || fired <= w.quiet.changed()) {
 				return false
 			}
 		}

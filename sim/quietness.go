@@ -17,6 +17,8 @@ type quietness struct {
 	lastWrite int                     // index of the last event that changed an object other than Leases and Events
 	healed    int                     // index of the last event before faults were healed
 	healedAt  time.Duration           // when that was
+	started   int                     // index of the last event before an incarnation started, or began to serve webhooks
+	startedAt time.Duration           // when that was
 	wrote     history.Event           // the last write, without its bodies
 	heard     map[string]history.Time // when each process last asked for something or was answered, leases and watches apart
 	busy      map[string]int          // reconciles that each process has under way
@@ -26,11 +28,21 @@ type quietness struct {
 }
 
 func newQuietness() *quietness {
-	return &quietness{lastWrite: -1, heard: map[string]history.Time{}, busy: map[string]int{}, beside: map[string]history.Time{},
+	return &quietness{lastWrite: -1, started: -1, heard: map[string]history.Time{}, busy: map[string]int{}, beside: map[string]history.Time{},
 		outside: map[string]bool{}, held: map[history.Ref]bool{}}
 }
 
+// changed is the index of the last event after which what failed before may succeed: a write, the end of faults, or the
+// start of an incarnation, which may serve a webhook that the others depend on.
+func (q *quietness) changed() int { return max(q.lastWrite, q.healed, q.started) }
+
+// unchanged is the time since which nothing of that has happened.
+func (q *quietness) unchanged() time.Duration { return max(q.wrote.At, q.healedAt, q.startedAt) }
+
 func (q *quietness) take(w *World) {
+	if served, at := w.procs.Served(); served > q.started {
+		q.started, q.startedAt = served, at
+	}
 	for events := w.history.Since(q.seen); len(events) > 0; events = events[1:] {
 		e := &events[0]
 		q.seen++
@@ -49,6 +61,7 @@ func (q *quietness) take(w *World) {
 		switch e.Kind {
 		case history.Start:
 			q.busy[e.Process] = 0
+			q.started, q.startedAt = max(q.started, e.Index), e.At
 		case history.Handout:
 			q.busy[e.Process]++
 		case history.Done:

@@ -195,7 +195,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	}
 	for _, c := range w.procs.Controllers() {
 		fired := true
-		c.EachTimer(func(t process.Timer) bool { fired = t.Fired > max(w.quiet.lastWrite, w.quiet.healed); return fired })
+		c.EachTimer(func(t process.Timer) bool { fired = t.Fired > w.quiet.changed(); return fired })
 		if !fired {
 			return false, 0
 		}
@@ -203,10 +203,10 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	if !w.retried() {
 		return false, 0
 	}
-	unchanged := max(w.quiet.wrote.At, w.quiet.healedAt)
+	unchanged := w.quiet.unchanged()
 	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur, unchanged+2*patience)
 	for _, s := range w.wire.Silences() {
-		if s.Tried <= max(w.quiet.lastWrite, w.quiet.healed) {
+		if s.Tried <= w.quiet.changed() {
 			again = max(again, s.Until())
 		}
 	}

@@ -39,6 +39,8 @@ type World struct {
 	longest   atomic.Int64 // see LongestWait
 	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
 	lives     []*Life
+	served    int           // see Served
+	servedAt  time.Duration // see Served
 }
 
 // Main is a program. It returns when ctx is done or when it fails.

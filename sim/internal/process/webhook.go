@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -53,6 +54,8 @@ func (s *webhookServer) Start(ctx context.Context) error {
 	s.mu.Lock()
 	s.serving = ctx
 	s.mu.Unlock()
+	w := s.life.world
+	w.Sched.Note(s.life.Name()+" serves webhooks", func() { w.served, w.servedAt = w.History.Len()-1, w.Sched.Now() })
 	<-ctx.Done()
 	return nil
 }
@@ -66,6 +69,9 @@ func (s *webhookServer) StartedChecker() healthz.Checker {
 		return nil
 	}
 }
+
+// Served is the index of the last event before a program began to serve webhooks, and when that was.
+func (w *World) Served() (index int, at time.Duration) { return w.served, w.servedAt }
 
 // endpoint is the server while it serves a path, or anything at all for "".
 func (s *webhookServer) endpoint(path string) *wire.Endpoint {
