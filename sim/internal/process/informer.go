@@ -24,9 +24,8 @@ import (
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
 	if plain, ok := lw.(*cache.ListWatch); ok {
-		if _, loose := obj.(runtime.Unstructured); loose {
-			lw = ofMaps(plain)
-		}
+		_, loose := obj.(runtime.Unstructured)
+		lw = marked(plain, loose)
 	}
 	if l.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
@@ -42,19 +41,26 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	return in
 }
 
-// ofMaps marks the requests of an informer of unstructured objects: there may be one of Go's types beside it, which sends the same.
-func ofMaps(lw *cache.ListWatch) *cache.ListWatch {
-	list, watching, marked := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
+// marked lets the requests of an informer say that what it lists is sorted, and whether its objects are unstructured: there
+// may be an informer of Go's types beside it, which sends the same.
+func marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
+	list, watching, out := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
 	if list == nil || watching == nil {
 		return lw
 	}
-	marked.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		return list(wire.WithSort(ctx, "unstructured"), o)
+	mark := func(ctx context.Context) context.Context {
+		if unstructured {
+			ctx = wire.WithSort(ctx, "unstructured")
+		}
+		return wire.WithSortedInformer(ctx)
 	}
-	marked.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		return watching(wire.WithSort(ctx, "unstructured"), o)
+	out.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		return list(mark(ctx), o)
 	}
-	return &marked
+	out.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		return watching(mark(ctx), o)
+	}
+	return &out
 }
 
 // plainLister makes a reflector list first and watch then, as client-go did by default before 0.35 and does where its

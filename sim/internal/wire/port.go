@@ -149,6 +149,9 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 		c.mu.Unlock()
 		return response(req, resp, nil), nil
 	}
+	if call.streamsList() && !isSorted(req.Context()) {
+		return response(req, withoutWatchList(), nil), nil
+	}
 	if call.underLock() {
 		resp, err := p.acknowledge(call)
 		if err != nil {
