@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"reports":              {"sim/history", "sim/story"},
 	"cmd":                  {"sim/history", "sim/story", "reports"},
 	"conformance":          {"models"},
+	"determinism":          {"sim", "models"},
 	"hack":                 {}, // tools of the Makefile
 }
 
