@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -18,22 +19,24 @@ import (
 
 // newInformer makes client-go's own shared informer and wraps it only where its answers depend on luck:
 //
-//   - What its indexer lists is sorted by key; client-go lists in map order, and so it tells a handler that joins late.
+//   - What its indexer lists is sorted by key; client-go lists in map order. Its handlers hear in key order of all that
+//     client-go goes through in map order (see [orderedHandler]).
 //   - Whether it and its handlers have synced is answered as of the last quiet moment. controller-runtime polls for that
 //     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
 //     other, depending on which goroutine ran first.
 func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	kind := kindOf(scheme, obj)
+	in := &informer{kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
+		originals: originals{life: l, known: map[string]original{}}}
 	if plain, ok := lw.(*cache.ListWatch); ok {
 		_, loose := obj.(runtime.Unstructured)
-		lw = marked(plain, loose)
+		lw = in.marked(plain, loose)
 	}
 	if l.Process.settings.ListThenWatch {
 		lw = plainLister{cache.ToListerWatcherWithContext(lw), lw}
 	}
-	kind := kindOf(scheme, obj)
-	inner := cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
-	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
-		originals: originals{life: l, known: map[string]original{}}}
+	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
+	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
@@ -42,8 +45,8 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 }
 
 // marked lets the requests of an informer say that what it lists is sorted, and whether its objects are unstructured: there
-// may be an informer of Go's types beside it, which sends the same.
-func marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
+// may be an informer of Go's types beside it, which sends the same. It takes note of requests for all objects.
+func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
 	list, watching, out := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
 	if list == nil || watching == nil {
 		return lw
@@ -55,9 +58,13 @@ func marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
 		return wire.WithSortedInformer(ctx)
 	}
 	out.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		i.replacing.Store(true)
 		return list(mark(ctx), o)
 	}
 	out.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		if o.SendInitialEvents != nil && *o.SendInitialEvents {
+			i.replacing.Store(true)
+		}
 		return watching(mark(ctx), o)
 	}
 	return &out
@@ -80,6 +87,8 @@ type informer struct {
 	synced atomic.Bool
 	wake   func()       // asks for a quiet moment
 	spawn  func(func()) // runs a function on a goroutine of the life
+	// replacing is set when all objects are asked for, until news has come of them.
+	replacing atomic.Bool
 	originals
 
 	mu       sync.Mutex
@@ -92,19 +101,18 @@ func (i *informer) HasSynced() bool { return i.synced.Load() }
 // registration is a handler's registration whose HasSynced answers as of the last quiet moment.
 type registration struct {
 	cache.ResourceEventHandlerRegistration
-	synced atomic.Bool
-	late   *late // the handler, if it is one
+	handler *orderedHandler
+	synced  atomic.Bool
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
 func (r *registration) HasSynced() bool { return r.synced.Load() }
 
-func (i *informer) register(h cache.ResourceEventHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
 	if err != nil {
 		return r, err
 	}
-	own := &registration{ResourceEventHandlerRegistration: r}
-	own.late, _ = h.(*late)
+	own := &registration{ResourceEventHandlerRegistration: r, handler: h}
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
 	i.mu.Unlock()
@@ -114,52 +122,55 @@ func (i *informer) register(h cache.ResourceEventHandler, r cache.ResourceEventH
 
 // AddEventHandler implements cache.SharedInformer.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	h = i.late(h)
-	r, err := i.SharedIndexInformer.AddEventHandler(h)
-	return i.register(h, r, err)
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandler(o)
+	return i.register(o, r, err)
 }
 
 // AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	h = i.late(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(h, d)
-	return i.register(h, r, err)
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(o, d)
+	return i.register(o, r, err)
 }
 
 // AddEventHandlerWithOptions implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, o cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	h = i.late(h)
-	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
-	return i.register(h, r, err)
+func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, opts cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	o := i.ordered(h)
+	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(o, opts)
+	return i.register(o, r, err)
 }
 
 // RemoveEventHandler implements cache.SharedInformer.
 func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
-	if own, ok := r.(*registration); ok {
-		r = own.ResourceEventHandlerRegistration
+	own, ok := r.(*registration)
+	if !ok {
+		return i.SharedIndexInformer.RemoveEventHandler(r)
 	}
-	return i.SharedIndexInformer.RemoveEventHandler(r)
+	i.mu.Lock()
+	i.handlers = slices.DeleteFunc(i.handlers, func(h *registration) bool { return h == own })
+	i.mu.Unlock()
+	return i.SharedIndexInformer.RemoveEventHandler(own.ResourceEventHandlerRegistration)
 }
 
-// look takes note of what has synced. It is called when the bubble is quiet.
-func (i *informer) look() {
+// look has the handlers told what they wait for, and takes note of what has synced. It is called when the bubble is
+// quiet, and reports whether a handler has something to hear.
+func (i *informer) look() (woke bool) {
 	if !i.synced.Load() && i.SharedIndexInformer.HasSynced() {
 		i.synced.Store(true)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	waiting := i.handlers[:0]
 	for _, r := range i.handlers {
-		if r.ResourceEventHandlerRegistration.HasSynced() {
-			if r.late != nil && r.late.waiting() { // one of them has gone as it joined
-				i.spawn(r.late.tell)
-			}
+		if r.handler.release() {
+			woke = true
+			i.replacing.Store(false)
+		}
+		if !r.synced.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
 			r.synced.Store(true)
-		} else {
-			waiting = append(waiting, r)
 		}
 	}
-	i.handlers = waiting
+	return woke
 }
 
 func (i *informer) GetIndexer() cache.Indexer { return i.sorted }
@@ -193,14 +204,29 @@ func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
 	return out, err
 }
 
-func sortByKey(objs []any) []any {
-	if len(objs) < 2 {
-		return objs
+func sortByKey(objs []any) []any { return sortBy(objs, func(o any) any { return o }) }
+
+// sortBy sorts by the keys of the objects that the elements are about.
+func sortBy[T any](all []T, object func(T) any) []T {
+	if len(all) < 2 {
+		return all
 	}
-	keys := make(map[any]string, len(objs))
-	for _, o := range objs {
-		keys[o], _ = cache.DeletionHandlingMetaNamespaceKeyFunc(o)
+	keys := make([]string, len(all))
+	for i, o := range all {
+		keys[i], _ = cache.DeletionHandlingMetaNamespaceKeyFunc(object(o))
 	}
-	sort.SliceStable(objs, func(i, j int) bool { return keys[objs[i]] < keys[objs[j]] })
-	return objs
+	sort.Stable(byKey[T]{keys, all})
+	return all
+}
+
+type byKey[T any] struct {
+	keys []string
+	all  []T
+}
+
+func (b byKey[T]) Len() int           { return len(b.all) }
+func (b byKey[T]) Less(i, j int) bool { return b.keys[i] < b.keys[j] }
+func (b byKey[T]) Swap(i, j int) {
+	b.keys[i], b.keys[j] = b.keys[j], b.keys[i]
+	b.all[i], b.all[j] = b.all[j], b.all[i]
 }

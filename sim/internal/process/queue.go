@@ -131,7 +131,7 @@ func (q *queue) untimely(item request) string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
 		f, more := frames.Next()
-		if strings.Contains(f.Function, "tools/cache.(*processorListener)") {
+		if strings.Contains(f.Function, "tools/cache.(*processorListener)") || strings.HasSuffix(f.Function, "(*orderedHandler).tellReady") {
 			if q.keys[item] == nil {
 				return "initial-list"
 			}
