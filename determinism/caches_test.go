@@ -113,27 +113,27 @@ func TestCachesOfItsOwn(t *testing.T) {
 }
 
 // Four informers of the manager's cache feed an unbuffered channel, and each reconcile makes a slow call to the outside.
-func TestChannelSource(t *testing.T) {
-	replays(t, func(w *sim.World) {
-		w.External("billing.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			fmt.Fprintln(rw, r.URL.Path)
-		}))
-		w.Start("op", func(mgr ctrl.Manager) error {
-			events, outside := make(chan event.GenericEvent), sim.HTTPClient(mgr)
-			kinds := []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &corev1.ServiceAccount{}}
-			if err := mgr.Add(feeder{mgr.GetCache(), kinds, events}); err != nil {
-				return err
-			}
-			return ctrl.NewControllerManagedBy(mgr).Named("fed").For(&corev1.Service{}).
-				WatchesRawSource(crsource.Channel(events, &handler.EnqueueRequestForObject{})).
-				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-					return reconcile.Result{}, bill(ctx, mgr.GetClient(), outside, req)
-				}))
-		})
-		w.Inject(faults("op")...)
-		w.Inject(sim.SlowEffect(20*time.Second), sim.FailedEffect())
-		twoRounds(w)
+func TestChannelSource(t *testing.T) { replays(t, channelSource) }
+
+func channelSource(w *sim.World) {
+	w.External("billing.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		fmt.Fprintln(rw, r.URL.Path)
+	}))
+	w.Start("op", func(mgr ctrl.Manager) error {
+		events, outside := make(chan event.GenericEvent), sim.HTTPClient(mgr)
+		kinds := []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &corev1.ServiceAccount{}}
+		if err := mgr.Add(feeder{mgr.GetCache(), kinds, events}); err != nil {
+			return err
+		}
+		return ctrl.NewControllerManagedBy(mgr).Named("fed").For(&corev1.Service{}).
+			WatchesRawSource(crsource.Channel(events, &handler.EnqueueRequestForObject{})).
+			Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, bill(ctx, mgr.GetClient(), outside, req)
+			}))
 	})
+	w.Inject(faults("op")...)
+	w.Inject(sim.SlowEffect(20*time.Second), sim.FailedEffect())
+	twoRounds(w)
 }
 
 // bill tells the outside of a ConfigMap, and keeps what it has told it in a Secret.

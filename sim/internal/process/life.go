@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,19 +104,31 @@ func (w *World) Find(name string) *Process {
 	return nil
 }
 
-// flush takes note of which informers have synced, and passes held queue adds on, process by process, controller by
-// controller.
+// flush lets those who have waited for a cache go on, one by one, then informers' handlers hear their news in order. When
+// that is done it passes held queue adds on, process by process, controller by controller. It reports whether any
+// goroutine can go on.
 func (w *World) flush() (woke bool) {
+	alive := make([]*Life, 0, len(w.lives))
 	for _, l := range w.lives {
-		if l.Port.Dead() {
-			continue
+		if !l.Port.Dead() {
+			alive = append(alive, l)
 		}
+	}
+	if slices.ContainsFunc(alive, (*Life).nextTurn) {
+		return true
+	}
+	for _, l := range alive {
 		l.mu.Lock()
 		informers := l.informers
 		l.mu.Unlock()
 		for _, i := range informers {
-			i.look()
+			woke = i.look() || woke
 		}
+	}
+	if woke {
+		return true
+	}
+	for _, l := range alive {
 		for _, q := range l.observed() {
 			woke = q.flush() || woke
 		}
@@ -141,6 +154,8 @@ type Life struct {
 	queues    []*queue
 	informers []*informer
 	resyncs   map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
+	turns     []turn                             // of goroutines that have waited for a cache
+	waits     int                                // how many have begun to
 	handouts  []handout
 	managers  []*Manager
 	webhooks  []*webhookServer

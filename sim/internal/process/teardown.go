@@ -40,6 +40,9 @@ func (l *Life) release(wait func()) {
 	handouts := l.handouts
 	l.handouts = nil
 	l.mu.Unlock()
+	for l.nextTurn() {
+		wait()
+	}
 	for _, h := range handouts {
 		select {
 		case h.granted <- false:

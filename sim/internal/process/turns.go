@@ -1,0 +1,56 @@
+package process
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// turn is a goroutine that goes on when gone is closed.
+type turn struct {
+	what string
+	n    int // of those who began to wait
+	gone chan struct{}
+}
+
+// inTurn is called by whoever may wait for a cache, and what it returns when it has done so. That blocks, if it has waited,
+// until it is its turn to go on.
+//
+// Whoever waits for a cache asks every 100 ms whether that has synced (client-go's WaitForCacheSync). Several of them
+// wake up at one instant, in an order that the Go runtime chooses, and what one does next may matter to another: a new
+// informer has to sync, too, before a controller starts. So each goes on alone, until the world is quiet again.
+func (l *Life) inTurn(what string) func() {
+	since := l.world.Sched.Now()
+	l.mu.Lock()
+	l.waits++
+	t := turn{what, l.waits, make(chan struct{})}
+	l.mu.Unlock()
+	return func() {
+		if l.world.Sched.Now() == since {
+			return // it did not wait
+		}
+		l.mu.Lock()
+		released := l.released
+		if !released {
+			l.turns = append(l.turns, t)
+		}
+		l.mu.Unlock()
+		if !released {
+			l.world.Sched.Wake()
+			<-t.gone
+		}
+	}
+}
+
+// nextTurn lets the first of those go on that wait for their turn. It reports whether there was one.
+func (l *Life) nextTurn() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.turns) == 0 {
+		return false
+	}
+	slices.SortFunc(l.turns, func(a, b turn) int { return cmp.Or(strings.Compare(a.what, b.what), a.n-b.n) })
+	close(l.turns[0].gone)
+	l.turns = l.turns[1:]
+	return true
+}
