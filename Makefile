@@ -86,6 +86,10 @@ soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, tw
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
 	cd scenarios/promotion && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)
 
+.PHONY: determinism
+determinism: ## 200,000 doubled runs of unlike programs, on a quiet and on a busy machine (an hour): writes docs/determinism.md.
+	go run ./hack/determinism
+
 SEEDS ?= 5
 CAP ?= 1000
 .PHONY: bench-search

@@ -16,6 +16,7 @@ import (
 
 var (
 	pairs  = flag.Int("determinism.pairs", 10, "how many runs of each program are made twice")
+	seed   = flag.Uint64("determinism.seed", 0, "base seed; 0 for the one fixed by the program's name")
 	record = flag.String("determinism.record", "", "file that the outcome of one program is written to, as JSON")
 )
 
@@ -39,10 +40,14 @@ type outcome struct {
 func replays(t *testing.T, program func(*sim.World)) {
 	t.Helper()
 	var digests []string
+	opts := []sim.ExploreOption{sim.Runs(*pairs), sim.For(0), sim.Verify(1), sim.KeepGoing(), sim.Shrink(0)}
+	if *seed != 0 {
+		opts = append(opts, sim.Seed(*seed))
+	}
 	r := sim.Explore(t, func(w *sim.World) {
 		program(w)
 		digests = append(digests, digest(w.History()))
-	}, sim.Runs(*pairs), sim.For(0), sim.Verify(1), sim.KeepGoing(), sim.Shrink(0))
+	}, opts...)
 	o := outcome{
 		Program: strings.TrimPrefix(t.Name(), "Test"), Pairs: r.Doubled, Steps: r.Steps, Seed: r.Seed,
 		CPU: r.Spent.Round(time.Millisecond).String(), Faults: map[string]int{}, Digests: digests,
