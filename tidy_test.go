@@ -172,6 +172,7 @@ var may = map[string]map[string]string{
 		"controllers/":                  "guests use the clock as ordinary operators do; in a run it is the bubble's",
 		"scenarios/":                    "called inside the bubble, for objects that a user would stamp",
 		"conformance/":                  "judges a real server in real time",
+		"hack/determinism/":             "tells people in real time how far processes are",
 	},
 	"math/rand": {
 		"sim/check.go":                    "-sim.seed=random",
