@@ -435,7 +435,7 @@ func judge(t *testing.T, out string, says []string) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, m := range slices.Concat(processes, scenes, parallel, replacements) {
+	for _, m := range slices.Concat(processes, scenes, parallel, replacements, hosts) {
 		t.Run(m.name, func(t *testing.T) {
 			if os.Getenv(misuseGuard) != "" {
 				m.test(t)
