@@ -7,5 +7,5 @@ import "slices"
 // Rows are all rows of the table.
 func Rows() []Row {
 	return slices.Concat(rowsDiscovery, rowsRead, rowsWatch, rowsCreate, rowsUpdate, rowsPatch, rowsDelete, rowsMetadata,
-		rowsSubresources, rowsBinding, rowsOptions, rowsBuiltins, rowsCustom, rowsApply, rowsSchema, rowsRBAC, rowsAdmission, rowsClients, rowsNamespace, rowsOwnership)
+		rowsSubresources, rowsBinding, rowsOptions, rowsBuiltins, rowsCustom, rowsApply, rowsSchema, rowsRBAC, rowsAdmission, rowsWebhookResults, rowsClients, rowsNamespace, rowsOwnership)
 }

@@ -43,6 +43,12 @@ func (r Row) refused(reason string) Row {
 	return r
 }
 
+// managed keeps the managed fields in the comparison.
+func (r Row) managed() Row {
+	r.Managed = true
+	return r
+}
+
 // area names the area of rows that are written together.
 func area(name string, rows ...Row) []Row {
 	for i := range rows {

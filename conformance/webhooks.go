@@ -147,7 +147,7 @@ func hooks(w http.ResponseWriter, r *http.Request) {
 		status(http.StatusConflict, metav1.StatusReasonConflict, "taken")
 	case "warn":
 		answer.Warnings = []string{"mind the gap"}
-	case "label", "annotate", "replace", "broken", "spoil":
+	case "label", "annotate", "replace", "broken", "spoil", "patch":
 		patched(answer, path, more)
 	case "uid":
 		answer.UID = "other"
@@ -183,6 +183,8 @@ func patched(answer *admissionv1.AdmissionResponse, path, more string) {
 		answer.Patch = []byte(`[{"op":"replace","path":"/data","value":{"k":"hooked"}}]`)
 	case "spoil":
 		answer.Patch = []byte(`[{"op":"add","path":"/metadata/managedFields","value":[{"manager":"hook","operation":"Update","apiVersion":"v1"}]}]`)
+	case "patch":
+		answer.Patch = []byte(hookPatches[more])
 	case "broken":
 		answer.Patch = []byte(`[{"op":"remove","path":"/nowhere"}]`)
 	}

@@ -200,11 +200,17 @@ func (w *World) soon(v *Verdict) {
 	})
 }
 
-// unknown ends the run when a program asks for a host that nobody has declared.
-func (w *World) unknown(c *wire.Call) {
+// unknown ends the run when a program asks for a host that nobody has declared, or that two patterns fit equally well.
+func (w *World) unknown(c *wire.Call, clash string) {
 	u := c.Request.URL
-	w.soon(misuse("%s sent %s %s://%s%s, and the world has no host %q; before w.Start, declare a model of it with w.External(%q, handler), or with w.Cluster(%q) "+
-		"if it is an API server; w.External(%q, nil) says that there is no such host", c.Port.Process, c.Request.Method, u.Scheme, u.Host, u.Path, c.Host, c.Host, c.Host, c.Host))
+	sent := fmt.Sprintf("%s sent %s %s://%s%s", c.Port.Process, c.Request.Method, u.Scheme, u.Host, u.Path)
+	if clash != "" {
+		w.soon(misuse("%s, and the host fits %s, which are equally long; give w.External a longer pattern or the host %q itself", sent, clash, c.Host))
+		return
+	}
+	w.soon(misuse("%s, and the world has no host %q; before w.Start, declare a model of it with w.External(%q, handler), or with w.Cluster(%q) "+
+		"if it is an API server; w.External(%q, nil) says that there is no such host; names that are made at run time are given to w.External as a pattern, "+
+		"and Services to w.ExternalServices", sent, c.Host, c.Host, c.Host, c.Host))
 }
 
 // between ends the run when the world is asked to go on, by a call in words, in the middle of a step.

@@ -64,6 +64,7 @@ func (w *World) apply(user *userClient, objs []client.Object) {
 		if err := w.insist(func() error { return user.apply(w.ctx, obj) }); err != nil {
 			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
+		user.declare(obj)
 	}
 }
 

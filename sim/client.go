@@ -94,6 +94,8 @@ type userClient struct {
 	schemes []*runtime.Scheme
 	clients map[*runtime.Scheme]client.Client
 	applied map[string]lastApplied // by group, kind and name
+	// declared are the definitions and webhook configurations that the scenario has given the cluster.
+	declared map[definitionKey]definition
 }
 
 func newUserClient(w *World, host string, server *apiserver.Server) *userClient {
@@ -108,7 +110,7 @@ func newUserClient(w *World, host string, server *apiserver.Server) *userClient 
 	return &userClient{
 		cfg: cfg, http: &http.Client{Transport: port}, mapper: server.Mapper(),
 		schemes: append([]*runtime.Scheme(nil), baseSchemes...), clients: map[*runtime.Scheme]client.Client{},
-		applied: map[string]lastApplied{},
+		applied: map[string]lastApplied{}, declared: map[definitionKey]definition{},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,40 +23,64 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Install adds custom resource definitions: directories or files of YAML, or objects, as envtest takes them. The webhook
-// configurations in such files are applied, too, as kubebuilder's config/webhook has them; the manager that registers a
-// webhook's path serves it, whatever Service they name, if [Serves] says nothing else. What else is in them is not looked at.
+// Install adds custom resource definitions and webhook configurations: directories or files of YAML, or objects, as envtest
+// takes them. The manager that registers a webhook's path serves it, whatever Service the configuration names, if [Serves]
+// says nothing else. What else is in the files is not looked at.
+//
+// Install adds and never replaces. A definition or configuration whose name another one has is refused, because a real
+// cluster would drop the first: kubebuilder calls the webhook configurations of every operator alike until kustomize gives
+// them its namePrefix. What is the same may be installed twice. To change what is installed, use [World.Apply].
 func (w *World) Install(crds ...any) {
 	w.alive()
 	w.install(w.wire.Server(), w.user, crds)
 }
 
-func (w *World) install(server *apiserver.Server, user *userClient, crds []any) {
-	var all []*apiextensionsv1.CustomResourceDefinition
+func (w *World) install(server *apiserver.Server, user *userClient, args []any) {
+	var crds []*apiextensionsv1.CustomResourceDefinition
 	var hooks []client.Object
-	for _, c := range crds {
-		switch c := c.(type) {
-		case *apiextensionsv1.CustomResourceDefinition:
-			all = append(all, c)
-		case []*apiextensionsv1.CustomResourceDefinition:
-			all = append(all, c...)
-		case string:
-			found, err := readDefinitions(c)
-			if err != nil {
-				w.misuse("w.Install(%q): %v", c, err)
-			}
-			all = append(all, found.crds...)
-			for _, h := range found.hooks {
-				hooks = append(hooks, h.DeepCopyObject().(client.Object))
-			}
-		default:
-			w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition objects", c)
+	given := map[definitionKey]definition{}
+	for _, arg := range args {
+		found := w.definitionsIn(arg)
+		for _, d := range found.all {
+			w.refuseReplacing(server, user, given, d)
+			given[d.key()] = d
+		}
+		crds = append(crds, found.crds...)
+		for _, h := range found.hooks {
+			hooks = append(hooks, h.DeepCopyObject().(client.Object))
 		}
 	}
-	if err := server.Install(all...); err != nil {
+	maps.Copy(user.declared, given)
+	if err := server.Install(crds...); err != nil {
 		w.misuse("w.Install: %v", err)
 	}
 	w.apply(user, hooks)
+}
+
+// definitionsIn reads an argument of Install.
+func (w *World) definitionsIn(arg any) (out definitionFile) {
+	const from = "an object given to w.Install"
+	switch arg := arg.(type) {
+	case *apiextensionsv1.CustomResourceDefinition:
+		out.keep(from, arg)
+	case []*apiextensionsv1.CustomResourceDefinition:
+		for _, crd := range arg {
+			out.keep(from, crd)
+		}
+	case *admissionregv1.MutatingWebhookConfiguration:
+		out.keep(from, arg.DeepCopy())
+	case *admissionregv1.ValidatingWebhookConfiguration:
+		out.keep(from, arg.DeepCopy())
+	case string:
+		var err error
+		if out, err = readDefinitions(arg); err != nil {
+			w.misuse("w.Install(%q): %v", arg, err)
+		}
+	default:
+		w.misuse("w.Install was given a %T; give it a directory, a file, or *apiextensionsv1.CustomResourceDefinition, "+
+			"*admissionregv1.MutatingWebhookConfiguration or *admissionregv1.ValidatingWebhookConfiguration objects", arg)
+	}
+	return out
 }
 
 // readDefinitions reads every CustomResourceDefinition and webhook configuration in a file or a directory of YAML or JSON files.
@@ -80,6 +105,7 @@ func readDefinitions(path string) (out definitionFile, err error) {
 		}
 		out.crds = append(out.crds, found.crds...)
 		out.hooks = append(out.hooks, found.hooks...)
+		out.all = append(out.all, found.all...)
 	}
 	if len(out.crds)+len(out.hooks) == 0 {
 		return out, errors.New("no CustomResourceDefinition found there (in *.yaml, *.yml or *.json; directories below are not looked into), " +
@@ -99,6 +125,17 @@ type definitionFile struct {
 	text  []byte
 	crds  []*apiextensionsv1.CustomResourceDefinition
 	hooks []client.Object
+	all   []definition
+}
+
+// keep adds an object, and where it is from.
+func (f *definitionFile) keep(from string, obj client.Object) {
+	if crd, ok := obj.(*apiextensionsv1.CustomResourceDefinition); ok {
+		f.crds = append(f.crds, crd)
+	} else {
+		f.hooks = append(f.hooks, obj)
+	}
+	f.all = append(f.all, definition{from, obj})
 }
 
 // readFile reads the definitions in one file of YAML or JSON, or knows them if its text is what it was.
@@ -118,7 +155,7 @@ func readFile(path string) (definitionFile, error) {
 		if err := yaml.Unmarshal(doc, &meta); err != nil {
 			return out, fmt.Errorf("%s: %w", path, err)
 		}
-		if err := out.add(doc, meta); err != nil {
+		if err := out.add(path, doc, meta); err != nil {
 			return out, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -127,26 +164,24 @@ func readFile(path string) (definitionFile, error) {
 }
 
 // add reads one document.
-func (f *definitionFile) add(doc []byte, meta metav1.PartialObjectMetadata) error {
+func (f *definitionFile) add(path string, doc []byte, meta metav1.PartialObjectMetadata) error {
 	var obj client.Object
 	what, v := "configuration", admissionregv1.SchemeGroupVersion
 	switch meta.Kind {
 	case "CustomResourceDefinition":
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		f.crds, obj = append(f.crds, crd), crd
+		obj = &apiextensionsv1.CustomResourceDefinition{}
 		what, v = "definition", apiextensionsv1.SchemeGroupVersion
 	case "MutatingWebhookConfiguration":
 		obj = &admissionregv1.MutatingWebhookConfiguration{}
-		f.hooks = append(f.hooks, obj)
 	case "ValidatingWebhookConfiguration":
 		obj = &admissionregv1.ValidatingWebhookConfiguration{}
-		f.hooks = append(f.hooks, obj)
 	default:
 		return nil
 	}
 	if meta.APIVersion != v.String() {
 		return fmt.Errorf("%s %s has apiVersion %q; a server knows %s alone", what, meta.Name, meta.APIVersion, v)
 	}
+	f.keep(path, obj)
 	return yaml.Unmarshal(doc, obj)
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -434,7 +435,7 @@ func judge(t *testing.T, out string, says []string) {
 }
 
 func TestMisuse(t *testing.T) {
-	for _, m := range append(append(append([]misuse{}, processes...), scenes...), parallel...) {
+	for _, m := range slices.Concat(processes, scenes, parallel, replacements, hosts) {
 		t.Run(m.name, func(t *testing.T) {
 			if os.Getenv(misuseGuard) != "" {
 				m.test(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -198,32 +197,6 @@ func (e *setupError) Unwrap() error { return e.error }
 // NewManager makes a manager inside a program started with [World.Run]: ctrl.NewManager for simulated processes.
 func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
 	return process.NewManager(cfg, o)
-}
-
-// External puts a model of the outside world behind a host name. The handler is called on the
-// scheduling goroutine, as one atomic step, and must not block.
-//
-// A request that is neither GET nor HEAD and is answered below 400 is an effect (see
-// [history.Effect]). The handler calls [history.AddEffect] to give the effect the key by which
-// properties such as property.AtMostOnce know it again.
-//
-// A nil handler says that there is no such host: requests fail as they do where a name is not
-// resolved. A request to a host of which nothing was said is a misuse, as an operator that lives
-// with errors would look as if it worked.
-func (w *World) External(host string, handler http.Handler) {
-	w.alive()
-	if err := w.wire.Outside(host, handler); err != nil {
-		w.misuse("w.External: %v", err)
-	}
-}
-
-// HTTPClient is the process's client to the outside world. It dies with the life that mgr belongs to. For a manager
-// that is not simulated it is http.DefaultClient.
-func HTTPClient(mgr ctrl.Manager) *http.Client {
-	if m, ok := mgr.(*process.Manager); ok {
-		return m.HTTPClient()
-	}
-	return http.DefaultClient
 }
 
 // Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle

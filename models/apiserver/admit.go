@@ -74,15 +74,22 @@ func (a *Attempt) Ask(calls ...*WebhookCall) {
 	a.call.ask(calls)
 }
 
-// SetObject replaces the object by a changed one, which is read, pruned and defaulted like a request's. It reports whether
-// that made a difference.
+// SetObject replaces the object by a changed one, which is read and defaulted. It reports whether the webhook has made a
+// difference. A custom object is not pruned: what its schema does not know stays until the object is read from the store
+// again, so it counts as a change of the object (mutating/dispatcher.go, callAttrMutatingHook).
 func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	c := a.call
 	var content map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
 		return false, err
 	}
-	draft, _, err := c.fromDocument(content, c.ver)
+	var draft *object
+	if c.kind.builtin != nil {
+		draft, _, err = c.fromDocument(content, c.ver)
+	} else {
+		changed = !equalJSON(decodedObject(a.Object), content)
+		draft, err = c.unprunedDraft(content, a.draft)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -90,7 +97,10 @@ func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	a.draft = draft
 	before := a.Object
 	a.Object = c.ver.convert(draft)
-	return !bytes.Equal(before, a.Object), nil
+	if c.kind.builtin != nil {
+		changed = !bytes.Equal(before, a.Object)
+	}
+	return changed, nil
 }
 
 // In is the attempt as a client of another version of a custom type would have made it; nil when there is no such version.

@@ -34,7 +34,12 @@ type object struct {
 	// raw is what a real server holds of an object that was written in another version: conversion fills in no defaults,
 	// reading does. It is seen by the next write alone, which may find that it changes something; nil when that is the same
 	// as the object. It carries no revision.
-	raw         []byte
+	raw []byte
+	// unpruned says of a draft that a webhook has left it with what its schema may not know, and of a stored object that a
+	// real server holds more of it than it shows. No write is the same as that.
+	unpruned bool
+	// oddMeta says that a webhook has left something in the metadata of a draft that it does not show.
+	oddMeta     bool
 	revision    int64
 	committedAt time.Time
 	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.

@@ -189,7 +189,7 @@ func (c *call) prepareUpdate(draft, old *object, sub string) {
 		status, has := draft.rest["status"]
 		revision, owners := draft.meta.ResourceVersion, draft.meta.ManagedFields
 		draft.meta, draft.rest = old.meta.DeepCopy(), shallowCopy(old.rest)
-		draft.meta.ResourceVersion, draft.meta.ManagedFields = revision, owners
+		draft.meta.ResourceVersion, draft.meta.ManagedFields, draft.oddMeta = revision, owners, false
 		setOrDelete(draft.rest, "status", status, has)
 		return
 	}

@@ -18,6 +18,9 @@ const maxStored = 1536 * 1024
 func (c *call) commit(draft, old *object) (*object, error) {
 	sent := draft
 	draft = draft.in(c.kind.storage)
+	if sent == draft { // a conversion prunes
+		draft.readBack()
+	}
 	if old != nil {
 		draft.meta.ResourceVersion = old.meta.ResourceVersion
 	}
@@ -68,6 +71,9 @@ func (o *object) held(rest map[string]any) []byte {
 
 // sameAs says that to store the draft would change nothing.
 func (o *object) sameAs(old *object) bool {
+	if o.unpruned || old.unpruned {
+		return false
+	}
 	if o.raw == nil && old.raw == nil {
 		return bytes.Equal(o.json, old.json)
 	}

@@ -168,10 +168,10 @@ func (h *webhookCall) arrive() {
 			return
 		}
 	}
-	for _, host := range []string{h.Host, h.Request.URL.Hostname()} {
-		if c.outside[host] != nil {
-			h.Host = host
-			h.reply(c.serveOutside(h.Call), nil)
+	hosts := []string{h.Host, h.Request.URL.Hostname()}
+	for _, host := range hosts {
+		if handler := c.outside.exact[host]; handler != nil {
+			h.answerFrom(host, handler)
 			return
 		}
 	}
@@ -180,6 +180,13 @@ func (h *webhookCall) arrive() {
 		all = c.Serving(h.asked.Service, h.asked.Path())
 	}
 	if len(all) == 0 {
+		// A pattern or a model of Services takes no webhook away from a process that serves it.
+		for _, host := range hosts {
+			if handler := c.handlerOf(c.resolve(h.Call, host)); handler != nil {
+				h.answerFrom(host, handler)
+				return
+			}
+		}
 		h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
 		return
 	}
@@ -200,6 +207,12 @@ func (h *webhookCall) arrive() {
 	req.RequestURI = h.Request.URL.RequestURI()
 	c.Sched.SetCurrent("call of webhook " + h.asked.Name)
 	at.Go(func() { h.reply(handled(at.Handler, req)) })
+}
+
+// answerFrom lets a model of the outside world answer the call.
+func (h *webhookCall) answerFrom(host string, handler http.Handler) {
+	h.Host, h.handler = host, handler
+	h.reply(h.c.serveOutside(h.Call), nil)
 }
 
 // handled serves a request as net/http's server does, which hangs up when a handler panics.

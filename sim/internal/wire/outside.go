@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"net"
 	"net/http"
 
 	"github.com/wavetank/wavetank/models/apiserver"
@@ -25,7 +24,7 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	req := call.http.Clone(ctx)
 	req.Body = io.NopCloser(bytes.NewReader(call.Request.Body))
 	req.RequestURI = call.Request.URL.RequestURI()
-	c.outside[call.Host].ServeHTTP(w, req)
+	call.handler.ServeHTTP(w, req)
 	resp := &apiserver.Response{Code: w.code, Header: w.header, Body: w.body.Bytes()}
 	c.record(call, resp)
 	if len(effects) == 0 && call.Webhook == "" && call.Writes() && resp.Code < http.StatusBadRequest {
@@ -43,16 +42,6 @@ func (c *Cluster) requested(call *Call, index int) history.Effect {
 		Event: index, Kind: history.Requested, Detail: call.String(),
 		Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,
 	}
-}
-
-// nowhere is what a request gets that leads to no model: what a resolver says of a host that does not exist. A host of which
-// nobody has said that it does not is a hole in the scenario, and an operator that lives with errors would hide it.
-func (c *Cluster) nowhere(call *Call) error {
-	if _, declared := c.outside[call.Host]; !declared && c.Unknown != nil {
-		c.Unknown(call)
-	}
-	name := call.Request.URL.Hostname()
-	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
 }
 
 // answerWriter is an http.ResponseWriter that keeps everything.

@@ -138,8 +138,10 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	if p.dead.Load() || c.ending.Load() {
 		return nil, ErrDead
 	}
-	if call.Host != "" && c.outside[call.Host] == nil {
-		return nil, c.nowhere(call)
+	if call.Host != "" {
+		if t := c.resolve(call, call.Host); t.clash != "" || !t.found() {
+			return nil, c.nowhere(call, t)
+		}
 	}
 	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
 		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock, and a goroutine that

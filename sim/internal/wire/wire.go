@@ -61,14 +61,15 @@ type Cluster struct {
 	Committed func(apiserver.Change)
 	// Kill ends the life that a port belongs to.
 	Kill func(p *Port)
-	// Unknown, when set, is told of requests to hosts that nobody has declared, on the goroutine that makes them.
-	Unknown func(*Call)
+	// Unknown, when set, is told of requests to hosts that nobody has declared, on the goroutine that makes them. Clash
+	// names two patterns of which it cannot be said which one is meant; "" for none.
+	Unknown func(call *Call, clash string)
 
 	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
 	server *apiserver.Server
 
 	remotes map[string]*apiserver.Server // other clusters, by host
-	outside map[string]http.Handler
+	outside outside
 	streams []*Stream
 	// silences are as [Cluster.Silences] found them last, and those since.
 	silences []*Silence
@@ -83,20 +84,12 @@ type Cluster struct {
 
 // New returns a cluster around an API server.
 func New(s *sched.Scheduler, h *history.History, server *apiserver.Server) *Cluster {
-	return &Cluster{Sched: s, History: h, server: server, remotes: map[string]*apiserver.Server{}, outside: map[string]http.Handler{}}
+	return &Cluster{Sched: s, History: h, server: server, remotes: map[string]*apiserver.Server{},
+		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}}}
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.
 func (c *Cluster) Server() *apiserver.Server { return c.server }
-
-// Outside puts a handler behind a host name outside the cluster; nil for a host that does not exist.
-func (c *Cluster) Outside(host string, h http.Handler) error {
-	if err := c.taken(host); err != nil {
-		return err
-	}
-	c.outside[host] = h
-	return nil
-}
 
 // Remote puts the API server of another cluster behind a host name.
 func (c *Cluster) Remote(host string, server *apiserver.Server) error {
@@ -109,7 +102,9 @@ func (c *Cluster) Remote(host string, server *apiserver.Server) error {
 
 // taken complains if a host name is used already.
 func (c *Cluster) taken(host string) error {
-	if _, ok := c.outside[host]; ok || c.remotes[host] != nil || host == APIHost {
+	_, ok := c.outside.exact[host]
+	pattern := slices.ContainsFunc(c.outside.patterns, func(p hostPattern) bool { return p.text == host })
+	if ok || pattern || c.remotes[host] != nil || host == APIHost {
 		return fmt.Errorf("host %q was declared twice", host)
 	}
 	return nil
@@ -142,7 +137,8 @@ type Call struct {
 	Trails, Wait time.Duration
 
 	http    *http.Request
-	client  int // which client of the program sends it, see [Port.Client]; 0 if nobody knows
+	handler http.Handler // who answers, for requests to the outside that have arrived
+	client  int          // which client of the program sends it, see [Port.Client]; 0 if nobody knows
 	ordered sync.Once
 	key     string
 	// subjectKey is key without what tells informers of one kind apart.
@@ -270,6 +266,12 @@ func (c *Cluster) effect(call *Call) {
 		c.record(call, r.Answer)
 		c.answer(call, r)
 	default:
+		if call.Host != "" {
+			if err := c.find(call); err != nil {
+				c.answer(call, Ruling{Lose: err})
+				return
+			}
+		}
 		c.serve(call, func() {
 			if r.Again && call.Host != "" {
 				call.Response = c.serveOutside(call)

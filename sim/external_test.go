@@ -1,0 +1,234 @@
+// This file exists for hosts outside the cluster whose names nobody knows beforehand.
+
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// named answers with its name and the host that was meant.
+func named(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, name+" at "+r.Host) })
+}
+
+// asking starts a program that asks the URLs one after the other, and returns what it was told.
+func asking(w *sim.World, name string, urls ...string) []string {
+	var got []string
+	w.Run(name, func(ctx context.Context, cfg *rest.Config) error {
+		for _, url := range urls {
+			got = append(got, asked(ctx, cfg.Transport, http.MethodGet, url))
+		}
+		<-ctx.Done()
+		return nil
+	})
+	w.Settle()
+	return got
+}
+
+// asked is what comes of one request.
+func asked(ctx context.Context, transport http.RoundTripper, method, url string) string {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		inner := err
+		for next := err; next != nil; next = errors.Unwrap(next) {
+			inner = next
+		}
+		return inner.Error()
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return fmt.Sprint(resp.Status, err)
+	}
+	return string(body)
+}
+
+func TestHostPatterns(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.External("*-svc.*.svc.cluster.local", named("short"))
+		w.External("db-*-svc.*.svc.cluster.local", named("long"))
+		w.External("db-main-svc.default.svc.cluster.local", named("exact"))
+		w.External("*.svc.cluster.local:*", named("port"))
+		w.External("telemetry.*", nil)
+		got := asking(w, "op", "http://web-x7-svc.default.svc.cluster.local/", "http://db-x7-svc.prod.svc.cluster.local/",
+			"http://db-main-svc.default.svc.cluster.local/", "http://web.svc.cluster.local:80/", "http://telemetry.example/")
+		want := []string{"short at web-x7-svc.default.svc.cluster.local", "long at db-x7-svc.prod.svc.cluster.local",
+			"exact at db-main-svc.default.svc.cluster.local", "port at web.svc.cluster.local:80", "lookup telemetry.example: no such host"}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}, sim.Runs(3), sim.Verify(1)))
+}
+
+var hosts = []misuse{
+	in("a malformed host pattern", func(w *sim.World) { w.External("*.[a", nil) },
+		`w.External: the host pattern "*.[a" is malformed; * stands for any text within one label`),
+	in("a host pattern with a path", func(w *sim.World) { w.External("https://*.example", nil) },
+		`w.External: the host pattern "https://*.example" has a slash; write the host without scheme and path`),
+	in("one host pattern twice", func(w *sim.World) {
+		w.External("*.example", nil)
+		w.External("*.example", nil)
+	}, `w.External: host "*.example" was declared twice`),
+	in("two host patterns that fit", func(w *sim.World) {
+		w.External("a.*.example", named("one"))
+		w.External("*.b.example", named("other"))
+		w.Start("op", calling("http://a.b.example/"))
+		w.Settle()
+	}, `op sent GET http://a.b.example/, and the host fits both "a.*.example" and "*.b.example", which are equally long`),
+	in("a star that should stand for two labels", func(w *sim.World) {
+		w.External("*.example", named("one"))
+		w.Start("op", calling("http://a.b.example/"))
+		w.Settle()
+	}, `the world has no host "a.b.example"`, "are given to w.External as a pattern, and Services to w.ExternalServices"),
+	in("a Service that nobody serves", func(w *sim.World) {
+		w.ExternalServices(func(*corev1.Service) http.Handler { return nil })
+		w.Apply(service("db", nil))
+		w.Start("op", calling("http://db.default.svc/"))
+		w.Settle()
+	}, `the world has no host "db.default.svc"`),
+	in("no model of Services", func(w *sim.World) { w.ExternalServices(nil) }, "w.ExternalServices was given no function"),
+}
+
+func service(name string, labels map[string]string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Labels: labels},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+}
+
+// A Service answers under the names that a cluster gives it, while it exists.
+func TestExternalServices(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.ExternalServices(func(s *corev1.Service) http.Handler {
+			if s.Labels["app"] == "database" {
+				return named(s.Name)
+			}
+			return nil
+		})
+		w.ExternalServices(func(s *corev1.Service) http.Handler {
+			if owner := metav1.GetControllerOf(s); owner != nil && owner.Kind == "ConfigMap" {
+				return named("of " + owner.Name)
+			}
+			return nil
+		})
+		db, owned := service("db", map[string]string{"app": "database"}), service("web", nil)
+		headless := service("pods", map[string]string{"app": "database"})
+		headless.Spec.ClusterIP = corev1.ClusterIPNone
+		urls := []string{"http://db.default/", "http://db.default.svc/", "http://db.default.svc.cluster.local:80/", "http://web.default.svc/",
+			"https://db.default.svc/", "http://pods.default.svc:9090/", "http://absent.default.svc/"}
+		before := asking(w, "before", urls[:3]...)
+		yes := true
+		owner := configMap("a")
+		w.Apply(owner)
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
+			t.Error(err)
+		}
+		owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: owner.UID, Controller: &yes}}
+		w.Apply(db, owned, headless)
+		there := asking(w, "there", urls...)
+		w.Remove(db)
+		after := asking(w, "after", urls[:3]...)
+
+		const gone = "no such host"
+		want := []string{"lookup db.default: " + gone, "lookup db.default.svc: " + gone, "lookup db.default.svc.cluster.local: " + gone}
+		if !slices.Equal(before, want) || !slices.Equal(after, want) {
+			t.Errorf("before it exists %q, afterwards %q", before, after)
+		}
+		want = []string{"db at db.default", "db at db.default.svc", "db at db.default.svc.cluster.local:80", "of a at web.default.svc",
+			"connect to db.default.svc: connection refused", "pods at pods.default.svc:9090", "lookup absent.default.svc: " + gone}
+		if !slices.Equal(there, want) {
+			t.Errorf("%q", there)
+		}
+	}, sim.Runs(3), sim.Verify(1)))
+}
+
+// Faults strike requests to Services as they strike those to other hosts, and what they change is an effect.
+func TestFaultsStrikeExternalServices(t *testing.T) {
+	var failed, slow, doubled, vanished int
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		posts := 0
+		w.ExternalServices(func(*corev1.Service) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				posts++
+				fmt.Fprint(w, r.Host)
+			})
+		})
+		made := service("", nil)
+		made.GenerateName = "db-"
+		if err := w.Client().Create(w.Context(), made); err != nil {
+			t.Fatal(err)
+		}
+		w.Inject(sim.FailedEffect(), sim.SlowEffect(time.Minute), sim.DoubledEffect())
+		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
+			for range 5 {
+				before, start := posts, time.Now()
+				got := asked(ctx, cfg.Transport, http.MethodPost, "http://"+made.Name+".default.svc/")
+				switch {
+				case strings.HasPrefix(got, "500"):
+					failed++
+				case strings.Contains(got, "no such host"):
+					vanished++
+				case posts == before+2:
+					doubled++
+				}
+				if time.Since(start) > 5*time.Second {
+					slow++
+				}
+			}
+			<-ctx.Done()
+			return nil
+		})
+		w.Sleep(time.Second)
+		w.Remove(made)
+		w.Settle()
+		if n := len(w.History().Effects("")); n != posts {
+			t.Errorf("%d effects of %d requests", n, posts)
+		}
+	}, sim.Runs(60), sim.Verify(3)))
+	if failed == 0 || slow == 0 || doubled == 0 || vanished == 0 {
+		t.Errorf("%d failed, %d slow, %d doubled, %d after the Service was gone", failed, slow, doubled, vanished)
+	}
+}
+
+// databases is a model of databases, each of which is reached through a Service of its own.
+type databases map[string]*records
+
+func (d databases) of(s *corev1.Service) http.Handler {
+	if s.Labels["app"] != "database" {
+		return nil
+	}
+	if d[s.Name] == nil {
+		d[s.Name] = &records{}
+	}
+	return d[s.Name]
+}
+
+func ExampleWorld_External_patterns() {
+	world.External("backup-*.eu.storage.example", named("a bucket")) // names that are made at run time
+	world.External("telemetry.example", nil)                         // there is no such host
+}
+
+func ExampleWorld_ExternalServices() {
+	all := databases{}
+	world.ExternalServices(all.of) // by the labels of the Services that the operator makes
+	world.Start("databases", setup)
+}

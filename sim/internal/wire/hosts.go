@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ServiceModel is what serves a Service of the cluster: nil for one that it knows nothing of.
+type ServiceModel func(*corev1.Service) http.Handler
+
+// outside is what lies behind host names other than those of API servers.
+type outside struct {
+	exact    map[string]http.Handler
+	patterns []hostPattern // the longest first
+	services []ServiceModel
+	// resolved are the hosts that were found to be Services, and stay names of the cluster when the Service is gone.
+	resolved map[string]bool
+}
+
+// hostPattern is a pattern of host names. The handler is nil if there are no such hosts.
+type hostPattern struct {
+	text    string
+	handler http.Handler
+}
+
+// matches compares label by label: a star stands for no dot.
+func (p hostPattern) matches(host string) bool {
+	ok, err := path.Match(slashed(p.text), slashed(host))
+	return ok && err == nil
+}
+
+func slashed(host string) string { return strings.ReplaceAll(host, ".", "/") }
+
+// target is where a request to a host goes.
+type target struct {
+	handler http.Handler
+	service *corev1.Service
+	absent  bool   // it is known that there is no such host
+	refused bool   // the Service has no such port
+	clash   string // why it cannot be said which pattern is meant
+}
+
+// found says whether there is something that may answer.
+func (t target) found() bool { return t.handler != nil || t.service != nil || t.refused }
+
+// Outside puts a handler behind a host name outside the cluster, or behind all hosts that fit a pattern; nil for hosts
+// that do not exist.
+func (c *Cluster) Outside(host string, h http.Handler) error {
+	if err := c.taken(host); err != nil {
+		return err
+	}
+	if !strings.ContainsAny(host, "*?") {
+		c.outside.exact[host] = h
+		return nil
+	}
+	if strings.Contains(host, "/") {
+		return fmt.Errorf("the host pattern %q has a slash; write the host without scheme and path, as *.example", host)
+	}
+	if _, err := path.Match(slashed(host), ""); err != nil {
+		return fmt.Errorf("the host pattern %q is malformed; * stands for any text within one label, ? for one character and "+
+			"[a-z] for one of those", host)
+	}
+	c.outside.patterns = append(c.outside.patterns, hostPattern{host, h})
+	slices.SortStableFunc(c.outside.patterns, func(a, b hostPattern) int { return len(b.text) - len(a.text) })
+	return nil
+}
+
+// Services adds a model of Services.
+func (c *Cluster) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
+
+// resolve finds what lies behind a host. Any goroutine may call it: what it reads changes in steps only, between which the
+// programs stand still.
+func (c *Cluster) resolve(call *Call, host string) target {
+	if h, declared := c.outside.exact[host]; declared {
+		return target{handler: h, absent: h == nil}
+	}
+	t := c.resolveService(call, host)
+	if t.found() {
+		return t
+	}
+	for i, p := range c.outside.patterns {
+		if !p.matches(host) {
+			continue
+		}
+		for _, q := range c.outside.patterns[i+1:] {
+			if len(q.text) == len(p.text) && q.matches(host) {
+				t.clash = fmt.Sprintf("both %q and %q", p.text, q.text)
+			}
+		}
+		t.handler, t.absent = p.handler, p.handler == nil
+		break
+	}
+	return t
+}
+
+// resolveService finds the Service that a host name of the cluster means.
+func (c *Cluster) resolveService(call *Call, host string) (t target) {
+	if len(c.outside.services) == 0 {
+		return t
+	}
+	bare, port := host, ""
+	if h, p, err := net.SplitHostPort(host); err == nil {
+		bare, port = h, p
+	}
+	name, rest, _ := strings.Cut(strings.TrimSuffix(bare, "."), ".")
+	namespace, zone, _ := strings.Cut(rest, ".")
+	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.cluster.local" {
+		return t
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	service, exists := c.server.Typed("", "services", namespace, name).(*corev1.Service)
+	if !exists {
+		// Two labels may be the name of a host elsewhere.
+		t.absent = zone != "" || c.outside.resolved[bare] || c.server.Typed("", "namespaces", "", namespace) != nil
+		return t
+	}
+	c.outside.resolved[bare] = true
+	if !serves(service, port, call.Request.URL.Scheme) {
+		return target{refused: true}
+	}
+	return target{service: service}
+}
+
+// serves says whether a Service has a port. A headless one has no ports of its own: its name leads to the pods.
+func serves(s *corev1.Service, port, scheme string) bool {
+	if s.Spec.ClusterIP == corev1.ClusterIPNone {
+		return true
+	}
+	if port == "" {
+		port = map[string]string{"https": "443"}[scheme]
+		if port == "" {
+			port = "80"
+		}
+	}
+	return slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return strconv.Itoa(int(p.Port)) == port })
+}
+
+// handlerOf is what answers at a target; nil for nobody.
+func (c *Cluster) handlerOf(t target) http.Handler {
+	if t.service == nil {
+		return t.handler
+	}
+	for _, model := range c.outside.services {
+		if h := model(t.service.DeepCopy()); h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// find decides who answers a request to the outside that has arrived.
+func (c *Cluster) find(call *Call) error {
+	t := c.resolve(call, call.Host)
+	if call.handler = c.handlerOf(t); call.handler == nil || t.clash != "" {
+		return c.nowhere(call, t)
+	}
+	return nil
+}
+
+// nowhere is what a request gets that leads to no model: what a resolver says of a host that does not exist. A host of which
+// nobody has said that it does not is a hole in the scenario, and an operator that lives with errors would hide it.
+func (c *Cluster) nowhere(call *Call, t target) error {
+	if t.refused {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
+	}
+	if c.Unknown != nil && (!t.absent || t.clash != "") {
+		c.Unknown(call, t.clash)
+	}
+	name := call.Request.URL.Hostname()
+	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}
+}
