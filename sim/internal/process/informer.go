@@ -4,7 +4,6 @@ import (
 	"context"
 	"sort"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,11 +32,15 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	kind := kindOf(scheme, obj)
 	inner := cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
 	in := &informer{SharedIndexInformer: inner, sorted: sortedIndexer{inner.GetIndexer()}, kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
-		originals: originals{life: l, known: map[string]original{}}}
+		synced: newSynced(inner.HasSyncedChecker()), originals: originals{life: l, known: map[string]original{}}}
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
+	over := l.released
 	l.mu.Unlock()
+	if over {
+		in.end()
+	}
 	return in
 }
 
@@ -77,37 +80,48 @@ type informer struct {
 	cache.SharedIndexInformer
 	sorted sortedIndexer
 	kind   schema.GroupKind
-	synced atomic.Bool
+	synced *synced
 	wake   func()       // asks for a quiet moment
 	spawn  func(func()) // runs a function on a goroutine of the life
 	originals
 
 	mu       sync.Mutex
-	handlers []*registration
+	handlers []*registration // that have not synced
+	over     bool            // with its incarnation
 }
 
 // HasSynced implements cache.SharedInformer.
-func (i *informer) HasSynced() bool { return i.synced.Load() }
+func (i *informer) HasSynced() bool { return i.synced.is.Load() }
+
+// HasSyncedChecker implements cache.SharedInformer.
+func (i *informer) HasSyncedChecker() cache.DoneChecker { return i.synced.checker() }
 
 // registration is a handler's registration whose HasSynced answers as of the last quiet moment.
 type registration struct {
 	cache.ResourceEventHandlerRegistration
-	synced atomic.Bool
+	synced *synced
 	late   *late // the handler, if it is one
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
-func (r *registration) HasSynced() bool { return r.synced.Load() }
+func (r *registration) HasSynced() bool { return r.synced.is.Load() }
+
+// HasSyncedChecker implements cache.ResourceEventHandlerRegistration.
+func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.synced.checker() }
 
 func (i *informer) register(h cache.ResourceEventHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
 	if err != nil {
 		return r, err
 	}
-	own := &registration{ResourceEventHandlerRegistration: r}
+	own := &registration{ResourceEventHandlerRegistration: r, synced: newSynced(r.HasSyncedChecker())}
 	own.late, _ = h.(*late)
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
+	over := i.over
 	i.mu.Unlock()
+	if over {
+		own.synced.end()
+	}
 	i.wake() // or nobody would look until something else happens
 	return own, nil
 }
@@ -141,10 +155,10 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 	return i.SharedIndexInformer.RemoveEventHandler(r)
 }
 
-// look takes note of what has synced. It is called when the bubble is quiet.
-func (i *informer) look() {
-	if !i.synced.Load() && i.SharedIndexInformer.HasSynced() {
-		i.synced.Store(true)
+// look takes note of what has synced, and reports whether somebody may go on because of that. It is called when the bubble is quiet.
+func (i *informer) look() (woke bool) {
+	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
+		woke = i.synced.set()
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -154,12 +168,24 @@ func (i *informer) look() {
 			if r.late != nil && r.late.waiting() { // one of them has gone as it joined
 				i.spawn(r.late.tell)
 			}
-			r.synced.Store(true)
+			woke = r.synced.set() || woke
 		} else {
 			waiting = append(waiting, r)
 		}
 	}
 	i.handlers = waiting
+	return woke
+}
+
+// end lets those go on who wait for what will not sync any more.
+func (i *informer) end() {
+	i.synced.end()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.over = true
+	for _, r := range i.handlers {
+		r.synced.end()
+	}
 }
 
 func (i *informer) GetIndexer() cache.Indexer { return i.sorted }

@@ -114,7 +114,7 @@ func (w *World) flush() (woke bool) {
 		informers := l.informers
 		l.mu.Unlock()
 		for _, i := range informers {
-			i.look()
+			woke = i.look() || woke
 		}
 		for _, q := range l.observed() {
 			woke = q.flush() || woke
