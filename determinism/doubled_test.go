@@ -53,7 +53,7 @@ func replays(t *testing.T, program func(*sim.World)) {
 		CPU: r.Spent.Round(time.Millisecond).String(), Faults: map[string]int{}, Digests: digests,
 	}
 	for _, f := range r.Faults {
-		o.Faults[f.Fault] = f.Struck
+		o.Faults[f.Fault] = f.Injected
 	}
 	for _, f := range r.Findings {
 		o.Differ += f.Count

@@ -39,7 +39,7 @@ type findingRow struct {
 
 type faultRow struct {
 	story.FaultTotal
-	StruckShare, ObservedShare float64
+	InjectedShare, ObservedShare float64
 }
 
 type probeRow struct {
@@ -74,7 +74,7 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		data.Findings = append(data.Findings, row)
 	}
 	for _, f := range r.Faults {
-		data.Faults = append(data.Faults, faultRow{f, percent(f.Struck, f.Could), percent(f.Observed, f.Struck)})
+		data.Faults = append(data.Faults, faultRow{f, percent(f.Injected, f.Opportunities), percent(f.Observed, f.Injected)})
 	}
 	for _, p := range r.Sometimes {
 		data.Sometimes = append(data.Sometimes, probeRow{p, percent(p.Reached, r.Runs)})

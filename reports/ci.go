@@ -142,7 +142,7 @@ func Annotations(module string, results []*story.Result) string {
 			note(level, s.Site, f.Cause, fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(excerpt(s.History), "\n"), s.Replay))
 		}
 		for _, d := range r.Drifted {
-			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)), property("a kept story whose faults no longer strike"),
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)), property("a kept story whose faults are no longer injected"),
 				message(fmt.Sprintf("%s: it holds, but may test nothing any more: the code no longer asks for %s", d.Broke, strings.Join(d.Lost, ", "))))
 		}
 		for _, p := range r.Sometimes {

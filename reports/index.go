@@ -98,7 +98,7 @@ const BesideSuffix = ".beside.html"
 
 type campaignRow struct {
 	Name, Page, Broke, Rate, By string
-	Runs, Struck                int
+	Runs, Injected              int
 }
 
 // index is what Index has found.
@@ -206,7 +206,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 	}
 	row := campaignRow{Name: strings.ReplaceAll(r.Test, "_", " "), Page: x.from(out), Rate: perSecond(r.Runs, r.Elapsed), Runs: r.Runs}
 	for _, f := range r.Faults {
-		row.Struck += f.Struck
+		row.Injected += f.Injected
 	}
 	for _, f := range r.Findings {
 		if row.Broke == "" {

@@ -19,7 +19,7 @@ import (
 func result(t *testing.T, names ...string) *story.Result {
 	r := &story.Result{Test: "TestX/a_case", Package: "example.org/m/pkg/x", Seed: 7, Strategy: "portfolio", Planned: 100, Shards: 1, Complete: true, Runs: 100, Elapsed: 2 * time.Second,
 		Steps: 12345, Doubled: 2, Features: 30, Versions: map[string]string{"go": "go1.26"},
-		Faults:     []story.FaultTotal{{Fault: "Crash(p)", Could: 10, Struck: 4, Observed: 1}, {Fault: "Expired", Could: 3}},
+		Faults:     []story.FaultTotal{{Fault: "Crash(p)", Opportunities: 10, Injected: 4, Observed: 1}, {Fault: "Expired", Opportunities: 3}},
 		Sometimes:  []story.ProbeTotal{{Sentence: "it dies in between", Site: "x_test.go:9", Reached: 12}, {Sentence: "100% of it, never", Site: "x_test.go:10"}},
 		Strategies: []story.StrategyTotal{{Name: "random", Runs: 60, Finds: 1}, {Name: "sweep", Runs: 40}},
 		Growth:     []story.Growth{{Runs: 1, Features: 5}, {Runs: 50, Features: 28}, {Runs: 100, Features: 30}}}
@@ -133,13 +133,14 @@ func TestAnnotationsAreShort(t *testing.T) {
 	}
 }
 
-// The campaign's page says what was found, what struck and what never did.
+// The campaign's page says what was found, what was injected and what never was.
 func TestTheCampaignPage(t *testing.T) {
 	html, err := Campaign(result(t, "dies"), func(name string) string { return "there/" + name }, "index.html")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 cause of failure", "12,345", `href="there/`, `<td class="num never">0</td>`, "100% of it, never", `class="curve"`, "2 of 100 runs were made twice", "<td>9ms</td>", "go1.26"} {
+	for _, want := range []string{"1 cause of failure", "12,345", `href="there/`, `<td class="num never">0</td>`, "100% of it, never", `title="4 of 10"><i style="width:40%"`,
+		`title="1 of 4"><i style="width:25%"`, "each counts once", `class="curve"`, "2 of 100 runs were made twice", "<td>9ms</td>", "go1.26"} {
 		if !strings.Contains(strings.ReplaceAll(string(html), `<td class="num">9ms`, "<td>9ms"), want) {
 			t.Errorf("the page lacks %q", want)
 		}

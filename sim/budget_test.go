@@ -55,7 +55,7 @@ func TestWarningsDependOnEvidence(t *testing.T) {
 		want     []string
 	}{
 		{"failing", failing, []string{
-			"only 1 of 100 runs in ", "fault Crash(op) of Sitee never had ", `every reconcile of process "op" failed in 1 runs`}},
+			"only 1 of 100 runs in ", "fault Crash(op) of Sitee had no opportunity", `every reconcile of process "op" failed in 1 runs`}},
 		{"empty", func(*sim.World) {}, []string{"only 1 of 100 runs in ", "no process was started in 1 runs"}},
 	} {
 		r := sim.Explore(t, row.scenario, sim.Runs(100), sim.For(1))

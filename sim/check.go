@@ -121,8 +121,8 @@ type Report struct {
 	Replayed *history.History
 	// Findings are all failures by cause: more than one only with KeepGoing.
 	Findings []story.Finding
-	// Drifted are the kept stories that hold although not all of their faults struck, as the code no longer asks for what they
-	// struck: they may test nothing any more.
+	// Drifted are the kept stories that hold although not all of their faults were injected, as the code no longer asks for what they
+	// were injected at: they may test nothing any more.
 	Drifted    []story.Drift
 	Strategies []StrategyCount
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
@@ -342,8 +342,8 @@ func (c *campaign) count(res *result) {
 		if i < 0 {
 			i, r.Faults = len(r.Faults), append(r.Faults, FaultCount{Fault: f.Fault})
 		}
-		r.Faults[i].Could += f.Could
-		r.Faults[i].Struck += f.Struck
+		r.Faults[i].Opportunities += f.Opportunities
+		r.Faults[i].Injected += f.Injected
 		r.Faults[i].Observed += f.Observed
 	}
 	for _, p := range res.sometimes {

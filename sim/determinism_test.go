@@ -127,11 +127,14 @@ func twice(t *testing.T, scenario func(*World), seeds int, opts ...ExploreOption
 }
 
 func TestEverySeedReplaysUnderEveryFault(t *testing.T) {
-	struck := twice(t, everything, 40)
-	t.Log(struck)
-	for _, c := range struck {
-		if c.Struck == 0 && c.Fault != "SlowNamespace(1m0s)" { // there is no namespace to end
-			t.Errorf("%s never struck", c.Fault)
+	counts := twice(t, everything, 40)
+	t.Log(counts)
+	for _, c := range counts {
+		if c.Injected == 0 && c.Fault != "SlowNamespace(1m0s)" { // there is no namespace to end
+			t.Errorf("%s was never injected", c.Fault)
+		}
+		if c.Observed > c.Injected {
+			t.Errorf("%s was observed %d times, and injected %d times", c.Fault, c.Observed, c.Injected)
 		}
 	}
 }

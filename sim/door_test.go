@@ -140,7 +140,7 @@ func TestAProcessThatAchievesNothing(t *testing.T) {
 func TestACampaignSaysWhatItTried(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestAnotherCluster$", "-test.v")
 	out, err := cmd.CombinedOutput()
-	for _, want := range []string{"sim: nothing broke in ", "of virtual time", "StaleCache(1m0s) struck"} {
+	for _, want := range []string{"sim: nothing broke in ", "of virtual time", "StaleCache(1m0s) injected"} {
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v: %q is not said:\n%s", err, want, out)
 		}

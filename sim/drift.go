@@ -58,7 +58,7 @@ func (c *campaign) drifted(path string, s *story.Story, whole, unused choice.Tap
 
 // blunted says, in a sentence, that a story has lost its teeth.
 func blunted(d story.Drift) string {
-	return fmt.Sprintf("%s (%s) holds, but not all of its faults struck: the code no longer asks for %s; so it may test nothing any more. "+
+	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; so it may test nothing any more. "+
 		"Find the failure anew with the bug put back, or remove the file", d.File, d.Broke, quoted(d.Lost))
 }
 

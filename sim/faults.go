@@ -11,7 +11,7 @@ import (
 )
 
 // Fault is something that a controller may experience. A scenario declares faults with [World.Inject]; where and when
-// they strike is decided by choices.
+// they are injected is decided by choices.
 type Fault interface {
 	// String is the fault as it was declared.
 	String() string
@@ -83,6 +83,7 @@ type fault struct {
 	// drops a whole fault by one choice.
 	eager int
 	count FaultCount
+	unmet int    // injections of this run whose effect has not been observed
 	unfit string // the scope that it was given and does not take
 }
 
@@ -147,12 +148,24 @@ func (f *fault) hits(w *World, c *wire.Call, when string, n, rare, often int) in
 	return f.strikes(w, where, n, rare, often)
 }
 
-// mark writes down that the fault struck a request.
+// mark writes down that the fault was injected at a request.
 func (f *fault) mark(w *World, c *wire.Call, what string) {
 	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Life, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.Told()})
 }
 
-func (f *fault) seen() { f.count.Observed++ }
+// seen notes that one injection has had its effect.
+func (f *fault) seen() {
+	if f.unmet > 0 {
+		f.unmet--
+		f.count.Observed++
+	}
+}
+
+// seenLatest notes that something met a fault that lasts: it counts once for the latest injection, and those before have passed.
+func (f *fault) seenLatest() {
+	f.unmet = min(f.unmet, 1)
+	f.seen()
+}
 
 func (f *fault) String() string {
 	return f.name + f.scope.String()
@@ -161,9 +174,15 @@ func (f *fault) String() string {
 // FaultCount says what became of a declared fault, over all runs of a campaign.
 type FaultCount struct {
 	Fault string
-	// Could counts the points at which it could have struck, Struck those at which it did, and Observed the times that
-	// the controller was seen to live through it: a reconcile that began with a stale cache, a life after a crash.
-	Could, Struck, Observed int
+	// Opportunities counts the points of the runs at which the fault could have been injected: a request that it may
+	// fail, an event that it may delay. What is outside its scope is none.
+	Opportunities int
+	// Injected counts those of the opportunities at which choices did inject it.
+	Injected int
+	// Observed counts those of the injections whose effect was observed before the run ended: a request got the injected
+	// answer, a reconcile began with the stale cache, the next incarnation reconciled after a crash. However many
+	// requests one injection fails, it counts once; so Observed is at most Injected.
+	Observed int
 }
 
 // strikes asks whether the fault strikes at a point, and how (0 is not at all). rare and often are the odds, one in so
@@ -172,7 +191,7 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 	if w.healed {
 		return 0
 	}
-	f.count.Could++
+	f.count.Opportunities++
 	if f.eager == 0 {
 		return 0
 	}
@@ -182,19 +201,20 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 	}
 	v := w.choices.Rarely(f.name+" "+where, n, odds)
 	if v > 0 {
-		f.count.Struck++
+		f.count.Injected++
+		f.unmet++
 	}
 	return v
 }
 
-// idle says, in a sentence, that a fault never struck in a campaign and why that may be; "" if it did, or if there is too
+// idle says, in a sentence, that a fault was never injected in a campaign and why that may be; "" if it did, or if there is too
 // little evidence.
 func (c FaultCount) idle(runs int) string {
 	switch {
-	case c.Struck > 0, c.Could > 0 && c.Could < enoughOpportunities && runs < enoughRuns:
+	case c.Injected > 0, c.Opportunities > 0 && c.Opportunities < enoughOpportunities && runs < enoughRuns:
 		return ""
-	case c.Could == 0:
-		return fmt.Sprintf("fault %s never had a point to strike at in %d runs: look at its scope, or do not declare it", c.Fault, runs)
+	case c.Opportunities == 0:
+		return fmt.Sprintf("fault %s had no opportunity in %d runs: look at its scope, or do not declare it", c.Fault, runs)
 	}
-	return fmt.Sprintf("fault %s never struck in %d runs, though it could have %d times: make more runs", c.Fault, runs, c.Could)
+	return fmt.Sprintf("fault %s was never injected in %d runs, at %d opportunities: make more runs", c.Fault, runs, c.Opportunities)
 }

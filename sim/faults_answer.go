@@ -45,6 +45,7 @@ func (f *rejected) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host != "" || !c.Writes() {
 		return wire.Ruling{}
 	}
+	var seen func() // of the request at which it is injected
 	key := c.Port.Process + " " + c.Ref().String()
 	r := f.refused[key]
 	if r.left == 0 || w.healed || !f.scope.reaches(c) {
@@ -52,7 +53,7 @@ func (f *rejected) arrive(w *World, c *wire.Call) wire.Ruling {
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		r = refusal{denied: v%2 == 0, left: inARow[(v-1)/2]}
+		r, seen = refusal{denied: v%2 == 0, left: inARow[(v-1)/2]}, f.seen
 	}
 	r.left--
 	f.refused[key] = r
@@ -68,7 +69,7 @@ func (f *rejected) arrive(w *World, c *wire.Call) wire.Ruling {
 			Message: fmt.Sprintf("admission webhook %q denied the request: %s", "wavetank.example", f.message)}
 	}
 	f.mark(w, c, fmt.Sprintf("%d for", s.Code))
-	return wire.Ruling{Answer: statusAnswer(s), Seen: f.seen}
+	return wire.Ruling{Answer: statusAnswer(s), Seen: seen}
 }
 
 // Forbidden takes the rights to one resource away from a process for up to d, as when its RoleBinding is deleted and made
@@ -91,6 +92,7 @@ func (f *forbidden) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host != "" || c.Idle() || !f.scope.reaches(c) {
 		return wire.Ruling{}
 	}
+	var seen func() // of the request at which it is injected
 	key := c.Port.Process + " " + c.Cluster + " " + c.Info.Group + "/" + c.Info.Resource
 	if w.healed || f.until[key] <= w.sched.Now() {
 		v := f.hits(w, c, "", len(windowLevels), 40, 12)
@@ -98,10 +100,10 @@ func (f *forbidden) arrive(w *World, c *wire.Call) wire.Ruling {
 			return wire.Ruling{}
 		}
 		d := f.max / time.Duration(windowLevels[v])
-		f.until[key] = w.sched.Now() + d
+		f.until[key], seen = w.sched.Now()+d, f.seen
 		f.mark(w, c, fmt.Sprintf("for %v, beginning with", d))
 	}
-	return wire.Ruling{Answer: statusAnswer(forbiddenStatus(c)), Seen: f.seen}
+	return wire.Ruling{Answer: statusAnswer(forbiddenStatus(c)), Seen: seen}
 }
 
 // forbiddenStatus is what kube-apiserver says when no role allows a request
@@ -159,8 +161,8 @@ func (f *webhookDown) refuses(w *World, c *wire.Call) bool {
 		d := f.max / time.Duration(windowLevels[v])
 		f.until[c.Webhook] = w.sched.Now() + d
 		w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Note: fmt.Sprintf("%s: nobody answers at webhook %s for %v", f.name, c.Webhook, d)})
+		f.seen()
 	}
-	f.seen()
 	return true
 }
 

@@ -40,8 +40,8 @@ func (b bite) run(t *testing.T, opts ...sim.ExploreOption) {
 	sim.Check(t, b.scenario(), sim.Runs(20))
 	r := sim.Explore(t, b.scenario(b.fault), append([]sim.ExploreOption{sim.Runs(300), sim.For(0)}, opts...)...)
 	count := r.Faults[0]
-	t.Logf("%d runs; %s: could strike %d times, struck %d, observed %d", r.Runs, count.Fault, count.Could, count.Struck, count.Observed)
-	if count.Could == 0 || count.Struck == 0 || count.Observed == 0 {
+	t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", r.Runs, count.Fault, count.Injected, count.Opportunities, count.Observed)
+	if count.Opportunities == 0 || count.Injected == 0 || count.Observed == 0 {
 		t.Errorf("the fault was not seen: %+v", count)
 	}
 	if r.Failure == nil || r.Failure.Property != b.property {
@@ -279,7 +279,7 @@ func TestNothingEndsFrozen(t *testing.T) {
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
 	}
-	if c := r.Faults[0]; c.Struck == 0 || c.Observed == 0 {
+	if c := r.Faults[0]; c.Injected == 0 || c.Observed == 0 {
 		t.Errorf("it was never frozen: %+v", c)
 	}
 }
@@ -292,7 +292,7 @@ func TestLeaderOverlapBites(t *testing.T) {
 	}
 	c := r.Faults[0]
 	t.Logf("%d runs; %+v", r.Runs, c)
-	if c.Struck == 0 || c.Observed == 0 {
+	if c.Injected == 0 || c.Observed == 0 {
 		t.Errorf("no two leaders worked at once: %+v", c)
 	}
 }
@@ -356,7 +356,7 @@ func TestStaleServerBites(t *testing.T) {
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
 	}
-	if c := r.Faults[0]; c.Struck == 0 || c.Observed == 0 {
+	if c := r.Faults[0]; c.Injected == 0 || c.Observed == 0 {
 		t.Errorf("no read went to the other server: %+v", c)
 	}
 }
@@ -387,8 +387,8 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 		w.Settle()
 	}, sim.Runs(50))
 	got := strings.Join(r.Warnings(), "\n")
-	want := "fault LeaderOverlap never had a point to strike at in 50 runs: look at its scope, or do not declare it\n" +
-		"fault Crash(mirror) of Secret never had a point to strike at in 50 runs: look at its scope, or do not declare it"
+	want := "fault LeaderOverlap had no opportunity in 50 runs: look at its scope, or do not declare it\n" +
+		"fault Crash(mirror) of Secret had no opportunity in 50 runs: look at its scope, or do not declare it"
 	if !testing.Short() && got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

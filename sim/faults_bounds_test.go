@@ -60,8 +60,8 @@ func TestNamedCreate(t *testing.T) {
 		if r.Failure != nil {
 			t.Error(r.Failure.Text())
 		}
-		if r.Faults[0].Could == 0 {
-			t.Errorf("%s never had a point to strike at", r.Faults[0].Fault)
+		if r.Faults[0].Opportunities == 0 {
+			t.Errorf("%s had no opportunity", r.Faults[0].Fault)
 		}
 	}
 }

@@ -198,7 +198,7 @@ func (f *leaderOverlap) handout(w *World, l *process.Life) {
 		case e.Kind == history.Fault && strings.HasPrefix(e.Note, f.name+": ") && e.Process == l.Process.Name:
 			return
 		case e.Kind == history.Handout && e.Process != l.Process.Name:
-			f.seen()
+			f.seenLatest()
 			return
 		}
 	}

@@ -116,7 +116,7 @@ func (f *racingRequeue) race(w *World, l *process.Life, controller string, item 
 		Do: func() {
 			for _, c := range w.procs.Controllers() { // none, if that life is over
 				if c.Life == l && c.Name == controller {
-					f.count.Observed++
+					f.seen()
 					w.note(history.Event{Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: "RacingRequeue: of " + item.String()})
 					c.Inject(item, "racing requeue")
 					return

@@ -65,7 +65,7 @@ func (f *staleServer) serve(w *World, c *wire.Call, needs int64) wire.Ruling {
 	current := w.wire.Server().Revision()
 	f.reached = max(f.reached, w.revisionAt(w.sched.Now()-c.Trails))
 	f.mark(w, c, fmt.Sprintf("a server that is %v behind (revision %d of %d) answers", c.Trails, f.reached, current))
-	ruling := wire.Ruling{Seen: f.seen}
+	ruling := wire.Ruling{Seen: f.seenLatest}
 	if needs > f.reached && needs <= current {
 		c.Wait = w.committedAt(needs) + c.Trails - w.sched.Now()
 		if c.Wait > apiserver.CacheWait {

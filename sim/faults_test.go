@@ -215,8 +215,8 @@ func TestEveryFaultBites(t *testing.T) {
 			sim.Check(t, c.scenario()) // without the fault it holds
 			bites := sim.Explore(t, c.scenario(c.fault))
 			count := bites.Faults[0]
-			t.Logf("%d runs; %s: could strike %d times, struck %d, observed %d", bites.Runs, count.Fault, count.Could, count.Struck, count.Observed)
-			if count.Could == 0 || count.Struck == 0 || count.Observed == 0 {
+			t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", bites.Runs, count.Fault, count.Injected, count.Opportunities, count.Observed)
+			if count.Opportunities == 0 || count.Injected == 0 || count.Observed == 0 {
 				t.Errorf("the fault was not seen: %+v", count)
 			}
 			if c.property == "" {

@@ -145,16 +145,17 @@ func (f *unreachable) arrive(w *World, c *wire.Call) wire.Ruling {
 	if c.Host != "" || !f.scope.covers(c.Port.Process, "", "", c.Ref()) {
 		return wire.Ruling{}
 	}
+	var seen func() // of the request at which it is injected
 	if f.remaining(w, c.Port.Process) == 0 {
 		v := f.hits(w, c, "", len(windowLevels), 40, 12)
 		if v == 0 {
 			return wire.Ruling{}
 		}
 		d := f.max / time.Duration(windowLevels[v])
-		f.until[c.Port.Process] = w.sched.Now() + d
+		f.until[c.Port.Process], seen = w.sched.Now()+d, f.seen
 		f.mark(w, c, fmt.Sprintf("for %v, beginning with", d))
 	}
-	return wire.Ruling{Seen: f.seen, Lose: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
+	return wire.Ruling{Seen: seen, Lose: &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}
 }
 
 // remaining is how long the process's window still lasts.

@@ -52,7 +52,7 @@ func init() {
 	flag.StringVar(&flags.shard, "sim.shard", env("SHARD", shardFromEnvironment(), text), "make only the runs of shard i of n, written i/n and counted from 0 (env SIM_SHARD, or JOB_COMPLETION_INDEX with SIM_SHARDS, or TEST_SHARD_INDEX with TEST_TOTAL_SHARDS, but not in tests built by Bazel's rules_go, which divides by test)")
 	flag.StringVar(&flags.report, "sim.report", env("REPORT", "", text), "write each campaign's result as JSON into this directory, with the timeline of what is found as a page, and go on where such a result left off (env SIM_REPORT)")
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
-	flag.StringVar(&flags.drift, "sim.drift", env("DRIFT", driftWarns, text), "what becomes of a kept story that holds only because the code no longer asks for what its faults struck: warn or fail (env SIM_DRIFT)")
+	flag.StringVar(&flags.drift, "sim.drift", env("DRIFT", driftWarns, text), "what becomes of a kept story that holds only because the code no longer asks for what its faults were injected at: warn or fail (env SIM_DRIFT)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
 	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all (env SIM_SHRINK)")

@@ -150,7 +150,7 @@ func (f *Failure) cause() string {
 func lengthOf(r *result) story.Length {
 	l := story.Length{Choices: len(r.tape), Steps: r.steps}
 	for _, f := range r.faults {
-		l.Faults += f.Struck
+		l.Faults += f.Injected
 	}
 	return l
 }

@@ -291,10 +291,24 @@ func TestARestlessWorldDoesNotSettle(t *testing.T) {
 	if r.Failure == nil || r.Failure.Temper != "settles" {
 		t.Fatalf("got %+v", r.Failure)
 	}
-	for _, want := range []string{"did not settle within", "RequeueAfter of restless default/a, due ", "the last write was update ConfigMap default/a by restless/1"} {
+	for _, want := range []string{
+		"did not settle within", "RequeueAfter of restless default/a, due ", "the last write was update ConfigMap default/a by restless/1",
+		" times since faults ended, 1m0", "s after the one before: if it is written on a period by design, say w.Without(\"settles\")",
+	} {
 		if !strings.Contains(r.Failure.Message, want) {
 			t.Errorf("the message does not say %q: %s", want, r.Failure.Message)
 		}
+	}
+	judged := 0
+	r = sim.Explore(t, func(w *sim.World) {
+		w.Without("settles") // as the message says
+		w.Eventually("it is judged", func(*history.History) error { judged++; return nil })
+		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
+		w.Apply(withRole("source", configMap("a")))
+		w.Settle()
+	}, sim.Runs(2))
+	if r.Failure != nil || judged == 0 {
+		t.Errorf("without that property it was judged %d times and failed with %v", judged, r.Failure)
 	}
 }
 

@@ -29,7 +29,8 @@ func defaultPack() []*property {
 // Without takes properties of the default pack away from this run, by their names. The pack is judged in every run with
 // no line of the scenario's:
 //
-//   - "settles": the world settles within the bound of [World.Settle]. Without it Settle gives up waiting at that bound.
+//   - "settles": the world settles within the bound of [World.Settle]. Without it Settle gives up waiting at that bound, and judges
+//     what it finds: so for an operator that writes on a period by design.
 //   - "no hot loop": no key is handed out more than 100 times within 10 s without a reason.
 //   - "no panic": no reconcile panics.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by finalizers.

@@ -62,15 +62,15 @@ func progressLine(r *Report, s settings, elapsed time.Duration) string {
 			left = max(0, allowed)
 		}
 	}
-	struck := 0
+	injected := 0
 	for _, f := range r.Faults {
-		struck += f.Struck
+		injected += f.Injected
 	}
 	line += fmt.Sprintf(", %.0f/s", rate)
 	if left >= 0 {
 		line += fmt.Sprintf(", %v left", left.Round(time.Second))
 	}
-	line += fmt.Sprintf(", %d faults struck", struck)
+	line += fmt.Sprintf(", %d faults injected", injected)
 	if r.Failure != nil {
 		line += ", shrinking a failure"
 	} else {

@@ -8,14 +8,14 @@ import (
 )
 
 func TestProgressSaysHowFarACampaignIs(t *testing.T) {
-	r := &Report{Name: "TestX", Runs: 340, Faults: []FaultCount{{Struck: 800}, {Struck: 12}}}
+	r := &Report{Name: "TestX", Runs: 340, Faults: []FaultCount{{Injected: 800}, {Injected: 12}}}
 	got := progressLine(r, settings{runs: 1000}, 2*time.Second)
-	if want := "TestX: 340 of 1000 runs, 170/s, 4s left, 812 faults struck, no failure"; got != want {
+	if want := "TestX: 340 of 1000 runs, 170/s, 4s left, 812 faults injected, no failure"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	r.Failure, r.Spent = &Failure{}, 2*time.Second
 	got = progressLine(r, settings{budget: 10 * time.Second, strict: true}, 2*time.Second)
-	if want := "TestX: 340 runs, 170/s, 8s left, 812 faults struck, shrinking a failure"; got != want {
+	if want := "TestX: 340 runs, 170/s, 8s left, 812 faults injected, shrinking a failure"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

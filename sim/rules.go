@@ -110,13 +110,13 @@ func (w *World) handout(l *process.Life, controller string, item reconcile.Reque
 	for _, f := range w.faults {
 		switch f := f.(type) {
 		case *staleCache:
-			if len(begun.Seen) > 0 && f.count.Struck > 0 {
-				f.count.Observed++
+			if len(begun.Seen) > 0 {
+				f.seenLatest()
 			}
 		case *crash:
 			if f.scope.process == l.Process.Name && l.N > max(1, f.felt) {
 				f.felt = l.N
-				f.count.Observed++
+				f.seenLatest()
 			}
 		case *racingRequeue:
 			f.race(w, l, controller, item)

@@ -48,8 +48,8 @@ const murmur = time.Minute
 // outside, Settle goes on until nothing has changed for 2000 s. The schedules of CronJobs do not come round once faults have been
 // healed, as one that does every minute would keep the world from settling: let them with [World.Sleep], too; what has come round
 // meanwhile is late by then. A world that has
-// not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending. Faults are on
-// again afterwards.
+// not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending; for an
+// operator that writes on a period by design, [World.Without] has it judge what is there by then. Faults are on again afterwards.
 func (w *World) Settle() {
 	w.between("w.Settle")
 	w.storm()
@@ -262,6 +262,7 @@ func (w *World) unsettled(bound string) {
 	msg := fmt.Sprintf("the world did not settle %s: pending are %s", bound, strings.Join(pending, "; "))
 	if e := &w.quiet.wrote; w.quiet.lastWrite >= 0 {
 		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
+		msg += w.written()
 	}
 	for _, p := range w.procs.Processes() {
 		if why := w.unreadiness(p); why != "" {
@@ -272,6 +273,26 @@ func (w *World) unsettled(bound string) {
 		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)
 	}
 	w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: msg})
+}
+
+// written says how often the object that was written last has been written since faults ended, and how to allow that.
+func (w *World) written() string {
+	last, n, before := &w.quiet.wrote, 0, time.Duration(0)
+	for _, e := range w.history.Events {
+		for _, c := range e.Changes {
+			if c.Ref == last.Ref && e.Process == last.Process && e.Index > w.quiet.healed {
+				n++
+				if e.Index < w.quiet.lastWrite {
+					before = e.At
+				}
+			}
+		}
+	}
+	if n < 3 {
+		return ""
+	}
+	return fmt.Sprintf(", as %d times since faults ended, %v after the one before: if it is written on a period by design, say w.Without(%q); "+
+		"w.Settle then waits as long, and judges without failing for that", n, last.At-before, settles)
 }
 
 // endings ends the run when a program ended in a way that no world can go on from.

@@ -69,7 +69,7 @@ func (r *Report) tried() string {
 	fmt.Fprintf(&b, ": %d steps, %d requests, %d reconciles of which %d failed, %v of virtual time; %d runs made twice",
 		r.Steps, r.Requests, r.Reconciles, failed, r.Virtual.Round(time.Second), r.Doubled)
 	for _, f := range r.Faults {
-		fmt.Fprintf(&b, "; %s struck %d times of %d", f.Fault, f.Struck, f.Could)
+		fmt.Fprintf(&b, "; %s injected %d times at %d opportunities", f.Fault, f.Injected, f.Opportunities)
 	}
 	return b.String()
 }

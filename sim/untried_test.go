@@ -48,11 +48,11 @@ func TestAFaultIsIdleByEvidence(t *testing.T) {
 		runs  int
 		want  bool
 	}{
-		{FaultCount{Fault: "Crash(a)", Could: 1196}, 5, true},
-		{FaultCount{Fault: "Crash(a)", Could: 199}, 5, false},
-		{FaultCount{Fault: "Crash(a)", Could: 199}, 20, true},
+		{FaultCount{Fault: "Crash(a)", Opportunities: 1196}, 5, true},
+		{FaultCount{Fault: "Crash(a)", Opportunities: 199}, 5, false},
+		{FaultCount{Fault: "Crash(a)", Opportunities: 199}, 20, true},
 		{FaultCount{Fault: "Crash(a)"}, 1, true},
-		{FaultCount{Fault: "Crash(a)", Could: 1196, Struck: 1}, 100, false},
+		{FaultCount{Fault: "Crash(a)", Opportunities: 1196, Injected: 1}, 100, false},
 	} {
 		r := Report{Runs: row.runs, searched: row.runs, Faults: []FaultCount{row.count}, Complete: true}
 		if got := strings.Contains(strings.Join(r.Warnings(), "\n"), "Crash(a)"); got != row.want {

@@ -144,12 +144,12 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 		fmt.Fprintf(out, "%s: %s runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
 			r.Test, runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
 		for _, f := range r.Faults {
-			if f.Struck == 0 {
-				fmt.Fprintf(out, "  %s never struck (%d points)\n", f.Fault, f.Could)
+			if f.Injected == 0 {
+				fmt.Fprintf(out, "  %s was never injected (%d opportunities)\n", f.Fault, f.Opportunities)
 			}
 		}
 		for _, d := range r.Drifted {
-			fmt.Fprintf(out, "  kept story %s holds, but its faults no longer strike what they struck; it may test nothing any more\n", d.File)
+			fmt.Fprintf(out, "  kept story %s holds, but the code no longer asks for what its faults were injected at; it may test nothing any more\n", d.File)
 		}
 		for _, p := range r.Sometimes {
 			if p.Reached == 0 {

@@ -41,7 +41,7 @@ func newWatch(out io.Writer, name, dir string) *watch {
 func (w *watch) state() (runs, planned, finds int, coverage string) {
 	paths, _ := filepath.Glob(filepath.Join(w.dir, "*.json"))
 	tests := map[string]int{}
-	struck, faults := map[string]bool{}, map[string]bool{}
+	injected, faults := map[string]bool{}, map[string]bool{}
 	for _, path := range paths {
 		r, err := story.ReadResult(path)
 		if err != nil || !isResult(path) {
@@ -54,15 +54,15 @@ func (w *watch) state() (runs, planned, finds int, coverage string) {
 		}
 		for _, f := range r.Faults {
 			faults[r.Test+f.Fault] = true
-			if f.Struck > 0 {
-				struck[r.Test+f.Fault] = true
+			if f.Injected > 0 {
+				injected[r.Test+f.Fault] = true
 			}
 		}
 	}
 	for _, n := range tests {
 		planned += n
 	}
-	return runs, planned, finds, fmt.Sprintf("%d of %d faults struck", len(struck), len(faults))
+	return runs, planned, finds, fmt.Sprintf("%d of %d faults injected", len(injected), len(faults))
 }
 
 func (w *watch) show() {

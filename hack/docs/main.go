@@ -68,11 +68,11 @@ var allocated = table{
 }
 
 const faults = `A fault is something that a controller may experience. A scenario declares it in one line; in each run, choices
-decide whether it is on, where it strikes and how hard, and shrinking takes away what a failure does not need:
+decide whether it is on, where it is injected and how hard, and shrinking takes away what a failure does not need:
 
 	w.Inject(sim.Crash("operator"), sim.StaleCache(30*time.Second, sim.OfKind("Pod")))
 
-w.Settle lets faults strike for up to three virtual minutes more and heals them all then: what was delayed arrives, what
+w.Settle lets faults be injected for up to three virtual minutes more and heals them all then: what was delayed arrives, what
 was cut off is reachable, who was frozen goes on. A lasting condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
 
 # Scope
@@ -81,9 +81,14 @@ sim.In, sim.OfKind, sim.OnVerb and sim.Named narrow a fault. Durations are virtu
 
 # Counts
 
-A sim.Report counts for each fault the points at which it could have struck, those at which it did, and how often a controller was
-seen to live through it. A fault that never struck in a whole campaign is a warning: the scenario says that it tries
-something, and does not.
+A sim.Report counts for each fault:
+
+  - opportunities: the points at which it could have been injected,
+  - injected: those of them at which choices did inject it,
+  - observed: those of the injections whose effect was seen before the run ended. However many requests one injection
+    fails, it counts once, so observed is at most injected.
+
+A fault that was never injected in a whole campaign is a warning: the scenario says that it tries something, and does not.
 
 # Knobs
 

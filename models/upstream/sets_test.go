@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
@@ -149,6 +150,17 @@ func TestJob(t *testing.T) {
 		"suspended with a deadline, resumed":  goes(work("web:1", suspended, deadline(60)), let, `{"spec":{"suspend":false}}`),
 		"with a time to live":                 goes(work("ends", func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = new(int32(3600)) }), let),
 		"whose pods are replaced when failed": goes(work("web:1", func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) }), let),
+		"that is made anew in the background": func(w *sim.World) {
+			goes(work("web:1"), let)(w)
+			must(w.Client().Delete(w.Context(), work("web:1"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			goes(work("web:1"), let)(w)
+		},
+		"that is made anew without its pods": func(w *sim.World) {
+			goes(work("web:1"), let)(w)
+			must(w.Client().Delete(w.Context(), work("web:1"), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+			w.Sleep(time.Second)
+			goes(work("web:1"), let)(w)
+		},
 		"whose pod is deleted": func(w *sim.World) {
 			goes(work("web:1"), let)(w)
 			var pods corev1.PodList

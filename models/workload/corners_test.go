@@ -63,6 +63,31 @@ func TestJobBacksOff(t *testing.T) {
 	}
 }
 
+// TestRecreatedJobLetsOldPodsGo deletes a Job and makes it again at once, so that its pods outlive it. A pod that had been
+// left behind without an owner goes, too.
+func TestRecreatedJobLetsOldPodsGo(t *testing.T) {
+	c := cluster(kubelet.Plans(func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return kubelet.Plan{Run: time.Hour} }))
+	do(t, c, http.MethodPost, path("batch", "jobs", ""), job(1, 2), nil)
+	c.Run(10 * time.Second)
+	first := pods(t, c)
+	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
+	do(t, c, http.MethodDelete, path("batch", "jobs", "work"), background, nil)
+	do(t, c, http.MethodPost, path("batch", "jobs", ""), job(1, 2), nil)
+	c.Run(5 * time.Minute)
+	second := pods(t, c)
+	if len(first) != 1 || len(second) != 1 || second[0].UID == first[0].UID {
+		t.Fatalf("the second Job has the pods %v, and the first had %v; expected one each", second, first)
+	}
+	left := &corev1.Pod{TypeMeta: first[0].TypeMeta, ObjectMeta: metav1.ObjectMeta{
+		Name: "left", Labels: first[0].Labels, Finalizers: first[0].Finalizers}, Spec: template("work:1").Spec}
+	left.APIVersion, left.Kind = "v1", "Pod"
+	do(t, c, http.MethodPost, path("", "pods", ""), left, nil)
+	c.Run(time.Minute)
+	if p := read[corev1.Pod](t, c, path("", "pods", "left")); len(p.Finalizers) > 0 || len(left.Finalizers) == 0 {
+		t.Errorf("a pod of no Job keeps %v of %v", p.Finalizers, left.Finalizers)
+	}
+}
+
 // TestManagedJobExpires gives a Job that somebody else manages a time to live.
 func TestManagedJobExpires(t *testing.T) {
 	c := cluster()

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wavetank/wavetank/models/actor"
 )
@@ -33,8 +34,9 @@ type work struct {
 // status.uncountedTerminatedPods as its memory; here that is one step.
 func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	w := &work{controller: c, path: actor.Path("batch", "v1", namespace, "jobs", name)}
-	if w.job = read[batchv1.Job](c, w.path); w.job == nil {
-		return 0, freeOrphans(c, namespace, name)
+	w.job = read[batchv1.Job](c, w.path)
+	if freed, err := freeOrphan(c, w.job, namespace, name); freed || err != nil || w.job == nil {
+		return 0, err
 	}
 	if by := w.job.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
 		_, err := w.expire() // somebody else's; but the controller of ttlafterfinished does not ask whose it is
@@ -173,16 +175,29 @@ func free(c *controller, p *corev1.Pod) error {
 	return gone(actor.Do(c, http.MethodPatch, podsPath(p.Namespace, p.Name), patch, nil))
 }
 
-// freeOrphans lets the pods of a Job go that is no more (job_controller.go, syncOrphanPod).
-func freeOrphans(c *controller, namespace, name string) error {
+// freeOrphan lets one pod go whose Job is no more, though there may be another of its name (job_controller.go,
+// handleSingleOrphanPod). It reports whether it has.
+func freeOrphan(c *controller, job *batchv1.Job, namespace, name string) (freed bool, err error) {
 	all, err := actor.List[corev1.Pod](c, podsPath(namespace, ""))
 	for i := range all {
-		ref, label := metav1.GetControllerOf(&all[i]), all[i].Labels[batchv1.JobNameLabel]
-		if (ref != nil && ref.Kind == "Job" && ref.Name == name || ref == nil && label == name) && tracked(&all[i]) {
-			return free(c, &all[i])
+		if tracked(&all[i]) && orphaned(&all[i], job, name) {
+			return true, free(c, &all[i])
 		}
 	}
-	return err
+	return false, err
+}
+
+// orphaned says whether a pod belonged to a Job of the name other than the one that is there, which may be nil. A pod without an
+// owner may yet be adopted by the one that is there.
+func orphaned(p *corev1.Pod, job *batchv1.Job, name string) bool {
+	if ref := metav1.GetControllerOf(p); ref != nil {
+		return ref.Kind == "Job" && ref.Name == name && (job == nil || ref.UID != job.UID)
+	}
+	if p.Labels[batchv1.JobNameLabel] != name || job == nil {
+		return p.Labels[batchv1.JobNameLabel] == name
+	}
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	return p.DeletionTimestamp != nil || err == nil && !selector.Matches(labels.Set(p.Labels))
 }
 
 // shrink deletes pods that are not needed: all when the Job is over or suspended, else those beyond its parallelism.

@@ -39,8 +39,8 @@ func TestFullCureDiesAtEveryWrite(t *testing.T) {
 			if err := r.Err(); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d writes, killed %d times in %d runs", writes, r.Faults[0].Struck, r.Runs)
-			if struck := r.Faults[0].Struck; points == 0 || struck != points {
+			t.Logf("%d writes, killed %d times in %d runs", writes, r.Faults[0].Injected, r.Runs)
+			if struck := r.Faults[0].Injected; points == 0 || struck != points {
 				t.Errorf("it was killed %d times in %d runs, with %d writes in the undisturbed one", struck, r.Runs, writes)
 			}
 		})

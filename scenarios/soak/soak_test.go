@@ -59,15 +59,15 @@ func TestSoak(t *testing.T) {
 	}
 	idle := 0
 	for _, f := range r.Faults {
-		if f.Struck == 0 {
+		if f.Injected == 0 {
 			idle++
 			if *full {
-				t.Errorf("%s never struck, though it could have %d times", f.Fault, f.Could)
+				t.Errorf("%s was never injected at %d opportunities", f.Fault, f.Opportunities)
 			}
 		}
 	}
 	if idle > len(r.Faults)/2 {
-		t.Errorf("%d of %d faults never struck", idle, len(r.Faults))
+		t.Errorf("%d of %d faults were never injected", idle, len(r.Faults))
 	}
 	flat(t, before, hours[:size.Hours+1])
 	t.Logf("a run of %d steps, %d reconciles, %d requests and %v of virtual time; both runs took %.0f s of CPU time and %.0f s", r.Steps, r.Reconciles,

@@ -29,7 +29,7 @@ const (
 	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached a life's informer
 	Handout   Kind = "handout"   // a work queue gave a key to a worker: a reconcile begins; Cause says why
 	Done      Kind = "done"      // a reconcile ended; Outcome says how
-	Fault     Kind = "fault"     // an injected fault struck; Note says which and where
+	Fault     Kind = "fault"     // a fault was injected; Note says which and where
 	Heal      Kind = "heal"      // faults stopped and were healed
 	Settled   Kind = "settled"   // nothing is left to do
 	Violation Kind = "violation" // a property broke; Note is the sentence

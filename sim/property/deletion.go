@@ -42,12 +42,12 @@ func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.Hist
 // NamespaceFinishes holds while no Namespace stays Terminating for longer than bound (virtual time) after its deletion was
 // asked for or, if that is later, after the last disturbance. For Eventually. The namespace controller waits 5 s before it
 // begins, and between its attempts up to half of the longest grace period of a Pod that it waits for, so a bound under
-// 20 s breaks healthy worlds. The sentence says what is left in the namespace.
+// 20 s breaks healthy worlds. The sentence says what is left in the namespace, and which finalizers of its own keep it.
 func NamespaceFinishes(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
 			if c.Ref.Kind == "Namespace" && c.Ref.Group == "" && metadataOf(c.Object, "deletionTimestamp").DeletionTimestamp != "" {
-				return []string{c.Ref.Name}
+				return append([]string{}, metadataOf(c.Object, "finalizers").Finalizers...)
 			}
 			return nil
 		}}
@@ -55,7 +55,8 @@ func NamespaceFinishes(bound time.Duration) func(*history.History) error {
 			for _, ref := range sorted(t.since) {
 				d := t.since[ref]
 				if breaks("NamespaceFinishes: a namespace that takes long", overdue(h, d.at, t.disturbed, bound)) {
-					return fmt.Errorf("%s has been terminating since %s and at %s %s", ref, history.Clock(d.at), history.Clock(h.Now()), left(h, ref.Name))
+					return fmt.Errorf("%s has been terminating since %s and at %s %s", ref, history.Clock(d.at),
+						history.Clock(h.Now()), left(h, ref.Name, d.why))
 				}
 			}
 			return nil
@@ -101,11 +102,14 @@ func (t *terminating) event(_ *history.History, e *history.Event) error {
 	return nil
 }
 
-// left says what a namespace still holds.
-func left(h *history.History, namespace string) string {
+// left says what a namespace still holds, and which finalizers in its own metadata keep it.
+func left(h *history.History, namespace string, finalizers []string) string {
 	live := h.Live(func(ref history.Ref) bool { return ref.Namespace == namespace })
 	if len(live) == 0 {
-		return "is empty"
+		if len(finalizers) == 0 {
+			return "is empty: the namespace controller has not removed it yet"
+		}
+		return "is empty, and kept by metadata.finalizers: " + strings.Join(finalizers, ", ")
 	}
 	var out []string
 	for _, o := range live {
@@ -117,6 +121,9 @@ func left(h *history.History, namespace string) string {
 	}
 	if len(out) > 5 {
 		out = append(out[:5], fmt.Sprintf("and %d more", len(out)-5))
+	}
+	if len(finalizers) > 0 {
+		out = append(out, "and is kept by metadata.finalizers: "+strings.Join(finalizers, ", "))
 	}
 	return "still holds " + strings.Join(out, ", ")
 }

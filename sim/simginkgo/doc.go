@@ -16,7 +16,7 @@
 //
 // The campaign is called after the spec's full text, so its base seed and its stories follow the spec and not the
 // bootstrap. What it found is a report entry of the spec, which the console, --ginkgo.json-report and
-// --ginkgo.junit-report show; the console shows it of a spec that passes only with -v, or if a declared fault never struck,
+// --ginkgo.junit-report show; the console shows it of a spec that passes only with -v, or if a declared fault was never injected,
 // which is a warning. Helpers that call Check mark themselves with GinkgoHelper, as usual, and the failure is
 // located at their caller.
 //

@@ -27,7 +27,7 @@ type Entry struct {
 	Reconciles int              `json:"reconciles"`
 	Faults     []sim.FaultCount `json:"faults,omitempty"`
 	Sometimes  []sim.Probe      `json:"sometimes,omitempty"`
-	// Warnings name the declared faults that never struck.
+	// Warnings name the declared faults that were never injected.
 	Warnings []string `json:"warnings,omitempty"`
 
 	Temper   string `json:"temper,omitempty"`
@@ -83,7 +83,7 @@ func (e Entry) String() string {
 		}
 	}
 	for _, f := range e.Faults {
-		fmt.Fprintf(&b, "\n%s: could strike %d times, struck %d, observed %d", f.Fault, f.Could, f.Struck, f.Observed)
+		fmt.Fprintf(&b, "\n%s: injected %d times at %d opportunities, %d observed", f.Fault, f.Injected, f.Opportunities, f.Observed)
 	}
 	for _, p := range e.Sometimes {
 		fmt.Fprintf(&b, "\nsometimes %q: in %d runs", p.Sentence, p.Reached)

@@ -100,7 +100,7 @@ func TestSuite(t *testing.T) {
 	if e := entry(t, spec(t, report, "holds")); e.Verdict != "held" || e.Runs != 5 || e.Campaign != "A marker holds" || e.Steps == 0 {
 		t.Errorf("the entry of a spec that holds: %+v", e)
 	}
-	const warning = "warning: fault LostReply of Pig never had a point to strike at in 20 runs"
+	const warning = "warning: fault LostReply of Pig had no opportunity in 20 runs"
 	if strings.Count(out, "warning:") != 1 || !strings.Contains(out, warning) {
 		t.Errorf("the console does not say %q once:\n%s", warning, out)
 	}

@@ -80,12 +80,12 @@ func (r *Result) Slow(s SlowRun) {
 	}
 }
 
-// FaultTotal says what became of a declared fault.
+// FaultTotal counts what became of a declared fault, as sim.FaultCount says.
 type FaultTotal struct {
-	Fault    string `json:"fault"`
-	Could    int    `json:"could"`
-	Struck   int    `json:"struck"`
-	Observed int    `json:"observed"`
+	Fault         string `json:"fault"`
+	Opportunities int    `json:"opportunities"`
+	Injected      int    `json:"injected"`
+	Observed      int    `json:"observed"` // at most Injected
 }
 
 // ProbeTotal says in how many runs a Sometimes was true.
@@ -115,7 +115,7 @@ type Finding struct {
 	Steps int    `json:"steps"` // length of that story
 }
 
-// Drift is a kept story that holds although not all of its faults struck, as the code no longer asks for what they struck.
+// Drift is a kept story that holds although not all of its faults were injected, as the code no longer asks for what they were injected at.
 type Drift struct {
 	File  string   `json:"file"`  // as seen from the test's package
 	Broke string   `json:"broke"` // what it told of
@@ -233,7 +233,9 @@ func (r *Result) add(o *Result) {
 	r.Features = max(r.Features, o.Features) // a lower bound: which features they were is not kept
 	for _, f := range o.Faults {
 		t := at(&r.Faults, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
-		t.Could, t.Struck, t.Observed = t.Could+f.Could, t.Struck+f.Struck, t.Observed+f.Observed
+		t.Opportunities += f.Opportunities
+		t.Injected += f.Injected
+		t.Observed += f.Observed
 	}
 	for _, p := range o.Sometimes {
 		at(&r.Sometimes, func(t ProbeTotal) bool { return t.Sentence == p.Sentence }, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached

@@ -14,7 +14,7 @@ import (
 func shard(i, n int) *Result {
 	return &Result{
 		Format: Format, Test: "TestX", Seed: 7, Strategy: "portfolio", Planned: 100 * n, Shard: i, Shards: n, Complete: true,
-		Runs: 100, Steps: 1000 + i, Features: i, Faults: []FaultTotal{{Fault: "Crash(a)", Could: 10, Struck: i}},
+		Runs: 100, Steps: 1000 + i, Features: i, Faults: []FaultTotal{{Fault: "Crash(a)", Opportunities: 10, Injected: i}},
 		Sometimes:  []ProbeTotal{{Sentence: "it happens", Reached: i % 2}},
 		Strategies: []StrategyTotal{{Name: "sweep", Runs: 30, Finds: i % 2}, {Name: "random", Runs: 70}},
 		Findings: []Finding{{Cause: fmt.Sprintf("cause %d", i%3), Property: "p", Count: 1, First: 1000 - i, Strategy: "sweep",
@@ -37,7 +37,7 @@ func TestMergeAddsUpAndJoinsCauses(t *testing.T) {
 	if got := m.Findings[0]; got.First != 994 || got.Story != "story 6" || got.Steps != 44 {
 		t.Errorf("the first cause is %+v", got)
 	}
-	if d := cmp.Diff(FaultTotal{Fault: "Crash(a)", Could: 90, Struck: 36}, m.Faults[0]); d != "" {
+	if d := cmp.Diff(FaultTotal{Fault: "Crash(a)", Opportunities: 90, Injected: 36}, m.Faults[0]); d != "" {
 		t.Error(d)
 	}
 	if m, _ := Merge(shards[:8]); m.Complete {

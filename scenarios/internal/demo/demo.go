@@ -147,15 +147,15 @@ func (s *show) beside(t *testing.T, c Claim, found *sim.Failure) {
 	}
 }
 
-// proof prints how much was tried: a campaign in which no fault struck would prove nothing.
+// proof prints how much was tried: a campaign in which no fault was injected would prove nothing.
 func proof(r *sim.Report) {
 	fmt.Printf("held in %d runs: %d steps, %d reconciles and %v of virtual time in %.1f s\n", r.Runs, r.Steps, r.Reconciles,
 		r.Virtual.Round(time.Minute), r.Elapsed.Seconds())
 	if len(r.Faults) > 0 {
-		fmt.Printf("    %-42s %9s %9s %9s\n", "fault", "could", "struck", "observed")
+		fmt.Printf("    %-42s %13s %9s %9s\n", "fault", "opportunities", "injected", "observed")
 	}
 	for _, f := range r.Faults {
-		fmt.Printf("    %-42s %9d %9d %9d\n", f.Fault, f.Could, f.Struck, f.Observed)
+		fmt.Printf("    %-42s %13d %9d %9d\n", f.Fault, f.Opportunities, f.Injected, f.Observed)
 	}
 	for _, p := range r.Sometimes {
 		fmt.Printf("    in %4d runs %s\n", p.Reached, p.Sentence)

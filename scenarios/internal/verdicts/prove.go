@@ -30,7 +30,7 @@ var (
 // Enough is in how many runs a cell must hold when the page is written.
 const Enough = 2000
 
-// enoughToStrike is in how many runs every fault of a question must have struck for the cell to say anything of it.
+// enoughToStrike is in how many runs every fault of a question must have been injected for the cell to say anything of it.
 const enoughToStrike = 100
 
 // few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
@@ -158,9 +158,9 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 		t.Error(r.Err())
 	case r.Runs >= enoughToStrike:
 		for _, fault := range r.Faults {
-			if fault.Struck == 0 {
+			if fault.Injected == 0 {
 				c.Status = open
-				t.Errorf("%s, which the question lists, never struck in %d runs", fault.Fault, r.Runs)
+				t.Errorf("%s, which the question lists, was never injected in %d runs", fault.Fault, r.Runs)
 			}
 		}
 	}

@@ -37,10 +37,15 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	}
 	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
 	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
+	in.synced = newSynced(in.SharedIndexInformer.HasSyncedChecker())
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
+	over := l.released
 	l.mu.Unlock()
+	if over {
+		in.end()
+	}
 	return in
 }
 
@@ -84,7 +89,7 @@ type informer struct {
 	cache.SharedIndexInformer
 	sorted sortedIndexer
 	kind   schema.GroupKind
-	synced atomic.Bool
+	synced *synced
 	wake   func()       // asks for a quiet moment
 	spawn  func(func()) // runs a function on a goroutine of the life
 	// replacing is set when all objects are asked for, until news has come of them.
@@ -92,30 +97,41 @@ type informer struct {
 	originals
 
 	mu       sync.Mutex
-	handlers []*registration
+	handlers []*registration // that have not synced
+	over     bool            // with its incarnation
 }
 
 // HasSynced implements cache.SharedInformer.
-func (i *informer) HasSynced() bool { return i.synced.Load() }
+func (i *informer) HasSynced() bool { return i.synced.is.Load() }
+
+// HasSyncedChecker implements cache.SharedInformer.
+func (i *informer) HasSyncedChecker() cache.DoneChecker { return i.synced.checker() }
 
 // registration is a handler's registration whose HasSynced answers as of the last quiet moment.
 type registration struct {
 	cache.ResourceEventHandlerRegistration
 	handler *orderedHandler
-	synced  atomic.Bool
+	synced  *synced
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
-func (r *registration) HasSynced() bool { return r.synced.Load() }
+func (r *registration) HasSynced() bool { return r.synced.is.Load() }
+
+// HasSyncedChecker implements cache.ResourceEventHandlerRegistration.
+func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.synced.checker() }
 
 func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
 	if err != nil {
 		return r, err
 	}
-	own := &registration{ResourceEventHandlerRegistration: r, handler: h}
+	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSynced(r.HasSyncedChecker())}
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
+	over := i.over
 	i.mu.Unlock()
+	if over {
+		own.synced.end()
+	}
 	i.wake() // or nobody would look until something else happens
 	return own, nil
 }
@@ -154,10 +170,10 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 }
 
 // look has the handlers told what they wait for, and takes note of what has synced. It is called when the bubble is
-// quiet, and reports whether a handler has something to hear.
+// quiet, and reports whether a goroutine can go on because of that.
 func (i *informer) look() (woke bool) {
-	if !i.synced.Load() && i.SharedIndexInformer.HasSynced() {
-		i.synced.Store(true)
+	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
+		woke = i.synced.set()
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -166,11 +182,22 @@ func (i *informer) look() (woke bool) {
 			woke = true
 			i.replacing.Store(false)
 		}
-		if !r.synced.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
-			r.synced.Store(true)
+		if !r.synced.is.Load() && !r.handler.behind() && r.ResourceEventHandlerRegistration.HasSynced() {
+			woke = r.synced.set() || woke
 		}
 	}
 	return woke
+}
+
+// end lets those go on who wait for what will not sync any more.
+func (i *informer) end() {
+	i.synced.end()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.over = true
+	for _, r := range i.handlers {
+		r.synced.end()
+	}
 }
 
 func (i *informer) GetIndexer() cache.Indexer { return i.sorted }

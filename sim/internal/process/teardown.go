@@ -31,13 +31,14 @@ func (w *World) Reap(wait func()) {
 	reseed(uint64(w.Sched.Now()))
 }
 
-// release lets the goroutines of a dead life that wait for a key go on, one at a time, to their end.
+// release lets the goroutines of a dead life that wait for a key go on, one at a time, to their end. Then it ends the waits for
+// caches that have not synced.
 func (l *Life) release(wait func()) {
 	l.cancel()
 	wait()
 	l.mu.Lock()
 	l.released = true
-	handouts := l.handouts
+	handouts, informers := l.handouts, l.informers
 	l.handouts = nil
 	l.mu.Unlock()
 	for l.nextTurn() {
@@ -50,4 +51,8 @@ func (l *Life) release(wait func()) {
 		default:
 		}
 	}
+	for _, i := range informers {
+		i.end()
+	}
+	wait()
 }

@@ -26,8 +26,8 @@ func (l *Life) inTurn(what string) func() {
 	t := turn{what, l.waits, make(chan struct{})}
 	l.mu.Unlock()
 	return func() {
-		if l.world.Sched.Now() == since {
-			return // it did not wait
+		if l.world.Sched.Now() == since || l.ctx.Err() != nil {
+			return // it did not wait, or a manager that ends goes round until it is told
 		}
 		l.mu.Lock()
 		released := l.released
