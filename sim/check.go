@@ -173,7 +173,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if s.keep && s.stories == "" {
 		s.stories = storyDir(name)
 	}
-	defer process.Enter(runLog(), process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{Dialled: dialled})()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
 	c.report.planned = s.planned()

@@ -276,6 +276,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.procs = process.New(w.sched, h, w.wire, runLog())
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit
+	w.procs.OnDial = dialled
 	w.sched.Granted = w.granted
 	w.sched.Progress = &beat
 	w.wire.Committed = w.observe

@@ -33,7 +33,11 @@ import (
 //     collect once or twice in each run.
 //   - klog is silent unless log is given.
 //   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed; clones of it refuse.
-func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
+//   - net.DefaultResolver answers from the hosts file alone and refuses all else.
+//
+// Channels that package net makes once are made before: a run must not own them.
+func Enter(log logr.Logger, outside Outside) (leave func()) {
+	warm()
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
@@ -42,11 +46,14 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport
 	http.DefaultTransport = leadingTo(outside)
+	resolver := net.DefaultResolver
+	net.DefaultResolver = outside.refusing()
 	klog.SetLogger(log)
 	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when nobody has called it.
 	ctrllog.SetLogger(log)
 	return func() {
 		klog.ClearLogger()
+		net.DefaultResolver = resolver
 		http.DefaultTransport = transport
 		utilruntime.ErrorHandlers = handlers
 		if had {
@@ -60,9 +67,10 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 }
 
 // leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates of their own: what it is
-// asked goes to next, and what a clone is asked goes nowhere.
-func leadingTo(next http.RoundTripper) *http.Transport {
-	t := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+// asked goes to next, and what a clone is asked ends the run.
+func leadingTo(next Outside) *http.Transport {
+	t := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+		next.dialled(ctx, address)
 		return nil, fmt.Errorf("sim: %s was dialled by a transport of the program's own; use sim.HTTPClient(mgr)", address)
 	}}
 	for _, scheme := range []string{"http", "https"} {
