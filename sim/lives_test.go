@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -218,7 +219,7 @@ func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 // http.DefaultTransport is replaced during a run: what belongs to a reconcile reaches the simulated outside, the rest is
 // refused by name.
 func TestTheDefaultTransportIsTaken(t *testing.T) {
-	before := http.DefaultTransport
+	before, resolver := http.DefaultTransport, net.DefaultResolver
 	for _, c := range []caller{{context: true}, {}} {
 		var got error
 		c.err = &got
@@ -240,6 +241,9 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 	}
 	if http.DefaultTransport != before {
 		t.Error("http.DefaultTransport was not put back")
+	}
+	if net.DefaultResolver != resolver {
+		t.Error("net.DefaultResolver was not put back")
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *surfer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{}, nil
 }
 
-// count is the outside that nobody may reach. It counts who connects, and answers like a server that keeps no connections.
+// count is the outside that nobody may reach. It counts who connects, and keeps the connections of clients that do.
 func count(t *testing.T) (address string, connections *atomic.Int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func count(t *testing.T) (address string, connections *atomic.Int32) {
 		t.Fatal(err)
 	}
 	connections = &atomic.Int32{}
-	server := &http.Server{Handler: http.NotFoundHandler(), ConnState: func(_ net.Conn, state http.ConnState) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), ConnState: func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)
 		}
@@ -143,6 +143,52 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 				t.Error("the run passed")
 			}
 			for _, want := range []string{c.dials, c.at, "sim.HTTPClient(mgr)", "w.External(", reached + " 0", "--- FAIL: TestTheRealNetworkIsRefused"} {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("it does not say %q:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// An address that is dialled without the reconcile's context cannot be refused by stock Go. The run fails afterwards, by name, whether
+// the server answers, is not there, or holds the connection, on which the run hangs.
+func TestTheRealNetworkIsNoticed(t *testing.T) {
+	const guard = "WAVETANK_TEST_NOTICED"
+	cases := map[string]surfer{
+		"answers":     {client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
+		"is not":      {client: &http.Client{Transport: &http.Transport{}}},
+		"keeps alive": {client: &http.Client{Transport: &http.Transport{}}},
+		"dialer":      {dial: true},
+	}
+	if name := os.Getenv(guard); name != "" {
+		s := cases[name]
+		address, connections := count(t)
+		if name == "is not" {
+			address = "127.0.0.1:1"
+		}
+		s.url, s.own = "http://"+address, true
+		defer func() { fmt.Println("connections:", connections.Load()) }()
+		sim.Check(t, surf(&s), sim.Runs(2), sim.Stories(os.Getenv(guard+"_STORIES")))
+		return
+	}
+	for name, s := range cases {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestTheRealNetworkIsNoticed$", "-sim.hang=1s")
+			cmd.Env = append(os.Environ(), guard+"="+name, guard+"_STORIES="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Error("the run passed")
+			}
+			at := lineOf(t, "// the client's line")
+			if s.dial {
+				at = lineOf(t, "// the dialer's line")
+			}
+			where := "has connected to the real network, past the simulated world, at " + at
+			if strings.Contains(string(out), " itself at ") { // exact mode refuses
+				where = "itself at " + at
+			}
+			for _, want := range []string{where, "sim.HTTPClient(mgr)", "--- FAIL: TestTheRealNetworkIsNoticed"} {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}

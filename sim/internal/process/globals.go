@@ -28,6 +28,7 @@ import (
 //
 //   - GOMAXPROCS is 1: programs with goroutines of their own race to their own channels otherwise.
 //   - GODEBUG randseednop=0: math/rand.Seed works again, for the jitter in client-go.
+//   - GODEBUG multipathtcp=1: package net counts the TCP connections that it begins ([Dials]).
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived, and the default would
 //     collect once or twice in each run.
@@ -41,7 +42,7 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
-	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0", ","))
+	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1", ","))
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport
