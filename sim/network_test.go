@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,12 +25,22 @@ type surfer struct {
 	url    string
 	client *http.Client
 	dial   bool // with a dialer of its own and not with the client
+	tcp    bool // with net.DialTCP
 	own    bool // with a context of its own and not with the reconcile's
 }
 
 func (s *surfer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	if s.own {
 		ctx = context.Background()
+	}
+	if s.tcp {
+		host, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
+		n, _ := strconv.Atoi(port)
+		conn, err := net.DialTCP("tcp", nil, &net.TCPAddr{IP: net.ParseIP(host), Port: n}) // the line of TCP
+		if err == nil {
+			conn.Close()
+		}
+		return reconcile.Result{}, nil
 	}
 	if s.dial {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "http://")) // the dialer's line
@@ -160,6 +171,7 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 		"is not":      {client: &http.Client{Transport: &http.Transport{}}},
 		"keeps alive": {client: &http.Client{Transport: &http.Transport{}}},
 		"dialer":      {dial: true},
+		"DialTCP":     {tcp: true},
 	}
 	if name := os.Getenv(guard); name != "" {
 		s := cases[name]
@@ -183,6 +195,8 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 			at := lineOf(t, "// the client's line")
 			if s.dial {
 				at = lineOf(t, "// the dialer's line")
+			} else if s.tcp {
+				at = lineOf(t, "// the line of TCP")
 			}
 			where := "has connected to the real network, past the simulated world, at " + at
 			if strings.Contains(string(out), " itself at ") { // exact mode refuses

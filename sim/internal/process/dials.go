@@ -78,7 +78,8 @@ func dialSite(stack []uintptr) (site string, inRun bool) {
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
-		dials = dials || strings.HasPrefix(f.Function, "net.(*Dialer).") || f.Function == "net/http.(*Transport).getConn"
+		dials = dials || strings.HasPrefix(f.Function, "net.(*Dialer).") || strings.HasPrefix(f.Function, "net.(*sysDialer).") ||
+			f.Function == "net/http.(*Transport).getConn"
 		at := frame{f.Function, f.File, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)}
 		switch {
 		case at.harness():
