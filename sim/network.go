@@ -3,15 +3,13 @@ package sim
 import (
 	"cmp"
 	"fmt"
-	"net"
-	"net/netip"
 	"testing"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 )
 
-// This file is about code under test that dials by itself: such a run would depend on the real network, and reach it.
+// This file is about code under test that dials by itself: its runs would depend on the real network.
 
 // dialled ends the run because a process, "" for one that is not known, dials an address at file:line.
 func dialled(process, address, at string) {
@@ -21,20 +19,18 @@ func dialled(process, address, at string) {
 }
 
 func dials(process, address, at string) *Verdict {
-	host := address
-	if name, _, err := net.SplitHostPort(address); err == nil {
-		host = name
-	}
-	what := "host name"
-	if _, err := netip.ParseAddr(host); err == nil {
-		what = "address"
-	}
-	return misuse("%s dials %s itself at %s, past the simulated world. A transport or dialer of its own (http.Transport{}, net.Dialer{}) reaches the real network; "+
-		"give the client there sim.HTTPClient(mgr), and declare a model of the %s with w.External(%q, handler)", cmp.Or(process, "the code under test"), address, at, what, host)
+	return misuse("%s dials %s itself at %s, which would reach the real network. Its transport or dialer is not "+
+		"the world's: an http.Transport{}, a net.Dialer{} or a clone of http.DefaultTransport. %s",
+		cmp.Or(process, "code in this run"), address, at, useTheWorld)
 }
 
-// connected makes a run fail that has connected to the real network. Nothing that was counted says who did, so the run is
-// made again, with a record of who dials. Something else in the process may have, and does not do it again.
+// useTheWorld is what to do about it.
+const useTheWorld = "Give the client there sim.HTTPClient(mgr), and declare a model of whom it calls with " +
+	"w.External(host, handler), the host as its URLs have it."
+
+// connected makes a run fail that has connected to the real network. The count does not say who did,
+// so the run is made again, with a record of who dials. If it does not connect then, it was perhaps
+// something else in the process.
 func (r *result) connected(t *testing.T, scenario func(*World), s settings) {
 	at := process.RecordDials()
 	once(t, scenario, choice.Play(r.tape), s)
@@ -48,11 +44,11 @@ func (r *result) connected(t *testing.T, scenario func(*World), s settings) {
 }
 
 func connectedAt(site string) string {
-	return fmt.Sprintf("the code under test has connected to the real network, past the simulated world, at %s: to an address (or a name in the hosts file), with a context "+
-		"that is not the reconcile's, which only exact mode can refuse. Give the client there sim.HTTPClient(mgr), and declare a model of the address with "+
-		"w.External(host, handler)", site)
+	return fmt.Sprintf("code in this run has connected to the real network at %s. It dials an address, or a name in "+
+		"the hosts file, with a context that is not the reconcile's; only exact mode can refuse that "+
+		"(wavetank run --exact). %s", site, useTheWorld)
 }
 
-// strays is the warning that something connected to the real network, in the middle of a run but perhaps not in it.
-const strays = "something in this process connected over TCP while a run was made, and did not when the run was repeated; if it was the code " +
-	"under test, the run depends on the real network: use sim.HTTPClient(mgr) and w.External"
+// strays is the warning that something connected to the real network during a run, but perhaps not in it.
+const strays = "something in this process connected over TCP while a run was made, and did not when the run was " +
+	"repeated; if it was the code under test, the run depends on the real network: use sim.HTTPClient(mgr) and w.External"

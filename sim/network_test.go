@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
@@ -27,6 +28,7 @@ type surfer struct {
 	dial   bool // with a dialer of its own and not with the client
 	tcp    bool // with net.DialTCP
 	own    bool // with a context of its own and not with the reconcile's
+	worker bool // in a Runnable and not in a reconcile
 }
 
 func (s *surfer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
@@ -92,11 +94,27 @@ func lineOf(t *testing.T, comment string) string {
 	return fmt.Sprintf("network_test.go:%d", strings.Count(before, "\n")+1)
 }
 
+// proxy is a model that asks another host, with the context of the program's request.
+func proxy(w http.ResponseWriter, r *http.Request) {
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "http://real.example", nil)
+	if err == nil {
+		_, err = (&http.Client{Transport: &http.Transport{}}).Do(req) // the model's line
+	}
+	http.Error(w, fmt.Sprint(err), http.StatusBadGateway)
+}
+
 // surf is a scenario of a surfer.
 func surf(s *surfer) func(*sim.World) {
 	return func(w *sim.World) {
 		w.External("dns.example", http.NotFoundHandler())
+		w.External("proxy.example", http.HandlerFunc(proxy))
 		w.Start("surfer", func(mgr ctrl.Manager) error {
+			if s.worker {
+				return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+					_, err := s.Reconcile(ctx, reconcile.Request{})
+					return err
+				}))
+			}
 			return ctrl.NewControllerManagedBy(mgr).Named("surfer").For(&corev1.ConfigMap{}).Complete(s)
 		})
 		w.Apply(configMap("a"))
@@ -112,6 +130,7 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 	cases := map[string]struct {
 		surfer
 		warm      bool // the resolver has been used before
+		clone     bool // of http.DefaultTransport, made in the run
 		host      string
 		dials, at string
 	}{
@@ -122,8 +141,10 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 		"name and dialer":          {host: "dns.example:80", surfer: surfer{own: true, dial: true}, dials: "dials dns.example", at: dialer},
 		"name of the hosts file":   {host: "localhost:PORT", dials: "surfer dials localhost itself", at: clients},
 		"address":                  {host: "127.0.0.1:PORT", dials: "surfer dials 127.0.0.1:", at: clients},
+		"address and Runnable":     {host: "127.0.0.1:PORT", surfer: surfer{worker: true}, dials: "surfer dials 127.0.0.1:", at: clients},
 		"address and dialer":       {host: "127.0.0.1:PORT", surfer: surfer{dial: true}, dials: "surfer dials 127.0.0.1:", at: dialer},
-		"clone of the default one": {host: "dns.example", surfer: surfer{client: &http.Client{}}, dials: "surfer dials dns.example:80 itself", at: clients},
+		"model":                    {host: "proxy.example", surfer: surfer{client: http.DefaultClient}, dials: "dials real.example", at: lineOf(t, "// the model's line")},
+		"clone of the default one": {host: "dns.example", surfer: surfer{client: &http.Client{}}, clone: true, dials: "surfer dials dns.example:80 itself", at: clients},
 	}
 	if name := os.Getenv(guard); name != "" {
 		c := cases[name]
@@ -131,14 +152,15 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 		defer func() { fmt.Println(reached, connections.Load()) }()
 		_, port, _ := net.SplitHostPort(address)
 		c.url = "http://" + strings.Replace(c.host, "PORT", port, 1)
-		clone := c.client != nil
-		c.client = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
+		if c.client == nil {
+			c.client = &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}
+		}
 		if c.warm {
 			net.DefaultResolver.LookupHost(context.Background(), "localhost.") //nolint:errcheck // it was asked
 		}
 		scenario := surf(&c.surfer)
 		sim.Check(t, func(w *sim.World) {
-			if clone {
+			if c.clone {
 				c.client.Transport = http.DefaultTransport.(*http.Transport).Clone()
 			}
 			scenario(w)
@@ -198,7 +220,7 @@ func TestTheRealNetworkIsNoticed(t *testing.T) {
 			} else if s.tcp {
 				at = lineOf(t, "// the line of TCP")
 			}
-			where := "has connected to the real network, past the simulated world, at " + at
+			where := "has connected to the real network at " + at
 			if strings.Contains(string(out), " itself at ") { // exact mode refuses
 				where = "itself at " + at
 			}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// dialers reports transports and dialers that lead to the real network, in every function and variable: clients are mostly made
-// far from reconcilers. Package main is left out, as a simulated process does not run it.
+// dialers reports transports and dialers that lead to the real network, in every function and variable:
+// clients are mostly made far from reconcilers. Package main is left out, as no simulated process runs it.
 func dialers(pass *analysis.Pass, in *inspector.Inspector) {
 	if pass.Pkg.Name() == "main" {
 		return
@@ -30,14 +30,16 @@ func dialers(pass *analysis.Pass, in *inspector.Inspector) {
 		}
 		switch named(of) {
 		case "net/http.Transport":
-			pass.Reportf(n.Pos(), "http.Transport{} reaches the real network in a run, too; take the client from outside, and give it sim.HTTPClient(mgr) in the scenario")
+			pass.Reportf(n.Pos(), "http.Transport{} reaches the real network in a run, too; "+
+				"take the client from outside, and give it sim.HTTPClient(mgr) in the scenario")
 		case "net.Dialer":
-			pass.Reportf(n.Pos(), "net.Dialer{} reaches the real network in a run, too; take the connection, or an http.Client, from outside, and give it sim.HTTPClient(mgr) in the scenario")
+			pass.Reportf(n.Pos(), "net.Dialer{} reaches the real network in a run, too; "+
+				"take an http.Client from outside, and give it sim.HTTPClient(mgr) in the scenario")
 		}
 	})
 }
 
-// dialsOtherwise says whether a transport is given a function that dials. What that function makes is looked at by itself.
+// dialsOtherwise says whether a transport is given a function that dials. That function is looked at by itself.
 func dialsOtherwise(lit *ast.CompositeLit) bool {
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {

@@ -67,8 +67,8 @@ func framesOf(goroutine string) (out []frame) {
 	return out
 }
 
-// standard says whether the frame is of the standard library. Its packages have no dot in their first element, and neither
-// have some modules, so the file decides where paths are whole.
+// standard says whether the frame is of the standard library. Its packages have no dot in their first
+// element, and neither have some modules, so the file decides where paths are whole.
 func (f frame) standard() bool {
 	if root := rootOfStandard(); root != "" {
 		return strings.HasPrefix(f.file, root)
@@ -77,7 +77,8 @@ func (f frame) standard() bool {
 	return !strings.Contains(first, ".")
 }
 
-// rootOfStandard is where the sources of the standard library lay when the binary was built; "" if it does not say.
+// rootOfStandard is where the sources of the standard library lay when the binary was built; "" if it does
+// not say.
 func rootOfStandard() string {
 	const file = "strings/builder.go"
 	pc := reflect.ValueOf((*strings.Builder).Reset).Pointer()

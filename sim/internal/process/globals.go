@@ -67,8 +67,8 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	}
 }
 
-// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates of their own: what it is
-// asked goes to next, and what a clone is asked ends the run.
+// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates
+// of their own: what it is asked goes to next, and what a clone is asked ends the run.
 func leadingTo(next Outside) *http.Transport {
 	t := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 		next.dialled(ctx, address)

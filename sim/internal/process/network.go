@@ -21,11 +21,11 @@ import (
 // errNetwork is what code under test gets when it reaches for the real network.
 var errNetwork = errors.New("sim: a run does not reach the real network; use sim.HTTPClient(mgr)")
 
-// OverlayNetwork precedes the name of the network when the overlay of exact mode asks whether a dial may go on.
-// See cmd/wavetank/exact.
+// OverlayNetwork precedes the name of the network when the overlay of exact mode asks whether a dial may
+// go on. See cmd/wavetank/exact.
 const OverlayNetwork = "wavetank "
 
-// own is a context of the incarnation: what is sent with it belongs to it, and what is dialled with it stops.
+// own is a context of the incarnation: what is sent with it belongs to it, and who dials with it stops.
 func (l *Life) own(ctx context.Context) context.Context {
 	if ctx.Value(lifeOf{}) == l {
 		return ctx
@@ -52,8 +52,8 @@ func (o Outside) dialled(ctx context.Context, address string) {
 	o.Dialled(process, address, Caller())
 }
 
-// refusing is a resolver that answers from the hosts file alone. Goroutines that belong to no run, for example of
-// an API server that the test binary runs elsewhere, ask the real servers.
+// refusing is a resolver that answers from the hosts file alone. Goroutines that belong to no run, for
+// example those of an envtest beside it, ask the real servers.
 func (o Outside) refusing() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if of, refused := strings.CutPrefix(network, OverlayNetwork); refused {
@@ -104,7 +104,9 @@ func asked(message []byte) string {
 // warm makes package net's own channels outside of any run. Made in one, they would end the process in the next:
 // "send on synctest channel from outside bubble".
 var warm = sync.OnceFunc(func() {
-	r := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errNetwork }}
+	r := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errNetwork
+	}}
 	r.LookupHost(context.Background(), "wavetank.invalid.")            //nolint:errcheck // it is refused
 	new(net.Resolver).LookupPort(context.Background(), "tcp", "https") //nolint:errcheck // for the resolver of the C library
 })

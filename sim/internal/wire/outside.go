@@ -40,8 +40,8 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	return resp
 }
 
-// untraced is the context of a request as a model sees it, without hooks: those of a program stop a goroutine that dials,
-// and a model is called on the goroutine that must not stop.
+// untraced is the context of a request as a model sees it, without hooks: those of a program stop a goroutine
+// that dials, and a model is called on the goroutine that must not stop.
 type untraced struct{ context.Context }
 
 // Value implements context.Context.
