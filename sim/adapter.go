@@ -44,6 +44,7 @@ func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 //   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
 //   - no process was started in any run;
 //   - a controller cannot be observed;
+//   - something connected over TCP during a run, perhaps outside of it;
 //   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
 //   - the code never comes to the faults of a kept story.
 //
@@ -53,6 +54,9 @@ func (r Report) Warnings() []string {
 	for _, name := range r.unseen {
 		out = append(out, name+" is not observed, as its requests are not reconcile.Request: no hot loop, panic or lost update of its own is "+
 			"noticed, its requests are never raced, and w.Settle waits for silence and not for its back-off")
+	}
+	if r.strayed {
+		out = append(out, strays)
 	}
 	for _, d := range r.Drifted {
 		if flags.drift == driftWarns {

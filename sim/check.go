@@ -129,6 +129,7 @@ type Report struct {
 	Features int
 	outcomes []outcomes
 	unseen   []string // controllers that were not observed
+	strayed  bool     // something connected to the real network, perhaps not in a run
 	unheeded []unheeded
 	shards   int // that the campaign was divided into
 	planned  int // runs that this process was to make; 0 means as many as the time allows
@@ -173,7 +174,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if s.keep && s.stories == "" {
 		s.stories = storyDir(name)
 	}
-	defer process.Enter(runLog(), process.Outside{})()
+	defer process.Enter(runLog(), process.Outside{Dialled: dialled})()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
 	c.report.planned = s.planned()
@@ -226,6 +227,7 @@ type campaign struct {
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
 	doing    atomic.Pointer[doing]
+	dialled  string         // where a run that hangs has connected to the real network, as the process that repeated it says
 	keep     func(next int) // writes the result, from run next on still to be made; nil before the first run
 	pace     story.Result   // how the campaign went on: its Growth and Slowest
 }
@@ -332,6 +334,7 @@ func (c *campaign) count(res *result) {
 	for _, u := range res.unheeded {
 		r.unheeded = addUnheeded(r.unheeded, u)
 	}
+	r.strayed = r.strayed || res.strayed
 	for _, name := range res.unseen {
 		if !slices.Contains(r.unseen, name) {
 			r.unseen = append(r.unseen, name)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/story"
 )
@@ -72,6 +73,9 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 		return repeatUnknown
 	}
 	cmd.Env = append(os.Environ(), repeating+"=1", replayed+"="+said, "SIM_REPORT=", "SIM_SHRINK=", "SIM_REPLAY=")
+	if process.Dials() != r.dials {
+		cmd.Env = append(cmd.Env, recording+"=1")
+	}
 	if cmd.Start() != nil {
 		return repeatUnknown
 	}
@@ -81,6 +85,7 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	for {
 		select {
 		case <-ended:
+			c.dialled = readDials(said)
 			return readRepeated(said)
 		case <-done:
 			_ = cmd.Process.Kill()
@@ -93,6 +98,34 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 			return repeatUnknown
 		}
 	}
+}
+
+// recording is set in a process that repeats a run which has connected to the real network: it finds out who did.
+const recording = "WAVETANK_RECORDING"
+
+// connectedBy precedes the line of whoever did, where the other process says it.
+const connectedBy = "connected at "
+
+// tellDials records who dials in a process that repeats a run for it, and returns the function that tells. In any other
+// process it does nothing.
+func tellDials() (tell func()) {
+	if os.Getenv(recording) == "" {
+		return func() {}
+	}
+	at := process.RecordDials()
+	return func() {
+		if site := at(); site != "" {
+			tellReplayed(connectedBy + site)
+		}
+	}
+}
+
+// readDials reads who has connected to the real network; "" if nobody did.
+func readDials(path string) string {
+	said, _ := os.ReadFile(path)
+	_, rest, _ := strings.Cut(string(said), connectedBy)
+	site, _, _ := strings.Cut(rest, "\n")
+	return site
 }
 
 // readRepeated reads what the other process has said.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
 	shipped "github.com/wavetank/wavetank/sim/property"
 )
 
@@ -73,8 +74,17 @@ func (w *World) Undisturbed() *history.History {
 type undisturbed struct{ history *history.History }
 
 // execute makes one run. When its scenario compares with the undisturbed run for the first time, that one is made, and
-// the run is repeated from its tape.
+// the run is repeated from its tape. A run that has connected to the real network has failed.
 func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+	dials := process.Dials()
+	r := compared(t, scenario, oracle, s)
+	if process.Dials() != dials && (r.verdict == nil || r.verdict.Temper != "misuse") {
+		r.connected(t, scenario, s)
+	}
+	return r
+}
+
+func compared(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
 	if s.undisturbed == nil {
 		s.undisturbed = &undisturbed{}
 	}

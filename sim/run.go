@@ -78,6 +78,7 @@ type result struct {
 	sometimes  []Probe
 	outcomes   []outcomes
 	unseen     []string // controllers that were not observed
+	strayed    bool     // something connected to the real network, perhaps not in the run
 	unheeded   []unheeded
 	processes  int      // that were started
 	compares   bool     // with the undisturbed run
@@ -99,7 +100,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 		r.history = history.Forgetful()
 		source.OnlyTape()
 	}
-	latest.Store(&inProgress{source, r.history})
+	latest.Store(&inProgress{source, r.history, process.Dials()})
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
 	err := bubble(t, func(bt *testing.T) {
@@ -276,6 +277,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.procs = process.New(w.sched, h, w.wire, runLog())
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit
+	w.procs.OnDial = dialled
 	w.sched.Granted = w.granted
 	w.sched.Progress = &beat
 	w.wire.Committed = w.observe

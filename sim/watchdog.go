@@ -25,6 +25,7 @@ var latest atomic.Pointer[inProgress]
 type inProgress struct {
 	source  *choice.Source
 	history *history.History
+	dials   uint64 // process.Dials when it began
 }
 
 // doing is what a campaign makes runs for at the moment: one of its own, or of a story.
@@ -156,7 +157,7 @@ func (d *watchdog) look(signs uint64) (dump, waited string) {
 // watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the process, with a message. c is the
 // campaign that the runs belong to, or nil.
 func watch(test string, limit time.Duration, c *campaign) (stop func()) {
-	done := make(chan struct{})
+	done, dialled := make(chan struct{}), tellDials()
 	go func() {
 		d, tried := newWatchdog(limit), repeatNot
 		for {
@@ -184,7 +185,11 @@ func watch(test string, limit time.Duration, c *campaign) (stop func()) {
 					continue
 				}
 			}
+			dialled()
 			why := explainHang(dump, waited)
+			if c != nil && c.dialled != "" {
+				why += "\n\n" + connectedAt(c.dialled)
+			}
 			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
 			if c != nil {
 				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.hung(why))

@@ -2,7 +2,8 @@
 // which of several ready cases a select takes, the order of timers of one instant, and math/rand/v2 come from a generator
 // that belongs to the bubble and begins alike in each; where a map range starts depends on the bubble's time; goroutines do
 // not lose their turn for having run too long, for a system call of less than a second, or to help the garbage collector.
-// A process under the overlay also hashes as every other does.
+// A process under the overlay also hashes as every other does. Sockets that connect ask net.DefaultResolver first, through
+// which a run of sim refuses them.
 //
 // The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests alone: a program that is built
 // with it has no secrets.
@@ -72,6 +73,14 @@ func scramble(z uint64) uint64 {
 	{"runtime/proc.go", 1, "\t\tif runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {\n", "\t\tif pd.syscallwhen+1000*1000*1000 > now {\n"},
 	// Assists: a goroutine that allocates much does not wait for the collector.
 	{"runtime/mgcmark.go", 1, "\tif gp := getg(); gp.bubble != nil {\n", "\tif getg().bubble != nil {\n\t\treturn\n\t}\n\n\tif gp := getg(); gp.bubble != nil {\n"},
+	// Sockets that connect: the resolver that a run has set is told, and refuses (sim/internal/process/network.go).
+	{"net/sock_posix.go", 1, "\t\"internal/poll\"\n", "\t\"internal/poll\"\n\t\"internal/synctest\"\n"},
+	{"net/sock_posix.go", 1, "(fd *netFD, err error) {\n\ts, err := sysSocket(", `(fd *netFD, err error) {
+	if r := DefaultResolver; raddr != nil && r != nil && r.Dial != nil && synctest.IsInBubble() {
+		_, err := r.Dial(ctx, "wavetank "+net, raddr.String())
+		return nil, err
+	}
+	s, err := sysSocket(`},
 }
 
 // Overlay writes the overlay for a GOROOT and its version (as runtime.Version says it) into a directory, and returns the

@@ -75,6 +75,12 @@ func TestOverlay(t *testing.T) {
 	if seen := rolls(t, without, "TestMaps"); seen["different"] != 20 {
 		t.Errorf("without the overlay two maps are gone through alike, so sim takes it for the overlay: %v", seen)
 	}
+	if seen := rolls(t, under, "TestNetwork"); seen["connected, in a bubble refused"] != 20 {
+		t.Errorf("under the overlay bubbles dial, or nobody does: %v", seen)
+	}
+	if seen := rolls(t, without, "TestNetwork"); seen["connected, in a bubble connected"] != 20 {
+		t.Errorf("without the overlay nobody connects, so the test shows nothing: %v", seen)
+	}
 	if runtime.GOOS != "linux" {
 		return
 	}
@@ -94,7 +100,7 @@ func TestOverlayRefuses(t *testing.T) {
 		}
 	}
 	other := t.TempDir()
-	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "runtime/mgcmark.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go"} {
+	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "runtime/mgcmark.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go", "net/sock_posix.go"} {
 		path := filepath.Join(other, "src", f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)

@@ -21,9 +21,12 @@ import (
 //   - go statements, and Go of an errgroup or a WaitGroup: goroutines of one step race, and nobody chooses which is first;
 //   - math/rand/v2, which cannot be seeded from outside;
 //   - select with several channels: if two are ready, the runtime rolls a die.
+//
+// Everywhere but in package main it reports transports and dialers that would reach the real network: http.Transport{} and
+// net.Dialer{}.
 var Analyzer = &analysis.Analyzer{
 	Name:     "reconcilehazard",
-	Doc:      "reports code in reconcilers whose order or outcome no seed can decide",
+	Doc:      "reports code in reconcilers whose order or outcome no seed can decide, and clients that reach the real network",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      run,
 }
@@ -78,6 +81,7 @@ func run(pass *analysis.Pass) (any, error) {
 	for _, f := range all {
 		unsorted(pass, f, seen[f], callers)
 	}
+	dialers(pass, in)
 	return nil, nil
 }
 

@@ -28,25 +28,33 @@ import (
 //
 //   - GOMAXPROCS is 1: programs with goroutines of their own race to their own channels otherwise.
 //   - GODEBUG randseednop=0: math/rand.Seed works again, for the jitter in client-go.
+//   - GODEBUG multipathtcp=1: package net counts the TCP connections that it begins ([Dials]).
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived, and the default would
 //     collect once or twice in each run.
 //   - klog is silent unless log is given.
 //   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed; clones of it refuse.
-func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
+//   - net.DefaultResolver answers from the hosts file alone and refuses all else.
+//
+// Channels that package net makes once are made before: a run must not own them.
+func Enter(log logr.Logger, outside Outside) (leave func()) {
+	warm()
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
-	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0", ","))
+	os.Setenv("GODEBUG", strings.TrimPrefix(godebug+",randseednop=0,multipathtcp=1", ","))
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil
 	transport := http.DefaultTransport
 	http.DefaultTransport = leadingTo(outside)
+	resolver := net.DefaultResolver
+	net.DefaultResolver = outside.refusing()
 	klog.SetLogger(log)
 	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when nobody has called it.
 	ctrllog.SetLogger(log)
 	return func() {
 		klog.ClearLogger()
+		net.DefaultResolver = resolver
 		http.DefaultTransport = transport
 		utilruntime.ErrorHandlers = handlers
 		if had {
@@ -59,10 +67,11 @@ func Enter(log logr.Logger, outside http.RoundTripper) (leave func()) {
 	}
 }
 
-// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates of their own: what it is
-// asked goes to next, and what a clone is asked goes nowhere.
-func leadingTo(next http.RoundTripper) *http.Transport {
-	t := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates
+// of their own: what it is asked goes to next, and what a clone is asked ends the run.
+func leadingTo(next Outside) *http.Transport {
+	t := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+		next.dialled(ctx, address)
 		return nil, fmt.Errorf("sim: %s was dialled by a transport of the program's own; use sim.HTTPClient(mgr)", address)
 	}}
 	for _, scheme := range []string{"http", "https"} {

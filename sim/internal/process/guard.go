@@ -37,7 +37,7 @@ func (g *guarded) Warmup(ctx context.Context) error {
 		return nil
 	}
 	defer close(g.over)
-	return g.Runnable.(interface{ Warmup(context.Context) error }).Warmup(ctx)
+	return g.Runnable.(interface{ Warmup(context.Context) error }).Warmup(g.life.own(ctx))
 }
 
 // Start implements manager.Runnable.
@@ -49,7 +49,7 @@ func (g *guarded) Start(ctx context.Context) error {
 			return nil
 		}
 	}
-	err := g.Runnable.Start(ctx)
+	err := g.Runnable.Start(g.life.own(ctx))
 	if !g.life.Port.Dead() {
 		g.pass()
 	}
@@ -78,8 +78,12 @@ func (r led) NeedLeaderElection() bool {
 	return !ok || inner.NeedLeaderElection()
 }
 
-// catcher is a runnable of the operator's own, whose panic ends its program and not the test binary.
-type catcher struct{ led }
+// catcher is a runnable of the operator's own, whose panic ends its program and not the test binary. The manager
+// gives it a context that comes from nowhere, and the catcher one of the incarnation.
+type catcher struct {
+	led
+	life *Life
+}
 
 // caught returns what to add to a manager in the place of r: r itself where its type decides how it is run.
 func (l *Life) caught(r manager.Runnable) manager.Runnable {
@@ -90,7 +94,7 @@ func (l *Life) caught(r manager.Runnable) manager.Runnable {
 	case *manager.Server, webhook.Server, interface{ Warmup(context.Context) error }:
 		return r
 	}
-	return catcher{led{r}}
+	return catcher{led{r}, l}
 }
 
 // Start implements manager.Runnable.
@@ -100,5 +104,5 @@ func (c catcher) Start(ctx context.Context) (err error) {
 			err = &PanicError{Value: v, Stack: stack()}
 		}
 	}()
-	return c.Runnable.Start(ctx)
+	return c.Runnable.Start(c.life.own(ctx))
 }

@@ -190,8 +190,7 @@ func (l *Life) reconcile(ctx context.Context, q *queue, inner reconcile.TypedRec
 	q.mu.Lock()
 	name := q.key(req).name
 	q.mu.Unlock()
-	ctx = context.WithValue(ctx, reconcileName{}, name)
-	ctx = context.WithValue(ctx, lifeOf{}, l)
+	ctx = l.own(context.WithValue(ctx, reconcileName{}, name))
 	finished := false
 	defer func() {
 		q.mu.Lock()

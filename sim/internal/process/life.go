@@ -35,6 +35,8 @@ type World struct {
 	OnHandout func(l *Life, controller string, item request)
 	// OnExit is told when a program's main returned by itself. It reports whether the kubelet should start it again.
 	OnExit func(l *Life, err error) (restart bool)
+	// OnDial is told when a program dials an address by itself, with a context of its own incarnation.
+	OnDial func(process, address, at string)
 
 	processes []*Process
 	longest   atomic.Int64 // see LongestWait
@@ -191,7 +193,7 @@ func (p *Process) begin() {
 	l.Port.Owner = l
 	l.Port.Attribute = Attribute
 	l.identify()
-	l.ctx, l.cancel = context.WithCancel(context.WithValue(context.Background(), lifeOf{}, l))
+	l.ctx, l.cancel = context.WithCancel(l.own(context.Background()))
 	p.life = l
 	w.lives = append(w.lives, l)
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Start, Process: p.Name, Life: l.N,

@@ -201,7 +201,11 @@ func (l *Life) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l
 
 // Outside is the transport that stands in for http.DefaultTransport during a run: requests of a reconcile are
 // attributed by their context, all others are refused by name.
-type Outside struct{}
+type Outside struct {
+	// Dialled, if set, is told when code under test dials an address by itself: by which process, if that is known,
+	// and at which file:line.
+	Dialled func(process, address, at string)
+}
 
 // RoundTrip implements http.RoundTripper.
 func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {

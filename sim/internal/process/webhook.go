@@ -90,7 +90,7 @@ func (s *webhookServer) endpoint(path string) *wire.Endpoint {
 			return nil
 		}
 	}
-	return &wire.Endpoint{Port: s.life.Port, Handler: s.mux, Context: context.WithValue(ctx, lifeOf{}, s.life), Go: s.life.spawn}
+	return &wire.Endpoint{Port: s.life.Port, Handler: s.mux, Context: s.life.own(ctx), Go: s.life.spawn}
 }
 
 // serving are the lives that serve a webhook. A Service reaches the processes that were said to be behind it, and those of

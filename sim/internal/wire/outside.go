@@ -3,8 +3,11 @@ package wire
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"reflect"
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
@@ -21,7 +24,7 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Life, call.Reconcile
 		effects = append(effects, e)
 	})
-	req := call.http.Clone(ctx)
+	req := call.http.Clone(untraced{ctx})
 	req.Body = io.NopCloser(bytes.NewReader(call.Request.Body))
 	req.RequestURI = call.Request.URL.RequestURI()
 	call.handler.ServeHTTP(w, req)
@@ -34,6 +37,19 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 		c.History.Record(e)
 	}
 	return resp
+}
+
+// untraced is the context of a request as a model sees it, without hooks: those of a program stop a goroutine
+// that dials, and a model is called on the goroutine that must not stop.
+type untraced struct{ context.Context }
+
+// Value implements context.Context.
+func (u untraced) Value(key any) any {
+	v := u.Context.Value(key)
+	if _, is := v.(*httptrace.ClientTrace); is || v != nil && reflect.TypeOf(v).String() == "*nettrace.Trace" {
+		return nil
+	}
+	return v
 }
 
 // requested is the effect of a request that the model has said nothing of.

@@ -1,0 +1,105 @@
+package process
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strings"
+)
+
+// This file notices connections that stock Go cannot refuse: to an address, with a context that belongs to
+// no incarnation. GODEBUG multipathtcp=1 makes package net count the TCP connections that it begins
+// ([Enter]), and the profile of allocations says who began them.
+
+// Dials is how many TCP connections were begun in the process by package net, during runs.
+func Dials() uint64 {
+	sample := []metrics.Sample{{Name: "/godebug/non-default-behavior/multipathtcp:events"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0 // a version of Go that counts otherwise
+	}
+	return sample[0].Value.Uint64()
+}
+
+// RecordDials has the process remember who dials, which makes it slow. The function that is returned finds
+// the operator's line, "" if nobody has dialled since, and ends the recording.
+func RecordDials() (at func() string) {
+	dials, before, rate := Dials(), map[[32]uintptr]int64{}, runtime.MemProfileRate
+	for _, r := range allocations() {
+		before[r.Stack0] += r.AllocObjects
+	}
+	runtime.MemProfileRate = 1
+	return func() string {
+		runtime.MemProfileRate = rate
+		if Dials() == dials {
+			return ""
+		}
+		var ours, others []string
+		for _, r := range allocations() {
+			if r.AllocObjects == before[r.Stack0] {
+				continue
+			}
+			switch site, inRun := dialSite(r.Stack()); {
+			case site == "":
+			case inRun:
+				ours = append(ours, site)
+			default:
+				others = append(others, site)
+			}
+		}
+		if len(ours) == 0 {
+			ours = others
+		}
+		if len(ours) == 0 {
+			return "an unknown line"
+		}
+		return slices.Min(ours) // the profile has no order
+	}
+}
+
+// allocations is the profile of allocations up to now.
+func allocations() []runtime.MemProfileRecord {
+	runtime.GC() // what was allocated shows when two collections have ended
+	runtime.GC()
+	for size := 1000; ; size *= 2 {
+		records := make([]runtime.MemProfileRecord, size)
+		if n, ok := runtime.MemProfile(records, true); ok {
+			return records[:n]
+		}
+	}
+}
+
+// dialSite is the operator's line in a stack that dials, or waits for a library's goroutine that does; "" in
+// any other. inRun says whether the stack is known to belong to a run. That of a goroutine which the
+// operator began does not tell.
+func dialSite(stack []uintptr) (site string, inRun bool) {
+	dials, library := false, ""
+	frames := runtime.CallersFrames(stack)
+	for {
+		f, more := frames.Next()
+		dials = dials || strings.HasPrefix(f.Function, "net.(*Dialer).") ||
+			strings.HasPrefix(f.Function, "net.(*sysDialer).") || f.Function == "net/http.(*Transport).getConn"
+		at := frame{f.Function, f.File, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)}
+		switch {
+		case at.harness():
+			inRun = true
+		case at.standard():
+		case !at.dependency() && site == "":
+			site = at.site
+		case library == "":
+			library = at.site
+		}
+		if !more {
+			break
+		}
+	}
+	switch {
+	case !dials:
+		return "", false
+	case site == "":
+		return library, inRun
+	}
+	return site, inRun
+}
