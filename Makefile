@@ -128,6 +128,10 @@ catalogue: ## Every kept story must break its faulty variant and pass on the cur
 	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
 	go test -count=1 ./reports -update
 
+.PHONY: mutants
+mutants: ## Common mistakes planted in the operators of examples/: which properties see them (10 minutes).
+	go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./hack/mutants -mutants.all
+
 .PHONY: docs
 docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
 	go run ./hack/docs

@@ -23,6 +23,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 //go:embed source.pem
@@ -59,6 +60,7 @@ func TestTrustIsSpread(t *testing.T) {
 		w.Inject(sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(), sim.Crash("trust-manager"),
 			sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.WebhookDown(time.Minute))
 		w.Eventually("the namespace has the certificates", has("one"))
+		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Apply(team("one", "a"), spread("a"))
 		w.Sleep(time.Second)
 		w.Apply(source())

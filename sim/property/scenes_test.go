@@ -59,6 +59,7 @@ var scenes = []scene{
 	{"BoundedRecords", "does not prune", records},
 	{"CrashSafe", "creates a record under a new name and then says so", crashes},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
+	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
 }
 
 // operator is a controller of the ConfigMaps in a role.

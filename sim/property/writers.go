@@ -16,13 +16,27 @@ import (
 // reconcile knew. For Always. Without patterns it looks at all objects but Leases and Events.
 //
 // A version counts as known when its watch event, list or reply had reached that life by the time of the reconcile's last
-// reply (or its beginning). Requests that carry a resourceVersion are safe: the server refuses them when they come too late.
-// So are those that touch other fields, as server-side apply does by itself; elements of lists are told apart by their
-// name, type, key, uid or ip, other lists by their values.
+// reply (or its beginning). Requests that touch other fields are safe, as server-side apply does by itself; elements of
+// lists are told apart by their name, type, key, uid or ip, other lists by their values.
+//
+// A request that carries a resourceVersion is safe if its content is based on that version. A retry that puts the newest
+// resourceVersion on the object that it read before sets back what others have written since, and the server accepts it.
+// What an update sets back to the value of the version that its content is based on is lost. Which version that is shows in
+// two ways:
+//
+//   - The reconcile sends again, under a newer version, what was refused with a conflict. Fields that the program has
+//     written itself may be meant, and are not reported.
+//   - The update has the generation or the managed fields of an older version than the one that it carries.
+//
+// An update that shows neither counts as based on the version that it carries: a stale copy that gets the newest version
+// before its first attempt, where only fields changed that do not count for the generation. Nor is a change reported that
+// stale content overwrites with a new value.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
-		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[string][]version{}, active: map[string]int{}}
+		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[string][]version{},
+			active: map[string]int{}, bases: map[history.Ref][]base{},
+			refused: map[string]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
 		return judge{event: w.event}
 	})
 }
@@ -33,6 +47,9 @@ type writers struct {
 	objects map[history.Ref]map[string]written // the last change of each field
 	known   map[string][]version               // what each life has learned, by life and object or kind
 	active  map[string]int                     // index of the event that set each reconcile going last
+	bases   map[history.Ref][]base             // the latest versions of each object
+	refused map[string]map[string]refusal      // the updates of each reconcile under way that met a conflict, by object
+	own     map[history.Ref]map[string]bool    // which fields of each object each process has written: "process path"
 }
 
 // written is the last change of a field.
@@ -58,6 +75,7 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 		w.active[run] = e.Index
 	case history.Done:
 		delete(w.active, run)
+		delete(w.refused, run)
 	case history.Deliver:
 		w.learn(e.Actor(), e.Ref, e.Index, e.Revision)
 	case history.Reply:
@@ -73,6 +91,7 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 			w.learn(e.Actor(), asked.Ref, e.Index, revision)
 		}
 	case history.Request:
+		w.refuse(run, e)
 		for i := range e.Changes {
 			if err := w.write(e, &e.Changes[i]); err != nil {
 				return err
@@ -119,6 +138,7 @@ func (w *writers) forget(who string) {
 	of := func(key string) bool { return strings.HasPrefix(key, who) }
 	maps.DeleteFunc(w.known, func(k string, _ []version) bool { return of(k) })
 	maps.DeleteFunc(w.active, func(run string, _ int) bool { return of(run) })
+	maps.DeleteFunc(w.refused, func(run string, _ map[string]refusal) bool { return of(run) })
 }
 
 // knew is the newest version of the object that a life had learned by an event.
@@ -141,16 +161,22 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 	}
 	if c.Type == "DELETED" {
 		delete(w.objects, c.Ref)
+		delete(w.bases, c.Ref)
+		delete(w.own, c.Ref)
 		return nil
 	}
+	defer w.keep(c)
 	fields := w.objects[c.Ref]
 	if fields == nil || c.Type == "ADDED" {
 		fields = map[string]written{}
 		w.objects[c.Ref] = fields
+		w.own[c.Ref] = map[string]bool{}
+		delete(w.bases, c.Ref)
 	}
 	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
 	since, running := w.active[e.Actor()+" "+e.Reconcile]
 	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
+	stale := w.basedOn(e, c.Ref, named)
 	for _, path := range differing(before, after) {
 		last, ok := fields[path]
 		if ok && running && e.Life > 0 && last.by != e.Process {
@@ -159,7 +185,14 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), to %s without knowing it: the newest version that it knew was rv %d",
 					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), known)
 			}
+			meant := !stale.proven && w.own[c.Ref][e.Process+" "+path]
+			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
+			if breaks("NoLostUpdate: a field that stale content sets back", back) {
+				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), to %s: it carries resourceVersion %d, but its content is that of rv %d",
+					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), named, stale.revision)
+			}
 		}
+		w.own[c.Ref][e.Process+" "+path] = true
 		fields[path] = written{e.Process, c.Revision, e.At, after[path]}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/property"
 
 	v1 "example.com/backup/api/v1"
 )
@@ -45,6 +46,7 @@ func oneClaim(generated bool) func(*sim.World) {
 			}
 			return nil
 		})
+		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Eventually("the backup knows its claim", func(h *history.History) error {
 			var b v1.Backup
 			if o, ok := h.Object("example.com", "Backup", "default", "a"); !ok || o.Into(&b) != nil || b.Status.PVC == "" {

@@ -1,0 +1,46 @@
+package property_test
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/property"
+)
+
+// retriesStale retries after a conflict. Flawed, it puts the newest version on the object that it read at
+// first; else it reads the object again and changes that.
+func retriesStale(w *sim.World, flawed bool) {
+	w.Always("NoLostUpdate", property.NoLostUpdate())
+	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		if cm.Data["done"] == cm.Data["wanted"] {
+			return result{}, nil
+		}
+		cm.Data["done"] = cm.Data["wanted"]
+		return result{}, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			err := o.Update(c, cm)
+			if !apierrors.IsConflict(err) {
+				return err
+			}
+			latest := &corev1.ConfigMap{}
+			if err := o.live.Get(c, client.ObjectKeyFromObject(cm), latest); err != nil {
+				return err
+			}
+			if flawed {
+				cm.ResourceVersion = latest.ResourceVersion
+				return err
+			}
+			latest.Data["done"] = latest.Data["wanted"]
+			cm = latest
+			return err
+		})
+	}, nil)
+	w.Inject(sim.Conflict())
+	w.Apply(work("a", "wanted", "x"))
+	w.Settle()
+}

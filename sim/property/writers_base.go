@@ -1,0 +1,126 @@
+package property
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// base is a version of an object that the content of an update may have been read from.
+type base struct {
+	revision int64
+	marks    marks
+	object   []byte
+}
+
+// marks are what the server writes into an object and a client sends back unread. They say which
+// version the content of an update was read from.
+type marks struct {
+	managed    string // managed fields, as JSON with sorted keys
+	generation int64
+}
+
+func marksOf(object []byte) marks {
+	var o struct {
+		Metadata struct {
+			ManagedFields []any `json:"managedFields"`
+			Generation    int64 `json:"generation"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(object, &o) != nil || o.Metadata.ManagedFields == nil {
+		return marks{"", o.Metadata.Generation}
+	}
+	return marks{text(o.Metadata.ManagedFields), o.Metadata.Generation}
+}
+
+// refusal is an update that met a conflict.
+type refusal struct {
+	content string // without the version that it carried
+	named   int64  // the version that it carried
+}
+
+// origin is the version that the content of an update is based on, if that is older than the version
+// that the update carries; else its fields are nil.
+type origin struct {
+	revision int64
+	fields   map[string]string
+	proven   bool // by marks of the server
+}
+
+// mostBases is how many versions of each object are kept. Of content that is older nothing is said.
+const mostBases = 16
+
+// keep remembers the version that a change made.
+func (w *writers) keep(c *history.Change) {
+	all := append(w.bases[c.Ref], base{c.Revision, marksOf(c.Object), c.Object})
+	if len(all) > mostBases {
+		all = slices.Clone(all[1:])
+	}
+	w.bases[c.Ref] = all
+}
+
+// refuse remembers an update that met a conflict. Content that was refused before keeps its version.
+func (w *writers) refuse(run string, e *history.Event) {
+	if e.Verb != "update" || e.Code != http.StatusConflict || e.Reconcile == "" || !anyOf(w.of, e.Ref) {
+		return
+	}
+	content, named := contentOf(e.Sent)
+	if w.refused[run] == nil {
+		w.refused[run] = map[string]refusal{}
+	}
+	if at := target(e); w.refused[run][at].content != content {
+		w.refused[run][at] = refusal{content, named}
+	}
+}
+
+// target is what an update writes to.
+func target(e *history.Event) string { return e.Ref.Group + " " + e.Ref.String() + "/" + e.Sub }
+
+// contentOf is the body of an update without the version that it carries, and that version.
+func contentOf(body []byte) (string, int64) {
+	var o map[string]any
+	if json.Unmarshal(body, &o) != nil {
+		return "", 0
+	}
+	m, _ := o["metadata"].(map[string]any)
+	version, _ := m["resourceVersion"].(string)
+	delete(m, "resourceVersion")
+	named, _ := strconv.ParseInt(version, 10, 64)
+	return text(o), named
+}
+
+// basedOn finds the version that the content of an update is based on.
+func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin {
+	if e.Verb != "update" || named == 0 {
+		return origin{}
+	}
+	if sent := marksOf(e.Sent); sent != (marks{}) {
+		for _, b := range slices.Backward(w.bases[ref]) {
+			if b.revision <= named && sent.fit(b.marks) {
+				if b.revision < named {
+					return origin{b.revision, fieldsOf(b.object), true}
+				}
+				break
+			}
+		}
+	}
+	content, _ := contentOf(e.Sent)
+	refused := w.refused[e.Actor()+" "+e.Reconcile][target(e)]
+	if content == "" || refused.content != content {
+		return origin{}
+	}
+	for _, b := range w.bases[ref] {
+		if b.revision == refused.named {
+			return origin{b.revision, fieldsOf(b.object), false}
+		}
+	}
+	return origin{}
+}
+
+// fit says whether a version has those marks that an update shows.
+func (m marks) fit(version marks) bool {
+	return (m.managed == "" || m.managed == version.managed) && (m.generation == 0 || m.generation == version.generation)
+}
