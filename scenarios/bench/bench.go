@@ -6,9 +6,9 @@
 // answer that is not the dull one) that breaks it; that a fault is switched on for the run does not count. The table is
 // also what docs/search.md is made from.
 //
-// Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges on its way, a list
-// from an older server after a restart (a cache that is older than what the same process has seen), an expired watch, a
-// paused process that resumes as a zombie, a refused or mutating webhook, a revoked right, a namespace that ends slowly.
+// Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges on its way, an
+// expired watch, a paused process that resumes as a zombie, a refused or mutating webhook, a revoked right, a namespace
+// that ends slowly.
 package bench
 
 import (

@@ -139,3 +139,20 @@ func TestASometimesNeverReachedFailsTheCampaign(t *testing.T) {
 		t.Errorf("a campaign that was cut short: complete %v, %v", r.Complete, err)
 	}
 }
+
+// A bug that needs a server which is behind for one kind only is found soon though no kind is declared: in at most 200 runs
+// from most base seeds.
+func TestAServerBehindForOneKindIsFoundSoon(t *testing.T) {
+	const seeds, runs = 7, 200
+	found := 0
+	for seed := range uint64(seeds) {
+		r := sim.Explore(t, scene(robbed)(false), sim.Seed(seed+1), sim.Runs(runs), sim.For(0), sim.Verify(0), sim.Shrink(0))
+		t.Logf("seed %d: run %d, %v", seed+1, r.Runs, r.Failure != nil)
+		if r.Failure != nil {
+			found++
+		}
+	}
+	if found <= seeds/2 {
+		t.Errorf("%d of %d base seeds find it in %d runs", found, seeds, runs)
+	}
+}

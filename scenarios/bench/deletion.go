@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -21,6 +22,7 @@ func deletionBugs() []Bug {
 		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind", scene(whileDown)},
 		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two", "no account is left behind", scene(finalizerFirst)},
 		{"record-of-a-namesake", "owner by name instead of UID", 1, "the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
+		{"namesake-robbed", "deletion decided on an older state", 2, "a restart, and a server that is behind for owners only", "an owner that lives keeps its secret", scene(robbed)},
 	}
 }
 
@@ -144,4 +146,68 @@ func namesake(w *sim.World, cured bool) {
 	w.Sleep(10 * time.Millisecond)
 	w.Apply(work("a"))
 	w.Settle()
+}
+
+// robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show an owner as it was
+// before it was made again, and the secret that is there by now. The cured twin asks whose secret it is.
+func robbed(w *sim.World, cured bool) {
+	owns := func(b *builder.Builder) *builder.Builder {
+		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
+	}
+	operator{watch: owns, lists: true, work: func(g *guest, c ctx, req request) (result, error) {
+		o, err := g.get(c, req)
+		if o == nil || err != nil {
+			return result{}, err
+		}
+		if o.DeletionTimestamp.IsZero() {
+			if controllerutil.AddFinalizer(o, finalizer) {
+				return result{}, g.Update(c, o)
+			}
+			return result{}, client.IgnoreAlreadyExists(g.Create(c, secret(o.Name, "owner", string(o.UID))))
+		}
+		var s corev1.Secret
+		switch err := g.Get(c, req.NamespacedName, &s); {
+		case client.IgnoreNotFound(err) != nil:
+			return result{}, err
+		case err == nil && (!g.cured || string(s.Data["owner"]) == string(o.UID)):
+			// A secret that is not the one in the cache any more is left alone by both twins.
+			err = client.IgnoreNotFound(g.Delete(c, &s, client.Preconditions{UID: &s.UID}))
+			if err != nil {
+				return result{}, err
+			}
+		}
+		return result{}, release(g, c, o)
+	}}.start(w, "owners", cured)
+	w.Inject(sim.StaleServer(time.Minute), sim.Restart("owners"))
+	w.Always("an owner that lives keeps its secret", kept)
+	w.Apply(work("a"))
+	w.Sleep(time.Second)
+	w.Remove(work("a"))
+	for range 100 {
+		if exists("a")(w.History()) != nil {
+			break
+		}
+		w.Sleep(time.Second)
+	}
+	w.Apply(work("a"))
+	w.Settle()
+}
+
+// kept holds unless the latest event is the deletion of a secret whose owner is there to stay.
+func kept(h *history.History) error {
+	if h.Len() == 0 {
+		return nil
+	}
+	for _, c := range h.Since(h.Len() - 1)[0].Changes {
+		var s corev1.Secret
+		if c.Ref.Kind != "Secret" || c.Type != "DELETED" || (history.Object{JSON: c.Object}).Into(&s) != nil {
+			continue
+		}
+		var owner corev1.ConfigMap
+		o, there := h.Object("", "ConfigMap", ns, s.Name)
+		if there && o.Into(&owner) == nil && owner.DeletionTimestamp.IsZero() && string(s.Data["owner"]) == o.UID {
+			return fmt.Errorf("the secret of %s is deleted", s.Name)
+		}
+	}
+	return nil
 }

@@ -48,6 +48,7 @@ type operator struct {
 	watch   func(*builder.Builder) *builder.Builder // nil: ConfigMaps with the role "work"
 	workers int
 	warm    bool // the cache is filled before the lease is won
+	lists   bool // informers list at resourceVersion=0 and watch then
 	options ctrl.Options
 }
 
@@ -55,6 +56,10 @@ type operator struct {
 // does one by one and not as one initial list.
 func (o operator) start(w *sim.World, name string, cured bool) {
 	o.options.Scheme = scheme
+	options := []sim.ProcessOption{sim.Options(o.options)}
+	if o.lists {
+		options = append(options, sim.ListThenWatch())
+	}
 	w.Start(name, func(mgr ctrl.Manager) error {
 		g := &guest{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr, name: name, cured: cured, memory: map[string]any{}}
 		if o.warm {
@@ -70,7 +75,7 @@ func (o operator) start(w *sim.World, name string, cured bool) {
 		}
 		return b.WithOptions(controller.Options{MaxConcurrentReconciles: max(o.workers, 1)}).
 			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
-	}, sim.Options(o.options))
+	}, options...)
 	w.Sleep(time.Second)
 }
 
