@@ -35,6 +35,13 @@ func ExampleBackoffSettled() {
 	w.Always("one attempt per back-off period", property.BackoffSettled("bundles", time.Minute, installs))
 }
 
+func ExampleNoFutileRequeue() {
+	// The controller "drift" repairs what others change, every ten minutes and by design.
+	w.Always("nobody asks for ever in vain", property.NoFutileRequeue(20, "drift"))
+	w.Settle()
+	w.Sleep(2 * time.Hour) // time for 20 requeues
+}
+
 func ExampleNoStarvation() {
 	w.Always("one slow object does not hold up the others", property.NoStarvation(5*time.Second))
 }
@@ -78,6 +85,10 @@ func ExampleNoOrphans() {
 
 func ExampleDeletionOrder() {
 	w.Always("rights go last", property.DeletionOrder(history.Ref{Kind: "Deployment"}, history.Ref{Kind: "RoleBinding"}))
+}
+
+func ExampleDeletesWhatItRead() {
+	w.Always("nobody deletes what he has not read", property.DeletesWhatItRead(history.Ref{Kind: "Secret"}))
 }
 
 func ExampleBoundedRecords() {

@@ -45,6 +45,7 @@ var scenes = []scene{
 	{"NoHotLoop", "is woken by its own writes", hotLoop},
 	{"BackoffSettled", "is woken by what it writes about its failure", failsTwice},
 	{"BackoffSettled", "says at times that all is well", resets},
+	{"NoFutileRequeue", "goes on asking for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
 	{"NoPanic", "reads a map that is not there", panics},
 	{"CacheUntouched", "writes into what a list without copies returned", touches},
@@ -57,6 +58,7 @@ var scenes = []scene{
 	{"NoOrphans", "leaves the child of a parent that is gone", orphans},
 	{"DeletionOrder", "takes the key away before the data", dismantles},
 	{"BoundedRecords", "does not prune", records},
+	{"DeletesWhatItRead", "deletes a name that stands for another object by now", deletesByName},
 	{"CrashSafe", "creates a record under a new name and then says so", crashes},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 }
