@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/property"
@@ -22,6 +25,11 @@ func ExampleIdempotentAtRest() {
 	w.Settle()
 	w.Stop("operator") // its next life reconciles everything once more
 	w.Settle()
+}
+
+func ExampleApplyIsStable() {
+	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+	w.ApplyAgain() // instead of w.Settle; the default pack judges it
 }
 
 func ExampleNoHotLoop() {

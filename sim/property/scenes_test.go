@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,7 @@ type scene struct {
 var scenes = []scene{
 	{"Settles", "writes the time every 20 s", settles},
 	{"IdempotentAtRest", "counts its own beginnings on the object", idempotent},
+	{"ApplyIsStable", "writes a field of the user's", lowercases},
 	{"NoHotLoop", "is woken by its own writes", hotLoop},
 	{"BackoffSettled", "is woken by what it writes about its failure", failsTwice},
 	{"BackoffSettled", "says at times that all is well", resets},
@@ -160,6 +162,26 @@ func idempotent(w *sim.World, flawed bool) {
 	w.Settle()
 	w.Stop("operator")
 	w.Settle()
+}
+
+// lowercases writes what the user asks for in another form: into the same field, or into its own.
+func lowercases(w *sim.World, flawed bool) {
+	w.Without("apply is stable")
+	w.Always("ApplyIsStable", property.ApplyIsStable())
+	into := "done"
+	if flawed {
+		into = "wanted"
+	}
+	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		if want := strings.ToLower(cm.Data["wanted"]); cm.Data[into] != want {
+			return result{}, o.set(c, cm, into, want)
+		}
+		return result{}, o.Update(c, cm) // as it is
+	}, nil)
+	w.Apply(work("a", "wanted", "High"))
+	w.ApplyAgain()
+	w.ApplyServerSide(work("a", "wanted", "High"))
+	w.ApplyAgain()
 }
 
 func hotLoop(w *sim.World, flawed bool) {
