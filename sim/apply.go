@@ -65,6 +65,7 @@ func (w *World) apply(user *userClient, objs []client.Object) {
 			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
 		user.declare(obj)
+		user.keep(obj, false)
 	}
 }
 
@@ -74,6 +75,7 @@ func (w *World) applyServerSide(user *userClient, objs []client.Object) {
 		if err := w.insist(func() error { return user.applyServerSide(w.ctx, obj) }); err != nil {
 			w.misuse("w.ApplyServerSide of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
+		user.keep(obj, true)
 	}
 }
 
@@ -120,8 +122,7 @@ func (u *userClient) apply(ctx context.Context, obj client.Object) error {
 	if err != nil {
 		return err
 	}
-	gvk := want.GroupVersionKind()
-	id := gvk.GroupKind().String() + " " + client.ObjectKeyFromObject(obj).String()
+	id := u.idOf(obj)
 	if _, tried := u.applied[id]; !tried { // most likely it is not there yet
 		u.applied[id] = lastApplied{}
 		if err := u.create(ctx, id, want, modified); !apierrors.IsAlreadyExists(err) {

@@ -74,6 +74,7 @@ func (w *World) remove(user *userClient, objs []client.Object) {
 		if err := w.insist(func() error { return client.IgnoreNotFound(user.Delete(w.ctx, obj)) }); err != nil {
 			w.misuse("w.Remove of %s: %v", describe(obj, user), err)
 		}
+		user.drop(obj)
 	}
 }
 
@@ -96,6 +97,7 @@ type userClient struct {
 	applied map[string]lastApplied // by group, kind and name
 	// declared are the definitions and webhook configurations that the scenario has given the cluster.
 	declared map[definitionKey]definition
+	sent     []sent // what Apply and ApplyServerSide were given last
 }
 
 func newUserClient(w *World, host string, server *apiserver.Server) *userClient {

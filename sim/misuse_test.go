@@ -125,7 +125,12 @@ var processes = []misuse{
 	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
 	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
-		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer"]`),
+		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
+	in("an apply of nothing once more", func(w *sim.World) {
+		w.Apply(configMap("a"))
+		w.Remove(configMap("a"))
+		w.ApplyAgain()
+	}, "w.ApplyAgain: nothing was applied before"),
 	in("an eventually that nobody judges", func(w *sim.World) {
 		w.Settle()
 		w.Eventually("it is there", func(*history.History) error { return nil })

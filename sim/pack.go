@@ -24,6 +24,7 @@ func defaultPack() []*property {
 		pack(always, "cache untouched", shipped.CacheUntouched()),
 		pack(always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
 		pack(eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
+		pack(always, "apply is stable", shipped.ApplyIsStable()),
 	}
 }
 
@@ -36,6 +37,7 @@ func defaultPack() []*property {
 //   - "no panic": no reconcile panics.
 //   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by finalizers.
 //   - "cache untouched": nobody changes an object of an informer's cache in place.
+//   - "apply is stable": applying the same objects again changes nothing. It is judged by [World.ApplyAgain] alone.
 //
 // Package property says exactly what each means.
 func (w *World) Without(names ...string) {

@@ -48,6 +48,11 @@ var packed = map[string]func(*sim.World){
 		})
 		w.Apply(withRole("source", configMap("a")))
 	},
+	"apply is stable": func(w *sim.World) {
+		doing(w, controller.Options{}, lowers)
+		w.Apply(withRole("source", configMap("a", "level", "High")))
+		w.ApplyAgain()
+	},
 	"no panic": func(w *sim.World) {
 		n := 0
 		doing(w, controller.Options{}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {

@@ -54,6 +54,12 @@ func (w *World) Settle() {
 	w.between("w.Settle")
 	w.storm()
 	w.heal()
+	w.rest()
+	w.strike()
+}
+
+// rest waits for quiescence, when faults have been healed, and judges.
+func (w *World) rest() {
 	settled := w.converge()
 	w.lookInCaches()
 	if settled {
@@ -62,7 +68,6 @@ func (w *World) Settle() {
 	w.judge(always)
 	w.judge(eventually)
 	w.judge(sometimes)
-	w.strike()
 }
 
 // strike lets faults strike again that were healed.

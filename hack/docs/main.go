@@ -38,8 +38,9 @@ var pages = []page{
 	{
 		file: "docs/properties.md", title: "Properties that ship", dir: "sim/property",
 		names: []string{
-			"Settles", "IdempotentAtRest", "NoHotLoop", "BackoffSettled", "NoStarvation", "NoPanic", "CacheUntouched",
+			"Settles", "IdempotentAtRest", "ApplyIsStable", "NoHotLoop", "BackoffSettled", "NoFutileRequeue", "NoStarvation", "NoPanic", "CacheUntouched",
 			"ActionableStatus", "AtMostOnce", "ExactlyOnce", "NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder",
+			"DeletesWhatItRead",
 			"BoundedRecords", "NoLostUpdate", "CrashSafe",
 		},
 		tables: map[string]table{"CrashSafe": allocated}, last: &mutants,

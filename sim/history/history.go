@@ -32,6 +32,7 @@ const (
 	Fault     Kind = "fault"     // a fault was injected; Note says which and where
 	Heal      Kind = "heal"      // faults stopped and were healed
 	Settled   Kind = "settled"   // nothing is left to do
+	Again     Kind = "again"     // the user applies the same objects once more
 	Violation Kind = "violation" // a property broke; Note is the sentence
 	Mutation  Kind = "mutation"  // an object in a life's cache was changed in place; Note says what
 )

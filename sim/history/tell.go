@@ -86,6 +86,8 @@ func (e *Event) tell(asked string, effects []Effect, committed map[commit]Time) 
 		return "faults stop and are healed"
 	case Settled:
 		return "the world has settled"
+	case Again:
+		return "applies the same objects once more"
 	case Mutation:
 		return fmt.Sprintf("%s rv %d was changed in place in its cache: %s", e.Ref, e.Revision, e.Note)
 	case Request:

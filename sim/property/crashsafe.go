@@ -53,7 +53,7 @@ func CrashSafe(undisturbed *history.History, of ...history.Ref) func(*history.Hi
 				if there.settled < settled {
 					return nil // it did not come that far
 				}
-				diff := difference(there.bodies(), here.bodies())
+				diff := against("undisturbed").difference(there.bodies(), here.bodies())
 				if breaks("CrashSafe: another state", diff != "") {
 					return fmt.Errorf("at %s the world differs from the undisturbed run: %s",
 						history.Clock(h.Now()), diff)

@@ -20,30 +20,33 @@ const (
 // mismatch is a field that two states have differently, or that one of them lacks, in words.
 type mismatch string
 
+// against is the word for the state that another one is compared with.
+type against string
+
 // mismatches compares two decoded values and appends the fields that differ.
-func mismatches(path string, calm, here any, out []mismatch) []mismatch {
+func (a against) mismatches(path string, calm, here any, out []mismatch) []mismatch {
 	switch c := calm.(type) {
 	case map[string]any:
 		if h, ok := here.(map[string]any); ok {
-			return members(path, c, h, step, out)
+			return a.members(path, c, h, step, out)
 		}
 	case []any:
 		if h, ok := here.([]any); ok {
-			return elements(path, c, h, out)
+			return a.elements(path, c, h, out)
 		}
 	}
 	if reflect.DeepEqual(calm, here) {
 		return out
 	}
-	return append(out, differs(path, short(here), short(calm)))
+	return append(out, a.differs(path, short(here), short(calm)))
 }
 
-func differs(path, here, calm string) mismatch {
-	return mismatch(fmt.Sprintf("%s is %s, undisturbed %s", path, here, calm))
+func (a against) differs(path, here, calm string) mismatch {
+	return mismatch(fmt.Sprintf("%s is %s, %s %s", path, here, a, calm))
 }
 
 // members compares two maps by their keys; step makes a key a part of the path.
-func members(path string, calm, here map[string]any, step func(string) string, out []mismatch) []mismatch {
+func (a against) members(path string, calm, here map[string]any, step func(string) string, out []mismatch) []mismatch {
 	all := maps.Clone(calm)
 	maps.Copy(all, here)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
@@ -51,11 +54,11 @@ func members(path string, calm, here map[string]any, step func(string) string, o
 		h, hereHas := here[k]
 		switch {
 		case !calmHas:
-			out = append(out, differs(path+step(k), short(h), "nothing"))
+			out = append(out, a.differs(path+step(k), short(h), "nothing"))
 		case !hereHas:
-			out = append(out, differs(path+step(k), "nothing", short(c)))
+			out = append(out, a.differs(path+step(k), "nothing", short(c)))
 		default:
-			out = mismatches(path+step(k), c, h, out)
+			out = a.mismatches(path+step(k), c, h, out)
 		}
 	}
 	return out
@@ -63,20 +66,20 @@ func members(path string, calm, here map[string]any, step func(string) string, o
 
 // elements compares two lists. Elements with names are compared by name, others regardless of their
 // order.
-func elements(path string, calm, here []any, out []mismatch) []mismatch {
+func (a against) elements(path string, calm, here []any, out []mismatch) []mismatch {
 	c, h := byName(calm), byName(here)
 	if c != nil && h != nil {
-		return members(path, c, h, func(name string) string { return "[" + name + "]" }, out)
+		return a.members(path, c, h, func(name string) string { return "[" + name + "]" }, out)
 	}
 	calm, here = unlike(calm, here)
 	for i := range max(len(calm), len(here)) {
 		switch {
 		case i >= len(calm):
-			out = append(out, mismatch(fmt.Sprintf("%s[] has %s, undisturbed it has not", path, short(here[i]))))
+			out = append(out, mismatch(fmt.Sprintf("%s[] has %s, %s it has not", path, short(here[i]), a)))
 		case i >= len(here):
-			out = append(out, mismatch(fmt.Sprintf("%s[] lacks %s, undisturbed it has it", path, short(calm[i]))))
+			out = append(out, mismatch(fmt.Sprintf("%s[] lacks %s, %s it has it", path, short(calm[i]), a)))
 		default:
-			out = mismatches(path+"[]", calm[i], here[i], out)
+			out = a.mismatches(path+"[]", calm[i], here[i], out)
 		}
 	}
 	return out
@@ -141,7 +144,7 @@ func step(key string) string {
 
 // difference says in which fields two states differ, in order, with both values; "" when they are
 // equal.
-func difference(calm, here map[history.Ref][]any) string {
+func (a against) difference(calm, here map[history.Ref][]any) string {
 	refs := maps.Clone(calm)
 	maps.Copy(refs, here)
 	var all []mismatch
@@ -151,11 +154,11 @@ func difference(calm, here map[history.Ref][]any) string {
 		for i := range max(len(c), len(h)) {
 			switch {
 			case i >= len(c):
-				all = append(all, mismatch(name+" exists here, undisturbed it does not"))
+				all = append(all, mismatch(fmt.Sprintf("%s exists here, %s it does not", name, a)))
 			case i >= len(h):
-				all = append(all, mismatch(name+" does not exist here, undisturbed it does"))
+				all = append(all, mismatch(fmt.Sprintf("%s does not exist here, %s it does", name, a)))
 			default:
-				all = mismatches(name+" ", c[i], h[i], all)
+				all = a.mismatches(name+" ", c[i], h[i], all)
 			}
 		}
 	}

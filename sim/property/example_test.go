@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/property"
@@ -24,6 +27,11 @@ func ExampleIdempotentAtRest() {
 	w.Settle()
 }
 
+func ExampleApplyIsStable() {
+	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
+	w.ApplyAgain() // instead of w.Settle; the default pack judges it
+}
+
 func ExampleNoHotLoop() {
 	w.Without("no hot loop") // stricter than the default pack
 	w.Always("nobody works in circles", property.NoHotLoop(20, 10*time.Second))
@@ -33,6 +41,13 @@ func ExampleBackoffSettled() {
 	// An attempt is an installation, which takes up to a minute to clean up when it fails.
 	installs := func(e *history.Event) bool { return e.Verb == "create" && e.Ref.Kind == "Deployment" }
 	w.Always("one attempt per back-off period", property.BackoffSettled("bundles", time.Minute, installs))
+}
+
+func ExampleNoFutileRequeue() {
+	// The controller "drift" repairs what others change, every ten minutes and by design.
+	w.Always("nobody asks for ever in vain", property.NoFutileRequeue(20, "drift"))
+	w.Settle()
+	w.Sleep(2 * time.Hour) // time for 20 requeues
 }
 
 func ExampleNoStarvation() {
@@ -78,6 +93,10 @@ func ExampleNoOrphans() {
 
 func ExampleDeletionOrder() {
 	w.Always("rights go last", property.DeletionOrder(history.Ref{Kind: "Deployment"}, history.Ref{Kind: "RoleBinding"}))
+}
+
+func ExampleDeletesWhatItRead() {
+	w.Always("nobody deletes what he has not read", property.DeletesWhatItRead(history.Ref{Kind: "Secret"}))
 }
 
 func ExampleBoundedRecords() {

@@ -11,8 +11,9 @@
 // judged, and what they remember belongs to one run.
 //
 // Every run is judged by a default pack without being asked: "settles" (judged by Settle itself), "no hot loop"
-// (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()) and "no stuck finalizer"
-// (NoStuckFinalizer(0) at each Settle). [sim.World.Without] switches them off by name.
+// (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()), "no stuck finalizer"
+// (NoStuckFinalizer(0) at each Settle) and "apply is stable" (ApplyIsStable(), where a scenario calls
+// [sim.World.ApplyAgain]). [sim.World.Without] switches them off by name.
 //
 // # Words
 //
@@ -24,6 +25,7 @@
 //
 // Where a [history.Ref] selects objects, its empty fields match anything.
 //
+// [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 // [sim.World.Always]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Always
 // [sim.Window]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#Window
 // [sim.World.Without]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Without

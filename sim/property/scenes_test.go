@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,9 +43,11 @@ type scene struct {
 var scenes = []scene{
 	{"Settles", "writes the time every 20 s", settles},
 	{"IdempotentAtRest", "counts its own beginnings on the object", idempotent},
+	{"ApplyIsStable", "writes a field of the user's", lowercases},
 	{"NoHotLoop", "is woken by its own writes", hotLoop},
 	{"BackoffSettled", "is woken by what it writes about its failure", failsTwice},
 	{"BackoffSettled", "says at times that all is well", resets},
+	{"NoFutileRequeue", "goes on asking for what it has got", waits},
 	{"NoStarvation", "sleeps in its only worker", starves},
 	{"NoPanic", "reads a map that is not there", panics},
 	{"CacheUntouched", "writes into what a list without copies returned", touches},
@@ -57,6 +60,7 @@ var scenes = []scene{
 	{"NoOrphans", "leaves the child of a parent that is gone", orphans},
 	{"DeletionOrder", "takes the key away before the data", dismantles},
 	{"BoundedRecords", "does not prune", records},
+	{"DeletesWhatItRead", "deletes a name that stands for another object by now", deletesByName},
 	{"CrashSafe", "creates a record under a new name and then says so", crashes},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
@@ -159,6 +163,26 @@ func idempotent(w *sim.World, flawed bool) {
 	w.Settle()
 	w.Stop("operator")
 	w.Settle()
+}
+
+// lowercases writes what the user asks for in another form: into the same field, or into its own.
+func lowercases(w *sim.World, flawed bool) {
+	w.Without("apply is stable")
+	w.Always("ApplyIsStable", property.ApplyIsStable())
+	into := "done"
+	if flawed {
+		into = "wanted"
+	}
+	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		if want := strings.ToLower(cm.Data["wanted"]); cm.Data[into] != want {
+			return result{}, o.set(c, cm, into, want)
+		}
+		return result{}, o.Update(c, cm) // as it is
+	}, nil)
+	w.Apply(work("a", "wanted", "High"))
+	w.ApplyAgain()
+	w.ApplyServerSide(work("a", "wanted", "High"))
+	w.ApplyAgain()
 }
 
 func hotLoop(w *sim.World, flawed bool) {

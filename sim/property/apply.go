@@ -1,0 +1,134 @@
+package property
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// ApplyIsStable holds while nothing changes in a settled world when the user applies the same objects
+// once more: no object appears or goes, and generation, spec and status stay. For Always; it is in
+// the default pack. It is judged from where the scenario calls [sim.World.ApplyAgain] until the world
+// has settled again, and nowhere else. Without patterns it looks at all objects but Leases and
+// Events.
+//
+// It breaks where a program changes a field that the user applies, or acts on an apply and not on
+// what was applied. A GitOps tool that applies every few minutes makes the two go on for ever.
+//
+// A write that changes resource versions, managed fields or times alone is no change, as of a
+// heartbeat or a lastTransitionTime. One that is taken back is. As in IdempotentAtRest, a reconcile
+// that RequeueAfter asked for may change what it likes: it waits for time to pass.
+//
+// A false alarm is a change that has to do with time alone and comes from no such reconcile: by a
+// goroutine beside the controllers, or by a controller of the cluster.
+//
+// [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
+func ApplyIsStable(of ...history.Ref) func(*history.History) error {
+	return perRun(func() judge {
+		a := &appliedAgain{of: of, wrote: map[history.Ref]string{}, timed: map[string]bool{}}
+		return judge{event: a.event}
+	})
+}
+
+// appliedAgain follows who changed the objects of a run.
+type appliedAgain struct {
+	of    []history.Ref
+	wrote map[history.Ref]string // the last write of each object
+	timed map[string]bool        // reconciles that RequeueAfter asked for
+	rest  bool                   // the world has settled and nobody has disturbed it since
+	on    bool                   // the same objects are being applied once more
+	at    history.Time           // since when
+}
+
+func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
+	run := e.Actor() + " " + e.Reconcile
+	switch e.Kind {
+	case history.Again:
+		a.on, a.at = a.rest, e.At
+	case history.Settled:
+		a.on, a.rest = false, true
+	case history.Handout:
+		a.timed[run] = e.Cause == "timer(RequeueAfter)"
+	case history.Done:
+		delete(a.timed, run)
+	}
+	a.rest = a.rest && !disturbs(e)
+	for i := range e.Changes {
+		if c := &e.Changes[i]; anyOf(a.of, c.Ref) {
+			if err := a.change(e, c, a.timed[run]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// change judges a change of one object.
+func (a *appliedAgain) change(e *history.Event, c *history.Change, timed bool) error {
+	before := a.wrote[c.Ref]
+	a.wrote[c.Ref] = what(e) + within(e.Reconcile)
+	diff := ""
+	if a.on && !timed {
+		diff = become(c)
+	}
+	if breaks("ApplyIsStable: a change by the same objects", diff != "") {
+		return fmt.Errorf("the user applied the same objects once more at %s, and by %s something has changed: %s%s; "+
+			"let each field have one writer, and act only on what differs",
+			history.Clock(a.at), a.wrote[c.Ref], diff, last(before))
+	}
+	return nil
+}
+
+// become says what a change has made of an object; "" if nothing that lasts.
+func become(c *history.Change) string {
+	switch c.Type {
+	case "ADDED":
+		return c.Ref.String() + " is new"
+	case "DELETED":
+		return c.Ref.String() + " is gone"
+	}
+	state := func(object []byte) map[history.Ref][]any { return map[history.Ref][]any{c.Ref: {lasting(object)}} }
+	return against("before").difference(state(c.Previous), state(c.Object))
+}
+
+// last says who wrote an object before.
+func last(write string) string {
+	if write == "" {
+		return ""
+	}
+	return "; the last write before was " + write
+}
+
+// lasting is an object without what any write changes.
+func lasting(object []byte) any {
+	var o map[string]any
+	if json.Unmarshal(object, &o) != nil {
+		return string(object)
+	}
+	if m, ok := o["metadata"].(map[string]any); ok {
+		delete(m, "resourceVersion")
+		delete(m, "managedFields")
+	}
+	return timeless(o)
+}
+
+// timeless puts one word in the place of all times.
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			v[k] = timeless(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = timeless(x)
+		}
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return "a time"
+		}
+	}
+	return v
+}

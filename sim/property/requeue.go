@@ -1,0 +1,193 @@
+package property
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/history"
+)
+
+// NoFutileRequeue holds while no key is requeued for ever without effect: not more than most times
+// in a row may a timer lead to a reconcile that changes nothing and reads nothing new. For Always.
+// Timers are RequeueAfter and the back-off of an error or of Requeue. Controllers whose names are
+// given are not judged: they poll by design.
+//
+//   - Changes are those of objects other than Leases and Events, and effects outside the cluster. A
+//     write that changes nothing does not count.
+//   - Something new is an answer that differs from the answer in the reconcile before, from the API
+//     server or an outside host. Of a list the items are compared. What a cache was sent is new, too,
+//     for all keys of that incarnation, as nobody sees what a reconcile reads from a cache.
+//   - A disturbance or another cause than a timer, as a watch event, begins all anew. So a back-off is
+//     not judged while faults are injected.
+//
+// Timers fire once in [World.Settle] when nothing is left to do. Let time pass with [World.Sleep]:
+// most times the longest period, and ten more for a back-off that is growing.
+//
+// It is not in the default pack. It reports what polls by design: a period after which drift is
+// repaired, an outside service that is asked until it is ready, a deadline that is waited for in
+// steps.
+//
+// [World.Settle]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Settle
+// [World.Sleep]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Sleep
+func NoFutileRequeue(most int, polling ...string) func(*history.History) error {
+	return perRun(func() judge {
+		q := &requeues{most: most, polling: polling, keys: map[string]map[string]*requeued{},
+			beside: map[string]map[string]uint64{}}
+		return judge{event: q.event}
+	})
+}
+
+// requeues follows the keys of all incarnations.
+type requeues struct {
+	most    int
+	polling []string
+	keys    map[string]map[string]*requeued // by incarnation and key
+	beside  map[string]map[string]uint64    // answers to requests beside all reconciles, by incarnation and request
+	effects int                             // how many of the effects were read
+}
+
+// requeued is what is known of a key: its reconcile under way and those before it.
+type requeued struct {
+	reconcile string
+	timed     bool     // a timer led to it
+	changed   bool     // it has changed something, or somebody has
+	answers   []string // what it has read
+	before    []string // what the reconcile before had read, in order
+	judged    bool     // there was a reconcile before
+	futile    int      // reconciles in a row
+	since     history.Time
+}
+
+func (q *requeues) event(h *history.History, e *history.Event) error {
+	left := q.effect(h, e)
+	if disturbs(e) {
+		clear(q.keys)
+	}
+	if e.Kind == history.Start {
+		delete(q.beside, (&history.Event{Process: e.Process, Life: e.Life - 1}).Actor())
+	}
+	if e.Life == 0 {
+		return nil
+	}
+	key := q.keys[e.Actor()][series(e.Reconcile)]
+	switch e.Kind {
+	case history.Deliver:
+		if !e.Ref.Chatter() && e.Verb != "BOOKMARK" {
+			q.anew(e.Actor())
+		}
+	case history.Handout:
+		q.begin(e)
+	case history.Request:
+		q.request(key, e, left || changes(e))
+	case history.Done:
+		if key != nil && key.reconcile == e.Reconcile {
+			return q.done(key, e)
+		}
+	}
+	return nil
+}
+
+// effect says whether something left the cluster during an event.
+func (q *requeues) effect(h *history.History, e *history.Event) (left bool) {
+	for all := h.Effects(""); q.effects < len(all) && all[q.effects].Event <= e.Index; q.effects++ {
+		left = left || all[q.effects].Event == e.Index
+	}
+	return left
+}
+
+// anew begins all anew for the keys of an incarnation.
+func (q *requeues) anew(who string) {
+	for _, k := range q.keys[who] {
+		k.changed = true
+	}
+}
+
+func (q *requeues) begin(e *history.Event) {
+	if slices.Contains(q.polling, controllerOf(e.Reconcile)) {
+		return
+	}
+	who, name := e.Actor(), series(e.Reconcile)
+	if q.keys[who] == nil {
+		q.keys[who] = map[string]*requeued{}
+	}
+	k := q.keys[who][name]
+	if k == nil {
+		k = &requeued{}
+		q.keys[who][name] = k
+	}
+	k.reconcile, k.timed, k.answers = e.Reconcile, strings.HasPrefix(e.Cause, "timer("), nil
+	if k.futile == 0 {
+		k.since = e.At
+	}
+}
+
+// request takes a request in: of a reconcile, or beside all of them.
+func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
+	asked := strings.Join([]string{e.Verb, e.Ref.Group, e.Ref.String(), e.Sub, e.Host, e.Path}, " ")
+	switch {
+	case e.Verb == "watch" || e.Ref.Chatter():
+	case e.Reconcile != "":
+		if k != nil && k.reconcile == e.Reconcile {
+			k.changed = k.changed || changed
+			k.answers = append(k.answers, fmt.Sprintf("%s %d %x", asked, e.Code, answer(e)))
+		}
+	default:
+		known := q.beside[e.Actor()]
+		if known == nil {
+			known = map[string]uint64{}
+			q.beside[e.Actor()] = known
+		}
+		sum := answer(e)
+		if old, ok := known[asked]; changed || !ok || old != sum {
+			q.anew(e.Actor())
+		}
+		known[asked] = sum
+	}
+}
+
+// done judges a reconcile that has ended.
+func (q *requeues) done(k *requeued, e *history.Event) error {
+	slices.Sort(k.answers)
+	same := k.judged && slices.Equal(k.answers, k.before)
+	again := e.Outcome != "ok" && !strings.HasPrefix(e.Outcome, "terminal error")
+	if again && k.timed && !k.changed && same {
+		k.futile++
+	} else {
+		k.futile = 0
+	}
+	k.before, k.judged, k.changed = k.answers, true, false
+	k.reconcile = ""
+	if breaks("NoFutileRequeue: one futile reconcile too many", k.futile > q.most) {
+		return fmt.Errorf("%s %s was reconciled %d times in a row because of a timer, from %s to %s, and each time it "+
+			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), series(e.Reconcile), k.futile,
+			history.Clock(k.since), history.Clock(e.At), e.Reconcile, e.Outcome, instead(e.Outcome))
+	}
+	return nil
+}
+
+// instead says what to do about a requeue without effect.
+func instead(outcome string) string {
+	if strings.HasPrefix(outcome, "error") {
+		return "an error that only a change can end is a reconcile.TerminalError"
+	}
+	return "what it waits for can be watched, or its controller polls by design and is named as an exception"
+}
+
+// answer is a fingerprint of what a request was answered. A list's own version changes with every
+// write anywhere, so it does not count.
+func answer(e *history.Event) uint64 {
+	body := e.Received
+	if e.Verb == "list" {
+		var list struct{ Items json.RawMessage }
+		if json.Unmarshal(body, &list) == nil {
+			body = list.Items
+		}
+	}
+	f := fnv.New64a()
+	f.Write(bytes.TrimSpace(body))
+	return f.Sum64()
+}
