@@ -51,7 +51,7 @@ func (c *campaign) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(), Build: build(),
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Drifted = r.Drifted
+	out.Drifted, out.Divergences = r.Drifted, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -190,6 +190,7 @@ func (c *campaign) resume(s *search) int {
 	if len(old.Findings) > 0 && r.Failure == nil {
 		r.Failure = earlier(old.Findings[0], c.settings.stories)
 	}
+	r.Divergences = old.Divergences
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, FaultCount(f))

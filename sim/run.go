@@ -79,9 +79,10 @@ type result struct {
 	outcomes   []outcomes
 	unseen     []string // controllers that were not observed
 	unheeded   []unheeded
-	processes  int      // that were started
-	compares   bool     // with the undisturbed run
-	ignored    []string // functions whose goroutines may be left behind
+	processes  int               // that were started
+	callers    map[int][]uintptr // of requests, by event
+	compares   bool              // with the undisturbed run
+	ignored    []string          // functions whose goroutines may be left behind
 }
 
 // Probe says whether a Sometimes was ever true.
@@ -229,7 +230,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
 		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
-		r.unheeded, r.processes = w.unheeded(), len(w.procs.Processes())
+		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)
@@ -273,6 +274,9 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
+	if s.callers && s.window == 0 {
+		w.wire.Callers = map[int][]uintptr{}
+	}
 	w.procs = process.New(w.sched, h, w.wire, runLog())
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit

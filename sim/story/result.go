@@ -40,12 +40,14 @@ type Result struct {
 	Doubled    int           `json:"doubled"` // runs that were made twice and compared
 	Features   int           `json:"features"`
 
-	Faults     []FaultTotal      `json:"faults,omitempty"`
-	Sometimes  []ProbeTotal      `json:"sometimes,omitempty"`
-	Strategies []StrategyTotal   `json:"strategies,omitempty"`
-	Findings   []Finding         `json:"findings,omitempty"`
-	Drifted    []Drift           `json:"drifted,omitempty"`
-	Versions   map[string]string `json:"versions,omitempty"`
+	Faults     []FaultTotal    `json:"faults,omitempty"`
+	Sometimes  []ProbeTotal    `json:"sometimes,omitempty"`
+	Strategies []StrategyTotal `json:"strategies,omitempty"`
+	Findings   []Finding       `json:"findings,omitempty"`
+	Drifted    []Drift         `json:"drifted,omitempty"`
+	// Divergences are what doubled runs differ in without a failure, by cause.
+	Divergences []Divergence      `json:"divergences,omitempty"`
+	Versions    map[string]string `json:"versions,omitempty"`
 	// Build tells the test binary from any other, as by its SHA-256; empty where that is not known.
 	Build string `json:"build,omitempty"`
 	// Growth says how many different features had been seen after so many runs; of shards, it is not merged.
@@ -248,6 +250,9 @@ func (r *Result) add(o *Result) {
 	for _, d := range o.Drifted { // each shard plays every story
 		*at(&r.Drifted, func(t Drift) bool { return t.File == d.File }, d) = d
 	}
+	for _, d := range o.Divergences {
+		r.Diverged(d)
+	}
 	for _, s := range o.Slowest {
 		r.Slow(s)
 	}
@@ -267,6 +272,7 @@ func (r *Result) Found(f Finding) {
 
 func (r *Result) sort() {
 	sort.Slice(r.Strategies, func(i, j int) bool { return r.Strategies[i].Name < r.Strategies[j].Name })
+	sort.Slice(r.Divergences, func(i, j int) bool { return r.Divergences[i].Cause < r.Divergences[j].Cause })
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Cause < r.Findings[j].Cause })
 }
 
