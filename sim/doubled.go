@@ -15,8 +15,8 @@ import (
 	"github.com/wavetank/wavetank/sim/story"
 )
 
-// This file is about doubled runs: two runs of one choice sequence, which are compared. What they differ in does not come
-// from the choices.
+// This file is about doubled runs: two runs of one choice sequence, which are compared. What they
+// differ in does not come from the choices.
 
 // nondeterminism is the kind of a failure in which two runs of one choice sequence differ.
 const nondeterminism = "nondeterminism"
@@ -35,8 +35,9 @@ type divergence struct {
 	second *result
 }
 
-// double makes a run again from its choices and compares the two histories. Runs that always differ fail the campaign;
-// runs that differ now and then, or in the text of an error alone, are a warning.
+// double makes a run again from its choices and compares the two histories. Runs that always
+// differ fail the campaign. Runs that differ now and then, or in the text of an error alone, are a
+// warning.
 func (c *campaign) double(i int, seed uint64, strategy string, first *result) {
 	c.report.Doubled++
 	d, second := c.again(first)
@@ -105,7 +106,8 @@ func erring(e *history.Event) string {
 	switch e.Kind {
 	case history.Done:
 		controller, _, _ := strings.Cut(e.Reconcile, " ")
-		return fmt.Sprintf("the text of an error of the controller %q of %s, likely built from a map range", controller, e.Process)
+		return fmt.Sprintf("the text of an error of the controller %q of %s, likely built from a map range",
+			controller, e.Process)
 	case history.Stop:
 		return "the text of the error with which " + e.Process + " ended, likely built from a map range"
 	}
@@ -122,8 +124,8 @@ func inGeneral(likely string) string {
 	return incarnation.ReplaceAllString(reconcileName.ReplaceAllString(likely, `"$1"`), "$1")
 }
 
-// alwaysDiffers repeats a doubled run that differed, and says whether all the further pairs differ, too. It also returns
-// the first run that broke a property, if one did.
+// alwaysDiffers repeats a doubled run that differed, and says whether all the further pairs differ,
+// too. It also returns the first run that broke a property, if one did.
 func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *result) {
 	if c.repeated[d.Cause] >= repeatedRuns {
 		return c.warned(d.Cause) == nil, nil
@@ -179,11 +181,13 @@ func (d *divergence) verdict() *Verdict {
 	for _, g := range d.Goroutines {
 		message += g + "\n"
 	}
-	return &Verdict{Temper: nondeterminism, Step: d.Step, At: d.At, Message: message +
-		"Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), or let exact mode take chance out of it (wavetank run --exact)."}
+	message += "Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), " +
+		"or let exact mode take chance out of it (wavetank run --exact)."
+	return &Verdict{Temper: nondeterminism, Step: d.Step, At: d.At, Message: message}
 }
 
-// exactCommand is what one types to make the campaign in exact mode. What chooses a spec of a suite, only its host knows.
+// exactCommand is what one types to make the campaign in exact mode. What chooses a spec of a
+// suite, only its host knows.
 func (c *campaign) exactCommand() string {
 	command := "wavetank run --exact " + shell.Word(c.settings.host.Package())
 	if h, ok := c.settings.host.(testHost); ok {
@@ -209,7 +213,8 @@ func goroutines(first, second *result, at int) (out []string) {
 
 // libraries stand between the code under test and the wire.
 var libraries = []string{"k8s.io/client-go/", "k8s.io/apimachinery/", "sigs.k8s.io/controller-runtime/",
-	"github.com/wavetank/wavetank/sim/internal/", "net/http.", "runtime."}
+	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*userClient).",
+	"github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}
 
 // whereFrom names the function of the code under test that made a request, and where its goroutine began.
 func whereFrom(callers []uintptr) string {

@@ -42,8 +42,8 @@ func (m *moody) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	return reconcile.Result{}, nil
 }
 
-// moods is a scenario of a moody operator that gets another mood in each run. What comes later is applied when the world
-// has settled.
+// moods is a scenario of a moody operator that gets another mood in each run. What comes later is
+// applied when the world has settled.
 func moods(of func(run int) moody, later ...client.Object) func(*sim.World) {
 	run := 0
 	return func(w *sim.World) {
@@ -79,7 +79,8 @@ func sometimes(run int) moody {
 func explored(t *testing.T, of func(run int) moody, opts ...sim.ExploreOption) sim.Report {
 	t.Helper()
 	sim.ForgetCampaigns()
-	return sim.Explore(t, moods(of), append([]sim.ExploreOption{sim.Runs(20), sim.For(0), sim.Verify(1), sim.Strategy("random")}, opts...)...)
+	opts = append([]sim.ExploreOption{sim.Runs(20), sim.For(0), sim.Verify(1), sim.Strategy("random")}, opts...)
+	return sim.Explore(t, moods(of), opts...)
 }
 
 // Two runs of one choice sequence that always differ fail a campaign, and so does the text of an error that a program
@@ -89,7 +90,8 @@ func TestRunsThatAlwaysDifferFail(t *testing.T) {
 	if r.Failure == nil || r.Failure.Temper != "nondeterminism" || r.Runs != 1 || len(r.Divergences) > 0 {
 		t.Fatalf("want a failure in the first run, got %+v after %d runs, and %+v", r.Failure, r.Runs, r.Divergences)
 	}
-	for _, want := range []string{"update ConfigMap default/a", "mood 1", "mood 2", "the goroutine of the second run: ", "moody).Reconcile (doubled_test.go:"} {
+	for _, want := range []string{"update ConfigMap default/a", "mood 1", "mood 2", "the goroutine of the second run: ",
+		"moody).Reconcile (doubled_test.go:"} {
 		if !strings.Contains(r.Failure.Message, want) {
 			t.Errorf("the message lacks %q:\n%s", want, r.Failure.Message)
 		}
@@ -108,21 +110,24 @@ func TestRunsThatDifferNowAndThenAreAWarning(t *testing.T) {
 		t.Errorf("of three runs ten further pairs each are wanted, of which some differ: %+v", d)
 	}
 	warning := strings.Join(r.Warnings(), "\n")
-	for _, want := range []string{"differ now and then", fmt.Sprintf("at step %d", d.Step), "request body", `"mood":"bad"`, `"mood":"good"`,
-		"moody).Reconcile (doubled_test.go:", "wavetank run --exact github.com/wavetank/wavetank/sim --run '^TestRunsThatDifferNowAndThenAreAWarning$'"} {
+	for _, want := range []string{"differ now and then", fmt.Sprintf("at step %d", d.Step), "request body",
+		`"mood":"bad"`, `"mood":"good"`, "moody).Reconcile (doubled_test.go:",
+		"wavetank run --exact github.com/wavetank/wavetank/sim --run '^" + t.Name() + "$'"} {
 		if !strings.Contains(warning, want) {
 			t.Errorf("the warning lacks %q:\n%s", want, warning)
 		}
 	}
 	again := explored(t, sometimes, sim.ReportTo(dir), sim.Runs(30))
-	if again.Runs != 30 || len(again.Divergences) != 1 || again.Divergences[0].Runs <= d.Runs || again.Divergences[0].First != d.First {
+	if again.Runs != 30 || len(again.Divergences) != 1 || again.Divergences[0].Runs <= d.Runs ||
+		again.Divergences[0].First != d.First {
 		t.Errorf("the campaign that goes on has %d runs and %+v", again.Runs, again.Divergences)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	if len(files) != 1 {
 		t.Fatalf("the results are %v", files)
 	}
-	if res, err := story.ReadResult(files[0]); err != nil || len(res.Divergences) != 1 || res.Replays() || len(res.Findings) > 0 {
+	res, err := story.ReadResult(files[0])
+	if err != nil || len(res.Divergences) != 1 || res.Replays() || len(res.Findings) > 0 {
 		t.Errorf("the result holds %+v (%v)", res, err)
 	}
 }
@@ -137,7 +142,8 @@ func TestErrorsThatReadOtherwiseAreAWarning(t *testing.T) {
 		t.Errorf("nothing is to be repeated for a text: %+v", d)
 	}
 	warning := strings.Join(r.Warnings(), "\n")
-	for _, want := range []string{`an error of the controller "moody"`, "[moody default/a #2]", "invalid: [x1 y]", "invalid: [x2 y]"} {
+	for _, want := range []string{`an error of the controller "moody"`, "[moody default/a #2]", "invalid: [x1 y]",
+		"invalid: [x2 y]"} {
 		if !strings.Contains(warning, want) {
 			t.Errorf("the warning lacks %q:\n%s", want, warning)
 		}
@@ -151,7 +157,8 @@ func TestErrorsThatReadOtherwiseAreAWarning(t *testing.T) {
 // A failing run whose error reads otherwise each time repeats its failure.
 func TestErrorsThatReadOtherwiseAreNotFlaky(t *testing.T) {
 	sim.ForgetCampaigns()
-	r := sim.Explore(t, moods(func(run int) moody { return moody{writes: "good", fails: fmt.Sprint(run)} }, configMap("angry")), sim.Runs(1), sim.Strategy("random"))
+	fails := func(run int) moody { return moody{writes: "good", fails: fmt.Sprint(run)} }
+	r := sim.Explore(t, moods(fails, configMap("angry")), sim.Runs(1), sim.Strategy("random"))
 	if f := r.Failure; f == nil || f.Property != "nobody is angry" || f.Flaky {
 		t.Errorf("the failure is %+v", f)
 	}

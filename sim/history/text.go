@@ -65,9 +65,9 @@ func Difference(a, b *History) (int, string) {
 	return at, what
 }
 
-// Divergence compares what two runs did. It is [Difference] without the texts of the errors with which reconciles and
-// processes ended: people read those, and nothing in a run depends on them. An error that enters a request or an object
-// is compared there.
+// Divergence compares what two runs did. It is [Difference] without the texts of the errors with
+// which reconciles and processes ended: people read those, and nothing in a run depends on them. An
+// error that enters a request or an object is compared there.
 func Divergence(a, b *History) (int, string) {
 	if a.gone+b.gone > 0 {
 		if i, what := forgotten(a, b); i >= 0 {
@@ -104,8 +104,8 @@ func sides(index int, what, first, second string) string {
 	return fmt.Sprintf("event %d differs in its %s:\n  first:  %s\n  second: %s", index, what, first, second)
 }
 
-// differentTexts is the first event in which only the text of an error differs. Of what was forgotten it knows only
-// whether there is such an event.
+// differentTexts is the first event in which only the text of an error differs. Of what was
+// forgotten it knows only whether there is such an event.
 func differentTexts(a, b *History) (int, string) {
 	from := max(a.gone, b.gone)
 	for i := from; i < min(a.Len(), b.Len()); i++ {

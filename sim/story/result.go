@@ -30,6 +30,8 @@ type Result struct {
 	Complete bool `json:"complete"`
 	// Explored is set for a campaign of sim.Explore, whose findings fail no test by themselves: they may be what it is for.
 	Explored bool `json:"explored,omitempty"`
+	// Exact is set for a campaign in exact mode. It is another one than the same without.
+	Exact bool `json:"exact,omitempty"`
 
 	Runs       int           `json:"runs"`
 	Elapsed    time.Duration `json:"elapsed"` // real time, nanoseconds; of all shards together after a merge
@@ -144,6 +146,9 @@ func ReadResult(path string) (*Result, error) {
 // equal names in different packages apart.
 func (r *Result) FileName() string {
 	name := fmt.Sprintf("%s.%08x", PathPart(r.Test), number(r.Package+" "+r.Test))
+	if r.Exact {
+		name += ".exact"
+	}
 	if r.Shards > 1 {
 		name += fmt.Sprintf(".shard-%d-of-%d", r.Shard, r.Shards)
 	}
@@ -196,7 +201,7 @@ func Merge(shards []*Result) (*Result, error) {
 	}
 	first := shards[0]
 	m := &Result{Format: Format, Test: first.Test, Package: first.Package, Seed: first.Seed, Strategy: first.Strategy,
-		Planned: first.Planned, Shards: 1, Explored: first.Explored, Versions: first.Versions}
+		Planned: first.Planned, Shards: 1, Explored: first.Explored, Exact: first.Exact, Versions: first.Versions}
 	have := map[int]bool{}
 	complete := 0
 	for _, r := range shards {
@@ -221,7 +226,7 @@ func Merge(shards []*Result) (*Result, error) {
 // SameCampaign says whether two results are shards of one campaign, as far as their settings tell.
 func (r *Result) SameCampaign(o *Result) bool {
 	return r.Package == o.Package && r.Test == o.Test && r.Seed == o.Seed && r.Strategy == o.Strategy &&
-		r.Planned == o.Planned && r.Shards == o.Shards
+		r.Planned == o.Planned && r.Shards == o.Shards && r.Exact == o.Exact
 }
 
 func (r *Result) add(o *Result) {
