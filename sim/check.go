@@ -177,6 +177,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if s.keep && s.stories == "" {
 		s.stories = storyDir(name)
 	}
+	findOverlay(t)
 	defer process.Enter(runLog(), process.Outside{})()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()

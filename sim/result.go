@@ -47,7 +47,7 @@ func (c *campaign) result(next int) *story.Result {
 	shard, shards, _ := parseShard(c.settings.shard)
 	out := &story.Result{
 		Test: r.Name, Package: c.settings.host.Package(), Seed: r.Seed, Strategy: c.settings.strategy, Planned: c.settings.runs, Shard: shard, Shards: shards,
-		Next: next, Complete: r.Complete, Explored: !c.settings.keep, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
+		Next: next, Complete: r.Complete, Explored: !c.settings.keep, Exact: exactly.Load(), Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(), Build: build(),
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest

@@ -246,7 +246,6 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		}
 		time.Sleep(drain)
 	}()
-	exactly.Store(alike())
 	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
 	w = newWorld(source, r.history, s)
 	current.Store(w)
