@@ -145,6 +145,9 @@ func Annotations(module string, results []*story.Result) string {
 			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)), property("a kept story whose faults are no longer injected"),
 				message(fmt.Sprintf("%s: it holds, but may test nothing any more: the code no longer asks for %s", d.Broke, strings.Join(d.Lost, ", "))))
 		}
+		for _, d := range r.Divergences {
+			note("warning", "", "two runs of one choice sequence differ", r.Test+": "+d.Sentence())
+		}
 		for _, p := range r.Sometimes {
 			if r.Complete && p.Reached == 0 {
 				note("warning", p.Site, "not reached", fmt.Sprintf("sometimes %q was not reached in %d runs", p.Sentence, r.Runs))

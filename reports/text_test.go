@@ -232,3 +232,23 @@ func TestWhatExploreFoundIsNoFailure(t *testing.T) {
 		t.Errorf("annotations:\n%s", all)
 	}
 }
+
+// What doubled runs differ in stands on the campaign's page and among the annotations, and fails nothing.
+func TestDivergencesAreShown(t *testing.T) {
+	r := result(t)
+	r.Sometimes = nil
+	r.Divergences = []story.Divergence{{Cause: "a select in op", Runs: 3, First: 50, Step: 12, What: "event 7 differs", Pairs: 10, Differed: 4, Command: "wavetank run --exact x"}}
+	html, err := Campaign(r, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	annotations := Annotations("example.org/m", []*story.Result{r})
+	for _, want := range []string{"a select in op", "4 of 10 further pairs", "event 7 differs", "wavetank run --exact x"} {
+		if !strings.Contains(string(html), want) || !strings.Contains(annotations, want) {
+			t.Errorf("the page or the annotation lacks %q:\n%s", want, annotations)
+		}
+	}
+	if !strings.HasPrefix(annotations, "::warning title=") || failure(r) != nil {
+		t.Errorf("it is no warning:\n%s", annotations)
+	}
+}

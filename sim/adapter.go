@@ -46,7 +46,8 @@ func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 //   - a controller cannot be observed;
 //   - something connected over TCP during a run, perhaps outside of it;
 //   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
-//   - the code never comes to the faults of a kept story.
+//   - the code never comes to the faults of a kept story;
+//   - two runs of one choice sequence differ now and then, or in the text of an error.
 //
 // A campaign that found a failure is not accused of what it did not try.
 func (r Report) Warnings() []string {
@@ -62,6 +63,9 @@ func (r Report) Warnings() []string {
 		if flags.drift == driftWarns {
 			out = append(out, "the story "+blunted(d)+"; -sim.drift=fail makes this a failure")
 		}
+	}
+	for _, d := range r.Divergences {
+		out = append(out, d.Sentence())
 	}
 	for _, u := range r.unheeded {
 		if s := u.warning(); s != "" {

@@ -43,7 +43,9 @@ func Seed(n uint64) ExploreOption {
 	return func(s *settings) { s.seed = strconv.FormatUint(n, 10) }
 }
 
-// Verify runs every n-th run twice and compares the histories; 0 means never.
+// Verify runs every n-th run twice and compares the histories; 0 means never. A pair that differs is repeated ten times.
+// If all those pairs differ, the campaign fails. If fewer do, or if only the text of an error differs, that is a warning:
+// see [Report.Divergences].
 func Verify(n int) ExploreOption { return func(s *settings) { s.verify = n } }
 
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
@@ -123,8 +125,10 @@ type Report struct {
 	Findings []story.Finding
 	// Drifted are the kept stories that hold although not all of their faults were injected, as the code no longer asks for what they
 	// were injected at: they may test nothing any more.
-	Drifted    []story.Drift
-	Strategies []StrategyCount
+	Drifted []story.Drift
+	// Divergences are the causes for which doubled runs differ now and then, or only in the text of an error.
+	Divergences []story.Divergence
+	Strategies  []StrategyCount
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
 	Features int
 	outcomes []outcomes
@@ -174,6 +178,7 @@ func Explore(t *testing.T, scenario func(*World), opts ...ExploreOption) Report 
 	if s.keep && s.stories == "" {
 		s.stories = storyDir(name)
 	}
+	findOverlay(t)
 	defer process.Enter(runLog(), process.Outside{Dialled: dialled})()
 	c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}}
 	c.report.Name, c.report.Seed, c.report.shards = name, baseSeed(s.host.Name(), s.seed), s.shards()
@@ -223,6 +228,7 @@ type campaign struct {
 	report   Report
 	progress *progress
 	shrunk   map[string]int // failing runs that were shrunk, by property
+	repeated map[string]int // doubled runs that differed and were repeated, by cause
 	saved    time.Time
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
@@ -278,6 +284,7 @@ func (c *campaign) run(began time.Time) {
 		seed := choice.Mix(c.report.Seed, i)
 		clock := time.Now()
 		c.doing.Store(&doing{fmt.Sprintf("run %d (seed %d)", i, seed), s.strategy, i, seed})
+		c.settings.callers = s.verify > 0 && i%s.verify == 0
 		res, strategy, more := search.next(i, seed)
 		if !more {
 			break
@@ -287,7 +294,7 @@ func (c *campaign) run(began time.Time) {
 		if res.verdict != nil {
 			c.found(i, seed, strategy, res, res)
 		} else if s.verify > 0 && i%s.verify == 0 {
-			c.double(i, seed, res)
+			c.double(i, seed, strategy, res)
 		}
 		if c.report.Failure != nil && !s.keepGoing {
 			c.save(search, i+1, began, true)
@@ -357,36 +364,4 @@ func (c *campaign) count(res *result) {
 		r.Sometimes[i].Reached += p.Reached
 	}
 	c.progress.show(r, c.settings)
-}
-
-// nondeterminism is the temper of two runs of one tape that differ.
-const nondeterminism = "nondeterminism"
-
-// double makes a run again from its tape and compares the two histories.
-func (c *campaign) double(i int, seed uint64, first *result) {
-	c.report.Doubled++
-	v, second := c.again(first)
-	if v == nil {
-		return
-	}
-	c.fail(&Failure{Verdict: *v, Run: i, Seed: seed, History: second.history.Rest()}, first.tape, lengthOf(first), lengthOf(first))
-}
-
-// again makes a run once more, and has a verdict where the two differ.
-func (c *campaign) again(first *result) (*Verdict, *result) {
-	s := c.settings
-	s.twin = first.history
-	second := execute(c.t, c.scenario, choice.Play(first.tape), s)
-	at, what := history.Difference(first.history, second.history)
-	if at < 0 {
-		return nil, second
-	}
-	step, when := second.steps, second.virtual
-	if e := second.history.Events; len(e) > 0 && e[len(e)-1].Index >= at {
-		parted := e[max(0, at-e[0].Index)]
-		step, when = parted.Step, parted.At
-	}
-	return &Verdict{Temper: nondeterminism, Step: step, At: when, Message: fmt.Sprintf("two runs of one tape differ: %s\n%s\n"+
-		"Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), or let exact mode take chance out of it (wavetank run --exact).",
-		culprit(first.history, second.history, at), what)}, second
 }

@@ -31,6 +31,7 @@ func TestCulprit(t *testing.T) {
 		{of(req("r #1", "a", "")), of(req("r #1", "b", "")), "it makes other requests"},
 		{of(req("", "a", "")), of(req("", "b", "")), "outside any reconcile"},
 		{of(history.Event{Kind: history.Done, Process: "op", Outcome: "ok"}), of(history.Event{Kind: history.Done, Process: "op", Outcome: "error"}), "in op"},
+		{of(history.Event{Kind: history.Request, Process: "user", Verb: "create"}), of(history.Event{Kind: history.Request, Process: "user", Verb: "delete"}), "in the scenario itself"},
 		{of(answer("a")), of(answer("b")), "in what the webhook at op.default.svc/mutate answers"},
 		{of(req("r #1", "a", "")), of(), "does not come from its inputs"},
 	} {

@@ -53,7 +53,9 @@
 //
 // Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary:
 // they outlive lives and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map
-// ranges, select and math/rand/v2 in the code under test cannot be seeded; a sample of runs is repeated, and the first
-// step that differs is named. There is no pod network and no real socket; pods come up only where w.Builtin has a kubelet
+// ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs is made twice, and the first
+// step that differs is named. Such a pair is repeated ten times: runs that always differ fail the test, runs that differ
+// now and then are a warning, and so is an error that only reads otherwise. wavetank run then makes the campaign again in
+// exact mode, which takes chance out of Go's runtime. There is no pod network and no real socket; pods come up only where w.Builtin has a kubelet
 // (package models/kubelet), and run nothing. What the API model does not know it refuses aloud.
 package sim

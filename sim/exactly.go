@@ -3,14 +3,25 @@ package sim
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
+	"testing"
 )
 
 // This file finds out whether the test binary was built with the overlay of exact mode (wavetank overlay), of which nothing else tells. A
 // run that was found with it may not come again without it, so it belongs to the command that replays ([story.Overlaid]).
 
-// exactly says whether that is so. It is known once the first run has begun.
+// exactly says whether that is so. It is known once the first campaign has begun.
 var exactly atomic.Bool
+
+var overlayLookedFor sync.Once
+
+// findOverlay looks for the overlay, in a bubble of its own.
+func findOverlay(t *testing.T) {
+	overlayLookedFor.Do(func() {
+		_ = bubble(t, func(*testing.T) { exactly.Store(alike()) })
+	})
+}
 
 // alike goes through two maps at one instant. Inside a bubble they come in the same order under the overlay, and otherwise in one of
 // more orders than could be met by chance. The maps are large from the start: of small ones the compiler makes the seed, from the run's dice.

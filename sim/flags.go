@@ -38,6 +38,7 @@ type settings struct {
 	undisturbed *undisturbed
 	window      time.Duration    // of the record that is kept; 0 for all of it
 	twin        *history.History // what the run is compared with as it forgets
+	callers     bool             // the run notes from where requests are made
 }
 
 var flags settings
@@ -54,7 +55,7 @@ func init() {
 	flag.StringVar(&flags.replay, "sim.replay", env("REPLAY", "", text), "replay this story file, or the directory of stories, instead of searching (env SIM_REPLAY)")
 	flag.StringVar(&flags.drift, "sim.drift", env("DRIFT", driftWarns, text), "what becomes of a kept story that holds only because the code no longer asks for what its faults were injected at: warn or fail (env SIM_DRIFT)")
 	flag.IntVar(&flags.maxSteps, "sim.max-steps", env("MAX_STEPS", 50000, strconv.Atoi), "steps after which a run that does not settle is given up (env SIM_MAX_STEPS)")
-	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY)")
+	flag.IntVar(&flags.verify, "sim.verify", env("VERIFY", 50, strconv.Atoi), "run every n-th run twice and compare the histories; 0 means never (env SIM_VERIFY). Runs that always differ fail the test, and those that differ now and then are a warning")
 	flag.DurationVar(&flags.shrink, "sim.shrink", env("SHRINK", shrinkTime, time.ParseDuration), "real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all (env SIM_SHRINK)")
 	flag.DurationVar(&flags.hang, "sim.hang", env("HANG", hangLimit, time.ParseDuration), "time without progress after which a run counts as hung: CPU time while a goroutine could run, real time while all wait (env SIM_HANG)")
 	flag.BoolVar(&flags.keepGoing, "sim.keep-going", env("KEEP_GOING", false, strconv.ParseBool), "go on after a failure and group what is found by cause (env SIM_KEEP_GOING)")

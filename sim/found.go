@@ -82,7 +82,7 @@ func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration)
 	})
 	f.Shrinks, f.cut = runs, cut && limit > 0
 	again := execute(c.t, c.scenario, choice.Play(tape), c.settings)
-	if at, _ := history.Difference(best.history, again.history); !again.verdict.same(first.verdict) || at >= 0 && best != first {
+	if at, _ := history.Divergence(best.history, again.history); !again.verdict.same(first.verdict) || at >= 0 && best != first {
 		f.Flaky = true
 		return first, first.tape
 	}
@@ -269,6 +269,7 @@ func (r *Report) report(t *testing.T) {
 	}
 	r.sayDrift()
 	r.printFew()
+	r.printDivergences()
 	for _, s := range r.Warnings() {
 		t.Logf("sim: warning: %s", s)
 	}

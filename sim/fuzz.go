@@ -40,6 +40,7 @@ func Fuzz(f *testing.F, scenario func(*World)) {
 		if err := s.check(); err != nil {
 			t.Fatal(err)
 		}
+		findOverlay(t)
 		defer process.Enter(runLog(), process.Outside{Dialled: dialled})()
 		defer watch(t.Name(), s.hang, nil)()
 		c := &campaign{t: t, scenario: scenario, settings: s, shrunk: map[string]int{}, progress: &progress{}}

@@ -117,7 +117,7 @@ func (s *scatterer) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	for k, v := range cm.Data {
-		part := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: "part-" + k}, Data: map[string]string{"v": v}}
+		part := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: "part-" + cm.Name + k}, Data: map[string]string{"v": v}}
 		if err := s.Create(ctx, part); err != nil {
 			return reconcile.Result{}, client.IgnoreAlreadyExists(err)
 		}
@@ -131,11 +131,13 @@ func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 		w.Start("scatterer", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}).Complete(&scatterer{mgr.GetClient()})
 		})
-		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "src", Labels: map[string]string{"scatter": "yes"}}, Data: map[string]string{}}
-		for i := range 20 {
-			cm.Data[fmt.Sprintf("k%d", i)] = "v"
+		for s := range 4 { // two ranges over one map may go alike, and then the runs do not always differ
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("src", s), Labels: map[string]string{"scatter": "yes"}}, Data: map[string]string{}}
+			for i := range 20 {
+				cm.Data[fmt.Sprintf("k%d", i)] = "v"
+			}
+			w.Apply(cm)
 		}
-		w.Apply(cm)
 		w.Settle()
 	}, func(s *settings) { s.verify = 1 })
 	f := r.Failure

@@ -47,11 +47,11 @@ func (c *campaign) result(next int) *story.Result {
 	shard, shards, _ := parseShard(c.settings.shard)
 	out := &story.Result{
 		Test: r.Name, Package: c.settings.host.Package(), Seed: r.Seed, Strategy: c.settings.strategy, Planned: c.settings.runs, Shard: shard, Shards: shards,
-		Next: next, Complete: r.Complete, Explored: !c.settings.keep, Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
+		Next: next, Complete: r.Complete, Explored: !c.settings.keep, Exact: exactly.Load(), Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings, Versions: versions(), Build: build(),
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Drifted = r.Drifted
+	out.Drifted, out.Divergences = r.Drifted, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -190,6 +190,7 @@ func (c *campaign) resume(s *search) int {
 	if len(old.Findings) > 0 && r.Failure == nil {
 		r.Failure = earlier(old.Findings[0], c.settings.stories)
 	}
+	r.Divergences = old.Divergences
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew
 	for _, f := range old.Faults {
 		r.Faults = append(r.Faults, FaultCount(f))

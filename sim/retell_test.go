@@ -174,7 +174,7 @@ func (s *scatterer) Reconcile(ctx context.Context, req reconcile.Request) (recon
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	for k, v := range cm.Data {
-		if err := s.Create(ctx, configMap("part-"+k, "v", v)); client.IgnoreAlreadyExists(err) != nil {
+		if err := s.Create(ctx, configMap("part-"+cm.Name+k, "v", v)); client.IgnoreAlreadyExists(err) != nil {
 			return reconcile.Result{}, err
 		}
 	}
@@ -188,12 +188,14 @@ func TestTheStoryOfAMapRangeReplays(t *testing.T) {
 			w.Start("scatterer", func(mgr ctrl.Manager) error {
 				return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}, role("source")).Complete(&scatterer{mgr.GetClient()})
 			})
-			source := withRole("source", configMap("src"))
-			source.Data = map[string]string{}
-			for i := range 10 {
-				source.Data[fmt.Sprint(i)] = "v"
+			for s := range 5 { // two ranges over one map may go alike, and then the runs do not always differ
+				source := withRole("source", configMap(fmt.Sprint("src", s)))
+				source.Data = map[string]string{}
+				for i := range 10 {
+					source.Data[fmt.Sprint(i)] = "v"
+				}
+				w.Apply(source)
 			}
-			w.Apply(source)
 			w.Settle()
 		}, sim.Verify(1))
 		return

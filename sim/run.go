@@ -80,9 +80,10 @@ type result struct {
 	unseen     []string // controllers that were not observed
 	strayed    bool     // something connected to the real network, perhaps not in the run
 	unheeded   []unheeded
-	processes  int      // that were started
-	compares   bool     // with the undisturbed run
-	ignored    []string // functions whose goroutines may be left behind
+	processes  int               // that were started
+	callers    map[int][]uintptr // of requests, by event
+	compares   bool              // with the undisturbed run
+	ignored    []string          // functions whose goroutines may be left behind
 }
 
 // Probe says whether a Sometimes was ever true.
@@ -230,7 +231,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
 		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
-		r.unheeded, r.processes = w.unheeded(), len(w.procs.Processes())
+		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {
 			r.faults = append(r.faults, f.core().count)
@@ -246,7 +247,6 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		}
 		time.Sleep(drain)
 	}()
-	exactly.Store(alike())
 	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
 	w = newWorld(source, r.history, s)
 	current.Store(w)
@@ -274,6 +274,9 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
+	if s.callers && s.window == 0 {
+		w.wire.Callers = map[int][]uintptr{}
+	}
 	w.procs = process.New(w.sched, h, w.wire, runLog())
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit

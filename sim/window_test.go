@@ -105,7 +105,7 @@ func TestAWindowTellsRunsApart(t *testing.T) {
 	f := Explore(t, func(w *World) {
 		n++
 		long()(w)
-		if n == 2 {
+		if n%2 == 0 {
 			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}})
 		}
 		w.Sleep(10 * time.Minute)

@@ -100,6 +100,9 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 				return err
 			}
 			key := r.Package + " " + r.Test
+			if r.Exact && !which.newest {
+				key += " in exact mode" // a campaign of its own
+			}
 			tests[key] = append(tests[key], shard{r, info.ModTime()})
 			return nil
 		})
@@ -126,7 +129,11 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 		out = append(out, m)
 	}
 	sort.Slice(out, func(i, j int) bool {
-		return out[i].Package+out[i].Test < out[j].Package+out[j].Test
+		a, b := out[i], out[j]
+		if a.Package+a.Test == b.Package+b.Test {
+			return b.Exact
+		}
+		return a.Package+a.Test < b.Package+b.Test
 	})
 	return out, nil
 }
@@ -141,8 +148,12 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 				runs = fmt.Sprintf("%d of %d", r.Runs, r.Planned)
 			}
 		}
-		fmt.Fprintf(out, "%s: %s runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
-			r.Test, runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
+		mode := ""
+		if r.Exact {
+			mode = " in exact mode"
+		}
+		fmt.Fprintf(out, "%s%s: %s runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
+			r.Test, mode, runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
 		for _, f := range r.Faults {
 			if f.Injected == 0 {
 				fmt.Fprintf(out, "  %s was never injected (%d opportunities)\n", f.Fault, f.Opportunities)
@@ -150,6 +161,9 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 		}
 		for _, d := range r.Drifted {
 			fmt.Fprintf(out, "  kept story %s holds, but the code no longer asks for what its faults were injected at; it may test nothing any more\n", d.File)
+		}
+		for _, d := range r.Divergences {
+			fmt.Fprintf(out, "  warning: %s\n", d.Sentence())
 		}
 		for _, p := range r.Sometimes {
 			if p.Reached == 0 {

@@ -42,7 +42,9 @@ func runCommand() *cobra.Command {
 			"faster than one process with several CPUs). Process i makes the runs i, i+n, i+2n, …; where one process alone would\n" +
 			"let evolve learn from earlier runs, they make random ones. All tests of a package run in every process: choose with --run.\n" +
 			"Results are kept in --report while the campaign runs; started again with the same flags and the same code, it goes on\n" +
-			"where it was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.",
+			"where it was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.\n\n" +
+			"Where two runs of one choice sequence differ now and then, the campaigns of that package are made again in exact mode, as with\n" +
+			"--exact, and the exit code is that of the second time. It is 1 as well if the first time broke a property. Both results stay.",
 		Example: "  wavetank run ./... --runs 10000\n  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("runs") && o.runs < 0 {
@@ -94,9 +96,6 @@ func (o *options) check() error {
 	return err
 }
 
-// clockLag is how far the times of files may be behind the clock.
-const clockLag = 100 * time.Millisecond
-
 func (o *options) run(ctx context.Context, patterns []string, out, errs io.Writer) error {
 	packages, err := testPackages(ctx, patterns)
 	if err != nil {
@@ -107,40 +106,21 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	var extra []string
-	if o.exact {
-		path, err := overlay(filepath.Join(tmp, "overlay"))
+	s := &session{options: o, tmp: tmp, out: out, errs: errs}
+	var failed []string
+	var results []*story.Result
+	for _, p := range packages {
+		made, err := s.campaigns(ctx, p, o.exact)
+		if err == nil && !o.exact && ctx.Err() == nil {
+			made, err = s.exactlyIfNeeded(ctx, p, made)
+		}
 		if err != nil {
 			return err
 		}
-		extra = []string{"-overlay", path}
-	}
-	var failed []string
-	var results []*story.Result
-	for i, p := range packages {
-		binary := filepath.Join(tmp, fmt.Sprintf("%d.test", i))
-		fmt.Fprintf(errs, "building the tests of %s\n", p.Path)
-		build := exec.CommandContext(ctx, "go", append(append([]string{"test", "-c", "-o", binary}, extra...), p.Path)...)
-		build.Stderr = errs
-		if err := build.Run(); err != nil {
-			return fmt.Errorf("the tests of %s do not build: %w", p.Path, err)
-		}
-		// One directory for each number of processes: shards of different divisions do not add up.
-		dir := filepath.Join(o.report, fmt.Sprintf("%s-by-%d", strings.NewReplacer("/", "_", ".", "_").Replace(p.Path), o.procs))
-		began := time.Now()
-		output, err := o.fan(ctx, p, binary, dir, errs)
-		if err != nil {
+		if made.failed {
 			failed = append(failed, p.Path)
-			fmt.Fprint(out, output)
 		}
-		merged, mergeErr := mergeDir(selection{since: began.Add(-clockLag), newest: true}, dir)
-		if mergeErr != nil && ctx.Err() == nil {
-			return mergeErr
-		}
-		if len(merged) == 0 {
-			fmt.Fprintf(out, "%s: no campaign was begun: no test was chosen, or none of them could begin\n", p.Path)
-		}
-		results = append(results, merged...)
+		results = append(results, made.results...)
 		if ctx.Err() != nil {
 			break
 		}

@@ -16,11 +16,15 @@ type past struct {
 	gone      int    // how many they are
 	since     Time   // what is kept began then
 	sum       uint64 // fingerprint of all events so far, kept or not
+	done      uint64 // the same without the texts of errors, as [Divergence] compares
 	marks     []uint32
 }
 
 // Forgetful returns an empty history that may forget. It keeps four bytes of each event, a mark of the history up to there.
-func Forgetful() *History { return &History{past: past{forgetful: true, sum: fnv.New64a().Sum64()}} }
+func Forgetful() *History {
+	empty := fnv.New64a().Sum64()
+	return &History{past: past{forgetful: true, sum: empty, done: empty}}
+}
 
 // Forget lets go of the events before a time. The objects, the effects and the counts stay.
 func (h *History) Forget(before Time) {
@@ -93,10 +97,12 @@ func (h *History) Departs(from int, other *History) int {
 // mark takes the fingerprint of the history up to an event.
 func (h *History) mark(e *Event) {
 	if h.forgetful {
-		f := digest(h.sum)
-		f.event(e)
-		h.sum = uint64(f)
-		h.marks = append(h.marks, uint32(f>>32)^uint32(f))
+		whole, done := digest(h.sum), digest(h.done)
+		whole.event(e)
+		bare := e.withoutText()
+		done.event(&bare)
+		h.sum, h.done = uint64(whole), uint64(done)
+		h.marks = append(h.marks, uint32(done>>32)^uint32(done))
 	}
 }
 
@@ -111,8 +117,7 @@ func forgotten(a, b *History) (int, string) {
 	}
 	first, second := a.line(i), b.line(i)
 	if first == second && i >= max(a.gone, b.gone) && i < min(a.Len(), b.Len()) {
-		what, x, y := differs(&a.Since(i)[0], &b.Since(i)[0])
-		return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s%s\n  second: %s%s", i, what, first, x, second, y)
+		return i, diverges(&a.Since(i)[0], &b.Since(i)[0])
 	}
 	return i, fmt.Sprintf("event %d differs:\n  first:  %s\n  second: %s", i, first, second)
 }

@@ -58,6 +58,17 @@ func Clock(t Time) string {
 // Difference compares two histories step by step, bodies, committed objects and effects included. It returns the index
 // of the first event that differs and a sentence about it; -1 and "" when they are equal.
 func Difference(a, b *History) (int, string) {
+	at, what := Divergence(a, b)
+	if i, how := differentTexts(a, b); i >= 0 && (at < 0 || i < at) {
+		return i, how
+	}
+	return at, what
+}
+
+// Divergence compares what two runs did. It is [Difference] without the texts of the errors with
+// which reconciles and processes ended: people read those, and nothing in a run depends on them. An
+// error that enters a request or an object is compared there.
+func Divergence(a, b *History) (int, string) {
 	if a.gone+b.gone > 0 {
 		if i, what := forgotten(a, b); i >= 0 {
 			return i, what
@@ -68,8 +79,8 @@ func Difference(a, b *History) (int, string) {
 		if i >= len(b.Events) {
 			return i, fmt.Sprintf("the second run ends after %d events; the first goes on with %q", i, a.Events[i].String())
 		}
-		if what, first, second := differs(&a.Events[i], &b.Events[i]); what != "" {
-			return i, fmt.Sprintf("event %d differs in its %s:\n  first:  %s%s\n  second: %s%s", i, what, a.Events[i].String(), first, b.Events[i].String(), second)
+		if what := diverges(&a.Events[i], &b.Events[i]); what != "" {
+			return i, what
 		}
 	}
 	if len(b.Events) > len(a.Events) {
@@ -77,6 +88,61 @@ func Difference(a, b *History) (int, string) {
 		return i, fmt.Sprintf("the first run ends after %d events; the second goes on with %q", i, b.Events[i].String())
 	}
 	return differentEffects(a, b)
+}
+
+// diverges says how two events of one index differ, texts left out; "" when they do not.
+func diverges(a, b *Event) string {
+	x, y := a.withoutText(), b.withoutText()
+	what, first, second := differs(&x, &y)
+	if what == "" {
+		return ""
+	}
+	return sides(a.Index, what, a.String()+first, b.String()+second)
+}
+
+func sides(index int, what, first, second string) string {
+	return fmt.Sprintf("event %d differs in its %s:\n  first:  %s\n  second: %s", index, what, first, second)
+}
+
+// differentTexts is the first event in which only the text of an error differs. Of what was
+// forgotten it knows only whether there is such an event.
+func differentTexts(a, b *History) (int, string) {
+	from := max(a.gone, b.gone)
+	for i := from; i < min(a.Len(), b.Len()); i++ {
+		x, y := &a.Events[i-a.gone], &b.Events[i-b.gone]
+		if x.text() != y.text() {
+			return i, sides(i, "text", x.String(), y.String())
+		}
+	}
+	if from > 0 && a.sum != b.sum {
+		return from - 1, fmt.Sprintf("the text of an error differs before event %d, and what came before it is no longer kept", from)
+	}
+	return -1, ""
+}
+
+// text is the part of an event that people read and no program does: how an error reads.
+func (e *Event) text() string {
+	whole := ""
+	switch e.Kind {
+	case Done:
+		whole = e.Outcome
+	case Stop:
+		whole = e.Note
+	}
+	_, text, _ := strings.Cut(whole, ": ")
+	return text
+}
+
+// withoutText is the event as [Divergence] compares it.
+func (e *Event) withoutText() Event {
+	out := *e
+	switch e.Kind {
+	case Done:
+		out.Outcome, _, _ = strings.Cut(e.Outcome, ": ")
+	case Stop:
+		out.Note, _, _ = strings.Cut(e.Note, ": ")
+	}
+	return out
 }
 
 func differentEffects(a, b *History) (int, string) {

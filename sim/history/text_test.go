@@ -44,3 +44,51 @@ func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
 		}
 	}
 }
+
+// How an error reads is text. That there is one, how a reconcile ended and what was sent is not.
+func TestDivergenceLeavesTextsOut(t *testing.T) {
+	done := Event{Kind: Done, Process: "op", Life: 1, Reconcile: "c default/a #1", Outcome: "error: a, b"}
+	for name, c := range map[string]struct {
+		change   func(*Event)
+		diverges bool
+	}{
+		"text":               {func(e *Event) { e.Outcome = "error: b, a" }, false},
+		"kind of an outcome": {func(e *Event) { e.Outcome = "terminal error: a, b" }, true},
+		"no error":           {func(e *Event) { e.Outcome = "ok" }, true},
+		"another reconcile":  {func(e *Event) { e.Reconcile = "c default/b #1" }, true},
+		"another time":       {func(e *Event) { e.At = 1 }, true},
+		"end of a process":   {func(e *Event) { *e = Event{Kind: Stop, Note: "exited: a, b"} }, true},
+	} {
+		for _, empty := range []func() *History{func() *History { return &History{} }, Forgetful} {
+			a, b := empty(), empty()
+			a.Add(done)
+			other := done
+			c.change(&other)
+			b.Add(other)
+			if at, what := Divergence(a, b); (at == 0) != c.diverges {
+				t.Errorf("%s: Divergence says %d: %s", name, at, what)
+			}
+			at, what := Difference(a, b)
+			if at != 0 || !strings.Contains(what, "first:") {
+				t.Errorf("%s: Difference says %d: %s", name, at, what)
+			}
+			a.Add(Event{Kind: Settled})
+			b.Add(Event{Kind: Request, Verb: "create"})
+			if at, _ := Difference(a, b); at != 0 {
+				t.Errorf("%s: the first event that differs is %d", name, at)
+			}
+		}
+	}
+	a, b := Forgetful(), Forgetful()
+	for h, text := range map[*History]string{a: "error: a", b: "error: b"} {
+		h.Add(Event{Kind: Done, Outcome: text})
+		h.Add(Event{Kind: Settled, At: 2})
+		h.Forget(1)
+	}
+	if at, what := Difference(a, b); at != 0 || !strings.Contains(what, "no longer kept") {
+		t.Errorf("a text that was forgotten: %d: %s", at, what)
+	}
+	if at, what := Divergence(a, b); at != -1 {
+		t.Errorf("a text that was forgotten: %d: %s", at, what)
+	}
+}

@@ -30,6 +30,8 @@ type Result struct {
 	Complete bool `json:"complete"`
 	// Explored is set for a campaign of sim.Explore, whose findings fail no test by themselves: they may be what it is for.
 	Explored bool `json:"explored,omitempty"`
+	// Exact is set for a campaign in exact mode. It is another one than the same without.
+	Exact bool `json:"exact,omitempty"`
 
 	Runs       int           `json:"runs"`
 	Elapsed    time.Duration `json:"elapsed"` // real time, nanoseconds; of all shards together after a merge
@@ -40,12 +42,14 @@ type Result struct {
 	Doubled    int           `json:"doubled"` // runs that were made twice and compared
 	Features   int           `json:"features"`
 
-	Faults     []FaultTotal      `json:"faults,omitempty"`
-	Sometimes  []ProbeTotal      `json:"sometimes,omitempty"`
-	Strategies []StrategyTotal   `json:"strategies,omitempty"`
-	Findings   []Finding         `json:"findings,omitempty"`
-	Drifted    []Drift           `json:"drifted,omitempty"`
-	Versions   map[string]string `json:"versions,omitempty"`
+	Faults     []FaultTotal    `json:"faults,omitempty"`
+	Sometimes  []ProbeTotal    `json:"sometimes,omitempty"`
+	Strategies []StrategyTotal `json:"strategies,omitempty"`
+	Findings   []Finding       `json:"findings,omitempty"`
+	Drifted    []Drift         `json:"drifted,omitempty"`
+	// Divergences are what doubled runs differ in without a failure, by cause.
+	Divergences []Divergence      `json:"divergences,omitempty"`
+	Versions    map[string]string `json:"versions,omitempty"`
 	// Build tells the test binary from any other, as by its SHA-256; empty where that is not known.
 	Build string `json:"build,omitempty"`
 	// Growth says how many different features had been seen after so many runs; of shards, it is not merged.
@@ -142,6 +146,9 @@ func ReadResult(path string) (*Result, error) {
 // equal names in different packages apart.
 func (r *Result) FileName() string {
 	name := fmt.Sprintf("%s.%08x", PathPart(r.Test), number(r.Package+" "+r.Test))
+	if r.Exact {
+		name += ".exact"
+	}
 	if r.Shards > 1 {
 		name += fmt.Sprintf(".shard-%d-of-%d", r.Shard, r.Shards)
 	}
@@ -194,7 +201,7 @@ func Merge(shards []*Result) (*Result, error) {
 	}
 	first := shards[0]
 	m := &Result{Format: Format, Test: first.Test, Package: first.Package, Seed: first.Seed, Strategy: first.Strategy,
-		Planned: first.Planned, Shards: 1, Explored: first.Explored, Versions: first.Versions}
+		Planned: first.Planned, Shards: 1, Explored: first.Explored, Exact: first.Exact, Versions: first.Versions}
 	have := map[int]bool{}
 	complete := 0
 	for _, r := range shards {
@@ -219,7 +226,7 @@ func Merge(shards []*Result) (*Result, error) {
 // SameCampaign says whether two results are shards of one campaign, as far as their settings tell.
 func (r *Result) SameCampaign(o *Result) bool {
 	return r.Package == o.Package && r.Test == o.Test && r.Seed == o.Seed && r.Strategy == o.Strategy &&
-		r.Planned == o.Planned && r.Shards == o.Shards
+		r.Planned == o.Planned && r.Shards == o.Shards && r.Exact == o.Exact
 }
 
 func (r *Result) add(o *Result) {
@@ -250,6 +257,9 @@ func (r *Result) add(o *Result) {
 	for _, d := range o.Drifted { // each shard plays every story
 		*at(&r.Drifted, func(t Drift) bool { return t.File == d.File }, d) = d
 	}
+	for _, d := range o.Divergences {
+		r.Diverged(d)
+	}
 	for _, s := range o.Slowest {
 		r.Slow(s)
 	}
@@ -269,6 +279,7 @@ func (r *Result) Found(f Finding) {
 
 func (r *Result) sort() {
 	sort.Slice(r.Strategies, func(i, j int) bool { return r.Strategies[i].Name < r.Strategies[j].Name })
+	sort.Slice(r.Divergences, func(i, j int) bool { return r.Divergences[i].Cause < r.Divergences[j].Cause })
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Cause < r.Findings[j].Cause })
 }
 

@@ -133,3 +133,24 @@ func BenchmarkMerge1000(b *testing.B) {
 		}
 	}
 }
+
+// What doubled runs differ in is added up by cause, and the first run is told of, whichever shard made it.
+func TestMergeAddsUpDivergences(t *testing.T) {
+	var shards []*Result
+	for i := range 3 {
+		r := shard(i, 3)
+		r.Divergences = []Divergence{{Cause: "a map range", Runs: 2, First: 10 - i, What: fmt.Sprint("shard ", i), Pairs: 10, Differed: i}}
+		if i == 1 {
+			r.Divergences = append(r.Divergences, Divergence{Cause: "a text", Text: true, Runs: 1})
+		}
+		shards = append(shards, r)
+	}
+	m, err := Merge(shards)
+	want := []Divergence{{Cause: "a map range", Runs: 6, First: 8, What: "shard 2", Pairs: 30, Differed: 3}, {Cause: "a text", Text: true, Runs: 1}}
+	if d := cmp.Diff(want, m.Divergences); err != nil || d != "" {
+		t.Errorf("%v\n%s", err, d)
+	}
+	if m.Replays() || !(&Result{Divergences: want[1:]}).Replays() {
+		t.Error("only texts may differ in a campaign whose runs replay")
+	}
+}

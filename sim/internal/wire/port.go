@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -132,6 +133,10 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	}
 	call.client = client
 	c := p.cluster
+	if c.Callers != nil {
+		call.callers = make([]uintptr, 64)
+		call.callers = call.callers[:runtime.Callers(2, call.callers)]
+	}
 	if p.dead.Load() && call.lingers() {
 		return p.linger(call)
 	}

@@ -64,6 +64,8 @@ type Cluster struct {
 	// Unknown, when set, is told of requests to hosts that nobody has declared, on the goroutine that makes them. Clash
 	// names two patterns of which it cannot be said which one is meant; "" for none.
 	Unknown func(call *Call, clash string)
+	// Callers, when set, takes from where the requests were made, by the index of their event.
+	Callers map[int][]uintptr
 
 	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
 	server *apiserver.Server
@@ -144,6 +146,7 @@ type Call struct {
 	// subjectKey is key without what tells informers of one kind apart.
 	subjectKey string
 	event      int
+	callers    []uintptr
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action
@@ -384,6 +387,9 @@ func (c *Cluster) record(call *Call, resp *apiserver.Response) {
 		}
 	}
 	call.event = c.History.Add(e)
+	if c.Callers != nil {
+		c.Callers[call.event] = call.callers
+	}
 }
 
 func change(ch apiserver.Change, cluster string, s *sched.Scheduler) history.Change {

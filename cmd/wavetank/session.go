@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/story"
+)
+
+// clockLag is how far the times of files may be behind the clock.
+const clockLag = 100 * time.Millisecond
+
+// session makes the campaigns of one command.
+type session struct {
+	*options
+	tmp       string
+	binaries  int    // built so far
+	overlay   string // of exact mode; "" before somebody needs it
+	out, errs io.Writer
+}
+
+// made is what the campaigns of a package have come to.
+type made struct {
+	dir     string
+	results []*story.Result
+	failed  bool // a test failed
+}
+
+// campaigns builds the tests of a package and makes their campaigns.
+func (s *session) campaigns(ctx context.Context, p testPackage, exact bool) (made, error) {
+	binary := filepath.Join(s.tmp, fmt.Sprintf("%d.test", s.binaries))
+	s.binaries++
+	args := []string{"test", "-c", "-o", binary}
+	// One directory for each number of processes: shards of different divisions do not add up.
+	dir := fmt.Sprintf("%s-by-%d", strings.NewReplacer("/", "_", ".", "_").Replace(p.Path), s.procs)
+	if exact {
+		if err := s.makeOverlay(); err != nil {
+			return made{}, err
+		}
+		args, dir = append(args, "-overlay", s.overlay), dir+"-exact"
+	}
+	fmt.Fprintf(s.errs, "building the tests of %s\n", p.Path)
+	build := exec.CommandContext(ctx, "go", append(args, p.Path)...)
+	build.Stderr = s.errs
+	if err := build.Run(); err != nil {
+		return made{}, fmt.Errorf("the tests of %s do not build: %w", p.Path, err)
+	}
+	m, began := made{dir: filepath.Join(s.report, dir)}, time.Now()
+	output, err := s.fan(ctx, p, binary, m.dir, s.errs)
+	if err != nil {
+		m.failed = true
+		fmt.Fprint(s.out, output)
+	}
+	m.results, err = mergeDir(selection{since: began.Add(-clockLag), newest: true}, m.dir)
+	if err != nil && ctx.Err() == nil {
+		return m, err
+	}
+	if len(m.results) == 0 {
+		fmt.Fprintf(s.out, "%s: no campaign was begun: no test was chosen, or none of them could begin\n", p.Path)
+	}
+	return m, nil
+}
+
+func (s *session) makeOverlay() (err error) {
+	if s.overlay == "" {
+		s.overlay, err = overlay(filepath.Join(s.tmp, "overlay"))
+	}
+	return err
+}
+
+// exactlyIfNeeded makes the campaigns of a package again in exact mode if their runs differ now and
+// then. A property that the first campaigns broke stays broken.
+func (s *session) exactlyIfNeeded(ctx context.Context, p testPackage, first made) (made, error) {
+	differ := func(r *story.Result) bool { return !r.Replays() }
+	broke := func(r *story.Result) bool { return len(r.Findings) > 0 && !r.Explored }
+	if !slices.ContainsFunc(first.results, differ) {
+		return first, nil
+	}
+	if err := s.makeOverlay(); err != nil {
+		fmt.Fprintf(s.out, "%s: two runs of one choice sequence differ now and then, and exact mode cannot be had: %v\n",
+			p.Path, err)
+		return first, nil
+	}
+	summary(s.out, first.results)
+	fmt.Fprintf(s.out, "%s: two runs of one choice sequence differ now and then, so its campaigns are made again "+
+		"in exact mode; the results so far stay in %s\n", p.Path, relative(first.dir))
+	second, err := s.campaigns(ctx, p, true)
+	second.failed = second.failed || slices.ContainsFunc(first.results, broke)
+	return second, err
+}
