@@ -86,7 +86,7 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 			asked := &h.Since(e.Call)[0]
 			revision := asked.Revision
 			if asked.Verb == "list" {
-				revision = asked.Server
+				revision = revisionOfList(asked.Received)
 			}
 			w.learn(e.Actor(), asked.Ref, e.Index, revision)
 		}
@@ -99,6 +99,20 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 		}
 	}
 	return nil
+}
+
+// revisionOfList is the version of all that a list shows: each cluster counts its own, and a server may be behind.
+func revisionOfList(list []byte) int64 {
+	var l struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(list, &l) != nil {
+		return 0
+	}
+	revision, _ := strconv.ParseInt(l.Metadata.ResourceVersion, 10, 64)
+	return revision
 }
 
 func (w *writers) learn(who string, ref history.Ref, event int, revision int64) {

@@ -7,7 +7,7 @@ import "time"
 type Silence struct {
 	Call  *Call         // that failed, or whose stream the server ended
 	Since time.Duration // virtual time of it
-	Tried int           // how many events there were when the program tried in vain; 0 for a stream that ended
+	Tried int           // index of the event by which the program knew that it tried in vain; 0 for a stream that ended
 }
 
 // reflectors wait a minute at most: client-go's longest back-off is 30 s, and as much again of jitter (tools/cache,
@@ -37,7 +37,7 @@ func (c *Cluster) heard(call *Call, well bool) {
 		}
 	}
 	if !well {
-		c.silent(call, c.History.Len())
+		c.silent(call, c.History.Len()-1)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/watch"
+
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -228,6 +230,9 @@ func (c *Cluster) deliver(s *Stream) {
 	c.History.Add(e)
 	c.Sched.SetCurrent(cause)
 	s.body.write(data)
+	if f.Type == string(watch.Error) {
+		c.silent(s.Call, 0) // its reader closes it, and lists anew after a while
+	}
 	c.next(s)
 }
 
