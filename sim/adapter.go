@@ -42,6 +42,7 @@ func On(h Host) ExploreOption { return func(s *settings) { s.host = h } }
 //   - it ended with fewer than 20 runs, or before a Sometimes was reached;
 //   - a declared fault was never injected: at none of 200 opportunities or in none of 20 runs, or it had no opportunity;
 //   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
+//   - all requests of one sort of a process were refused: 100 of them;
 //   - no process was started in any run;
 //   - a controller cannot be observed;
 //   - something connected over TCP during a run, perhaps outside of it;
@@ -101,6 +102,9 @@ func (r Report) untried() (out []string) {
 	for _, o := range r.outcomes {
 		say(o.vain(r.Runs))
 	}
+	for _, o := range r.refused {
+		say(o.warning(r.Runs))
+	}
 	if !r.Complete && r.shards <= 1 && !testing.Short() {
 		for _, s := range r.unreached() {
 			say(s + ", and the time was up before all runs were made")
@@ -109,12 +113,13 @@ func (r Report) untried() (out []string) {
 	return out
 }
 
-// enoughRuns, enoughOpportunities and enoughReconciles are each evidence enough: for a fault that was never injected, and for a
-// process whose every reconcile failed.
+// enoughRuns, enoughOpportunities, enoughReconciles and enoughRequests are each evidence enough: for a fault that was never
+// injected, for a process whose every reconcile failed, and for one sort of request that never succeeded.
 const (
 	enoughRuns          = 20
 	enoughOpportunities = 200
 	enoughReconciles    = 10
+	enoughRequests      = 100
 )
 
 // Err is what [Check] would fail the test with; nil if it would pass.

@@ -132,6 +132,7 @@ type Report struct {
 	// Features is the number of different abstract states and (reconcile path, fault) pairs that were seen.
 	Features int
 	outcomes []outcomes
+	refused  []refused
 	unseen   []string // controllers that were not observed
 	strayed  bool     // something connected to the real network, perhaps not in a run
 	unheeded []unheeded
@@ -337,6 +338,9 @@ func (c *campaign) count(res *result) {
 	r.Virtual += res.virtual
 	for _, o := range res.outcomes {
 		r.outcomes = addOutcomes(r.outcomes, o)
+	}
+	for _, o := range res.refused {
+		r.refused = addRefused(r.refused, o)
 	}
 	for _, u := range res.unheeded {
 		r.unheeded = addUnheeded(r.unheeded, u)

@@ -77,6 +77,7 @@ type result struct {
 	faults     []FaultCount
 	sometimes  []Probe
 	outcomes   []outcomes
+	refused    []refused
 	unseen     []string // controllers that were not observed
 	strayed    bool     // something connected to the real network, perhaps not in the run
 	unheeded   []unheeded
@@ -137,6 +138,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	for _, o := range outcomesOf(r.history.Events) {
 		r.outcomes = addOutcomes(r.outcomes, o)
 	}
+	r.refused = refusedOf(r.history.Events)
 	r.reconciles, r.requests = r.history.Count(history.Handout), r.history.Count(history.Request)
 	return r
 }
