@@ -23,11 +23,11 @@ test: fmt vet tidy ## Everything that must hold before a change goes in.
 
 .PHONY: race
 race:
-	go test -race -cpu 1,2 -run '$(DETERMINISM)' ./sim
+	go test -race -timeout 30m -cpu 1,2 -run '$(DETERMINISM)' ./sim
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%:
-	cd $* && go vet ./... && go test -shuffle=on ./...
+	cd $* && go vet ./... && go test -timeout 30m -shuffle=on ./...
 
 .PHONY: upstream
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
