@@ -19,20 +19,24 @@ type refused struct {
 // refusedOf counts the requests of programs that were answered. That something is not found, is there already or has
 // changed meanwhile (404, 409) is an answer and no refusal.
 func refusedOf(events []history.Event) (out []refused) {
-	at := map[[2]string]int{}
+	type sort struct {
+		process, verb, sub, host string
+		of                       history.Ref
+	}
+	at := map[sort]int{}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != history.Request || e.Life == 0 || e.Code == 0 {
 			continue
 		}
-		r := refused{process: e.Process, what: sortOf(e), made: 1}
+		r := refused{made: 1}
 		if e.Code >= http.StatusBadRequest && e.Code != http.StatusNotFound && e.Code != http.StatusConflict {
 			r.failed, r.code = 1, e.Code
 		}
-		k := [2]string{r.process, r.what}
+		k := sort{e.Process, e.Verb, e.Sub, e.Host, history.Ref{Cluster: e.Ref.Cluster, Kind: e.Ref.Kind}}
 		if _, ok := at[k]; !ok {
 			at[k] = len(out)
-			out = append(out, refused{process: r.process, what: r.what})
+			out = append(out, refused{process: e.Process, what: sortOf(e)})
 		}
 		out[at[k]].add(r)
 	}

@@ -97,8 +97,8 @@ type informer struct {
 	originals
 
 	mu       sync.Mutex
-	handlers []*registration // that have not synced
-	over     bool            // with its incarnation
+	handlers []*registration
+	over     bool // with its incarnation
 }
 
 // HasSynced implements cache.SharedInformer.
