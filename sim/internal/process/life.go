@@ -42,6 +42,7 @@ type World struct {
 	longest   atomic.Int64 // see LongestWait
 	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
 	lives     []*Life
+	alive     []*Life       // room for flush, which is called at each quiet moment
 	served    int           // see Served
 	servedAt  time.Duration // see Served
 }
@@ -110,12 +111,8 @@ func (w *World) Find(name string) *Process {
 // that is done it passes held queue adds on, process by process, controller by controller. It reports whether any
 // goroutine can go on.
 func (w *World) flush() (woke bool) {
-	alive := make([]*Life, 0, len(w.lives))
-	for _, l := range w.lives {
-		if !l.Port.Dead() {
-			alive = append(alive, l)
-		}
-	}
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.lives...), func(l *Life) bool { return l.Port.Dead() })
+	alive := w.alive
 	if slices.ContainsFunc(alive, (*Life).nextTurn) {
 		return true
 	}
