@@ -27,21 +27,21 @@ const module = "github.com/wavetank/wavetank"
 // arrows are the packages of ours that a package's shipped code may import, by the longest prefix of its path. A
 // package may always import what is below itself.
 var arrows = map[string][]string{
-	"sim/history":          {},
-	"sim/story":            {"sim/history"},
-	"sim/property":         {"sim/history"},
+	"history":              {},
+	"story":                {"history"},
+	"sim/property":         {"history"},
 	"sim/internal/choice":  {},
 	"sim/internal/sched":   {"sim/internal/choice"},
-	"sim/internal/wire":    {"sim/internal/sched", "sim/history", "models"},
-	"sim/internal/process": {"sim/internal/sched", "sim/internal/wire", "sim/history", "models"},
-	"sim":                  {"models", "reports"},
-	"sim/simginkgo":        {"sim", "sim/history", "sim/story"},
-	"models":               {"sim/history", "models/apiserver", "models/actor"},
+	"sim/internal/wire":    {"sim/internal/sched", "history", "models"},
+	"sim/internal/process": {"sim/internal/sched", "sim/internal/wire", "history", "models"},
+	"sim":                  {"models", "reports", "history", "story"},
+	"sim/simginkgo":        {"sim", "history", "story"},
+	"models":               {"history", "models/apiserver", "models/actor"},
 	"controllers":          {"controllers/internal"}, // guests: they do not know that the house exists
 	"scenarios":            {"sim", "models", "controllers", "reports", "scenarios/internal"},
 	"fuzz":                 {"scenarios", "sim"},
-	"reports":              {"sim/history", "sim/story"},
-	"cmd":                  {"sim/history", "sim/story", "reports"},
+	"reports":              {"history", "story"},
+	"cmd":                  {"history", "story", "reports"},
 	"conformance":          {"models"},
 	"determinism":          {"sim", "models"},
 	"hack":                 {}, // tools of the Makefile
@@ -137,8 +137,8 @@ var heavy = []struct {
 	forbidden []string
 }{
 	{"./sim", []string{"github.com/onsi/", "helm.sh/", "k8s.io/kubernetes/", "github.com/charmbracelet/", "github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
-	{"./sim/history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
-	{"./sim/story", []string{"k8s.io/", "sigs.k8s.io/"}},
+	{"./history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
+	{"./story", []string{"k8s.io/", "sigs.k8s.io/"}},
 	{"./reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // FuzzStory feeds the story reader with any bytes: it must answer with a story or an error, and what it reads it must

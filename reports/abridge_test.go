@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // A body of megabytes, sent a thousand times, made a file of 500 MB and a page that no browser opens.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 //go:embed templates/*.html

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // Link is one arrow of a chain of causes, between two events by their indices. Why says what made From matter to To.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file is what machines that build and test read: JUnit's XML, and annotations in GitHub's log syntax. What is

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // card is one story on the catalogue page or the index.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // longestSequence is how many messages a sequence diagram has before only what led to the failure is drawn.

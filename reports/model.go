@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // This file turns a run into what the page's script draws: see web/src/model.ts, which has the same fields. Everything

@@ -9,8 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Run is one run as pages and texts show it. On file it is JSON, {"story": …, "file": …, "history": …}: the story as its

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 // The colours of a terminal, by what they stand for.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 // result is a campaign that found the stories of some runs, and did not reach one thing.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // The runs in testdata are real ones, of the promotion operator, as -sim.report wrote them.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file says which kept stories have lost their teeth: they hold, but the faults of which they tell no longer strike, as

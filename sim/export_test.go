@@ -5,7 +5,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Breaks tells whether the scenario breaks the story's property when the story's tape is played.

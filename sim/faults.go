@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 func TestStaleCacheTrailsByNoMoreThanItSays(t *testing.T) {

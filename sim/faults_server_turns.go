@@ -3,7 +3,7 @@ package sim
 import (
 	"encoding/json"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // settings are the -sim.* flags. Each has an environment twin, because a flag given to ./... fails in packages that do

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // shrinkEach is how many failing runs of one property are shrunk; what a campaign that keeps going finds after that is

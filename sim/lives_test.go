@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // lives returns the events of one kind about lives, as "kind process/life @time".

@@ -29,9 +29,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // misuse is one way to use the door wrongly.

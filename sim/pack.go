@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	shipped "github.com/wavetank/wavetank/sim/property"

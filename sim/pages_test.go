@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // With a directory for reports, a failure leaves its timeline there and names it; a replay of its story leaves one in

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // refused says what became of one sort of request of a process: a verb with a kind, or a method with a host.

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file keeps a campaign's result on disk while it runs, so that an interrupted campaign loses nothing and shards

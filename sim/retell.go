@@ -9,7 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/shell"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // This file plays stories that are on file: those that -sim.replay names, those that are kept for a test, and those that an

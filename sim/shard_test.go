@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's runs are the same.

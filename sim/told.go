@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // This file says how much a campaign that found nothing has tried: finding nothing proves nothing.

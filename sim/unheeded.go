@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // This file tells of objects that a real cluster would act upon, and nobody in this world does.

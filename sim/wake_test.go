@@ -12,10 +12,10 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // bell wakes a program, and may let it run before whatever rang it is over.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 func listCommand() *cobra.Command {

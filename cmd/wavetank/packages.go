@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // simPackage is the import path of the door; whose test binary links it has the -sim flags.

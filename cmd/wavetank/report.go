@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // formats are what a report can be, in the order of the help text.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // clockLag is how far the times of files may be behind the clock.

@@ -27,7 +27,7 @@ func TestPagesAreFresh(t *testing.T) {
 func TestIncompletePagesAreRefused(t *testing.T) {
 	for _, p := range []page{
 		{dir: "sim/property", names: []string{"NoSuchProperty"}},
-		{dir: "sim/history", names: []string{"Clock"}},
+		{dir: "history", names: []string{"Clock"}},
 		{dir: "sim/property", names: []string{"CrashSafe"}, tables: map[string]table{
 			"CrashSafe": {files: []string{"sim/property/state.go"}, name: "noSuchList"}}},
 	} {

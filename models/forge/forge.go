@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // The kinds of ledger entries that a forge makes.

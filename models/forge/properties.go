@@ -5,7 +5,7 @@ package forge
 import (
 	"fmt"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // OncePerRevision says that each promotion takes effect at most once: {pipeline uid, environment, revision}, and the

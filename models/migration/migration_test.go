@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/models/migration"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 func change(kind, name, annotations string) apiserver.Change {

@@ -21,8 +21,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // disruptions is the real controller of PodDisruptionBudgets, newDisruptionController of policy.go.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // disturbances are the choices of a story that bent the run: what switches a fault on for the run, or draws a value,

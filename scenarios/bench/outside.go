@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 const host = "office.example"

@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // property is what [sim.World.Always] and [sim.World.Eventually] take.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 const (

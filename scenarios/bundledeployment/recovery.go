@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // Recovers (S0-L3): so long after the last change from outside the deployment is installed. The time in which it is in hand, which is

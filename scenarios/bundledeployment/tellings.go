@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Telling is a scenario waiting for a setting and for faults.

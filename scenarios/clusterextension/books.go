@@ -17,9 +17,9 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // versionKey is on every object whose content belongs to one version.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // The sentences under which the properties are declared.

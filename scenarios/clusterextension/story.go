@@ -19,10 +19,10 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/migration"
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Operator is the name of the process that runs the operator, and Second that of another replica.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // point is where it was killed: before or after which of its writes.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Books is what has been read of one run's history.

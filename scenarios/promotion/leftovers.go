@@ -10,8 +10,8 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // at is the URL of a repository of the forge.

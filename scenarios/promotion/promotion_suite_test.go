@@ -18,7 +18,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/simginkgo"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 func TestPromotion(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // OncePerStay: a revision takes effect in an environment at most as often as the first environment came to run it. It

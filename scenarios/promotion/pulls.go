@@ -5,8 +5,8 @@ package promotion
 import (
 	"fmt"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // open are the pull requests of a pipeline's environment that somebody could merge.

@@ -3,8 +3,8 @@
 package promotion
 
 import (
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // CrashedMidPromotion: the process died after it had ordered a promotion and before the same pass wrote anything more.

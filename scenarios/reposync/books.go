@@ -14,8 +14,8 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Books are what one run's history says of RepoSyncs, of what they manage, and of their namespaces.

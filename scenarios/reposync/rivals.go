@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // write is one of those of a RepoSync.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // replacedIdle is what lastResort says: who has been replaced changes nothing any more.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 var full = flag.Bool("soak.full", false, "ten controllers with 1,000 objects each for ten hours, twice, instead of a small world")

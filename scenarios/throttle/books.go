@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // Books are what one run's history says of the objects and of the operator.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // The numbers of the schedule 1, 1, 2, 3, 5, 8, … 610 s: how often in its first part, and how seldom after.

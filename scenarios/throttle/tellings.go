@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // The sentences under which the properties are declared.

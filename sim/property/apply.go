@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // ApplyIsStable holds while nothing changes in a settled world when the user applies the same objects

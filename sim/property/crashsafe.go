@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // CrashSafe holds when a settled world is in the state that it would be in if nothing had gone

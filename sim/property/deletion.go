@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // NoStuckFinalizer holds while no object is kept by finalizers for longer than bound (virtual time) after its deletion was

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // What a sentence about differences shows at most.

@@ -3,7 +3,7 @@ package property
 import (
 	"fmt"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // AtMostOnce holds while no key of the ledger of effects has had an effect of the kind twice; ""

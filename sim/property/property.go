@@ -40,7 +40,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // judge is what a property does in one run. Either function may be nil.

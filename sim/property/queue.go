@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // BackoffSettled holds while a controller that keeps failing does so at the pace of its back-off: it makes one attempt

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // NoFutileRequeue holds while no key is requeued for ever without effect: not more than most times

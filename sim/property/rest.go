@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // Settles holds while no program under test changes anything later than within (virtual time) after the last

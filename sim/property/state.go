@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // ActionableStatus holds while the status of an object has named the root cause for at least share (0 to 1) of the virtual

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // base is a version of an object that the content of an update may have been read from.

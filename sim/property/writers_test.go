@@ -3,7 +3,7 @@ package property
 import (
 	"testing"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // NoLostUpdate remembers no more versions of an object the more there have been, and those that a reconcile under way may know.

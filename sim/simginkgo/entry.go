@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 // Entry is the value of the report entry "wavetank": what a campaign found, as JSON in --ginkgo.json-report and in the

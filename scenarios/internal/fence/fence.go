@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/wavetank/wavetank/sim/history"
+	"github.com/wavetank/wavetank/history"
 )
 
 // UntilKey is where a record says until when whoever has written it goes on: [github.com/wavetank/wavetank/controllers/internal/release.UntilKey],

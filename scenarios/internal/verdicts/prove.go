@@ -15,7 +15,7 @@ import (
 	differ "github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/sim/story"
+	"github.com/wavetank/wavetank/story"
 )
 
 var (

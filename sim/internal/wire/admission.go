@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 

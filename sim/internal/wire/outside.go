@@ -9,8 +9,8 @@ import (
 	"net/http/httptrace"
 	"reflect"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/history"
 )
 
 // serveOutside lets a model of the outside world answer, and keeps in the ledger the effects that

@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
