@@ -80,7 +80,7 @@ hold: ## The full cure under every fault, RUNS times (10000).
 
 .PHONY: soak
 soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
-	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./scenarios/soak -soak.full -sim.hang=10m
+	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./fuzz/endurance -soak.full -sim.hang=10m
 
 .PHONY: hold-random
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
@@ -95,7 +95,7 @@ CAP ?= 1000
 .PHONY: bench-search
 bench-search: ## What each strategy finds of the planted bugs, and how soon, from SEEDS (5) base seeds and in at most CAP (1000) runs: writes docs/search.md.
 	@mkdir -p docs
-	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./scenarios/bench -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
+	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
 STORY ?= *
 TOLD = $(sort $(dir $(shell grep -l '^func TestVerdicts' scenarios/$(STORY)/*_test.go)))

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"models":               {"history", "models/apiserver", "models/actor"},
 	"controllers":          {"controllers/internal"}, // guests: they do not know that the house exists
 	"scenarios":            {"sim", "models", "controllers", "reports", "scenarios/internal"},
-	"fuzz":                 {"scenarios", "sim"},
+	"fuzz":                 {"scenarios", "sim", "history", "story"},
 	"reports":              {"history", "story"},
 	"cmd":                  {"history", "story", "reports"},
 	"conformance":          {"models"},

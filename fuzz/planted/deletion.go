@@ -1,6 +1,6 @@
 // This file holds the bugs of those who come too late for a deletion, or clean up in the wrong order.
 
-package bench
+package planted
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file is what the operators of the bench have in common, so that each of them is only about its flaw.
 
-package bench
+package planted
 
 import (
 	"bytes"

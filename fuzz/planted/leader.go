@@ -1,6 +1,6 @@
 // This file holds the bugs of those who believe that they are the only one: replicas, old and new.
 
-package bench
+package planted
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // This file holds the bugs of those who give up, or go on, where an error told them not to.
 
-package bench
+package planted
 
 import (
 	"bytes"

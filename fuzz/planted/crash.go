@@ -1,6 +1,6 @@
 // This file holds the bugs of those who die, or are told to stop, between two writes.
 
-package bench
+package planted
 
 import (
 	"context"

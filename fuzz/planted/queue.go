@@ -1,6 +1,6 @@
 // This file holds the bugs of those who misread the work queue: what wakes them, and what does not.
 
-package bench
+package planted
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
-// Package soak is a long day in a large world: ten ordinary controllers that look after many objects each, a user who keeps
-// changing his mind, and every fault. No story is told here. It shows that the harness itself holds out: that a run of
-// that size ends in time, repeats, and needs no more memory the longer it lasts.
-package soak
+// Package endurance is a long day in a large world: ten ordinary controllers that look after many objects each, a user
+// who keeps changing his mind, and every fault. It shows that the harness itself holds out: a run of that size ends in
+// time, repeats, and needs no more memory the longer it lasts.
+package endurance
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // This file is the world outside the cluster: an office that sends mails and keeps accounts, and forgets nothing.
 
-package bench
+package planted
 
 import (
 	"net/http"

@@ -1,6 +1,6 @@
 // This file holds the bugs of those who believe their cache: it trails the server.
 
-package bench
+package planted
 
 import (
 	"fmt"

@@ -1,15 +1,14 @@
-// Package bench holds bugs that were planted on purpose, so that it can be measured what a search finds, how soon, and
-// how short it tells it.
+// Package planted holds bugs that were planted on purpose. They measure what a search finds, how soon, and how short
+// its stories are.
 //
-// Each bug is a small ordinary operator with one flaw and a cured twin that differs in a line or a few, a scenario, and
-// the property that the flaw breaks. Its depth is the least number of disturbances (a fault that strikes, a delay, an
-// answer that is not the dull one) that breaks it; that a fault is switched on for the run does not count. The table is
-// also what docs/search.md is made from.
+// Each bug is a small ordinary operator with one flaw, its fixed twin that differs in a line or a few, a scenario, and
+// the property that the flaw breaks. Its depth is the least number of choices other than the default that breaks the
+// property; that a fault is switched on for the run does not count. The table is also what docs/search.md is made from.
 //
 // Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges on its way, an
 // expired watch, a paused process that resumes as a zombie, a refused or mutating webhook, a revoked right, a namespace
 // that ends slowly.
-package bench
+package planted
 
 import (
 	"slices"

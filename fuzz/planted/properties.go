@@ -1,6 +1,6 @@
 // This file is how the bench reads a history: small questions that many of its properties ask.
 
-package bench
+package planted
 
 import (
 	"fmt"

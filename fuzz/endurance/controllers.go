@@ -1,4 +1,4 @@
-package soak
+package endurance
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type room struct {
 // rooms are two of each kind of controller; one controller has two replicas that elect.
 func rooms() (out []room) {
 	for _, k := range []kind{stamps{}, owners{}, mails{}, guards{}, clocks{}} {
-		plural := strings.TrimPrefix(fmt.Sprintf("%T", k), "soak.")
+		plural := strings.TrimPrefix(fmt.Sprintf("%T", k), "endurance.")
 		for i := range 2 {
 			r := room{fmt.Sprintf("%s-%d", plural, i), k, 1}
 			if r.name == "stamps-1" {

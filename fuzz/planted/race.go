@@ -1,6 +1,6 @@
 // This file holds the bugs of those who are not alone: two workers, another writer, a process that was not there yet.
 
-package bench
+package planted
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // This file holds the bugs of those who believe that what was not answered did not happen, and that what was asked once
 // arrives once.
 
-package bench
+package planted
 
 import (
 	"errors"

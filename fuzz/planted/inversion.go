@@ -1,7 +1,7 @@
 // This file holds the bugs of those who believe that what they see belongs together: events of two kinds, or a status
 // and its spec, or an object and its copy.
 
-package bench
+package planted
 
 import (
 	"errors"

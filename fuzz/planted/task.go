@@ -1,6 +1,6 @@
 // This file is the one kind of the bench that has a generation and a status: ConfigMaps have neither.
 
-package bench
+package planted
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
 // This file measures the search: every strategy on every planted bug, for several base seeds. make bench-search runs it
 // and keeps what it writes in docs/search.md. Without -search.write it is skipped, for it takes long.
 
-package bench
+package planted
 
 import (
 	"flag"

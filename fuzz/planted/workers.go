@@ -1,7 +1,7 @@
 // This file holds the bugs of workers of one controller that must come in an order: what they send looks alike, so only
 // who is told to be slow tells them apart.
 
-package bench
+package planted
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 // This file writes what was measured as docs/search.md, so that the page says what the numbers say and nothing else.
 
-package bench
+package planted
 
 import (
 	"fmt"
@@ -69,7 +69,7 @@ func (m *measured) page() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# What the search finds, and how soon\n")
-	say("This page is written by `make bench-search SEEDS=%d CAP=%d`; do not edit it. It measures every strategy but `storm`, which is for long runs, on the %d planted bugs of `scenarios/bench`.\n",
+	say("This page is written by `make bench-search SEEDS=%d CAP=%d`; do not edit it. It measures every strategy but `storm`, which is for long runs, on the %d planted bugs of `fuzz/planted`.\n",
 		*searchSeeds, *searchCap, len(m.bugs))
 	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s, in %v; seconds are of CPU time", *searchCommit, runtime.Version(), runtime.GOOS, runtime.GOARCH, machine(),
 		time.Now().UTC().Format(time.DateOnly), m.elapsed.Round(time.Second))

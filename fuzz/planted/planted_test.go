@@ -1,6 +1,6 @@
 // These tests keep the bench honest: every flaw is found, every cure holds, and a search that finds nothing is noticed.
 
-package bench
+package planted
 
 import (
 	"net/http"
