@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/wavetank/wavetank/sim/internal/shell"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // This file is what other test frameworks need in order to host campaigns: sim itself knows only package testing.
@@ -193,88 +191,8 @@ func Fail(site, message string) bool {
 	if onScenario() {
 		w.fail(v)
 	}
-	w.later(v)
+	w.failLater(v)
 	return true
-}
-
-// later ends a goroutine of the code under test, and the run at its next quiet moment.
-func (w *World) later(v *Verdict) {
-	w.soon(v)
-	runtime.Goexit()
-}
-
-// soon ends the run at its next quiet moment.
-func (w *World) soon(v *Verdict) {
-	w.blurted.CompareAndSwap(nil, v)
-	w.sched.Note("verdict "+v.Site+" "+v.Message, func() {
-		if w.foreign == nil {
-			w.foreign = v
-		}
-	})
-}
-
-// unknown ends the run when a program asks for a host that nobody has declared, or that two patterns fit equally well.
-func (w *World) unknown(c *wire.Call, clash string) {
-	u := c.Request.URL
-	sent := fmt.Sprintf("%s sent %s %s://%s%s", c.Port.Process, c.Request.Method, u.Scheme, u.Host, u.Path)
-	if clash != "" {
-		w.soon(misuse("%s, and the host fits %s, which are equally long; give w.External a longer pattern or the host %q itself", sent, clash, c.Host))
-		return
-	}
-	w.soon(misuse("%s, and the world has no host %q; before w.Start, declare a model of it with w.External(%q, handler), or with w.Cluster(%q) "+
-		"if it is an API server; w.External(%q, nil) says that there is no such host; names that are made at run time are given to w.External as a pattern, "+
-		"and Services to w.ExternalServices", sent, c.Host, c.Host, c.Host, c.Host))
-}
-
-// between ends the run when the world is asked to go on, by a call in words, in the middle of a step.
-func (w *World) between(call string) {
-	w.alive()
-	if w.sched.Granting() {
-		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in controller; the world goes on only "+
-			"when that step is over, so call it in the scenario, or let a process do it", call)
-	}
-}
-
-// mine ends the run when the world is used where it cannot be: on another goroutine than the scenario's, or inside a
-// property.
-func (w *World) mine() {
-	if !onScenario() {
-		w.later(&Verdict{Temper: "misuse", Message: "sim: a World was used on another goroutine than its scenario's (in a reconciler, or " +
-			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the other: call it on the scenario's own goroutine, without go"})
-	}
-	if w.judging {
-		w.misuse("a property may only read: its history, or the server through w.Client()")
-	}
-}
-
-// raise ends the run with what [Fail] was given on a goroutine of the code under test.
-func (w *World) raise() {
-	if w.foreign != nil && w.verdict == nil {
-		w.fail(w.foreign)
-	}
-}
-
-// GinkgoRecoverShouldIgnoreThisPanic keeps a deferred GinkgoRecover from taking the end of a run for a failed spec.
-func (stopRun) GinkgoRecoverShouldIgnoreThisPanic() {}
-
-// onScenario says whether the caller is on the goroutine that the scenario was called on, which is also the scheduling
-// goroutine: the only one that may end the run by a panic. The steps of built-in controllers have stacks of their own, on
-// which the scheduling goroutine waits. It is asked at every use of the world, so it looks at the
-// bottom of the stack first.
-func onScenario() bool {
-	var pcs [256]uintptr
-	for skip := 2; ; skip += len(pcs) {
-		n := runtime.Callers(skip, pcs[:])
-		for i := n - 1; i >= 0; i-- {
-			f := runtime.FuncForPC(pcs[i] - 1)
-			if f != nil && (strings.HasSuffix(f.Name(), "/sim.(*result).live") || strings.HasSuffix(f.Name(), "/wire.(*step).perform")) {
-				return true
-			}
-		}
-		if n < len(pcs) {
-			return false
-		}
-	}
 }
 
 // testHost is package testing as a host.

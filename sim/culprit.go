@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func culprit(a, b *history.History, at int) string {
 	switch {
 	case x.Process == wire.ServerName && y.Process == wire.ServerName: // what it sends is ours; what it is answered is not
 		return fmt.Sprintf("likely a map range or a random number in what the webhook at %s%s answers", x.Host, x.Path)
-	case x.Process == userName && y.Process == userName && (x.Kind == history.Request || y.Kind == history.Request):
+	case x.Process == user.Name && y.Process == user.Name && (x.Kind == history.Request || y.Kind == history.Request):
 		return "likely a map range, a random number or a variable that outlives runs, in the scenario itself: draw values with sim.Draw"
 	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
 		return fmt.Sprintf("likely a map range in what %s sends: the same request, and its body holds the same in another order", x.Actor())

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/wavetank/wavetank/sim/internal/bubble"
 )
 
 // This file finds out whether the test binary was built with the overlay of exact mode (wavetank overlay), of which nothing else tells. A
@@ -19,7 +21,7 @@ var overlayLookedFor sync.Once
 // findOverlay looks for the overlay, in a bubble of its own.
 func findOverlay(t *testing.T) {
 	overlayLookedFor.Do(func() {
-		_ = bubble(t, func(*testing.T) { exactly.Store(alike()) })
+		_ = bubble.Run(t, func(*testing.T) { exactly.Store(alike()) })
 	})
 }
 

@@ -218,3 +218,34 @@ func (c FaultCount) idle(runs int) string {
 	}
 	return fmt.Sprintf("fault %s was never injected in %d runs, at %d opportunities: make more runs", c.Fault, runs, c.Opportunities)
 }
+
+// Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle
+// heals them; after that they are on again.
+func (w *World) Inject(faults ...Fault) {
+	w.panicIfOver()
+	for _, declared := range faults {
+		f := declared.fresh()
+		c := f.core()
+		if strings.Contains(c.name, "(-") || strings.Contains(c.name, ", -") {
+			w.misuse("fault %s has a negative duration", f)
+		}
+		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
+			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
+		}
+		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
+			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
+		}
+		if c.unfit != "" {
+			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
+		}
+		if c.count.Fault == "" {
+			c.count.Fault = f.String()
+		}
+		c.eager = w.choices.Choose("fault "+f.String(), 3)
+		w.faults = append(w.faults, f)
+		if f, ok := f.(*pause); ok {
+			w.pauses = append(w.pauses, f)
+			w.sched.Held = w.held
+		}
+	}
+}

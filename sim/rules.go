@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -37,7 +38,7 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 
 // Arrive implements wire.Rules. The first fault that strikes wins.
 func (r rules) Arrive(c *wire.Call) wire.Ruling {
-	if c.Port.Process == userName {
+	if c.Port.Process == user.Name {
 		return wire.Ruling{}
 	}
 	var ruling wire.Ruling
@@ -57,7 +58,7 @@ func (r rules) Arrive(c *wire.Call) wire.Ruling {
 
 // Landed implements wire.Rules.
 func (r rules) Landed(c *wire.Call) wire.Ruling {
-	if c.Port.Process == userName {
+	if c.Port.Process == user.Name {
 		return wire.Ruling{}
 	}
 	for _, f := range r.w.faults {
@@ -91,7 +92,7 @@ func (r rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 
 // Fate implements wire.Rules.
 func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
-	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == userName {
+	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == user.Name {
 		return wire.Arrives
 	}
 	for _, fault := range r.w.faults {

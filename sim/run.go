@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -15,24 +13,19 @@ import (
 	"github.com/go-logr/logr/funcr"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/admission"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/models/garbage"
-	"github.com/wavetank/wavetank/models/namespace"
-	"github.com/wavetank/wavetank/models/protection"
-	"github.com/wavetank/wavetank/models/rbac"
+	"github.com/wavetank/wavetank/sim/internal/bubble"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/shell"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // Verdict is why a run failed.
 type Verdict struct {
-	// Temper is always, eventually, settles, expectation, panic, leak, nondeterminism, failed or misuse.
+	// Temper is always, eventually, settles, expectation, panic, leak, nondeterminism, failed or
+	// misuse.
 	Temper string
-	// Property is the sentence that broke; empty for the tempers from expectation on, which are about no property.
+	// Property is the sentence that broke; empty for the tempers from expectation on, which are
+	// about no property.
 	Property string
 	// Site is where the property was declared, as file:line.
 	Site string
@@ -50,7 +43,8 @@ func (v *Verdict) sentence() string {
 	return fmt.Sprintf("%s %q broke: %s", v.Temper, v.Property, v.Message)
 }
 
-// same says whether two verdicts are about the same failure: the property and where it stands, not the details.
+// same says whether two verdicts are about the same failure: the property and where it stands, not
+// the details.
 func (v *Verdict) same(o *Verdict) bool {
 	if v == nil || o == nil {
 		return v == o
@@ -103,9 +97,11 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 		source.OnlyTape()
 	}
 	latest.Store(&inProgress{source, r.history, process.Dials()})
+	underWay.Store(true)
+	defer underWay.Store(false)
 	failed := t.Failed()
 	var carried any // a panic of somebody else's that must be raised again outside
-	err := bubble(t, func(bt *testing.T) {
+	err := bubble.Run(t, func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -116,24 +112,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	if carried != nil {
 		panic(carried)
 	}
-	if left, ok := err.(*errLeft); ok {
-		err = left.but(r.ignored)
-	}
-	if w := current.Swap(nil); w != nil && err != nil { // the scenario never went on
-		r.verdict = w.blurted.Load()
-	}
-	if err == errFailed && r.verdict == nil {
-		r.verdict = &Verdict{Temper: failedTest, Message: whyFailed(shell.Races()), Step: r.steps, At: r.virtual}
-	} else if err != nil && r.verdict == nil {
-		r.verdict = &Verdict{Temper: "leak", Message: err.Error(), Step: r.steps, At: r.virtual}
-	}
-	if r.verdict == nil && t.Failed() && !failed {
-		r.verdict = &Verdict{Temper: failedTest, Step: r.steps, At: r.virtual, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
-			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
-	}
-	if r.verdict != nil && r.verdict.Message == endedInside && t.Failed() && !failed {
-		r.verdict.Temper = failedTest // t.Fatal has said its line, and would say it again in each run for shrinking
-	}
+	r.endOutside(err, t.Failed() && !failed)
 	r.log, r.tape = source.Log(), source.Tape()
 	for _, o := range outcomesOf(r.history.Events) {
 		r.outcomes = addOutcomes(r.outcomes, o)
@@ -143,60 +122,65 @@ func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings)
 	return r
 }
 
-// drain is the virtual time in which goroutines of dead lives may wake, find that their connection is gone, and end:
-// libraries that take no context poll for as long as they were told to, and time stops with the run.
+// endOutside adds to the verdict what is known when the bubble is over: its error, and whether the
+// run has failed the test itself.
+func (r *result) endOutside(err error, testFailed bool) {
+	if left, ok := err.(*bubble.LeftBehind); ok {
+		err = left.Except(r.ignored)
+	}
+	if w := current.Swap(nil); w != nil && err != nil { // the scenario never went on
+		r.verdict = w.reported.Load()
+	}
+	switch {
+	case r.verdict != nil && r.verdict.Message == endedInside && testFailed:
+		r.verdict.Temper = failedTest // t.Fatal has said its line, and would say it again in each run for shrinking
+	case r.verdict != nil:
+	case err == bubble.ErrFailed:
+		r.verdict = &Verdict{Temper: failedTest, Message: whyFailed(shell.Races()), Step: r.steps, At: r.virtual}
+	case err != nil:
+		r.verdict = &Verdict{Temper: "leak", Message: err.Error(), Step: r.steps, At: r.virtual}
+	case testFailed:
+		r.verdict = &Verdict{Temper: failedTest, Message: failedInside, Step: r.steps, At: r.virtual}
+	}
+}
+
+// drain is the virtual time in which goroutines of dead incarnations may wake, find that their
+// connection is gone, and end: libraries that take no context poll for as long as they were told
+// to, and time stops with the run.
 const drain = 10 * time.Minute
 
-// failedTest is the temper of a run in which somebody failed the test itself. A test cannot be made whole again, so no
-// second run of it can be told from the first.
+// failedTest is the kind of a run in which somebody failed the test itself. A test cannot be made
+// whole again, so no second run of it can be told from the first.
 const failedTest = "failed"
 
 // endedInside is the message of a run whose scenario did not return.
-const endedInside = "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); state what must hold with w.Always or w.Eventually"
+const endedInside = "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); " +
+	"state what must hold with w.Always or w.Eventually"
 
-// errFailed is how a bubble ends that package testing has failed: it looks for data races when the bubble is over.
-var errFailed = errors.New("the test was failed from inside the run")
+// failedInside is the message of a run that has failed the test and went on.
+const failedInside = "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
+	"w.Always or w.Eventually instead, which can be shrunk and replayed"
 
 // whyFailed says in words who may have failed a test from inside a run: package testing does not.
 func whyFailed(races bool) string {
-	ended := "t.Fatal or t.FailNow in a reconciler; state what must hold with w.Always or w.Eventually instead, which can be shrunk and replayed"
+	ended := "t.Fatal or t.FailNow in a reconciler; state what must hold with w.Always or w.Eventually instead, " +
+		"which can be shrunk and replayed"
 	if !races {
-		return errFailed.Error() + ", by " + ended
+		return bubble.ErrFailed.Error() + ", by " + ended
 	}
-	return errFailed.Error() + ": the race detector found a data race, and its report (WARNING: DATA RACE) stands above\n" +
-		"Look where its two stacks begin. If both do in modules that are not yours, as the paths tell, the race is in them and not in your code: " +
-		"controller-runtime v0.25 has one, in engageStopProcedure, if a lease is lost while a manager that was asked to stop waits in vain for its runnables. " +
-		"A process reports a race once, so the run is not shrunk. Where no report stands above, it was " + ended + "."
+	return bubble.ErrFailed.Error() + ": the race detector found a data race, and its report (WARNING: DATA RACE) " +
+		"stands above\nLook where its two stacks begin. If both do in modules that are not yours, as the paths " +
+		"tell, the race is in them and not in your code: controller-runtime v0.25 has one, in engageStopProcedure, " +
+		"if a lease is lost while a manager that was asked to stop waits in vain for its runnables. A process " +
+		"reports a race once, so the run is not shrunk. Where no report stands above, it was " + ended + "."
 }
 
-// bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
-// before its story is told.
-func bubble(t *testing.T, f func(*testing.T)) (err error) {
-	underWay.Store(true)
-	defer underWay.Store(false)
-	done := make(chan struct{})
-	finished := false
-	go func() {
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil {
-				err = &errLeft{why: v}
-			} else if !finished {
-				err = errFailed
-			}
-		}()
-		synctest.Test(t, f)
-		finished = true
-	}()
-	<-done
-	return err
-}
-
-// live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
+// live builds the world, runs the scenario and tears everything down. It is called inside the
+// bubble.
 func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Source, s settings, carried *any) {
 	var w *World
 	defer current.Store(nil)
-	normal := false
+	returned := false
 	defer func() {
 		v := recover()
 		if w == nil { // the oracle itself gave up
@@ -206,59 +190,67 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 			*carried = v
 			return
 		}
-		switch v := v.(type) {
-		case nil:
-			if !normal && w.verdict == nil {
-				w.verdict = &Verdict{Temper: "panic", Message: endedInside}
-			}
-		case stopRun:
-		case carry:
-			*carried = v.value
-		default:
-			if h, ok := s.host.(leaver); ok && h.Leaves(v) {
-				*carried = v
-				break
-			}
-			w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
-			if p := w.judged; p != nil {
-				w.verdict.Site = p.site
-				w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
-			}
-		}
-		if w.verdict != nil && w.verdict.Step == 0 { // a panic's
-			w.verdict.Step, w.verdict.At = w.sched.Steps(), w.sched.Now()
-		}
-		w.sched.SetFair(true)
-		w.cancel()
-		w.procs.Teardown(synctest.Wait)
-		w.over = true
-		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
-		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
-		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
-		for _, f := range w.faults {
-			r.faults = append(r.faults, f.core().count)
-		}
-		for _, p := range w.properties {
-			if p.temper == sometimes {
-				probe := Probe{Sentence: p.sentence, Site: p.site}
-				if p.reached {
-					probe.Reached = 1
-				}
-				r.sometimes = append(r.sometimes, probe)
-			}
-		}
+		*carried = w.recovered(v, returned)
+		w.tearDown()
+		r.collect(w)
 		time.Sleep(drain)
 	}()
 	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
 	w = newWorld(source, r.history, s)
 	current.Store(w)
 	scenario(w)
-	w.lookInCaches()
-	w.endings()
-	w.judge(always)
-	w.judge(sometimes)
-	w.unasked()
-	normal = true
+	w.inspectCaches()
+	w.failIfReported()
+	w.judgeAll(always)
+	w.judgeAll(sometimes)
+	w.refuseUnjudged()
+	returned = true
+}
+
+// recovered takes the panic with which the scenario ended into the verdict. It returns a panic that
+// belongs to somebody outside.
+func (w *World) recovered(v any, returned bool) (carried any) {
+	switch v := v.(type) {
+	case nil:
+		if !returned && w.verdict == nil {
+			w.verdict = &Verdict{Temper: "panic", Message: endedInside}
+		}
+	case stopRun:
+	case carry:
+		carried = v.value
+	default:
+		if h, ok := w.settings.host.(leaver); ok && h.Leaves(v) {
+			return v
+		}
+		w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
+		if p := w.judge.current; p != nil {
+			w.verdict.Site = p.site
+			w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
+		}
+	}
+	return carried
+}
+
+// tearDown ends all processes.
+func (w *World) tearDown() {
+	if w.verdict != nil && w.verdict.Step == 0 { // a panic's
+		w.verdict.Step, w.verdict.At = w.sched.Steps(), w.sched.Now()
+	}
+	w.sched.SetFair(true)
+	w.cancel()
+	w.procs.Teardown(synctest.Wait)
+	w.over = true
+}
+
+// collect takes the result from a world that was torn down.
+func (r *result) collect(w *World) {
+	r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
+	r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.window.outcomes, w.programs.ignored, w.procs.Unseen()
+	r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
+	for _, f := range w.faults {
+		r.faults = append(r.faults, f.core().count)
+	}
+	r.sometimes = w.judge.probes()
 }
 
 // carry is a panic that belongs to somebody outside, for example to rapid.
@@ -267,38 +259,40 @@ type carry struct{ value any }
 // leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
 type leaver interface{ Leaves(panicked any) bool }
 
-func newWorld(source *choice.Source, h *history.History, s settings) *World {
-	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness(), unready: map[*process.Process]unready{}}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.sched = sched.New(source)
-	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
-	server.SetAuthorizer(rbac.New(server))
-	server.SetAdmission(admission.New(server))
-	w.wire = wire.New(w.sched, h, server)
-	w.wire.Rules = rules{w}
-	if s.callers && s.window == 0 {
-		w.wire.Callers = map[int][]uintptr{}
-	}
-	w.procs = process.New(w.sched, h, w.wire, runLog())
-	w.procs.OnHandout = w.handout
-	w.procs.OnExit = w.onExit
-	w.procs.OnDial = dialled
-	w.sched.Granted = w.granted
-	w.sched.Progress = &beat
-	w.wire.Committed = w.observe
-	w.wire.Unknown = w.unknown
-	w.user = newUserClient(w, wire.APIHost, server)
-	w.Builtin(namespace.New())
-	w.Builtin(garbage.New())
-	w.Builtin(protection.New()...)
-	return w
-}
-
 // runLog is where controllers under test log: nowhere, unless somebody wants to read it.
 func runLog() logr.Logger {
 	if !flags.log {
 		return logr.Discard()
 	}
+	// Times are those of the bubble's clock, which begins at midnight.
 	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) },
-		funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"}) // of the bubble's clock, which begins at midnight
+		funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"})
+}
+
+// undisturbed is the run that the others of a campaign are compared with, once somebody has asked
+// for it.
+type undisturbed struct{ history *history.History }
+
+// execute makes one run. When its scenario compares with the undisturbed run for the first time,
+// that one is made, and the run is repeated from its choices. A run that has connected to the real
+// network has failed.
+func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+	dials := process.Dials()
+	r := compared(t, scenario, oracle, s)
+	if process.Dials() != dials && (r.verdict == nil || r.verdict.Temper != "misuse") {
+		r.connected(t, scenario, s)
+	}
+	return r
+}
+
+func compared(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+	if s.undisturbed == nil {
+		s.undisturbed = &undisturbed{}
+	}
+	r := once(t, scenario, oracle, s)
+	if !r.compares || s.undisturbed.history != nil {
+		return r
+	}
+	s.undisturbed.history = once(t, scenario, choice.Play(nil), s).history
+	return once(t, scenario, choice.Play(r.tape), s)
 }

@@ -5,41 +5,45 @@ import (
 	"time"
 )
 
-// shortestWindow is how far properties of the default pack look back.
+// shortestWindow is how far default properties look back.
 const shortestWindow = time.Minute
 
-// forget lets go of the record before the window. It waits until the window has passed once more, so that each event is
-// moved once.
+// window is what a run with sim.Window knows of the record that it has let go.
+type window struct {
+	kept     time.Duration // since when the record is kept
+	outcomes []outcomes    // of reconciles that are no longer kept
+	compared int           // events that were compared with the first run of a doubled one
+}
+
+// forget lets go of the record before the window. It waits until the window has passed once more,
+// so that each event is moved once.
 func (w *World) forget() {
-	window := w.settings.window
-	if window == 0 || w.sched.Now() < w.kept+2*window {
+	size := w.settings.window
+	if size == 0 || w.sched.Now() < w.window.kept+2*size {
 		return
 	}
-	for _, p := range append(w.pack[:len(w.pack):len(w.pack)], w.properties...) {
-		if p.temper == eventually { // takes in what is about to go
-			w.judging, w.judged = true, p
-			_ = p.holds(w.history)
-		}
-	}
-	w.judging, w.judged = false, nil
-	w.likeTwin()
-	w.kept = w.sched.Now() - window
+	w.judge.readBefore(w.history)
+	w.compareWithFirst()
+	w.window.kept = w.sched.Now() - size
 	events := w.history.Events
-	w.history.Forget(w.kept)
+	w.history.Forget(w.window.kept)
 	for _, o := range outcomesOf(events[:len(events)-len(w.history.Events)]) {
-		w.outcomes = addOutcomes(w.outcomes, o)
+		w.window.outcomes = addOutcomes(w.window.outcomes, o)
 	}
-	w.wire.Trim(window)
+	w.wire.Trim(size)
 	w.procs.Reap(w.sched.Quiesce)
 }
 
-// likeTwin ends the second run of a doubled one at the first event that is not as in the first run.
-func (w *World) likeTwin() {
-	if w.settings.twin == nil {
+// compareWithFirst ends the second run of a doubled one at the first event that is not as in the
+// first run.
+func (w *World) compareWithFirst() {
+	first := w.settings.twin
+	if first == nil {
 		return
 	}
-	if at := w.history.Departs(w.compared, w.settings.twin); at >= 0 {
-		w.fail(&Verdict{Temper: "nondeterminism", Message: fmt.Sprintf("event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
+	if at := w.history.Departs(w.window.compared, first); at >= 0 {
+		w.fail(&Verdict{Temper: "nondeterminism", Message: fmt.Sprintf(
+			"event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
 	}
-	w.compared = w.history.Len()
+	w.window.compared = w.history.Len()
 }

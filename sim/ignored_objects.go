@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/user"
 )
 
 // This file tells of objects that a real cluster would act upon, and nobody in this world does.
@@ -45,7 +46,7 @@ const models = "github.com/wavetank/wavetank/models/"
 // forgets, nobody knows what was watched.
 func (w *World) unheeded() (out []unheeded) {
 	var have []string
-	for _, b := range w.builtins {
+	for _, b := range w.builtins.all {
 		t := reflect.TypeOf(b.actor)
 		for t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -65,7 +66,7 @@ func (w *World) unheeded() (out []unheeded) {
 			continue
 		}
 		of := history.Ref{Cluster: e.Ref.Cluster, Group: e.Ref.Group, Kind: e.Ref.Kind}
-		if e.Verb == "watch" || e.Verb == "list" && e.Process != userName || e.Sub != "" { // a scenario may write a status itself
+		if e.Verb == "watch" || e.Verb == "list" && e.Process != user.Name || e.Sub != "" { // a scenario may write a status itself
 			if _, ok := heeds[of]; ok {
 				watched[of] = true
 			}

@@ -1,0 +1,70 @@
+package user
+
+import (
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim/internal/definitions"
+)
+
+// Applied is an object that the scenario has applied and not removed since.
+type Applied struct {
+	Object     client.Object
+	ServerSide bool
+	// Event is how many events the history had when the object was applied.
+	Event int
+
+	id string
+}
+
+// Applied lists the objects that were applied last, in the order in which they were applied first.
+func (u *Client) Applied() []Applied { return slices.Clone(u.applied) }
+
+// Remember records that an object was applied.
+func (u *Client) Remember(obj client.Object, serverSide bool, event int) {
+	a := Applied{obj.DeepCopyObject().(client.Object), serverSide, event, u.id(obj)}
+	if i := slices.IndexFunc(u.applied, func(have Applied) bool { return have.id == a.id }); i >= 0 {
+		u.applied[i] = a
+		return
+	}
+	u.applied = append(u.applied, a)
+}
+
+// Forget records that an object was removed.
+func (u *Client) Forget(obj client.Object) {
+	id := u.id(obj)
+	u.applied = slices.DeleteFunc(u.applied, func(a Applied) bool { return a.id == id })
+}
+
+// id is an object's group, kind and name; "" if no scheme knows the object.
+func (u *Client) id(obj client.Object) string {
+	gvk, err := u.GroupVersionKindFor(obj)
+	if err != nil {
+		return ""
+	}
+	return gvk.GroupKind().String() + " " + client.ObjectKeyFromObject(obj).String()
+}
+
+// Declare records that a definition was given to the cluster.
+func (u *Client) Declare(d definitions.Definition) { u.declared[d.Key()] = d }
+
+// DeclareApplied records an applied object if it is a definition. A definition that means the same
+// keeps the file that it came from.
+func (u *Client) DeclareApplied(obj client.Object) {
+	if !definitions.IsDefinition(obj) {
+		return
+	}
+	d := definitions.Definition{From: "an object given to w.Apply", Object: obj}
+	if was, ok := u.declared[d.Key()]; ok && was.Same(d) {
+		return
+	}
+	d.Object = obj.DeepCopyObject().(client.Object)
+	u.Declare(d)
+}
+
+// Declared is the definition of a key that was given to the cluster.
+func (u *Client) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
+	d, ok = u.declared[key]
+	return d, ok
+}
