@@ -7,7 +7,9 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // Fault is something that a controller may experience. A scenario declares faults with [World.Inject]; where and when
@@ -44,18 +46,15 @@ func Named(name string) Scope { return func(s *scope) { s.name = name } }
 // has not failed before; after that it waits for 10 s, 20 s and so on.
 func AtOnce() Scope { return func(s *scope) { s.atOnce = true } }
 
-// scopeWords are before what narrows a fault: its process, kind, verb and name, and AtOnce.
-var scopeWords = [...]string{" in ", " of ", " on ", " named ", " at once"}
-
 // String follows the name of a fault.
 func (s *scope) String() (out string) {
 	for i, value := range []string{s.process, s.kind, s.verb, s.name} {
 		if value != "" {
-			out += scopeWords[i] + value
+			out += run.ScopeWords[i] + value
 		}
 	}
 	if s.atOnce {
-		out += scopeWords[len(scopeWords)-1]
+		out += run.ScopeWords[len(run.ScopeWords)-1]
 	}
 	return out
 }
@@ -82,7 +81,7 @@ type fault struct {
 	// eager is chosen once per run: 0 off, 1 rare, 2 often. So every run has its own mixture of faults, and shrinking
 	// drops a whole fault by one choice.
 	eager int
-	count FaultCount
+	count result.FaultCount
 	unmet int    // injections of this run whose effect has not been observed
 	unfit string // the scope that it was given and does not take
 }
@@ -171,20 +170,6 @@ func (f *fault) String() string {
 	return f.name + f.scope.String()
 }
 
-// FaultCount says what became of a declared fault, over all runs of a campaign.
-type FaultCount struct {
-	Fault string
-	// Opportunities counts the points of the runs at which the fault could have been injected: a request that it may
-	// fail, an event that it may delay. What is outside its scope is none.
-	Opportunities int
-	// Injected counts those of the opportunities at which choices did inject it.
-	Injected int
-	// Observed counts those of the injections whose effect was observed before the run ended: a request got the injected
-	// answer, a reconcile began with the stale cache, the next incarnation reconciled after a crash. However many
-	// requests one injection fails, it counts once; so Observed is at most Injected.
-	Observed int
-}
-
 // strikes asks whether the fault strikes at a point, and how (0 is not at all). rare and often are the odds, one in so
 // many, of the two degrees of eagerness.
 func (f *fault) strikes(w *World, where string, n, rare, often int) int {
@@ -205,16 +190,4 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 		f.unmet++
 	}
 	return v
-}
-
-// idle says, in a sentence, that a fault was never injected in a campaign and why that may be; "" if it did, or if there is too
-// little evidence.
-func (c FaultCount) idle(runs int) string {
-	switch {
-	case c.Injected > 0, c.Opportunities > 0 && c.Opportunities < enoughOpportunities && runs < enoughRuns:
-		return ""
-	case c.Opportunities == 0:
-		return fmt.Sprintf("fault %s had no opportunity in %d runs: look at its scope, or do not declare it", c.Fault, runs)
-	}
-	return fmt.Sprintf("fault %s was never injected in %d runs, at %d opportunities: make more runs", c.Fault, runs, c.Opportunities)
 }

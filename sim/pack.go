@@ -2,13 +2,11 @@ package sim
 
 import (
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/process"
 	shipped "github.com/wavetank/wavetank/sim/property"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // settles is the property of the default pack that [World.Settle] judges by itself, and worldSettles its sentence.
@@ -16,15 +14,15 @@ const settles, worldSettles = "settles", "the world settles"
 
 // defaultPack are the properties that every run is judged by without being asked, see [World.Without].
 func defaultPack() []*property {
-	pack := func(t temper, sentence string, holds func(*history.History) error) *property {
-		return &property{temper: t, sentence: sentence, site: "the default pack", holds: holds}
+	pack := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
+		return &property{kind: k, sentence: sentence, site: "the default pack", holds: holds}
 	}
 	return []*property{
-		pack(always, "no panic", shipped.NoPanic()),
-		pack(always, "cache untouched", shipped.CacheUntouched()),
-		pack(always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
-		pack(eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
-		pack(always, "apply is stable", shipped.ApplyIsStable()),
+		pack(result.Always, "no panic", shipped.NoPanic()),
+		pack(result.Always, "cache untouched", shipped.CacheUntouched()),
+		pack(result.Always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
+		pack(result.Eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
+		pack(result.Always, "apply is stable", shipped.ApplyIsStable()),
 	}
 }
 
@@ -62,40 +60,14 @@ func (w *World) Without(names ...string) {
 // made once per campaign, for property.CrashSafe to compare with; in that run itself it is the run's own history.
 func (w *World) Undisturbed() *history.History {
 	w.alive()
-	if w.settings.window > 0 {
+	if w.settings.Window > 0 {
 		w.misuse("w.Undisturbed: with sim.Window no run keeps the whole record that another could be compared with")
 	}
 	w.compares = true
-	if h := w.settings.undisturbed; h != nil && h.history != nil {
-		return h.history
+	if w.undisturbed != nil {
+		return w.undisturbed
 	}
 	return w.history
-}
-
-// undisturbed is the run that the others of a campaign are compared with, once somebody has asked for it.
-type undisturbed struct{ history *history.History }
-
-// execute makes one run. When its scenario compares with the undisturbed run for the first time, that one is made, and
-// the run is repeated from its tape. A run that has connected to the real network has failed.
-func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
-	dials := process.Dials()
-	r := compared(t, scenario, oracle, s)
-	if process.Dials() != dials && (r.verdict == nil || r.verdict.Temper != "misuse") {
-		r.connected(t, scenario, s)
-	}
-	return r
-}
-
-func compared(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
-	if s.undisturbed == nil {
-		s.undisturbed = &undisturbed{}
-	}
-	r := once(t, scenario, oracle, s)
-	if !r.compares || s.undisturbed.history != nil {
-		return r
-	}
-	s.undisturbed.history = once(t, scenario, choice.Play(nil), s).history
-	return once(t, scenario, choice.Play(r.tape), s)
 }
 
 // lookInCaches has the history told of cached objects that were changed in place.

@@ -6,19 +6,11 @@ import (
 	"runtime"
 
 	"github.com/wavetank/wavetank/history"
-)
-
-// temper is when a property is judged.
-type temper string
-
-const (
-	always     temper = "always"
-	eventually temper = "eventually"
-	sometimes  temper = "sometimes"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 type property struct {
-	temper   temper
+	kind     result.Kind
 	sentence string
 	site     string // file:line of the declaration
 	holds    func(*history.History) error
@@ -29,19 +21,19 @@ type property struct {
 
 // Always declares that holds must return nil after every step. The sentence is the property's name.
 func (w *World) Always(sentence string, holds func(*history.History) error) {
-	w.declare(&property{temper: always, sentence: sentence, holds: holds})
+	w.declare(&property{kind: result.Always, sentence: sentence, holds: holds})
 }
 
 // Eventually declares that holds must return nil whenever the world has settled or, where the property "settles" is switched
 // off, Settle gives up waiting. It is judged by [World.Settle] alone, so a scenario that never settles afterwards is refused: it could not fail.
 func (w *World) Eventually(sentence string, holds func(*history.History) error) {
-	w.declare(&property{temper: eventually, sentence: sentence, holds: holds})
+	w.declare(&property{kind: result.Eventually, sentence: sentence, holds: holds})
 }
 
 // Sometimes declares that happened must be true at the end of a stretch or run at least once in a campaign. A campaign in which it
 // never was fails: the scenario did not explore what it says it does.
 func (w *World) Sometimes(sentence string, happened func(*history.History) bool) {
-	w.declare(&property{temper: sometimes, sentence: sentence, happened: happened})
+	w.declare(&property{kind: result.Sometimes, sentence: sentence, happened: happened})
 }
 
 func (w *World) declare(p *property) {
@@ -59,28 +51,28 @@ func (w *World) declare(p *property) {
 	w.properties = append(w.properties, p)
 }
 
-// judge checks the properties of one temper and ends the run at the first that does not hold.
-func (w *World) judge(t temper) {
+// judge checks the properties of one kind and ends the run at the first that does not hold.
+func (w *World) judge(k result.Kind) {
 	w.judging = true
 	defer func() { w.judging = false }()
-	w.judgeAll(t, w.properties)
-	w.judgeAll(t, w.pack)
-	w.judged = nil // after a panic it stays set, and the verdict names the property
+	w.judgeAll(k, w.properties)
+	w.judgeAll(k, w.pack)
+	w.judged = nil // after a panic it stays set, and the ending names the property
 }
 
-func (w *World) judgeAll(t temper, properties []*property) {
+func (w *World) judgeAll(k result.Kind, properties []*property) {
 	for _, p := range properties {
-		if p.temper != t {
+		if p.kind != k {
 			continue
 		}
 		w.judged, p.asked = p, true
-		if t == sometimes {
+		if k == result.Sometimes {
 			p.reached = p.reached || p.happened(w.history)
 			continue
 		}
 		if err := p.holds(w.history); err != nil {
 			w.judging = false
-			w.fail(&Verdict{Temper: string(t), Property: p.sentence, Site: p.site, Message: err.Error()})
+			w.fail(&result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()})
 		}
 	}
 }
@@ -88,7 +80,7 @@ func (w *World) judgeAll(t temper, properties []*property) {
 // unasked is for properties that nobody could break.
 func (w *World) unasked() {
 	for _, p := range w.properties {
-		if p.temper == eventually && !p.asked {
+		if p.kind == result.Eventually && !p.asked {
 			w.misuse("w.Eventually(%q) was never judged, because the scenario did not settle after it: call w.Settle, or say with w.Always by when it must hold", p.sentence)
 		}
 	}

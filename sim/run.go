@@ -4,15 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/admission"
@@ -23,133 +18,125 @@ import (
 	"github.com/wavetank/wavetank/models/rbac"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/shell"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
-// Verdict is why a run failed.
-type Verdict struct {
-	// Temper is always, eventually, settles, expectation, panic, leak, nondeterminism, failed or misuse.
-	Temper string
-	// Property is the sentence that broke; empty for the tempers from expectation on, which are about no property.
-	Property string
-	// Site is where the property was declared, as file:line.
-	Site string
-	// Message says what was the matter.
-	Message string
-	// Step and At are when it was noticed.
-	Step int
-	At   history.Time
+// runner makes the runs of one scenario.
+type runner struct {
+	scenario func(*World)
+	// undisturbed is the record of the run on the default schedule, once a run has compared itself with it.
+	undisturbed *history.History
 }
 
-func (v *Verdict) sentence() string {
-	if v.Property == "" {
-		return v.Temper + ": " + v.Message
+// runnerOf is the runner of a scenario; nil if there is none.
+func runnerOf(scenario func(*World)) run.Runner {
+	if scenario == nil {
+		return nil
 	}
-	return fmt.Sprintf("%s %q broke: %s", v.Temper, v.Property, v.Message)
+	return (&runner{scenario: scenario}).run
 }
 
-// same says whether two verdicts are about the same failure: the property and where it stands, not the details.
-func (v *Verdict) same(o *Verdict) bool {
-	if v == nil || o == nil {
-		return v == o
+// run makes one run. When its scenario compares with the undisturbed run for the first time, that one is made, and the
+// run is repeated from its choices. A run that has connected to the real network has failed.
+func (r *runner) run(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+	if s.Monitor == nil {
+		s.Monitor = &run.Monitor{}
 	}
-	return v.Temper == o.Temper && v.Property == o.Property && v.Site == o.Site &&
-		(v.Property != "" || v.Temper == expectation || firstLine(v.Message) == firstLine(o.Message))
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return s
-}
-
-// result is one run.
-type result struct {
-	verdict    *Verdict
-	history    *history.History
-	log        []choice.Answer
-	tape       choice.Tape
-	steps      int
-	reconciles int
-	requests   int
-	virtual    time.Duration
-	faults     []FaultCount
-	sometimes  []Probe
-	outcomes   []outcomes
-	refused    []refused
-	unseen     []string // controllers that were not observed
-	strayed    bool     // something connected to the real network, perhaps not in the run
-	unheeded   []unheeded
-	processes  int               // that were started
-	callers    map[int][]uintptr // of requests, by event
-	compares   bool              // with the undisturbed run
-	ignored    []string          // functions whose goroutines may be left behind
-}
-
-// Probe says whether a Sometimes was ever true.
-type Probe struct {
-	Sentence string
-	Site     string
-	Reached  int // runs in which it was
-}
-
-// once is one run: the scenario, in a bubble of its own, with every choice answered by the oracle.
-func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
-	r := &result{history: &history.History{}}
-	source := choice.New(oracle)
-	if s.window > 0 {
-		r.history = history.Forgetful()
-		source.OnlyTape()
+	dials := process.Dials()
+	res := r.compared(t, o, s)
+	if process.Dials() != dials && res.Ending.Kind != result.Misuse {
+		r.connected(t, res, s)
 	}
-	latest.Store(&inProgress{source, r.history, process.Dials()})
+	return res
+}
+
+func (r *runner) compared(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+	res, compares := r.once(t, o, s)
+	if !compares || r.undisturbed != nil {
+		return res
+	}
+	undisturbed, _ := r.once(t, choice.Play(nil), s)
+	r.undisturbed = undisturbed.History
+	res, _ = r.once(t, choice.Play(res.Tape), s)
+	return res
+}
+
+// execution is a run while it is made.
+type execution struct {
+	*run.Result
+	world    *World
+	settings run.Settings
+	source   *choice.Source
+	compares bool     // with the undisturbed run
+	ignored  []string // functions whose goroutines may be left behind
+	carried  any      // a panic of somebody else's that must be raised again outside
+}
+
+// once is one run: the scenario, in a bubble of its own, with every choice answered by the oracle. It says whether the
+// scenario compares with the undisturbed run.
+func (r *runner) once(t *testing.T, o choice.Oracle, s run.Settings) (res *run.Result, compares bool) {
+	x := &execution{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o)}
+	if s.Window > 0 {
+		x.History = history.Forgetful()
+		x.source.OnlyTape()
+	}
+	s.Monitor.Latest.Store(&run.InProgress{Choices: x.source, History: x.History, Dials: process.Dials()})
 	failed := t.Failed()
-	var carried any // a panic of somebody else's that must be raised again outside
-	err := bubble(t, func(bt *testing.T) {
+	err := bubble(t, s.Monitor, func(bt *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			r.live(bt, scenario, source, s, &carried)
+			run.Scenario(func() { r.live(bt, x) })
 		}()
 		<-done
 	})
-	if carried != nil {
-		panic(carried)
+	if x.carried != nil {
+		panic(x.carried)
 	}
 	if left, ok := err.(*errLeft); ok {
-		err = left.but(r.ignored)
+		err = left.but(x.ignored)
 	}
+	x.judgeBubble(err, t.Failed() && !failed)
+	x.Log, x.Tape = x.source.Log(), x.source.Tape()
+	for _, o := range run.OutcomesOf(x.History.Events) {
+		x.Outcomes = run.AddOutcomes(x.Outcomes, o)
+	}
+	x.Refused = run.RefusedOf(x.History.Events)
+	x.Reconciles, x.Requests = x.History.Count(history.Handout), x.History.Count(history.Request)
+	return x.Result, x.compares
+}
+
+// judgeBubble fails a run for how its bubble ended, or because the test was failed meanwhile.
+func (x *execution) judgeBubble(err error, testFailed bool) {
+	e := &x.Ending
 	if w := current.Swap(nil); w != nil && err != nil { // the scenario never went on
-		r.verdict = w.blurted.Load()
+		*e = result.Ending{}
+		if v := w.blurted.Load(); v != nil {
+			*e = *v
+		}
 	}
-	if err == errFailed && r.verdict == nil {
-		r.verdict = &Verdict{Temper: failedTest, Message: whyFailed(shell.Races()), Step: r.steps, At: r.virtual}
-	} else if err != nil && r.verdict == nil {
-		r.verdict = &Verdict{Temper: "leak", Message: err.Error(), Step: r.steps, At: r.virtual}
+	switch {
+	case e.Failed():
+	case err == errFailed:
+		*e = result.Ending{Kind: result.TestFailed, Message: whyFailed(shell.Races()), Step: x.Steps, At: x.Virtual}
+	case err != nil:
+		*e = result.Ending{Kind: result.Leak, Message: err.Error(), Step: x.Steps, At: x.Virtual}
+	case testFailed:
+		*e = result.Ending{Kind: result.TestFailed, Step: x.Steps, At: x.Virtual, Message: "the test was failed from inside the run, by t.Error or t.Fail; " +
+			"state what must hold with w.Always or w.Eventually instead, which can be shrunk and replayed"}
 	}
-	if r.verdict == nil && t.Failed() && !failed {
-		r.verdict = &Verdict{Temper: failedTest, Step: r.steps, At: r.virtual, Message: "the test was failed from inside the run, by t.Error or t.Fail; state what must hold with " +
-			"w.Always or w.Eventually instead, which can be shrunk and replayed"}
+	if e.Message == endedInside && testFailed {
+		e.Kind = result.TestFailed // t.Fatal has said its line, and would say it again in each run for shrinking
 	}
-	if r.verdict != nil && r.verdict.Message == endedInside && t.Failed() && !failed {
-		r.verdict.Temper = failedTest // t.Fatal has said its line, and would say it again in each run for shrinking
-	}
-	r.log, r.tape = source.Log(), source.Tape()
-	for _, o := range outcomesOf(r.history.Events) {
-		r.outcomes = addOutcomes(r.outcomes, o)
-	}
-	r.refused = refusedOf(r.history.Events)
-	r.reconciles, r.requests = r.history.Count(history.Handout), r.history.Count(history.Request)
-	return r
 }
 
 // drain is the virtual time in which goroutines of dead lives may wake, find that their connection is gone, and end:
 // libraries that take no context poll for as long as they were told to, and time stops with the run.
 const drain = 10 * time.Minute
-
-// failedTest is the temper of a run in which somebody failed the test itself. A test cannot be made whole again, so no
-// second run of it can be told from the first.
-const failedTest = "failed"
 
 // endedInside is the message of a run whose scenario did not return.
 const endedInside = "the scenario's goroutine was ended from inside (t.FailNow or runtime.Goexit); state what must hold with w.Always or w.Eventually"
@@ -171,9 +158,9 @@ func whyFailed(races bool) string {
 
 // bubble runs f in a synctest bubble on a goroutine of its own, so that nothing that happens inside can end the test
 // before its story is told.
-func bubble(t *testing.T, f func(*testing.T)) (err error) {
-	underWay.Store(true)
-	defer underWay.Store(false)
+func bubble(t *testing.T, m *run.Monitor, f func(*testing.T)) (err error) {
+	m.UnderWay.Store(true)
+	defer m.UnderWay.Store(false)
 	done := make(chan struct{})
 	finished := false
 	go func() {
@@ -193,81 +180,90 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 }
 
 // live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
-func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Source, s settings, carried *any) {
-	var w *World
+func (r *runner) live(bt *testing.T, x *execution) {
 	defer current.Store(nil)
 	normal := false
 	defer func() {
 		v := recover()
-		if w == nil { // the oracle itself gave up
-			if c, ok := v.(carry); ok {
-				v = c.value
+		if x.world == nil { // the oracle itself gave up
+			if c, ok := v.(run.Stopped); ok {
+				v = c.Value
 			}
-			*carried = v
+			x.carried = v
 			return
 		}
-		switch v := v.(type) {
-		case nil:
-			if !normal && w.verdict == nil {
-				w.verdict = &Verdict{Temper: "panic", Message: endedInside}
-			}
-		case stopRun:
-		case carry:
-			*carried = v.value
-		default:
-			if h, ok := s.host.(leaver); ok && h.Leaves(v) {
-				*carried = v
-				break
-			}
-			w.verdict = &Verdict{Temper: "panic", Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
-			if p := w.judged; p != nil {
-				w.verdict.Site = p.site
-				w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
-			}
-		}
-		if w.verdict != nil && w.verdict.Step == 0 { // a panic's
-			w.verdict.Step, w.verdict.At = w.sched.Steps(), w.sched.Now()
-		}
-		w.sched.SetFair(true)
-		w.cancel()
-		w.procs.Teardown(synctest.Wait)
-		w.over = true
-		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
-		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
-		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
-		for _, f := range w.faults {
-			r.faults = append(r.faults, f.core().count)
-		}
-		for _, p := range w.properties {
-			if p.temper == sometimes {
-				probe := Probe{Sentence: p.sentence, Site: p.site}
-				if p.reached {
-					probe.Reached = 1
-				}
-				r.sometimes = append(r.sometimes, probe)
-			}
-		}
+		x.unwound(v, normal)
+		x.end()
 		time.Sleep(drain)
 	}()
-	process.Seed(bt, uint64(source.Choose("dice", 1<<16)))
-	w = newWorld(source, r.history, s)
+	process.Seed(bt, uint64(x.source.Choose("dice", 1<<16)))
+	w := newWorld(x.source, x.History, x.settings)
+	x.world, w.undisturbed = w, r.undisturbed
 	current.Store(w)
-	scenario(w)
+	r.scenario(w)
 	w.lookInCaches()
 	w.endings()
-	w.judge(always)
-	w.judge(sometimes)
+	w.judge(result.Always)
+	w.judge(result.Sometimes)
 	w.unasked()
 	normal = true
 }
 
-// carry is a panic that belongs to somebody outside, for example to rapid.
-type carry struct{ value any }
+// unwound takes in how the scenario ended: by a panic, or, with none, normally or from inside.
+func (x *execution) unwound(panicked any, normal bool) {
+	w := x.world
+	switch v := panicked.(type) {
+	case nil:
+		if !normal && w.verdict == nil {
+			w.verdict = &result.Ending{Kind: result.Panic, Message: endedInside}
+		}
+	case stopRun:
+	case run.Stopped:
+		x.carried = v.Value
+	default:
+		if x.settings.Leaves != nil && x.settings.Leaves(v) {
+			x.carried = v
+			break
+		}
+		w.verdict = &result.Ending{Kind: result.Panic, Message: fmt.Sprintf("%v\n%s", v, debug.Stack())}
+		if p := w.judged; p != nil {
+			w.verdict.Site = p.site
+			w.verdict.Message = fmt.Sprintf("the property %q panicked: %s", p.sentence, w.verdict.Message)
+		}
+	}
+	if w.verdict != nil && w.verdict.Step == 0 { // a panic's
+		w.verdict.Step, w.verdict.At = w.sched.Steps(), w.sched.Now()
+	}
+}
 
-// leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
-type leaver interface{ Leaves(panicked any) bool }
+// end tears the world down, and takes from it what belongs to the result.
+func (x *execution) end() {
+	w := x.world
+	w.sched.SetFair(true)
+	w.cancel()
+	w.procs.Teardown(synctest.Wait)
+	w.over = true
+	x.compares, x.Outcomes, x.ignored, x.Unobserved = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
+	x.Ignored, x.Processes, x.Callers = w.ignoredObjects(), len(w.procs.Processes()), w.wire.Callers
+	x.Steps, x.Virtual = w.sched.Steps(), w.sched.Now()
+	if w.verdict != nil {
+		x.Ending = *w.verdict
+	}
+	for _, f := range w.faults {
+		x.Faults = append(x.Faults, f.core().count)
+	}
+	for _, p := range w.properties {
+		if p.kind == result.Sometimes {
+			probe := result.Probe{Sentence: p.sentence, Site: p.site}
+			if p.reached {
+				probe.Reached = 1
+			}
+			x.Sometimes = append(x.Sometimes, probe)
+		}
+	}
+}
 
-func newWorld(source *choice.Source, h *history.History, s settings) *World {
+func newWorld(source *choice.Source, h *history.History, s run.Settings) *World {
 	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness(), unready: map[*process.Process]unready{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source)
@@ -276,15 +272,15 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server)
 	w.wire.Rules = rules{w}
-	if s.callers && s.window == 0 {
+	if s.Callers && s.Window == 0 {
 		w.wire.Callers = map[int][]uintptr{}
 	}
-	w.procs = process.New(w.sched, h, w.wire, runLog())
+	w.procs = process.New(w.sched, h, w.wire, s.Log)
 	w.procs.OnHandout = w.handout
 	w.procs.OnExit = w.onExit
 	w.procs.OnDial = dialled
 	w.sched.Granted = w.granted
-	w.sched.Progress = &beat
+	w.sched.Progress = &s.Monitor.Beats
 	w.wire.Committed = w.observe
 	w.wire.Unknown = w.unknown
 	w.user = newUserClient(w, wire.APIHost, server)
@@ -292,13 +288,4 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w.Builtin(garbage.New())
 	w.Builtin(protection.New()...)
 	return w
-}
-
-// runLog is where controllers under test log: nowhere, unless somebody wants to read it.
-func runLog() logr.Logger {
-	if !flags.log {
-		return logr.Discard()
-	}
-	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) },
-		funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"}) // of the bubble's clock, which begins at midnight
 }

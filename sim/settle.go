@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // The first phase of a stretch, under faults, ends when the world is calm or after this much of it.
@@ -65,9 +66,9 @@ func (w *World) rest() {
 	if settled {
 		w.note(history.Event{Kind: history.Settled})
 	}
-	w.judge(always)
-	w.judge(eventually)
-	w.judge(sometimes)
+	w.judge(result.Always)
+	w.judge(result.Eventually)
+	w.judge(result.Sometimes)
 }
 
 // strike lets faults strike again that were healed.
@@ -147,7 +148,7 @@ func (w *World) converge() bool {
 			}
 			w.unsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
-		if w.sched.Steps() > w.settings.maxSteps && slices.Contains(w.without, settles) {
+		if w.sched.Steps() > w.settings.MaxSteps && slices.Contains(w.without, settles) {
 			return false
 		}
 		w.bounded(settling)
@@ -277,7 +278,7 @@ func (w *World) unsettled(bound string) {
 	for _, kind := range w.procs.Unserved() {
 		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)
 	}
-	w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: msg})
+	w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: msg})
 }
 
 // written says how often the object that was written last has been written since faults ended, and how to allow that.

@@ -1,12 +1,12 @@
 package sim
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
 // This file tells of objects that a real cluster would act upon, and nobody in this world does.
@@ -29,21 +29,12 @@ var heeds = map[history.Ref][]string{
 	{Kind: "LimitRange"}:                                    nil,
 }
 
-// unheeded is how many objects of such a kind a run made, and whether somebody watched the kind, or wrote a subresource of it, as only
-// those do who play the controller's part.
-type unheeded struct {
-	kind    history.Ref
-	made    int
-	watched bool
-	cure    bool // a package of models would act upon them
-}
-
 // models is where the built-in controllers are whose deeds are known.
 const models = "github.com/wavetank/wavetank/models/"
 
-// unheeded counts them. Where a controller that is not of ours is built in, nobody knows what that acts upon; and of a run that
+// ignoredObjects counts them. Where a controller that is not of ours is built in, nobody knows what that acts upon; and of a run that
 // forgets, nobody knows what was watched.
-func (w *World) unheeded() (out []unheeded) {
+func (w *World) ignoredObjects() (out []run.Ignored) {
 	var have []string
 	for _, b := range w.builtins {
 		t := reflect.TypeOf(b.actor)
@@ -55,7 +46,7 @@ func (w *World) unheeded() (out []unheeded) {
 		}
 		have = append(have, b.actor.Name())
 	}
-	if w.settings.window > 0 {
+	if w.settings.Window > 0 {
 		return nil
 	}
 	made, watched := map[history.Ref]int{}, map[history.Ref]bool{}
@@ -81,38 +72,9 @@ func (w *World) unheeded() (out []unheeded) {
 	}
 	for of := range heeds {
 		if made[of] > 0 || watched[of] {
-			out = append(out, unheeded{of, made[of], watched[of], heeds[of] != nil})
+			out = append(out, run.Ignored{Kind: of, Made: made[of], Watched: watched[of], Modelled: heeds[of] != nil})
 		}
 	}
-	slices.SortFunc(out, func(a, b unheeded) int { return strings.Compare(a.kind.String(), b.kind.String()) })
+	slices.SortFunc(out, func(a, b run.Ignored) int { return strings.Compare(a.Kind.String(), b.Kind.String()) })
 	return out
-}
-
-// addUnheeded takes what a run has of a kind into a campaign.
-func addUnheeded(all []unheeded, u unheeded) []unheeded {
-	at := slices.IndexFunc(all, func(have unheeded) bool { return have.kind == u.kind })
-	if at < 0 {
-		return append(all, u)
-	}
-	all[at].made, all[at].watched = max(all[at].made, u.made), all[at].watched || u.watched
-	return all
-}
-
-// warning says, in a sentence, that nothing acted upon objects that were made; "" if somebody did, or may have done.
-func (u unheeded) warning() string {
-	if u.made == 0 || u.watched {
-		return ""
-	}
-	objects, them := fmt.Sprintf("up to %d objects of kind %s were", u.made, u.kind.Kind), "them"
-	if u.made == 1 {
-		objects, them = fmt.Sprintf("1 object of kind %s was", u.kind.Kind), "it"
-	}
-	s := fmt.Sprintf("%s made in a run, and nothing in this world acts upon %s, though a cluster would", objects, them)
-	switch {
-	case !u.cure:
-		return s + ": that is not modelled"
-	case u.kind.Kind == "Pod":
-		return s + ": w.Builtin(kubelet.New()...)"
-	}
-	return s + ": w.Builtin(workload.New()...)"
 }

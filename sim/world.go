@@ -18,14 +18,16 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // World is one simulated cluster with everything in it. It lives for one run. Its methods must be called on the
 // goroutine that the scenario was called on.
 type World struct {
-	settings settings
+	settings run.Settings
 	choices  *choice.Source
 	sched    *sched.Scheduler
 	history  *history.History
@@ -36,30 +38,32 @@ type World struct {
 	builtins   []*builtin
 	clusters   []*Cluster
 	properties []*property
-	pack       []*property   // the default pack, as far as it is on
-	without    []string      // what of the default pack is off
-	compares   bool          // with the undisturbed run
-	looked     int           // the step at which caches were looked at last
-	kept       time.Duration // since when the record is kept
-	outcomes   []outcomes    // of reconciles that are no longer kept
-	compared   int           // events that were compared with the first run of a doubled one
-	faults     []Fault
-	pauses     []*pause // those of them
-	healed     bool     // faults are off: the second phase of a stretch
-	judging    bool
-	judged     *property // the property that is being judged
-	quiet      *quietness
-	verdict    *Verdict
-	over       bool // torn down
-	ctx        context.Context
-	cancel     context.CancelFunc
-	ignored    []string // functions whose goroutines may outlive their process
+	pack       []*property // the default pack, as far as it is on
+	without    []string    // what of the default pack is off
+	// undisturbed is the record of the run that others are compared with; nil in that run itself.
+	undisturbed *history.History
+	compares    bool           // with the undisturbed run
+	looked      int            // the step at which caches were looked at last
+	kept        time.Duration  // since when the record is kept
+	outcomes    []run.Outcomes // of reconciles that are no longer kept
+	compared    int            // events that were compared with the first run of a doubled one
+	faults      []Fault
+	pauses      []*pause // those of them
+	healed      bool     // faults are off: the second phase of a stretch
+	judging     bool
+	judged      *property // the property that is being judged
+	quiet       *quietness
+	verdict     *result.Ending
+	over        bool // torn down
+	ctx         context.Context
+	cancel      context.CancelFunc
+	ignored     []string // functions whose goroutines may outlive their process
 	// pending is an ending found where the run could not be unwound.
-	pending *Verdict
+	pending *result.Ending
 	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
-	foreign *Verdict
+	foreign *result.Ending
 	// blurted is the first of those, at once: a scenario that waits for the goroutine, which has ended, has no next quiet moment.
-	blurted atomic.Pointer[Verdict]
+	blurted atomic.Pointer[result.Ending]
 	// unready are the processes whose setup functions have failed last.
 	unready map[*process.Process]unready
 }
@@ -68,12 +72,12 @@ type World struct {
 type stopRun struct{}
 
 // fail ends the run with a verdict.
-func (w *World) fail(v *Verdict) {
+func (w *World) fail(v *result.Ending) {
 	if w.verdict == nil {
 		v.Step = w.sched.Steps()
 		v.At = w.sched.Now()
 		w.verdict = v
-		w.note(history.Event{Kind: history.Violation, Note: v.sentence()})
+		w.note(history.Event{Kind: history.Violation, Note: v.Sentence()})
 	}
 	panic(stopRun{})
 }
@@ -81,8 +85,8 @@ func (w *World) fail(v *Verdict) {
 // misuse ends the run because the scenario asks for something that cannot be.
 func (w *World) misuse(format string, args ...any) { w.fail(misuse(format, args...)) }
 
-func misuse(format string, args ...any) *Verdict {
-	return &Verdict{Temper: "misuse", Message: "sim: " + fmt.Sprintf(format, args...)}
+func misuse(format string, args ...any) *result.Ending {
+	return &result.Ending{Kind: result.Misuse, Message: "sim: " + fmt.Sprintf(format, args...)}
 }
 
 // alive unwinds again if the scenario goes on after its run has ended.
@@ -212,8 +216,8 @@ func (w *World) Inject(faults ...Fault) {
 		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
 			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
 		}
-		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
-			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
+		if f, ok := f.(*staleServer); ok && w.settings.Window > 0 && f.max > w.settings.Window {
+			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.Window)
 		}
 		if c.unfit != "" {
 			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
@@ -263,19 +267,19 @@ func (w *World) granted() {
 	w.quiet.take(w)
 	if w.verdict == nil {
 		w.raise()
-		w.judge(always)
+		w.judge(result.Always)
 		w.forget()
 	}
 }
 
 // bounded gives up on a run that has taken too many steps.
 func (w *World) bounded(in string) {
-	switch limit := w.settings.maxSteps; {
+	switch limit := w.settings.MaxSteps; {
 	case w.sched.Steps() <= limit:
 	case in == settling:
 		w.unsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
 	default:
-		w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: fmt.Sprintf("the run has taken %d steps and is still in %s, "+
+		w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf("the run has taken %d steps and is still in %s, "+
 			"before it is asked to settle; if it is meant to be that long, allow more by sim.MaxSteps or -sim.max-steps", limit, in)})
 	}
 }
@@ -286,9 +290,9 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	var panicked *process.PanicError
 	switch {
 	case errors.As(err, &panicked):
-		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, pointers.ReplaceAllString(fmt.Sprint(panicked.Value), "0x…"), panicked.Stack)
+		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, run.WithoutAddresses(fmt.Sprint(panicked.Value)), panicked.Stack)
 		if w.pending = misuse("%s", message); w.anyFault() { // it may take that fault: a run to be shrunk, kept and replayed
-			w.pending = &Verdict{Temper: "panic", Message: message}
+			w.pending = &result.Ending{Kind: result.Panic, Message: message}
 		}
 	case errors.As(err, &bad) && l.N == 1 && !w.anyFault():
 		w.pending = misuse("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
@@ -296,7 +300,7 @@ func (w *World) onExit(l *process.Life, err error) bool {
 		// It has worked before, or it took a fault: the kubelet starts it again, and a world in which that never helps does not settle.
 		w.unready[l.Process] = unready{l.N, bad.error}
 		if !w.anyFault() {
-			w.pending = &Verdict{Temper: settles, Property: worldSettles, Message: w.unreadiness(l.Process) + ", and no fault is in the way: the kubelet starts it again for ever"}
+			w.pending = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: w.unreadiness(l.Process) + ", and no fault is in the way: the kubelet starts it again for ever"}
 		}
 	}
 	return w.pending == nil
