@@ -23,41 +23,35 @@
 //
 // # Words
 //
-// A scenario is the function that [Check] is given. A run executes it once, in a world of its own. A
-// campaign is all runs that one command makes of a scenario.
-//
+//   - Scenario: the function that [Check] is given. A run executes it once, in a world of its own. A
+//     campaign is all runs of it that one command makes.
 //   - Choice: one decision of the harness. Index 0 is the default: oldest action, no fault, no delay.
 //     The sequence of its choices decides a run, and a seed stands for one sequence.
 //   - Process: one program in the world. Each start after a crash is a new incarnation, which calls the
 //     setup function again. So memory is lost, except variables of packages.
-//   - Step: one action: a request takes effect, a reply or a watch event arrives, a key is dequeued, a
-//     timer fires. Then the world runs until every goroutine waits.
+//   - Step: a request takes effect, a reply or watch event arrives, a key is dequeued, a timer fires.
 //   - Fault: a kind of failure that a scenario declares. Choices decide where it is injected.
-//   - Effect: something outside the cluster that cannot be taken back. Its log survives crashes.
-//   - Property: always, eventually or sometimes, with a sentence for a name.
+//   - Effect: something outside the cluster that cannot be taken back.
 //   - Story: a shrunk failing run in a file, see package story.
 //
 // # Flags
 //
-// go test -args -h lists the -sim.* flags. Each has an environment variable (SIM_RUNS, …), because a
-// flag given to ./... fails in packages that do not import sim. Add -count=1 where a second run should
-// not be the first one's cached result.
-//
-// By default a scenario runs 100 times, or 20 times with -short, from a base seed fixed by the test's
-// name. A campaign ends earlier when it has made 20 runs and used 5 s of CPU time, or used 30 s. One
-// with fewer than 20 runs prints a warning. go test shows that only with -v, with -json or in the
-// package's own directory; wavetank run always shows it.
+// go test -args -h lists the -sim.* flags. Each has an environment variable (SIM_RUNS, …), because
+// a flag given to ./... fails in packages that do not import sim. By default a scenario runs 100
+// times, or 20 times with -short, from a base seed fixed by the test's name. A campaign ends
+// earlier when it has made 20 runs and used 5 s of CPU time, or used 30 s. One with fewer than 20
+// runs prints a warning. go test shows that only with -v, with -json or in the package's own
+// directory; wavetank run always shows it.
 //
 // # Limits
 //
-// Tests must not be parallel, because a run owns process-wide settings. Variables of packages outlive
-// incarnations and runs, and so does what is registered with metrics.Registry (twice panics).
+// Tests must not be parallel, because a run owns process-wide settings. Variables of packages
+// outlive incarnations and runs, and so does what is registered with metrics.Registry (twice
+// panics).
 //
-// Map ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs is
-// made twice, and the first step that differs is named. Such a pair is repeated ten times. Runs that
-// always differ fail the test. Runs that differ now and then are a warning, and so is an error of
-// which only the text differs. wavetank run then makes the campaign again in exact mode, which takes
-// chance out of Go's runtime.
+// Map ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs
+// is made twice, and the first step that differs is named: see [Verify]. wavetank run then makes
+// the campaign again in exact mode, which takes chance out of Go's runtime.
 //
 // There is no pod network and no real socket. Pods come up only where [World.Builtin] has a kubelet
 // (package models/kubelet), and run nothing. What the API model does not know it refuses aloud.
