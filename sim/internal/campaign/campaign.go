@@ -115,7 +115,7 @@ type campaign struct {
 	saved    time.Time
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
-	doing    atomic.Pointer[doing]
+	doing    atomic.Pointer[activity]
 	dialled  string         // where a run that hangs has connected to the real network: its repetition found it
 	exact    bool           // the test binary was built for exact mode
 	keep     func(next int) // writes the result, from run next on still to be made; nil before the first run
@@ -175,7 +175,7 @@ func (c *campaign) run(began time.Time) {
 		}
 		seed := choice.Mix(c.report.Seed, i)
 		clock := time.Now()
-		c.doing.Store(&doing{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
+		c.doing.Store(&activity{fmt.Sprintf("run %d (seed %d)", i, seed), s.Strategy, i, seed})
 		c.settings.Run.Callers = s.Verify > 0 && i%s.Verify == 0
 		res, strategy, more := search.next(i, seed)
 		if !more {
@@ -186,7 +186,7 @@ func (c *campaign) run(began time.Time) {
 		if res.Ending.Failed() {
 			c.addFailing(i, seed, strategy, res, res)
 		} else if s.Verify > 0 && i%s.Verify == 0 {
-			c.double(i, seed, strategy, res)
+			c.runTwice(i, seed, strategy, res)
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
 			c.save(search, i+1, began, true)

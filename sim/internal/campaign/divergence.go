@@ -33,21 +33,21 @@ type divergence struct {
 	second *run.Result
 }
 
-// double makes a run again from its choices and compares the two histories. Runs that always
+// runTwice makes a run again from its choices and compares the two histories. Runs that always
 // differ fail the campaign. Runs that differ now and then, or in the text of an error alone, are a
 // warning.
-func (c *campaign) double(i int, seed uint64, strategy string, first *run.Result) {
+func (c *campaign) runTwice(i int, seed uint64, strategy string, first *run.Result) {
 	c.report.Doubled++
-	d, second := c.again(first)
+	d, second := c.runAgain(first)
 	if d == nil {
 		return
 	}
 	d.First = i
 	if d.Text {
-		c.warn(d)
+		c.addDivergence(d)
 		return
 	}
-	broken := breaking(nil, second)
+	broken := firstFailing(nil, second)
 	if broken == nil || broken.Ending.Kind != result.TestFailed {
 		always, b := c.alwaysDiffers(d)
 		if always {
@@ -55,24 +55,24 @@ func (c *campaign) double(i int, seed uint64, strategy string, first *run.Result
 			c.addFailure(f, first.Tape, lengthOf(first), lengthOf(first))
 			return
 		}
-		broken = breaking(broken, b)
+		broken = firstFailing(broken, b)
 	}
-	c.warn(d)
+	c.addDivergence(d)
 	if broken != nil { // the property is broken, whether or not the choices decide it
 		c.addFailing(i, seed, strategy, broken, broken)
 	}
 }
 
-// breaking is the first of two runs that broke a property by itself; nil if neither did.
-func breaking(have, res *run.Result) *run.Result {
+// firstFailing is the first of two runs that broke a property by itself; nil if neither did.
+func firstFailing(have, res *run.Result) *run.Result {
 	if have == nil && res != nil && res.Ending.Failed() && res.Ending.Kind != result.Nondeterminism {
 		return res
 	}
 	return have
 }
 
-// again makes a run once more, and says where the two differ; nil if they do not.
-func (c *campaign) again(first *run.Result) (*divergence, *run.Result) {
+// runAgain makes a run once more, and says where the two differ; nil if they do not.
+func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 	s := c.settings.Run
 	s.First, s.Callers = first.History, true
 	second := c.runner(c.t, choice.Play(first.Tape), s)
@@ -89,18 +89,18 @@ func (c *campaign) again(first *run.Result) (*divergence, *run.Result) {
 	if e := second.History.Events; len(e) > 0 && e[len(e)-1].Index >= at {
 		parted := e[max(0, at-e[0].Index)]
 		d.Step, d.At = parted.Step, parted.At
-		d.Cause = erring(&parted)
+		d.Cause = differingText(&parted)
 	}
 	if !text {
 		d.likely = likelyCause(first.History, second.History, at)
-		d.Cause = strings.TrimPrefix(inGeneral(d.likely), "likely ")
+		d.Cause = strings.TrimPrefix(withoutNames(d.likely), "likely ")
 		d.Goroutines = goroutines(first, second, at)
 	}
 	return d, second
 }
 
-// erring names the text that differs.
-func erring(e *history.Event) string {
+// differingText names the text that differs.
+func differingText(e *history.Event) string {
 	switch e.Kind {
 	case history.Done:
 		controller, _, _ := strings.Cut(e.Reconcile, " ")
@@ -117,8 +117,8 @@ var (
 	incarnation   = regexp.MustCompile(`(\pL|\d)/\d+\b`)
 )
 
-// inGeneral takes objects and incarnations out of a sentence, so that runs are grouped by it.
-func inGeneral(likely string) string {
+// withoutNames takes objects and incarnations out of a sentence, so that runs are grouped by it.
+func withoutNames(likely string) string {
 	return incarnation.ReplaceAllString(reconcileName.ReplaceAllString(likely, `"$1"`), "$1")
 }
 
@@ -126,23 +126,23 @@ func inGeneral(likely string) string {
 // too. It also returns the first run that broke a property, if one did.
 func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result) {
 	if c.repeated[d.Cause] >= repeatedRuns {
-		return c.warned(d.Cause) == nil, nil
+		return c.divergenceOf(d.Cause) == nil, nil
 	}
 	c.repeated[d.Cause]++
 	tape := d.second.Tape
 	for last := d.second; d.Pairs < furtherPairs; d.Pairs++ {
 		if last.Ending.Failed() { // it ended early, and whatever comes after it would differ
 			last = c.execute(choice.Play(tape))
-			broken = breaking(broken, last)
+			broken = firstFailing(broken, last)
 		}
 		if failed(last) {
 			break
 		}
-		pair, next := c.again(last)
+		pair, next := c.runAgain(last)
 		if pair != nil && !pair.Text {
 			d.Differed++
 		}
-		broken, last = breaking(broken, next), next
+		broken, last = firstFailing(broken, next), next
 		c.progress.show(c)
 		if failed(last) {
 			break
@@ -154,8 +154,8 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 // failed says whether a run failed the test itself, after which no run can be told from it.
 func failed(r *run.Result) bool { return r.Ending.Kind == result.TestFailed }
 
-// warned is the warning of a cause; nil if there is none.
-func (c *campaign) warned(cause string) *story.Divergence {
+// divergenceOf is the warning of a cause; nil if there is none.
+func (c *campaign) divergenceOf(cause string) *story.Divergence {
 	all := c.report.Divergences
 	if i := slices.IndexFunc(all, func(have story.Divergence) bool { return have.Cause == cause }); i >= 0 {
 		return &all[i]
@@ -163,8 +163,8 @@ func (c *campaign) warned(cause string) *story.Divergence {
 	return nil
 }
 
-// warn puts a difference on record that does not fail the campaign.
-func (c *campaign) warn(d *divergence) {
+// addDivergence puts a difference on record that does not fail the campaign.
+func (c *campaign) addDivergence(d *divergence) {
 	merged := story.Result{Divergences: c.report.Divergences}
 	merged.Diverged(d.Divergence)
 	c.report.Divergences = merged.Divergences
@@ -198,7 +198,7 @@ func goroutines(first, second *run.Result, at int) (out []string) {
 		if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply {
 			event = e[at].Call
 		}
-		if where := whereFrom(r.Callers[event]); where != "" {
+		if where := describeCallers(r.Callers[event]); where != "" {
 			out = append(out, fmt.Sprintf("  the goroutine of the %s run: %s", []string{"first", "second"}[i], where))
 		}
 	}
@@ -210,9 +210,9 @@ var libraries = []string{"k8s.io/client-go/", "k8s.io/apimachinery/", "sigs.k8s.
 	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*userClient).",
 	"github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}
 
-// whereFrom names the function of the code under test that made a request, and where its goroutine
-// began.
-func whereFrom(callers []uintptr) string {
+// describeCallers names the function of the code under test that made a request, and where its
+// goroutine began.
+func describeCallers(callers []uintptr) string {
 	if len(callers) == 0 {
 		return ""
 	}

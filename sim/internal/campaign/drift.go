@@ -55,8 +55,8 @@ func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Ta
 	c.report.Drifted = append(c.report.Drifted, story.Drift{File: path, Broke: s.Headline(), Lost: lost})
 }
 
-// lostItsFaults says, in a sentence, that a story has drifted.
-func lostItsFaults(d story.Drift) string {
+// driftSentence says, in a sentence, that a story has drifted.
+func driftSentence(d story.Drift) string {
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
 		"so it may test nothing any more. "+
 		"Find the failure anew with the bug put back, or remove the file", d.File, d.Broke, quoted(d.Lost))

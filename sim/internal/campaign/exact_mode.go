@@ -14,16 +14,16 @@ func hasOverlay(t *testing.T) (has bool) {
 	done := make(chan struct{})
 	go func() { // whatever ends a bubble's test must not end this one
 		defer close(done)
-		synctest.Test(t, func(*testing.T) { has = alike() })
+		synctest.Test(t, func(*testing.T) { has = mapsAlike() })
 	}()
 	<-done
 	return has
 }
 
-// alike goes through two maps at one instant. Inside a bubble they come in the same order under the
-// overlay, and otherwise in one of more orders than could be met by chance. The maps are large from
-// the start: of small ones the compiler makes the seed, from the run's dice.
-func alike() bool {
+// mapsAlike goes through two maps at one instant. Inside a bubble they come in the same order under
+// the overlay, and otherwise in one of more orders than could be met by chance. The maps are large
+// from the start: of small ones the compiler makes the seed, from the run's dice.
+func mapsAlike() bool {
 	order := func() []int {
 		m := make(map[int]bool, 64)
 		for i := range 64 {

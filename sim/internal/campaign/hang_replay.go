@@ -59,7 +59,7 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 		return repeatNot
 	}
 	if d == nil {
-		d = &doing{}
+		d = &activity{}
 	}
 	dir, err := os.MkdirTemp("", "wavetank-repeat-")
 	if err != nil {
@@ -111,16 +111,16 @@ const recording = "WAVETANK_RECORDING"
 // connectedBy precedes the line of whoever did, where the other process says it.
 const connectedBy = "connected at "
 
-// tellDials records who dials in a process that repeats a run for it, and returns the function that
-// tells. In any other process it does nothing.
-func (s Settings) tellDials() (tell func()) {
+// recordDials records who dials in a process that repeats a run for it, and returns the function
+// that tells. In any other process it does nothing.
+func (s Settings) recordDials() (tell func()) {
 	if os.Getenv(recording) == "" {
 		return func() {}
 	}
 	at := process.RecordDials()
 	return func() {
 		if site := at(); site != "" {
-			s.tellReplayed(connectedBy + site)
+			s.reportReplayed(connectedBy + site)
 		}
 	}
 }
@@ -181,10 +181,10 @@ func testArgs(command string) (args []string) {
 	return args
 }
 
-// tellReplayed adds a line on a story that was replayed to the file that the wavetank command, or a
-// process that repeats a run, asks for: an exit code does not say whether a test of that name was
+// reportReplayed adds a line on a story that was replayed to the file that the wavetank command, or
+// a process that repeats a run, asks for: an exit code does not say whether a test of that name was
 // there.
-func (s Settings) tellReplayed(said string) {
+func (s Settings) reportReplayed(said string) {
 	path := os.Getenv(replayed)
 	if path == "" || !s.replayFlag {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// campaigns counts the campaigns of each test that is under way, so that the second one in a test has a
-// name of its own.
+// campaigns counts the campaigns of each test that is under way, so that the second one in a test
+// has a name of its own.
 var campaigns = struct {
 	sync.Mutex
 	n map[string]int

@@ -87,8 +87,8 @@ func (c *campaign) touchResult() {
 	}
 }
 
-// earlier is the failure that an earlier process found, as far as its story tells.
-func earlier(f story.Finding, stories string) *result.Failure {
+// earlierFailure is the failure that an earlier process found, as far as its story tells.
+func earlierFailure(f story.Finding, stories string) *result.Failure {
 	ending := result.Ending{Kind: result.KindOf(f.Kind), Property: f.Property, Message: f.Cause}
 	out := &result.Failure{Ending: ending, Run: f.First, Strategy: f.Strategy, History: &history.History{}}
 	s, err := story.Decode([]byte(f.Story))
@@ -197,7 +197,7 @@ func (c *campaign) resume(s *search) int {
 		}
 	}
 	if len(old.Findings) > 0 && r.Failure == nil {
-		r.Failure = earlier(old.Findings[0], c.settings.Stories)
+		r.Failure = earlierFailure(old.Findings[0], c.settings.Stories)
 	}
 	r.Divergences = old.Divergences
 	c.pace.Slowest = old.Slowest // what had been seen is not kept, so its growth begins anew

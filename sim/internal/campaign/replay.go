@@ -152,7 +152,7 @@ func (c *campaign) adopts(path string, s *story.Story) bool {
 // record. Where -sim.shrink was given together with -sim.replay, it also searches for that long for
 // a shorter story, and keeps that beside the file.
 func (c *campaign) replayStory(path string, s *story.Story) bool {
-	c.doing.Store(&doing{what: "the story " + path + ", played by a campaign"})
+	c.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})
 	tape := tapeOf(s)
 	player := choice.Play(tape)
 	res := c.play(player, s)
@@ -174,15 +174,15 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 		}
 	}
 	if !res.Ending.Failed() {
-		c.settings.tellReplayed("held")
+		c.settings.reportReplayed("held")
 		return true
 	}
-	c.settings.tellReplayed("broke")
+	c.settings.reportReplayed("broke")
 	f := &result.Failure{Ending: res.Ending, History: c.report.Replayed, File: path}
 	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
 	if shrinks && f.Kind != result.Nondeterminism {
 		var best *run.Result
-		if best, tape = c.minimal(f, res, res, c.settings.Shrink); len(tape) < len(s.Tape) {
+		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < len(s.Tape) {
 			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
 		}
 	}
@@ -225,7 +225,7 @@ func (c *campaign) play(oracle choice.Oracle, s *story.Story) *run.Result {
 		return res
 	}
 	for i := 1; i < pairsPlayed && !res.Ending.Failed(); i++ {
-		switch d, _ := c.again(res); {
+		switch d, _ := c.runAgain(res); {
 		case d != nil && d.Text:
 			c.settings.Host.Logf("sim: two runs of a story differ only in the text of an error, "+
 				"which breaks nothing: %s", d.What)

@@ -38,18 +38,19 @@ func newSearch(c *campaign) *search {
 	return &search{c: c, name: c.settings.Strategy, evolve: evolve, counts: map[string]*result.StrategyCount{}}
 }
 
-// prepare makes the two runs that the planned strategies start from: the dull one, and the one with
-// every fault armed. It returns the first that breaks a property by itself.
+// prepare makes the two runs that the planned strategies start from: the one on the default
+// schedule, and the one with every fault armed. It returns the first that breaks a property by
+// itself.
 func (s *search) prepare() *run.Result {
 	if s.armed != nil || s.name == "random" || s.name == "starve" || s.name == "swarm" || s.name == "storm" {
 		return nil
 	}
-	dull := s.plan(choice.Play(nil))
-	if dull.Ending.Failed() {
-		return dull
+	plain := s.plan(choice.Play(nil))
+	if plain.Ending.Failed() {
+		return plain
 	}
-	s.armed = append(choice.Tape{}, choice.Armed(dull.Log)...)
-	armed := dull
+	s.armed = append(choice.Tape{}, choice.Armed(plain.Log)...)
+	armed := plain
 	if len(s.armed) > 0 {
 		if armed = s.plan(choice.Play(s.armed)); armed.Ending.Failed() {
 			return armed

@@ -41,16 +41,16 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 	if c.report.Failure == nil {
 		c.report.Failure = f
 	}
-	best, tape := c.minimal(f, first, from, limit)
+	best, tape := c.shrink(f, first, from, limit)
 	f.Ending, f.History = best.Ending, best.History.Rest()
 	c.addFailure(f, tape, lengthOf(first), lengthOf(best))
 }
 
-// minimal searches for the shortest tape that fails as the first run did.
-func (c *campaign) minimal(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Tape) {
+// shrink searches for the shortest tape that fails as the first run did.
+func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Tape) {
 	best := from
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
-	c.doing.Store(&doing{what, f.Strategy, f.Run, f.Seed})
+	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
 	tape, runs, cut := choice.Shrink(from.Tape, limit, func(t choice.Tape) (choice.Tape, bool) {
 		res := c.execute(choice.Play(t))
 		c.progress.show(c)
@@ -73,7 +73,7 @@ func (c *campaign) minimal(f *result.Failure, first, from *run.Result, limit tim
 // addFailure puts the failure on record, and on file where stories are kept.
 func (c *campaign) addFailure(f *result.Failure, tape choice.Tape, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
-	if c.settings.Stories != "" && c.shortest(f, after.Steps) {
+	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.Stories)
 		if err != nil {
 			c.settings.Host.Logf("sim: the story could not be kept: %v", err)
@@ -88,9 +88,9 @@ func (c *campaign) addFailure(f *result.Failure, tape choice.Tape, before, after
 	c.group(f, after.Steps)
 }
 
-// shortest says whether no story of a failure's cause is as short: thousands of runs may fail
+// isShortest says whether no story of a failure's cause is as short: thousands of runs may fail
 // alike, and one story will do.
-func (c *campaign) shortest(f *result.Failure, steps int) bool {
+func (c *campaign) isShortest(f *result.Failure, steps int) bool {
 	i := slices.IndexFunc(c.report.Findings, func(have story.Finding) bool { return have.Cause == causeOf(f) })
 	return i < 0 || steps < c.report.Findings[i].Steps
 }

@@ -22,7 +22,7 @@ func (c *campaign) tell() {
 		c.t.Logf("sim: warning: %s", s)
 	}
 	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
-		c.t.Logf("sim: nothing broke in %s", c.tried())
+		c.t.Logf("sim: nothing broke in %s", c.totals())
 	}
 }
 
@@ -31,10 +31,10 @@ func (c *campaign) tell() {
 func (c *campaign) printHidden(err error) {
 	if c.settings.Drift != driftFails {
 		for _, d := range c.report.Drifted {
-			fmt.Printf("sim: warning: the story %s\n", lostItsFaults(d))
+			fmt.Printf("sim: warning: the story %s\n", driftSentence(d))
 		}
 	}
-	if s := c.few(); s != "" {
+	if s := c.tooFewRuns(); s != "" {
 		fmt.Printf("sim: warning: %s\n", s)
 	}
 	if err != nil {
@@ -59,8 +59,8 @@ func (c *campaign) printEvents() {
 	}
 }
 
-// tried is how much was tried, in a sentence.
-func (c *campaign) tried() string {
+// totals are how much was tried, in a sentence.
+func (c *campaign) totals() string {
 	r := &c.report
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d runs in %v", r.Runs, r.Elapsed.Round(10*time.Millisecond))

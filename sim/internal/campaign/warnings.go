@@ -23,7 +23,7 @@ func (c *campaign) warnings() (out []string) {
 	}
 	for _, d := range r.Drifted {
 		if c.settings.Drift == driftWarns {
-			out = append(out, "the story "+lostItsFaults(d)+"; -sim.drift=fail makes this a failure")
+			out = append(out, "the story "+driftSentence(d)+"; -sim.drift=fail makes this a failure")
 		}
 	}
 	for _, d := range r.Divergences {
@@ -54,7 +54,7 @@ func (c *campaign) untried() (out []string) {
 			out = append(out, sentence)
 		}
 	}
-	say(c.few())
+	say(c.tooFewRuns())
 	if c.tally.idle == c.tally.searched {
 		say(fmt.Sprintf("no process was started in %d runs, so what holds says nothing of a program; "+
 			"start one with w.Start", c.tally.searched))
@@ -63,7 +63,7 @@ func (c *campaign) untried() (out []string) {
 		say(neverInjected(f, r.Runs))
 	}
 	for _, o := range c.tally.outcomes {
-		say(vain(o, r.Runs))
+		say(allFailed(o, r.Runs))
 	}
 	for _, o := range c.tally.refused {
 		say(allRefused(o, r.Runs))
@@ -90,7 +90,7 @@ const (
 func (c *campaign) missed() (out []string) {
 	for _, d := range c.report.Drifted {
 		if c.settings.Drift == driftFails {
-			out = append(out, "sim: the story "+lostItsFaults(d)+" (-sim.drift=fail)")
+			out = append(out, "sim: the story "+driftSentence(d)+" (-sim.drift=fail)")
 		}
 	}
 	if c.settings.shards() <= 1 {
@@ -159,8 +159,8 @@ const strays = "something in this process connected over TCP while a run was mad
 	"repeated; if it was the code under test, the run depends on the real network: " +
 	"use sim.HTTPClient(mgr) and w.External"
 
-// vain says, in a sentence, that a process achieved nothing in a campaign; "" if it did.
-func vain(o run.Outcomes, runs int) string {
+// allFailed says, in a sentence, that a process achieved nothing in a campaign; "" if it did.
+func allFailed(o run.Outcomes, runs int) string {
 	if o.Ended == 0 || o.Failed < o.Ended || o.Ended < enoughReconciles && runs < enoughRuns {
 		return ""
 	}
@@ -179,8 +179,9 @@ func allRefused(r run.Refused, runs int) string {
 		r.Made, r.Request, r.Process, runs, r.Code, http.StatusText(r.Code))
 }
 
-// few says, in a sentence, that a campaign ended with too few runs to say much; "" if it did not.
-func (c *campaign) few() string {
+// tooFewRuns says, in a sentence, that a campaign ended with too few runs to say much; "" if it did
+// not.
+func (c *campaign) tooFewRuns() string {
 	r, searched := &c.report, c.tally.searched
 	if r.Complete || r.Failure != nil || searched == 0 || searched >= fewRuns {
 		return ""

@@ -12,25 +12,25 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// doing is what a campaign makes runs for at the moment: one of its own, or of a story.
-type doing struct {
+// activity is what a campaign makes runs for at the moment: one of its own, or of a story.
+type activity struct {
 	what, strategy string
 	run            int
 	seed           uint64
 }
 
 // failure is the run that is being made, as a failure.
-func (d *doing) failure(e result.Ending, h *history.History) *result.Failure {
+func (d *activity) failure(e result.Ending, h *history.History) *result.Failure {
 	return &result.Failure{Ending: e, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: h}
 }
 
-// hung names the run that hangs, and keeps its story, which nobody else can do any more. It is
-// called by the watchdog: whoever writes the run's record hangs, too, or soon will.
-func (c *campaign) hung(why string) (said string) {
-	c.settings.tellReplayed("hung")
+// reportHang names the run that hangs, and keeps its story, which nobody else can do any more. It
+// is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
+func (c *campaign) reportHang(why string) (said string) {
+	c.settings.reportReplayed("hung")
 	d := c.doing.Load()
 	if d == nil {
-		d = &doing{what: "a run before run 0, undisturbed or with every fault,"}
+		d = &activity{what: "a run before run 0, undisturbed or with every fault,"}
 	}
 	said = fmt.Sprintf("    it is %s of base seed %d\n", d.what, c.report.Seed)
 	if c.keep != nil {
@@ -146,7 +146,7 @@ func (d *watchdog) look(signs uint64) (dump, waited string) {
 // watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the
 // process, with a message. c is the campaign that the runs belong to, or nil.
 func watch(test string, s Settings, c *campaign) (stop func()) {
-	done, dialled := make(chan struct{}), s.tellDials()
+	done, dialled := make(chan struct{}), s.recordDials()
 	limit, m := s.Hang, s.Run.Monitor
 	go func() {
 		d, tried := newWatchdog(limit, m.Beats.Load()), repeatNot
@@ -182,7 +182,7 @@ func watch(test string, s Settings, c *campaign) (stop func()) {
 			}
 			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
 			if c != nil {
-				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.hung(why))
+				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.reportHang(why))
 			}
 			fmt.Fprint(os.Stderr, "FAIL\n")
 			os.Exit(1)
