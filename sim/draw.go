@@ -115,8 +115,8 @@ func more(rt *rapid.T) (ok bool) {
 	return true
 }
 
-// longestDrawn is how much of a drawn value a story tells.
-const longestDrawn = 200
+// longestValue is how much of a random value a story shows.
+const longestValue = 200
 
 // inWords is a value for people. It must be the same in each run, so pointers are followed and
 // never printed.
@@ -138,10 +138,10 @@ func inWords(v any) string {
 }
 
 func short(s string) string {
-	if len(s) <= longestDrawn {
+	if len(s) <= longestValue {
 		return s
 	}
-	end := longestDrawn
+	end := longestValue
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

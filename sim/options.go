@@ -34,8 +34,8 @@ func Verify(n int) ExploreOption { return func(s *campaign.Settings) { s.Verify 
 // Shrink limits the real time for shrinking what is found; 0 means not at all.
 func Shrink(d time.Duration) ExploreOption { return func(s *campaign.Settings) { s.Shrink = d } }
 
-// Strategy sets how choice sequences are made: portfolio (the default, which takes turns), random, swarm, pct,
-// delay, starve, storm, sweep, pairs, exhaustive, evolve or rapid.
+// Strategy sets how choice sequences are made: portfolio (the default, which takes turns), random,
+// swarm, pct, delay, starve, storm, sweep, pairs, exhaustive, evolve or rapid.
 func Strategy(name string) ExploreOption { return func(s *campaign.Settings) { s.Strategy = name } }
 
 // Bound sets how many disturbances a run of the exhaustive strategy has at most.
@@ -57,7 +57,7 @@ func MaxSteps(n int) ExploreOption { return func(s *campaign.Settings) { s.Run.M
 // before only the objects, the effects, the counts and a mark of each event by which two runs are
 // compared. So that everything has been read by then, Eventually functions are called once in each
 // d as well, and what they say then does not count. Properties that look back further panic with a
-// sentence that says so, and a failure is told from where its record begins.
+// sentence that says so, and the story of a failure begins where the record does.
 //
 // The API servers forget with it, as kube-apiserver has etcd do every five minutes
 // (--etcd-compaction-interval): a watch that trails by more than d is told 410 Gone. The goroutines

@@ -202,7 +202,7 @@ func TestTheStoryOfAMapRangeReplays(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	const sentence = "two runs of one tape differ"
+	const sentence = "two runs of one choice sequence differ"
 	out, ok := child(dir, t.Name(), nil, nil)
 	if ok || !strings.Contains(out, sentence) {
 		t.Fatalf("nothing was found:\n%s", out)

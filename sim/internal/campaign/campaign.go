@@ -24,7 +24,7 @@ import (
 // Check is [Explore], and fails the test with what it found.
 func Check(t *testing.T, r run.Runner, s Settings) {
 	t.Helper()
-	explore(t, r, s).tell()
+	explore(t, r, s).announce()
 }
 
 // Explore makes a campaign, and reports what it found without failing the test. Misuse still fails

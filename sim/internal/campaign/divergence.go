@@ -151,7 +151,7 @@ func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result
 	return d.Differed == furtherPairs, broken
 }
 
-// failed says whether a run failed the test itself, after which no run can be told from it.
+// failed says whether a run failed the test itself, after which no other run of it can be judged.
 func failed(r *run.Result) bool { return r.Ending.Kind == result.TestFailed }
 
 // divergenceOf is the warning of a cause; nil if there is none.
@@ -172,7 +172,7 @@ func (c *campaign) addDivergence(d *divergence) {
 
 // ending is that of two runs that always differ.
 func (d *divergence) ending() result.Ending {
-	message := fmt.Sprintf("two runs of one tape differ: %s\n%s\n", d.likely, d.What)
+	message := fmt.Sprintf("two runs of one choice sequence differ: %s\n%s\n", d.likely, d.What)
 	for _, g := range d.Goroutines {
 		message += g + "\n"
 	}

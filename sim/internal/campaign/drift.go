@@ -9,17 +9,16 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// A kept story has drifted when it passes, but the faults of which it tells no longer strike, as
-// the program does not ask any more for what they struck. A fix may do that, and a refactoring
-// does, so by default it is a warning. A kept story is a regression test, and where it tests
-// nothing any more, -sim.drift=fail says so with an exit code.
+// A kept story has drifted when it passes, but not all of its faults are injected: the program no
+// longer asks for what they were injected at. A fix may do that, and a refactoring does, so by default
+// it is a warning. -sim.drift=fail makes it a failure, for stories that are kept as regression tests.
 const (
 	driftWarns = "warn"
 	driftFails = "fail"
 )
 
-// lostFaults are those of a story's choices that let a fault strike and were never asked for.
-// Strikes are labelled with the fault's name, without what narrows it.
+// lostFaults are those of a story's choices that inject a fault and were never asked for. They are
+// labelled with the fault's name, without what narrows it.
 func lostFaults(whole, unused choice.Tape) (lost []string) {
 	var faults []string
 	for _, e := range whole {
@@ -34,19 +33,20 @@ func lostFaults(whole, unused choice.Tape) (lost []string) {
 		}
 	}
 	for _, e := range unused {
-		strikes := strings.HasPrefix(e.ID, "fault ")
+		injects := strings.HasPrefix(e.ID, "fault ")
 		for _, f := range faults {
-			strikes = strikes || strings.HasPrefix(e.ID, f)
+			injects = injects || strings.HasPrefix(e.ID, f)
 		}
-		if strikes {
+		if injects {
 			lost = append(lost, e.ID)
 		}
 	}
 	return lost
 }
 
-// addDrift puts on record that a story holds although it was not told to its end. What a test plays
-// by itself with sim.Replay is left out: a catalogue plays stories of one program to others.
+// addDrift puts on record that a story passes although not all of its choices were asked for. What
+// a test plays by itself with sim.Replay is left out: a catalogue plays stories of one program to
+// others.
 func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Tape) {
 	lost := lostFaults(whole, unused)
 	if len(lost) == 0 || c.settings.Replay != "" && !c.settings.replayFlag {

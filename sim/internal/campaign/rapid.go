@@ -38,8 +38,8 @@ func (c *capture) FailNow()                  { c.failed = true; panic(capturedFa
 func (c *capture) Fail()                     { c.failed = true }
 func (c *capture) Failed() bool              { return c.failed }
 
-// byRapid lets rapid make the tapes: every choice is a draw, and rapid's own shrinking runs before
-// ours.
+// byRapid lets rapid make the choice sequences: every choice is a draw, and rapid's own shrinking
+// runs before ours.
 func (c *campaign) byRapid() {
 	s := c.settings
 	spent := newEffort(cpuTime)
@@ -84,8 +84,8 @@ func (c *campaign) byRapid() {
 	c.addFailing(number, c.report.Seed, "rapid", first, smallest)
 }
 
-// drawing is an oracle that answers with draws. A panic of rapid's (it ran out of recorded data
-// while shrinking) must be carried out of the bubble before it is raised.
+// drawing is a choice source that answers with draws. A panic of rapid's (it ran out of recorded
+// data while shrinking) must be carried out of the bubble before it is raised.
 func drawing(rt *rapid.T) choice.Oracle {
 	return choice.Func(func(p choice.Point) int {
 		defer func() {

@@ -12,11 +12,11 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// strategies are the ways to make tapes, as -sim.strategy takes them.
+// strategies are the ways to make choice sequences, as -sim.strategy takes them.
 var strategies = []string{"portfolio", "random", "pct", "delay", "swarm", "starve", "storm", "sweep", "pairs",
 	"exhaustive", "evolve", "rapid"}
 
-// search hands out oracles, run by run, and learns from what they led to.
+// search makes a choice source for each run, and learns from what the run came to.
 type search struct {
 	c      *campaign
 	name   string

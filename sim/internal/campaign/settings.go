@@ -18,9 +18,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// Settings are those of a campaign: what the -sim.* flags and their environment twins say, and the
-// options of one campaign. The twins are there because a flag given to ./... fails in packages that
-// do not import sim.
+// Settings are those of a campaign: what the -sim.* flags and their environment variables say, and
+// the options of one campaign. The variables are there because a flag given to ./... fails in
+// packages that do not import sim.
 type Settings struct {
 	Runs      int
 	Budget    time.Duration // CPU time
@@ -109,22 +109,22 @@ func init() {
 		"print every event of a failing or replayed run")
 }
 
-// add adds a flag, with its environment twin as the default.
+// add adds a flag, with its environment variable as the default.
 func add[T any](
 	define func(*T, string, T, string), p *T, name string, otherwise T, parse func(string) (T, error), usage string,
 ) {
-	twin := "SIM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	commandLine.variables = append(commandLine.variables, twin)
-	if s := os.Getenv(twin); s != "" {
+	variable := "SIM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	commandLine.variables = append(commandLine.variables, variable)
+	if s := os.Getenv(variable); s != "" {
 		v, err := parse(s)
 		if err == nil {
 			otherwise = v
 		} else {
 			commandLine.wrong = fmt.Errorf("sim: environment variable %s=%q cannot be read as %T; "+
-				"write it as you would write -sim.%s", twin, s, otherwise, name)
+				"write it as you would write -sim.%s", variable, s, otherwise, name)
 		}
 	}
-	define(p, "sim."+name, otherwise, usage+" (env "+twin+")")
+	define(p, "sim."+name, otherwise, usage+" (env "+variable+")")
 }
 
 func text(s string) (string, error) { return s, nil }

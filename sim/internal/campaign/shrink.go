@@ -46,7 +46,7 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 	c.addFailure(f, tape, lengthOf(first), lengthOf(best))
 }
 
-// shrink searches for the shortest tape that fails as the first run did.
+// shrink searches for the shortest choice sequence that fails as the first run did.
 func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Tape) {
 	best := from
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// tell fails the test if something was found, and prints what the campaign did.
-func (c *campaign) tell() {
+// announce fails the test if something was found, and prints what the campaign did.
+func (c *campaign) announce() {
 	c.t.Helper()
 	r := &c.report
 	err := r.Err()

@@ -14,7 +14,7 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// Runner makes one run of a scenario. The oracle answers its choices.
+// Runner makes one run of a scenario. The choice source answers its choices.
 type Runner func(t *testing.T, o choice.Oracle, s Settings) *Result
 
 // Settings are what a run is given besides its choices.
@@ -77,8 +77,8 @@ type InProgress struct {
 	Dials   uint64 // process.Dials when it began
 }
 
-// Stopped is the panic of somebody outside, for example of rapid, that an oracle carries through a
-// run. The runner raises the value again when the run is over.
+// Stopped is the panic of somebody outside, for example of rapid, that a choice source carries
+// through a run. The runner raises the value again when the run is over.
 type Stopped struct{ Value any }
 
 // User is the name of the actor that stands for the scenario.
