@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 	"github.com/wavetank/wavetank/sim/result"
 )
@@ -46,15 +45,18 @@ func Named(name string) Scope { return func(s *scope) { s.name = name } }
 // has not failed before; after that it waits for 10 s, 20 s and so on.
 func AtOnce() Scope { return func(s *scope) { s.atOnce = true } }
 
+// scopeWords are before what narrows a fault: its process, kind, verb and name, and AtOnce.
+var scopeWords = [...]string{" in ", " of ", " on ", " named ", " at once"}
+
 // String follows the name of a fault.
 func (s *scope) String() (out string) {
 	for i, value := range []string{s.process, s.kind, s.verb, s.name} {
 		if value != "" {
-			out += run.ScopeWords[i] + value
+			out += scopeWords[i] + value
 		}
 	}
 	if s.atOnce {
-		out += run.ScopeWords[len(run.ScopeWords)-1]
+		out += scopeWords[len(scopeWords)-1]
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -17,31 +16,45 @@ const (
 	driftFails = "fail"
 )
 
-// lostFaults are those of a story's choices that inject a fault and were never asked for. They are
-// labelled with the fault's name, without what narrows it.
+// lostFaults are those of a story's choices that inject a fault and were never asked for.
 func lostFaults(whole, unused choice.Tape) (lost []string) {
-	var faults []string
-	for _, e := range whole {
-		if declared, ok := strings.CutPrefix(e.ID, "fault "); ok {
-			if at := strings.LastIndex(declared, " #"); at >= 0 {
-				declared = declared[:at]
-			}
-			for _, scope := range run.ScopeWords {
-				declared, _, _ = strings.Cut(declared, scope)
-			}
-			faults = append(faults, declared+" ")
-		}
-	}
+	declared := declaredFaults(whole)
 	for _, e := range unused {
-		injects := strings.HasPrefix(e.ID, "fault ")
-		for _, f := range faults {
-			injects = injects || strings.HasPrefix(e.ID, f)
-		}
-		if injects {
+		if strings.HasPrefix(e.ID, arming) || injectedFault(e, declared) != "" {
 			lost = append(lost, e.ID)
 		}
 	}
 	return lost
+}
+
+// arming begins the label of the choice whether a declared fault is on in a run.
+const arming = "fault "
+
+// declaredFaults are the faults that are on in a run, as the scenario declared them.
+func declaredFaults(tape choice.Tape) (declared []string) {
+	for _, e := range tape {
+		if f, ok := strings.CutPrefix(e.ID, arming); ok {
+			declared = append(declared, f)
+		}
+	}
+	return declared
+}
+
+// injectedFault is the name of the fault that a choice injects, without the scope; "" if it injects
+// none. Both the declaration and the label of an injection begin with the name.
+func injectedFault(e choice.Entry, declared []string) (name string) {
+	label := strings.Split(e.ID, " ")
+	for _, f := range declared {
+		words := strings.Split(f, " ")
+		n := 0
+		for n < len(words) && n < len(label) && words[n] == label[n] {
+			n++
+		}
+		if common := strings.Join(words[:n], " "); len(common) > len(name) {
+			name = common
+		}
+	}
+	return name
 }
 
 // addDrift puts on record that a story passes although not all of its choices were asked for. What

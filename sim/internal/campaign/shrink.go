@@ -103,19 +103,14 @@ func (c *campaign) group(f *result.Failure, steps int) {
 	c.report.Findings = found.Findings
 }
 
-// causeOf is what failing runs are grouped by: the property and the sorts of faults in the shrunk
-// story.
+// causeOf is what failing runs are grouped by: the property and the faults that the story injects.
 func causeOf(f *result.Failure) string {
 	var kinds []string
-	for i := range f.History.Events {
-		if e := &f.History.Events[i]; e.Kind == history.Fault {
-			what, _, _ := strings.Cut(e.Note, ":")
-			kinds = append(kinds, what)
-		}
-	}
-	for _, c := range f.Story.Tape {
-		if strings.HasPrefix(c.ID, "StaleCache") {
-			kinds = append(kinds, "StaleCache")
+	tape := tapeOf(f.Story)
+	declared := declaredFaults(tape)
+	for _, e := range tape {
+		if name := injectedFault(e, declared); name != "" {
+			kinds = append(kinds, name)
 		}
 	}
 	slices.Sort(kinds)
