@@ -27,28 +27,29 @@ const module = "github.com/wavetank/wavetank"
 // arrows are the packages of ours that a package's shipped code may import, by the longest prefix of its path. A
 // package may always import what is below itself.
 var arrows = map[string][]string{
-	"history":                  {},
-	"story":                    {"history"},
-	"sim/property":             {"history"},
-	"sim/internal/bubble":      {},
-	"sim/internal/choice":      {},
-	"sim/internal/definitions": {},
-	"sim/internal/draw":        {"sim/internal/choice"},
-	"sim/internal/user":        {"sim/internal/definitions"},
-	"sim/internal/sched":       {"sim/internal/choice"},
-	"sim/internal/wire":        {"sim/internal/sched", "history", "models"},
-	"sim/internal/process":     {"sim/internal/sched", "sim/internal/wire", "history", "models"},
-	"sim":                      {"models", "reports", "history", "story"},
-	"sim/simginkgo":            {"sim", "history", "story"},
-	"models":                   {"history", "models/apiserver", "models/actor"},
-	"controllers":              {"controllers/internal"}, // guests: they do not know that the house exists
-	"scenarios":                {"sim", "models", "controllers", "reports", "scenarios/internal"},
-	"fuzz":                     {"scenarios", "sim", "history", "story"},
-	"reports":                  {"history", "story"},
-	"cmd":                      {"history", "story", "reports"},
-	"conformance":              {"models"},
-	"determinism":              {"sim", "models"},
-	"hack":                     {}, // tools of the Makefile
+	"history":              {},
+	"story":                {"history"},
+	"sim/property":         {"history"},
+	"sim/result":           {"history", "story"},
+	"sim/internal/choice":  {},
+	"sim/internal/sched":   {"sim/internal/choice"},
+	"sim/internal/run":     {"sim/internal/choice", "sim/result", "history"},
+	"sim/internal/wire":    {"sim/internal/sched", "history", "models"},
+	"sim/internal/process": {"sim/internal/sched", "sim/internal/wire", "history", "models"},
+	"sim/host":             {"sim/internal/shell"},
+	"sim/internal/campaign": {"sim/host", "sim/internal/choice", "sim/internal/process", "sim/internal/run", "sim/internal/shell",
+		"sim/internal/wire", "sim/result", "history", "reports", "story"},
+	"sim":           {"models", "history"},
+	"sim/simginkgo": {"sim", "history", "story"},
+	"models":        {"history", "models/apiserver", "models/actor"},
+	"controllers":   {"controllers/internal"}, // guests: they do not know that the house exists
+	"scenarios":     {"sim", "models", "controllers", "reports", "scenarios/internal"},
+	"fuzz":          {"scenarios", "sim", "history", "story"},
+	"reports":       {"history", "story"},
+	"cmd":           {"history", "story", "reports"},
+	"conformance":   {"models"},
+	"determinism":   {"sim", "models"},
+	"hack":          {}, // tools of the Makefile
 }
 
 // reserved are modules that only some packages may import: they are too heavy for whoever uses the rest.
@@ -161,16 +162,11 @@ func TestImportersOfSimStayLight(t *testing.T) {
 // may lists the places that may do what the rest may not, and why. A path that ends with a slash stands for all below.
 var may = map[string]map[string]string{
 	"time.Now": {
-		"sim/check.go":                  "a campaign says how much real time it took",
-		"sim/budget.go":                 "the budget of a campaign is real time where the system reports no CPU time",
-		"sim/result.go":                 "dates the record of a campaign in real time",
-		"sim/world.go":                  "hands the bubble's clock to the API model",
-		"sim/builtins.go":               "shows built-in controllers the bubble's clock",
+		"sim/internal/campaign/":        "stands outside runs: says how much real time a campaign took, dates its record, watches runs",
+		"sim/run.go":                    "hands the bubble's clock to the API model",
+		"sim/actors.go":                 "shows built-in controllers the bubble's clock",
 		"sim/cluster.go":                "hands the bubble's clock to another API model",
 		"cmd/":                          "tells people in real time how far processes are",
-		"sim/progress.go":               "tells people how long a campaign has taken in real time",
-		"sim/watchdog.go":               "stands outside the bubble and measures real time",
-		"sim/hang_repeat.go":            "waits for another process in real time",
 		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
 		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",
 		"controllers/":                  "guests use the clock as ordinary operators do; in a run it is the bubble's",
@@ -179,20 +175,18 @@ var may = map[string]map[string]string{
 		"hack/determinism/":             "tells people in real time how far processes are",
 	},
 	"math/rand": {
-		"sim/check.go":                    "-sim.seed=random",
-		"sim/internal/choice/":            "the oracles: the one source of chance",
-		"sim/internal/process/globals.go": "seeds other people's dice",
+		"sim/internal/campaign/campaign.go": "-sim.seed=random",
+		"sim/internal/choice/":              "the oracles: the one source of chance",
+		"sim/internal/process/globals.go":   "seeds other people's dice",
 	},
 	"go": {
-		"sim/run.go":                    "the scenario's own goroutine",
-		"sim/internal/bubble/bubble.go": "the bubble's own goroutine",
-		"sim/internal/draw/draw.go":     "a generator that wants more words ends its goroutine, so it gets one",
-		"sim/watchdog.go":               "stands outside the bubble",
-		"sim/hang_repeat.go":            "waits for another process",
-		"sim/internal/process/life.go":  "a life is a goroutine of its own",
-		"models/apiserver/serve/":       "answers sockets, outside any bubble",
-		"conformance/":                  "reads a real server's watch",
-		"cmd/":                          "waits for processes",
+		"sim/run.go":                   "the run's own goroutines: the bubble and the scenario",
+		"sim/draw.go":                  "a generator that wants more words ends its goroutine, so it gets one",
+		"sim/internal/campaign/":       "the watchdog stands outside bubbles; another process is waited for; a bubble may end its goroutine",
+		"sim/internal/process/life.go": "a life is a goroutine of its own",
+		"models/apiserver/serve/":      "answers sockets, outside any bubble",
+		"conformance/":                 "reads a real server's watch",
+		"cmd/":                         "waits for processes",
 	},
 }
 

@@ -43,7 +43,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 }
 
 func TestAnEntryNamesItsPattern(t *testing.T) {
-	s := &story.Story{Test: "T", Temper: "always", Property: "p", Tape: []story.Choice{
+	s := &story.Story{Test: "T", Kind: "always", Property: "p", Tape: []story.Choice{
 		{ID: "fault StaleCache(30s) #1", Value: 2}, {ID: "fault Crash(a) #1", Value: 1}, {ID: "next #3", Value: 1}}}
 	e := Entry{Folder: "promotion", File: "scenarios/promotion/testdata/catalogue/x.txtar", Story: s}
 	if got := e.Pattern(); got != "Crash and StaleCache" {

@@ -102,7 +102,7 @@ func failure(r *story.Result) *junitFailure {
 	if n := len(r.Findings); n > 1 {
 		message = fmt.Sprintf("%d causes, the first: %s", n, first.Cause)
 	}
-	return &junitFailure{Message: message, Type: first.Temper, Text: text.String()}
+	return &junitFailure{Message: message, Type: first.Kind, Text: text.String()}
 }
 
 // unreached are the sentences of a complete campaign that were true in no run.

@@ -14,15 +14,15 @@ import (
 
 // card is one story on the catalogue page or the index.
 type card struct {
-	Title, Temper, Property, Message, Replay, Length string
-	Faults                                           []string
-	Thumb                                            template.HTML
-	Page, Beside, File                               string // links; "" for none
-	Thread, ThreadURL                                string
+	Title, Kind, Property, Message, Replay, Length string
+	Faults                                         []string
+	Thumb                                          template.HTML
+	Page, Beside, File                             string // links; "" for none
+	Thread, ThreadURL                              string
 }
 
 func newCard(s *story.Story) card {
-	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Temper: s.Temper, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.Words(),
+	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.Words(),
 		Faults: strings.Split(Entry{Story: s}.Pattern(), " and "), Thumb: Thumbnail(s.History)}
 }
 

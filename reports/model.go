@@ -15,7 +15,7 @@ import (
 // model is one run for the script. Places in tables are counted from 1 where 0 means none.
 type model struct {
 	Title    string      `json:"title"`
-	Temper   string      `json:"temper,omitempty"`
+	Kind     string      `json:"temper,omitempty"`
 	Property string      `json:"property,omitempty"`
 	Site     string      `json:"site,omitempty"`
 	Message  string      `json:"message,omitempty"`
@@ -87,7 +87,7 @@ const mostDraws = 100
 func newModel(r Run) *model {
 	m := &model{Title: r.title(), File: r.File, places: map[string]int{}, refs: map[history.Ref]int{}, trace: newTracing(r.History), tellings: map[int]string{}}
 	if s := r.Story; s != nil {
-		m.Temper, m.Property, m.Site, m.Message, m.Replay = s.Temper, s.Property, s.Site, s.Message, s.Replay
+		m.Kind, m.Property, m.Site, m.Message, m.Replay = s.Kind, s.Property, s.Site, s.Message, s.Replay
 		m.Facts = facts(r)
 		for _, d := range first(r.History.Draws(), mostDraws) {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
@@ -98,7 +98,7 @@ func newModel(r Run) *model {
 	}
 	h := r.History
 	if at := m.trace.violation; at >= 0 && r.Story == nil {
-		m.Temper, m.Message = "broke", h.Events[at].Note
+		m.Kind, m.Message = "broke", h.Events[at].Note
 	}
 	m.Lanes, m.lanes = lanes(h)
 	m.Chain = Chain(h)

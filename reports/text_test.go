@@ -28,7 +28,7 @@ func result(t *testing.T, names ...string) *story.Result {
 	}
 	for _, n := range names {
 		s := read(t, n).Story
-		r.Found(story.Finding{Cause: s.Property + ", under " + n, Temper: s.Temper, Property: s.Property, Count: 2, Strategy: "random", Story: string(s.Encode()), Steps: s.After.Steps})
+		r.Found(story.Finding{Cause: s.Property + ", under " + n, Kind: s.Kind, Property: s.Property, Count: 2, Strategy: "random", Story: string(s.Encode()), Steps: s.After.Steps})
 	}
 	return r
 }

@@ -110,7 +110,7 @@ func TestBuiltinControllerThatNeverRests(t *testing.T) {
 		w.Builtin(&restlessActor{})
 		w.Settle()
 	}, sim.Runs(1), sim.MaxSteps(500), sim.Shrink(0))
-	if f := report.Failure; f == nil || !strings.Contains(f.Verdict.Message, "tick by the restless") {
+	if f := report.Failure; f == nil || !strings.Contains(f.Message, "tick by the restless") {
 		t.Errorf("want a verdict that names the step, got %+v", report.Failure)
 	}
 }

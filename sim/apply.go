@@ -1,30 +1,24 @@
+// This file applies objects for the scenario, on the client's side and on the server's, as kubectl
+// does.
+
 package sim
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/admission"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/user"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
-
-// newUser makes the scenario's client of a cluster. The world goes on until a request is answered.
-// While a property is judged, the client reads the state of the server at once.
-func (w *World) newUser(host string, server *apiserver.Server) *user.Client {
-	port := w.wire.NewPort(user.Name, 0)
-	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
-	port.Drive = w.drive
-	port.Direct = func() bool { return w.judge.judging }
-	return user.New(host, port, server.Mapper())
-}
 
 // Apply creates the objects, or changes those that exist as kubectl apply does on the client's
 // side.
@@ -60,136 +54,206 @@ func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
 // World.Client().Apply.
 func (w *World) ApplyServerSide(objs ...client.Object) { w.applyServerSide(w.user, objs) }
 
-// Remove deletes the objects; those that are gone already are fine. A webhook that does not answer
-// is asked again, as by [World.Apply].
-func (w *World) Remove(objs ...client.Object) { w.remove(w.user, objs) }
+// serverSideManager is the name under which ApplyServerSide owns fields (kubectl's
+// fieldManagerServerSideApply).
+const serverSideManager = "kubectl"
 
-// Client is a client of the user's: for anything that [World.Apply] and [World.Remove] do not do.
-// Inside a property it reads the server's state at that moment.
-func (w *World) Client() client.Client { return w.user }
-
-func (w *World) apply(u *user.Client, objs []client.Object) {
-	w.panicIfOver()
+func (w *World) apply(user *userClient, objs []client.Object) {
+	w.alive()
 	for _, obj := range objs {
-		if err := w.insist(func() error { return u.ApplyClientSide(w.ctx, obj) }); err != nil {
-			w.misuse("w.Apply of %s: %v%s", u.Describe(obj), err, user.SchemeHint(err))
+		if err := w.insist(func() error { return user.apply(w.ctx, obj) }); err != nil {
+			w.misuse("w.Apply of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
-		u.DeclareApplied(obj)
-		u.Remember(obj, false, w.history.Len())
+		user.declare(obj)
+		user.keep(obj, false, w.history.Len())
 	}
 }
 
-func (w *World) applyServerSide(u *user.Client, objs []client.Object) {
-	w.panicIfOver()
+func (w *World) applyServerSide(user *userClient, objs []client.Object) {
+	w.alive()
 	for _, obj := range objs {
-		if err := w.insist(func() error { return u.ApplyServerSide(w.ctx, obj) }); err != nil {
-			w.misuse("w.ApplyServerSide of %s: %v%s", u.Describe(obj), err, user.SchemeHint(err))
+		if err := w.insist(func() error { return user.applyServerSide(w.ctx, obj) }); err != nil {
+			w.misuse("w.ApplyServerSide of %s: %v%s", describe(obj, user), err, schemeHint(err))
 		}
-		u.Remember(obj, true, w.history.Len())
+		user.keep(obj, true, w.history.Len())
 	}
 }
 
-func (w *World) remove(u *user.Client, objs []client.Object) {
-	w.panicIfOver()
-	for _, obj := range objs {
-		err := w.insist(func() error { return client.IgnoreNotFound(u.Delete(w.ctx, obj)) })
-		if err != nil {
-			w.misuse("w.Remove of %s: %v", u.Describe(obj), err)
-		}
-		u.Forget(obj)
-	}
+// lastApplied is the object that Apply sent last under a name, without what Apply leaves alone.
+type lastApplied struct {
+	uid  types.UID // of the object that it was sent to; "" for one that was there before
+	json []byte
 }
 
-// insistence is how long a write is repeated that a webhook does not answer, and then once more
-// without faults.
-const insistence = 10 * time.Minute
+// errGone says that an object disappeared after it was read.
+var errGone = errors.New("the object disappeared between the read and the write")
 
-// insist repeats a write every second while the webhook of an operator is away, as people and
-// GitOps tools do. The webhook is away before its process has started, after a crash and under a
-// fault. Faults may keep the webhook of a correct operator away for ever, so in the end they stop,
-// as in Settle.
-func (w *World) insist(write func() error) error {
-	limit := w.sched.Now() + insistence
-	for recovering := false; ; w.Sleep(time.Second) {
-		err := write()
-		late := w.sched.Now() > limit
-		switch {
-		case err == nil || !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), admission.Unanswered):
-			return err
-		case late && !recovering && w.anyFault():
-			recovering, limit = true, limit+insistence
-			w.beginRecovery()
-			defer w.endRecovery()
-		case late:
-			return fmt.Errorf("it was tried for %v without faults: %w", insistence, err)
-		}
-	}
-}
+// keptByServer are the fields of the metadata that a writer does not set.
+var keptByServer = []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 
-// ApplyAgain applies once more what [World.Apply] and [World.ApplyServerSide] applied last, as the
-// next synchronisation of a GitOps tool does. It takes the place of a [World.Settle]:
-//
-//  1. The world settles, as in Settle.
-//  2. Each object that is still there and is not being deleted is applied again, in the order in
-//     which they were applied first. What was given to [World.Remove] since is left out, and so is
-//     what the scenario has changed since by [World.Client]: applying would take that back.
-//  3. The world settles again. No faults are injected from 1 to here.
-//
-// The property "apply is stable" of the default pack then compares the world with what it was
-// before. A run in which the world did not settle before is not compared.
-func (w *World) ApplyAgain() {
-	w.panicIfInStep("w.ApplyAgain")
-	users := []*user.Client{w.user}
-	for _, c := range w.clusters {
-		users = append(users, c.user)
-	}
-	if !slices.ContainsFunc(users, func(u *user.Client) bool { return len(u.Applied()) > 0 }) {
-		w.misuse("w.ApplyAgain: nothing was applied before, by w.Apply or w.ApplyServerSide, that was not removed " +
-			"since")
-	}
-	w.faultPhase()
-	w.beginRecovery()
-	w.settleAndJudge()
-	w.note(history.Event{Kind: history.Again, Process: user.Name})
-	for _, u := range users {
-		for _, a := range u.Applied() {
-			w.applyOnceMore(u, a)
-		}
-	}
-	w.settleAndJudge()
-	w.endRecovery()
-}
-
-// applyOnceMore applies an object again if it is still there and the scenario has not changed it.
-func (w *World) applyOnceMore(u *user.Client, a user.Applied) {
-	if w.editedSince(u, a) {
-		return
-	}
-	live := a.Object.DeepCopyObject().(client.Object)
-	err := u.Get(w.ctx, client.ObjectKeyFromObject(a.Object), live)
-	switch {
-	case apierrors.IsNotFound(err) || err == nil && live.GetDeletionTimestamp() != nil:
-	case err != nil:
-		w.misuse("w.ApplyAgain of %s: %v", u.Describe(a.Object), err)
-	case a.ServerSide:
-		w.applyServerSide(u, []client.Object{a.Object})
-	default:
-		w.apply(u, []client.Object{a.Object})
-	}
-}
-
-// editedSince says whether the scenario has changed an object since it was applied.
-func (w *World) editedSince(u *user.Client, a user.Applied) bool {
-	gvk, err := u.GroupVersionKindFor(a.Object)
+// wanted is what an object asks for: as the server reads it, without what the server itself keeps.
+func (u *userClient) wanted(obj client.Object) (*unstructured.Unstructured, error) {
+	gvk, err := u.GroupVersionKindFor(obj)
 	if err != nil {
-		return false
+		return nil, err
 	}
-	ref := history.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: a.Object.GetNamespace(), Name: a.Object.GetName()}
-	if u.Host != wire.APIHost {
-		ref.Cluster = u.Host
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, err
 	}
-	about := func(c history.Change) bool { return c.Ref == ref }
-	return slices.ContainsFunc(w.history.Events, func(e history.Event) bool {
-		return e.Index >= a.Event && e.Process == user.Name && slices.ContainsFunc(e.Changes, about)
-	})
+	want := (&unstructured.Unstructured{Object: content}).DeepCopy()
+	want.SetGroupVersionKind(gvk)
+	if want.GetName() == "" {
+		return nil, errors.New("it has no name; w.Apply needs one to find the object again, " +
+			"and w.Client().Create takes a generateName")
+	}
+	for _, field := range keptByServer {
+		unstructured.RemoveNestedField(want.Object, "metadata", field)
+	}
+	return want, nil
+}
+
+func (u *userClient) apply(ctx context.Context, obj client.Object) error {
+	want, err := u.wanted(obj)
+	if err != nil {
+		return err
+	}
+	modified, err := modifiedBy(want, obj)
+	if err != nil {
+		return err
+	}
+	id := u.idOf(obj)
+	if _, tried := u.applied[id]; !tried { // most likely it is not there yet
+		u.applied[id] = lastApplied{}
+		if err := u.create(ctx, id, want, modified); !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	for range 20 {
+		err = u.merge(ctx, id, want, modified)
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !errors.Is(err, errGone) {
+			return err
+		}
+	}
+	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so; "+
+		"w.Settle lets the others finish first: %w", err)
+}
+
+// create creates an object and remembers it as applied.
+func (u *userClient) create(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
+	made := want.DeepCopy()
+	if err := u.Create(ctx, made); err != nil {
+		return err
+	}
+	u.applied[id] = lastApplied{made.GetUID(), modified}
+	return nil
+}
+
+// merge creates the object, or patches the one that exists.
+func (u *userClient) merge(ctx context.Context, id string, want *unstructured.Unstructured, modified []byte) error {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(want.GroupVersionKind())
+	err := u.Get(ctx, client.ObjectKeyFromObject(want), live)
+	if apierrors.IsNotFound(err) {
+		return u.create(ctx, id, want, modified)
+	}
+	if err != nil {
+		return err
+	}
+	current, err := json.Marshal(live)
+	if err != nil {
+		return err
+	}
+	var original []byte
+	if last := u.applied[id]; last.uid == live.GetUID() {
+		original = last.json
+	}
+	patch, err := threeWay(want.GroupVersionKind(), original, modified, current)
+	if err != nil {
+		return err
+	}
+	if data, _ := patch.Data(live); string(data) != "{}" {
+		if err := u.Patch(ctx, live, patch); apierrors.IsNotFound(err) {
+			return fmt.Errorf("%w: %w", errGone, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	u.applied[id] = lastApplied{live.GetUID(), modified}
+	return nil
+}
+
+// modifiedBy is the object as kubectl would keep it in its annotation, without what Apply leaves
+// alone on an object that exists. What a Go struct writes as null is not named by it.
+func modifiedBy(want *unstructured.Unstructured, obj client.Object) ([]byte, error) {
+	content := want.DeepCopy().Object
+	delete(content, "status")
+	unstructured.RemoveNestedField(content, "metadata", "finalizers")
+	unstructured.RemoveNestedField(content, "metadata", "ownerReferences")
+	unstructured.RemoveNestedField(content, "metadata", "deletionTimestamp")
+	unstructured.RemoveNestedField(content, "metadata", "deletionGracePeriodSeconds")
+	if _, written := obj.(*unstructured.Unstructured); !written {
+		dropNulls(content)
+	}
+	return json.Marshal(content)
+}
+
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if value == nil {
+				delete(v, key)
+			} else {
+				dropNulls(value)
+			}
+		}
+	case []any:
+		for _, element := range v {
+			dropNulls(element)
+		}
+	}
+}
+
+// builtinTypes are the types of which kubectl knows the struct. It is not client-go's own scheme,
+// to which operators add theirs.
+var builtinTypes = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	_ = clientgoscheme.AddToScheme(s)
+	return s
+}()
+
+// threeWay is the patch from what was applied last, what is wanted and what is there: a strategic
+// merge patch for a built-in type, and a JSON merge patch for every other.
+func threeWay(gvk schema.GroupVersionKind, original, modified, current []byte) (client.Patch, error) {
+	typed, err := builtinTypes.New(gvk)
+	if err != nil {
+		data, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
+		return client.RawPatch(types.MergePatchType, data), err
+	}
+	schema, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	if err != nil {
+		return nil, err
+	}
+	data, err := strategicpatch.CreateThreeWayMergePatch(original, modified, current, schema, true)
+	return client.RawPatch(types.StrategicMergePatchType, data), err
+}
+
+func (u *userClient) applyServerSide(ctx context.Context, obj client.Object) (err error) {
+	want, err := u.wanted(obj)
+	if err != nil {
+		return err
+	}
+	delete(want.Object, "status")
+	if _, written := obj.(*unstructured.Unstructured); !written {
+		dropNulls(want.Object)
+	}
+	for range 20 { // with force a conflict is a write of somebody else in between
+		err = u.Apply(ctx, client.ApplyConfigurationFromUnstructured(want.DeepCopy()), client.ForceOwnership,
+			client.FieldOwner(serverSideManager))
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return fmt.Errorf("20 times in a row somebody else was first, or a webhook answered so: %w", err)
 }

@@ -15,12 +15,13 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 type doer = func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)
 
 // appliedTwice applies a ConfigMap to an operator that does this, and once more.
-func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...sim.Fault) sim.Report {
+func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...sim.Fault) result.Report {
 	return sim.Explore(t, func(w *sim.World) {
 		doing(w, controller.Options{}, do)
 		w.Inject(faults...)

@@ -59,7 +59,7 @@ func TestWarningsDependOnEvidence(t *testing.T) {
 		{"empty", func(*sim.World) {}, []string{"only 1 of 100 runs in ", "no process was started in 1 runs"}},
 	} {
 		r := sim.Explore(t, row.scenario, sim.Runs(100), sim.For(1))
-		got := r.Warnings()
+		got := r.Warnings
 		if r.Failure != nil || len(got) != len(row.want) {
 			t.Errorf("%s: %v, warnings %q, want ones of %q", row.name, r.Failure, got, row.want)
 			continue

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // A cloud takes its time to delete what an operator has asked it to, and the operator looks every 30 s: a finalizer that waits for
@@ -21,7 +22,7 @@ func TestAFinalizerThatWaitsForTheCloud(t *testing.T) {
 	for takes, want := range map[time.Duration]string{10 * time.Minute: "", 1 << 62: "no stuck finalizer"} {
 		got := ""
 		if r := deletedInACloud(t, takes); r.Failure != nil {
-			got = r.Failure.Verdict.Property
+			got = r.Failure.Property
 		}
 		if got != want {
 			t.Errorf("a cloud that takes %v: %q breaks, want %q", takes, got, want)
@@ -29,7 +30,7 @@ func TestAFinalizerThatWaitsForTheCloud(t *testing.T) {
 	}
 }
 
-func deletedInACloud(t *testing.T, takes time.Duration) sim.Report {
+func deletedInACloud(t *testing.T, takes time.Duration) result.Report {
 	return sim.Explore(t, func(w *sim.World) {
 		var asked time.Time
 		w.External("cloud.example", http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {

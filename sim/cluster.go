@@ -8,47 +8,45 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/user"
 )
 
-// Cluster is another cluster than the world's own, as operators that manage several know them: an
-// API server and its store, without controllers of its own. Everybody may do everything there.
+// Cluster is another cluster than the world's own, as operators that manage several know them: an API server and its
+// store, without controllers of its own. Everybody may do everything there.
 type Cluster struct {
 	world  *World
 	server *apiserver.Server
-	user   *user.Client
+	user   *userClient
 }
 
-// Cluster adds a cluster, whose API server is reached at "http://" + host through the transport of
-// [HTTPClient]:
+// Cluster adds a cluster, whose API server is reached at "http://" + host through the transport of [HTTPClient]:
 //
 //	cfg := &rest.Config{Host: "http://prod.example", Transport: httpClient.Transport}
 //
-// Its objects are in the history with Ref.Cluster set to the host: see [history.History.Find].
-// Faults reach it as they reach the world's own, except Conflict and StaleServer.
+// Its objects are in the history with Ref.Cluster set to the host: see [history.History.Find]. Faults reach it as they
+// reach the world's own, but for Conflict and StaleServer.
 //
-// The operator makes the caches of such a cluster itself, as by cluster.New, where the harness
-// cannot reach. They list in map order, as client-go does. An operator that depends on that order,
-// as one that writes while it ranges over a list, is called nondeterministic. Let it sort, or let
-// exact mode take chance out of it (wavetank run --exact).
+// A cache of it the operator makes itself, as by cluster.New, where the harness cannot reach: such a cache lists in map order, as client-go
+// does. An operator that goes by that order, as one that writes while it ranges over a list, is called nondeterministic; let it sort,
+// or let exact mode take chance out of it (wavetank run --exact).
 func (w *World) Cluster(host string) *Cluster {
-	w.panicIfOver()
+	w.alive()
 	f := fnv.New64a() // or objects of two clusters would have the same UIDs
 	io.WriteString(f, host)
-	names := w.choices.Choose("names in "+host, 1<<16)
-	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: f.Sum64()<<16 | uint64(names)})
+	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: f.Sum64()<<16 | uint64(w.choices.Choose("names in "+host, 1<<16))})
 	if err := w.wire.Remote(host, server); err != nil {
 		w.misuse("w.Cluster: %v", err)
 	}
-	c := &Cluster{w, server, w.newUser(host, server)}
-	c.user.KnowAsWell(w.user)
+	c := &Cluster{world: w, server: server, user: newUserClient(w, host, server)}
+	for _, s := range w.user.schemes {
+		c.user.know(s)
+	}
 	w.clusters = append(w.clusters, c)
 	return c
 }
 
 // Install is [World.Install] for this cluster.
 func (c *Cluster) Install(crds ...any) {
-	c.world.panicIfOver()
+	c.world.alive()
 	c.world.install(c.server, c.user, crds)
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // stamper copies a ConfigMap's data into its annotations, writes an Event about it and now and then fails.
@@ -95,24 +97,27 @@ func everything(w *World) {
 }
 
 // twice runs every seed twice, once from the seed and once from the tape, and compares step by step.
-func twice(t *testing.T, scenario func(*World), seeds int, opts ...ExploreOption) []FaultCount {
+func twice(t *testing.T, scenario func(*World), seeds int, window time.Duration) []result.FaultCount {
 	t.Helper()
-	s := flags
-	for _, o := range opts {
-		o(&s)
-	}
-	defer process.Enter(runLog(), process.Outside{})()
+	s := run.Settings{MaxSteps: 50000, Window: window}
+	defer process.Enter(s.Log, process.Outside{})()
+	runner, counts := runnerOf(scenario), []result.FaultCount(nil)
 	differ, events := 0, 0
-	all := &campaign{progress: newProgress(time.Now())}
 	for i := range seeds {
-		first := execute(t, scenario, choice.NewRandom(choice.Mix(7, i)), s)
-		if first.verdict != nil {
-			t.Fatalf("seed %d: %s", i, first.verdict.sentence())
+		first := runner(t, choice.NewRandom(choice.Mix(7, i)), s)
+		if first.Ending.Failed() {
+			t.Fatalf("seed %d: %s", i, first.Ending.Sentence())
 		}
-		second := execute(t, scenario, choice.Play(first.tape), s)
-		all.count(first)
-		events += first.history.Len()
-		if at, what := history.Difference(first.history, second.history); at >= 0 {
+		second := runner(t, choice.Play(first.Tape), s)
+		for i, f := range first.Faults { // all runs declare the same
+			if i == len(counts) {
+				counts = append(counts, result.FaultCount{Fault: f.Fault})
+			}
+			counts[i].Injected += f.Injected
+			counts[i].Observed += f.Observed
+		}
+		events += first.History.Len()
+		if at, what := history.Difference(first.History, second.History); at >= 0 {
 			differ++
 			if differ == 1 {
 				t.Errorf("seed %d: %s", i, what)
@@ -123,11 +128,11 @@ func twice(t *testing.T, scenario func(*World), seeds int, opts ...ExploreOption
 	if differ > 0 {
 		t.Errorf("%d of %d seeds differ", differ, seeds)
 	}
-	return all.report.Faults
+	return counts
 }
 
 func TestEverySeedReplaysUnderEveryFault(t *testing.T) {
-	counts := twice(t, everything, 40)
+	counts := twice(t, everything, 40, 0)
 	t.Log(counts)
 	for _, c := range counts {
 		if c.Injected == 0 && c.Fault != "SlowNamespace(1m0s)" { // there is no namespace to end
@@ -148,6 +153,6 @@ func TestEverySeedReplays(t *testing.T) {
 	}{
 		{"priority queue", 0, true, 300}, {"classic queue", 0, false, 300}, {"two leader-electing replicas", 2, true, 60},
 	} {
-		t.Run(c.name, func(t *testing.T) { twice(t, stamps(c.leaders, c.priority), c.seeds) })
+		t.Run(c.name, func(t *testing.T) { twice(t, stamps(c.leaders, c.priority), c.seeds, 0) })
 	}
 }

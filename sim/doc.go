@@ -23,39 +23,36 @@
 //
 // # Words
 //
-//   - World: one simulated cluster with everything in it; lives for one run.
-//   - Process: one program in the world. It has lives: a crash ends one, a restart begins the next by calling the setup
-//     function again, so memory is truly lost, but for variables of packages.
-//   - Choice: one decision, "which of n?". 0 is always the dull answer: oldest action, no fault, no delay.
-//   - Tape: the choices of a run that were not dull. A run is a function of the test's code and a tape.
-//   - Seed: a number from which a tape is made.
-//   - Step: one granted action: a request takes effect, its reply arrives, a watch event arrives, a key is handed to a
-//     worker. At most one at a time; then the world runs until every goroutine waits.
-//   - Fault: something a controller may experience. Scenarios declare faults; choices place them.
-//   - Effect: something that leaves the cluster; its ledger survives crashes.
-//   - Property: always, eventually or sometimes, with a sentence for a name.
-//   - Settle: the world first goes on under faults, for up to three virtual minutes; then faults stop and are healed,
-//     scheduling becomes fair, and it runs until nothing is left to do. Then every eventually is judged, and faults may
-//     strike again.
-//   - Story: a minimised failing run on file, see package story.
+//   - Scenario: the function that [Check] is given. A run executes it once, in a world of its own. A
+//     campaign is all runs of it that one command makes.
+//   - Choice: one decision of the harness. Index 0 is the default: oldest action, no fault, no delay.
+//     The sequence of its choices decides a run, and a seed stands for one sequence.
+//   - Process: one program in the world. Each start after a crash is a new incarnation, which calls the
+//     setup function again. So memory is lost, except variables of packages.
+//   - Step: a request takes effect, a reply or watch event arrives, a key is dequeued, a timer fires.
+//   - Fault: a kind of failure that a scenario declares. Choices decide where it is injected.
+//   - Effect: something outside the cluster that cannot be taken back.
+//   - Story: a shrunk failing run in a file, see package story.
 //
 // # Flags
 //
-// See go test -args -h for the -sim.* flags. Each has an environment twin (SIM_RUNS, …), because a flag given to ./...
-// fails in packages that do not import sim. Give -count=1 with them where a second run should not be the first one's
-// cached result, as with SIM_SEED=random. By default a scenario runs 100 times (20 times with -short), from a
-// base seed fixed by the test's name. It ends earlier when it has used 5 s of CPU time and made 20 runs, or used 30 s. A
-// campaign that ends with fewer than 20 runs says so in one line on its output, which go test hides where packages are
-// named: it shows what a passing test writes only with -v or -json, and in the package's own directory (go test without
-// a package). wavetank run shows it always.
+// go test -args -h lists the -sim.* flags. Each has an environment variable (SIM_RUNS, …), because
+// a flag given to ./... fails in packages that do not import sim. By default a scenario runs 100
+// times, or 20 times with -short, from a base seed fixed by the test's name. A campaign ends
+// earlier when it has made 20 runs and used 5 s of CPU time, or used 30 s. One with fewer than 20
+// runs prints a warning. go test shows that only with -v, with -json or in the package's own
+// directory; wavetank run always shows it.
 //
 // # Limits
 //
-// Tests must not be parallel: a run owns process-wide settings. Variables of packages are those of the test binary:
-// they outlive lives and runs, and so do a sync.Once and what is registered with metrics.Registry (twice panics). Map
-// ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs is made twice, and the first
-// step that differs is named. Such a pair is repeated ten times: runs that always differ fail the test, runs that differ
-// now and then are a warning, and so is an error that only reads otherwise. wavetank run then makes the campaign again in
-// exact mode, which takes chance out of Go's runtime. There is no pod network and no real socket; pods come up only where w.Builtin has a kubelet
+// Tests must not be parallel, because a run owns process-wide settings. Variables of packages
+// outlive incarnations and runs, and so does what is registered with metrics.Registry (twice
+// panics).
+//
+// Map ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs
+// is made twice, and the first step that differs is named: see [Verify]. wavetank run then makes
+// the campaign again in exact mode, which takes chance out of Go's runtime.
+//
+// There is no pod network and no real socket. Pods come up only where [World.Builtin] has a kubelet
 // (package models/kubelet), and run nothing. What the API model does not know it refuses aloud.
 package sim

@@ -126,7 +126,7 @@ func TestAProcessThatAchievesNothing(t *testing.T) {
 			w.Apply(configMap("a"))
 			w.Settle()
 		}, sim.Runs(20), sim.For(0))
-		got, want := strings.Join(r.Warnings(), "\n"), ""
+		got, want := strings.Join(r.Warnings, "\n"), ""
 		if failing {
 			want = `every reconcile of process "op" failed in 20 runs, so what holds may hold because nothing is done; the last one ended with error: no such flavour`
 		}

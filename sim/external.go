@@ -1,9 +1,14 @@
+// This file puts models of the outside world behind host names and behind Services.
+
 package sim
 
 import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim/internal/process"
 )
 
 // External puts a model of the outside world behind a host name. The handler is called on the
@@ -22,7 +27,7 @@ import (
 // resolved. A request to a host of which nothing was said is a misuse, as an operator that lives
 // with errors would look as if it worked.
 func (w *World) External(host string, handler http.Handler) {
-	w.panicIfOver()
+	w.alive()
 	if err := w.wire.Outside(host, handler); err != nil {
 		w.misuse("w.External: %v", err)
 	}
@@ -42,15 +47,23 @@ func (w *World) External(host string, handler http.Handler) {
 // scheduling goroutine, and so is the handler, as that of [World.External] is.
 //
 // A Service is reached as name.namespace, name.namespace.svc and name.namespace.svc.cluster.local,
-// while it exists: before and after, there is no such host. A port that it does not have refuses
-// the connection, unless it is headless. Whether pods are ready does not count. Faults strike these
+// while it exists: before and after, there is no such host. A port that it does not have refuses the
+// connection, unless it is headless. Whether pods are ready does not count. Faults strike these
 // requests as those to other hosts. A host that was given to External itself comes before a
 // Service, and a Service before a pattern.
 func (w *World) ExternalServices(model func(*corev1.Service) http.Handler) {
-	w.panicIfOver()
+	w.alive()
 	if model == nil {
-		w.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that " +
-			"it knows")
+		w.misuse("w.ExternalServices was given no function; give it one that returns a handler for the Services that it knows")
 	}
 	w.wire.Services(model)
+}
+
+// HTTPClient is the process's client to the outside world. It dies with the life that mgr belongs to. For a manager
+// that is not simulated it is http.DefaultClient.
+func HTTPClient(mgr ctrl.Manager) *http.Client {
+	if m, ok := mgr.(*process.Manager); ok {
+		return m.HTTPClient()
+	}
+	return http.DefaultClient
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // Fault is something that a controller may experience. A scenario declares faults with [World.Inject]; where and when
@@ -82,7 +83,7 @@ type fault struct {
 	// eager is chosen once per run: 0 off, 1 rare, 2 often. So every run has its own mixture of faults, and shrinking
 	// drops a whole fault by one choice.
 	eager int
-	count FaultCount
+	count result.FaultCount
 	unmet int    // injections of this run whose effect has not been observed
 	unfit string // the scope that it was given and does not take
 }
@@ -171,20 +172,6 @@ func (f *fault) String() string {
 	return f.name + f.scope.String()
 }
 
-// FaultCount says what became of a declared fault, over all runs of a campaign.
-type FaultCount struct {
-	Fault string
-	// Opportunities counts the points of the runs at which the fault could have been injected: a request that it may
-	// fail, an event that it may delay. What is outside its scope is none.
-	Opportunities int
-	// Injected counts those of the opportunities at which choices did inject it.
-	Injected int
-	// Observed counts those of the injections whose effect was observed before the run ended: a request got the injected
-	// answer, a reconcile began with the stale cache, the next incarnation reconciled after a crash. However many
-	// requests one injection fails, it counts once; so Observed is at most Injected.
-	Observed int
-}
-
 // strikes asks whether the fault strikes at a point, and how (0 is not at all). rare and often are the odds, one in so
 // many, of the two degrees of eagerness.
 func (f *fault) strikes(w *World, where string, n, rare, often int) int {
@@ -205,47 +192,4 @@ func (f *fault) strikes(w *World, where string, n, rare, often int) int {
 		f.unmet++
 	}
 	return v
-}
-
-// idle says, in a sentence, that a fault was never injected in a campaign and why that may be; "" if it did, or if there is too
-// little evidence.
-func (c FaultCount) idle(runs int) string {
-	switch {
-	case c.Injected > 0, c.Opportunities > 0 && c.Opportunities < enoughOpportunities && runs < enoughRuns:
-		return ""
-	case c.Opportunities == 0:
-		return fmt.Sprintf("fault %s had no opportunity in %d runs: look at its scope, or do not declare it", c.Fault, runs)
-	}
-	return fmt.Sprintf("fault %s was never injected in %d runs, at %d opportunities: make more runs", c.Fault, runs, c.Opportunities)
-}
-
-// Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle
-// heals them; after that they are on again.
-func (w *World) Inject(faults ...Fault) {
-	w.panicIfOver()
-	for _, declared := range faults {
-		f := declared.fresh()
-		c := f.core()
-		if strings.Contains(c.name, "(-") || strings.Contains(c.name, ", -") {
-			w.misuse("fault %s has a negative duration", f)
-		}
-		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
-			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
-		}
-		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
-			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
-		}
-		if c.unfit != "" {
-			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
-		}
-		if c.count.Fault == "" {
-			c.count.Fault = f.String()
-		}
-		c.eager = w.choices.Choose("fault "+f.String(), 3)
-		w.faults = append(w.faults, f)
-		if f, ok := f.(*pause); ok {
-			w.pauses = append(w.pauses, f)
-			w.sched.Held = w.held
-		}
-	}
 }

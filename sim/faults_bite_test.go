@@ -386,7 +386,7 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 		w.Apply(withRole("source", configMap("a")))
 		w.Settle()
 	}, sim.Runs(50))
-	got := strings.Join(r.Warnings(), "\n")
+	got := strings.Join(r.Warnings, "\n")
 	want := "fault LeaderOverlap had no opportunity in 50 runs: look at its scope, or do not declare it\n" +
 		"fault Crash(mirror) of Secret had no opportunity in 50 runs: look at its scope, or do not declare it"
 	if !testing.Short() && got != want {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,27 +9,27 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"context"
-
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // one runs a scenario once from a seed.
-func one(t *testing.T, scenario func(*World), seed uint64) *result {
+func one(t *testing.T, scenario func(*World), seed uint64) *run.Result {
 	t.Helper()
-	defer process.Enter(runLog(), process.Outside{})()
-	r := execute(t, scenario, choice.NewRandom(seed), flags)
-	if r.verdict != nil {
-		t.Fatal(r.verdict.sentence())
+	defer process.Enter(logr.Discard(), process.Outside{})()
+	r := runnerOf(scenario)(t, choice.NewRandom(seed), run.Settings{MaxSteps: 50000})
+	if r.Ending.Failed() {
+		t.Fatal(r.Ending.Sentence())
 	}
 	return r
 }
@@ -40,7 +41,7 @@ func TestScenariosDoNotTouchEachOther(t *testing.T) {
 		first := one(t, a, seed)
 		one(t, b, seed+100)
 		again := one(t, a, seed)
-		if at, what := history.Difference(first.history, again.history); at >= 0 {
+		if at, what := history.Difference(first.History, again.History); at >= 0 {
 			t.Fatalf("seed %d: A after B is not A: %s", seed, what)
 		}
 	}
@@ -52,7 +53,7 @@ func TestProcessesAgree(t *testing.T) {
 	hashes := func() string {
 		var b strings.Builder
 		for seed := range uint64(30) {
-			fmt.Fprintf(&b, "%x ", one(t, stamps(int(seed%3), seed%2 == 0), seed).history.Hash())
+			fmt.Fprintf(&b, "%x ", one(t, stamps(int(seed%3), seed%2 == 0), seed).History.Hash())
 		}
 		return b.String()
 	}
@@ -80,13 +81,13 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	if testing.Short() {
 		runs = 200
 	}
-	defer process.Enter(runLog(), process.Outside{})()
+	defer process.Enter(logr.Discard(), process.Outside{})()
 	some := func(n int) {
 		for i := range n {
-			execute(t, func(w *World) {
+			runnerOf(func(w *World) {
 				w.Install("../controllers/promotion/crds")
 				stamps(i%3, i%2 == 0)(w)
-			}, choice.NewRandom(uint64(i)), flags)
+			})(t, choice.NewRandom(uint64(i)), run.Settings{MaxSteps: 50000})
 		}
 	}
 	measure := func() (goroutines int, heap uint64) {
@@ -139,9 +140,9 @@ func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 			w.Apply(cm)
 		}
 		w.Settle()
-	}, func(s *settings) { s.verify = 1 })
+	}, Verify(1))
 	f := r.Failure
-	if f == nil || f.Temper != "nondeterminism" {
+	if f == nil || f.Kind != result.Nondeterminism {
 		t.Fatalf("nothing was found: %+v", f)
 	}
 	t.Log(f.Message)

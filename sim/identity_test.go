@@ -86,7 +86,7 @@ func TestRightsAreThoseOfTheMoment(t *testing.T) {
 		expect("without the account", "Unauthorized")
 	}, sim.Runs(3), sim.Verify(1))
 	if report.Failure != nil {
-		t.Fatal(report.Failure.Verdict.Message)
+		t.Fatal(report.Failure.Message)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
 		}
 	}, sim.Runs(3), sim.Verify(1))
 	if report.Failure != nil {
-		t.Fatal(report.Failure.Verdict.Message)
+		t.Fatal(report.Failure.Message)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // lives returns the events of one kind about lives, as "kind process/life @time".
@@ -285,7 +286,7 @@ func TestARestlessWorldDoesNotSettle(t *testing.T) {
 		w.Apply(withRole("source", configMap("a")))
 		w.Settle()
 	})
-	if r.Failure == nil || r.Failure.Temper != "settles" {
+	if r.Failure == nil || r.Failure.Kind != result.Settles {
 		t.Fatalf("got %+v", r.Failure)
 	}
 	for _, want := range []string{
@@ -326,7 +327,7 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 		w.Eventually("all is well", func(*history.History) error { panic("oh") })
 		w.Settle()
 	}, sim.Runs(1))
-	if f := r.Failure; f == nil || f.Temper != "panic" || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "lives_test.go:") {
+	if f := r.Failure; f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "lives_test.go:") {
 		t.Errorf("got %+v", r.Failure)
 	}
 }

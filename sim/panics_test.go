@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // careless has a manager run something that takes it for granted that an object can be read.
@@ -51,7 +52,7 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 		careless(sim.ServerError())(w)
 	}
 	f := sim.Explore(t, there, sim.Runs(200), sim.For(0)).Failure
-	if f == nil || f.Temper != "panic" || !strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) || !strings.Contains(f.Message, "panics_test.go:") {
+	if f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) || !strings.Contains(f.Message, "panics_test.go:") {
 		t.Fatalf("got %+v", f)
 	}
 	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 || !strings.HasPrefix(f.Story.Headline(), "panic: process ") {
@@ -62,7 +63,7 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 // TestASetupFunctionThatFailsLaterIsAFinding: its first life proves that it can be called, so what fails after a crash or a stop
 // is the operator, and has a story. One that fails once, under a fault, is started again as by the kubelet.
 func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
-	failing := func(lives func(int) bool, disturb func(*sim.World)) sim.Report {
+	failing := func(lives func(int) bool, disturb func(*sim.World)) result.Report {
 		return sim.Explore(t, func(w *sim.World) {
 			n := 0
 			w.Start("op", func(mgr ctrl.Manager) error {
@@ -80,7 +81,7 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	crash := func(w *sim.World) { w.Inject(sim.Crash("op")) }
 	for name, disturb := range map[string]func(*sim.World){"stopped": stop, "under a fault": crash} {
 		f := failing(func(n int) bool { return n > 1 }, disturb).Failure
-		if f == nil || f.Temper != "settles" || f.Story == nil || f.Flaky || !regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
+		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky || !regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
 			t.Errorf("%s: got %+v", name, f)
 		}
 	}

@@ -153,7 +153,7 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 				}))
 			})
 			w.Settle()
-			if now := w.History().Now(); now < 2*silentPeriod {
+			if now := w.History().Now(); now < 2*patience {
 				w.Always("it was waited for", func(*history.History) error { return fmt.Errorf("%v is too short", now) })
 			}
 		}, Runs(2))

@@ -55,7 +55,7 @@ func TestEventsAreSaidWhileASeriesEnds(t *testing.T) {
 		}
 	}
 	const seeds = 12
-	twice(t, scenario, seeds)
+	twice(t, scenario, seeds, 0)
 	if ended != 2*seeds {
 		t.Errorf("the series was written in %d of %d runs", ended, 2*seeds)
 	}
@@ -107,6 +107,6 @@ func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 			w.Sleep(time.Minute)
 		},
 	} {
-		t.Run(name, func(t *testing.T) { twice(t, heralded(end), 60) })
+		t.Run(name, func(t *testing.T) { twice(t, heralded(end), 60, 0) })
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 func definition(group string) *apiextensionsv1.CustomResourceDefinition {
@@ -209,7 +210,7 @@ func TestAPredicateThatPanics(t *testing.T) {
 		w.Apply(withRole("source", configMap("src-a", "k", "w")))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))
-	if r.Failure == nil || r.Failure.Temper != "panic" || !strings.Contains(r.Failure.Message, `process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
+	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message, `process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
 		t.Errorf("got %+v", r.Failure)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -38,7 +37,7 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 
 // Arrive implements wire.Rules. The first fault that strikes wins.
 func (r rules) Arrive(c *wire.Call) wire.Ruling {
-	if c.Port.Process == user.Name {
+	if c.Port.Process == userName {
 		return wire.Ruling{}
 	}
 	var ruling wire.Ruling
@@ -58,7 +57,7 @@ func (r rules) Arrive(c *wire.Call) wire.Ruling {
 
 // Landed implements wire.Rules.
 func (r rules) Landed(c *wire.Call) wire.Ruling {
-	if c.Port.Process == user.Name {
+	if c.Port.Process == userName {
 		return wire.Ruling{}
 	}
 	for _, f := range r.w.faults {
@@ -92,7 +91,7 @@ func (r rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 
 // Fate implements wire.Rules.
 func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
-	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == user.Name {
+	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == userName {
 		return wire.Arrives
 	}
 	for _, fault := range r.w.faults {

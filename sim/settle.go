@@ -7,93 +7,100 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
-// The fault phase ends at quiescence, or after so much time or so many steps.
+// The first phase of a stretch, under faults, ends when the world is calm or after this much of it.
 const (
-	faultPhaseTime  = 3 * time.Minute
-	faultPhaseSteps = 2000
+	stormTime  = 3 * time.Minute
+	stormSteps = 2000
 )
 
-// inSettle is the call that the world is in while it waits for quiescence.
-const inSettle = "w.Settle"
+// longestBackOff is the cap of controller-runtime's default rate limiter.
+const longestBackOff = 1000 * time.Second
 
-// Settle runs the world until nothing is left to do, then judges every Eventually property.
-//
-//  1. Faults: until the world is at rest, but for at most three minutes of virtual time or 2,000
-//     steps, faults are injected.
-//  2. Recovery: injected faults end and scheduling becomes fair.
-//  3. Quiescence: Settle waits until nothing is left to do, as defined below.
-//
-// Nothing is left to do when all of this is true:
-//
-//   - No request, reply, watch event or dequeue is pending, and no process is starting.
-//   - Every delayed requeue (back-off or RequeueAfter) has fired once since the last change, and so
-//     has every retry of a built-in controller.
-//   - Every list or watch that failed or ended has been retried since the last change, or nobody
-//     has done so for a minute.
-//   - Nothing has happened for a second. Where keys poll, it is enough that for a minute nothing
-//     has happened but reconciles that change nothing.
-//   - Each program without a manager has been silent for 1,000 s, and so has each that works beside
-//     its controllers.
-//   - No object waits for its deletion while its key comes back and asks an outside service.
-//
-// A change is a write to an object other than a Lease or an Event, the end of faults, or the start
-// of an incarnation. Where nothing has changed for 2,000 s, the last three conditions count as
-// true.
-//
-// Settle cannot see timers that a program keeps to itself, nor those of an outside service; use
-// [World.Sleep] to let them fire. The schedules of CronJobs do not come round once faults have
-// ended, so they need Sleep, too.
-//
-// Settle fails the run, and lists what is pending, after three times the longest delay (at least
-// 3,000 s) or after -sim.max-steps. For an operator that writes on a period by design,
-// [World.Without] has it judge at that limit instead. Afterwards faults are injected again.
+// patience is how long a program must have been silent to count as settled if it works without a manager, or beside its
+// controllers, as a Runnable with a queue of its own does: its timers are its own. One that is never silent, as its informers hand out
+// everything again every few minutes, counts as settled when nothing has changed for twice as long: whatever it had put off
+// has been tried by then.
+const patience = longestBackOff
+
+// hush is how long nothing at all may have happened for the world to count as settled: libraries poll with timers that
+// the harness does not see, cache synchronisation every 100 ms for one.
+const hush = time.Second
+
+// settling is what the world is in while w.Settle waits for it.
+const settling = "w.Settle"
+
+// murmur is how long nothing may have happened but reconciles that change nothing, and their Events: where many keys poll,
+// the world is never hushed.
+const murmur = time.Minute
+
+// Settle lets the world run its course and judges every Eventually. First the world runs under faults for a while; then
+// faults stop and are healed, scheduling becomes fair, and it runs until it has settled: nothing is due (where keys poll,
+// nothing but reconciles that change nothing for a minute), and every delayed hand-out (back-off, RequeueAfter) that was
+// pending has happened at least once since faults were healed and since the last write that changed an object other than
+// Leases and Events; and every list or watch that failed, or that the server ended, has been tried again since then (or
+// nobody did so for a minute, longer than a reflector waits). A program without a manager, or one that works beside its
+// controllers, has settled when it has been silent for 1000 s, or when nothing has changed for twice that. That a timer of a
+// program's own will feed a channel source, nobody can see before it does: let its period pass with [World.Sleep], as that which a
+// model outside takes for something that an operator polls for; only while an object waits for its deletion, and its key comes back and asks
+// outside, Settle goes on until nothing has changed for 2000 s. The schedules of CronJobs do not come round once faults have been
+// healed, as one that does every minute would keep the world from settling: let them with [World.Sleep], too; what has come round
+// meanwhile is late by then. A world that has
+// not settled after three times the longest wait, or after -sim.max-steps, fails the run with what is pending; for an
+// operator that writes on a period by design, [World.Without] has it judge what is there by then. Faults are on again afterwards.
 func (w *World) Settle() {
-	w.panicIfInStep("w.Settle")
-	w.faultPhase()
-	w.beginRecovery()
-	w.settleAndJudge()
-	w.endRecovery()
+	w.between("w.Settle")
+	w.storm()
+	w.heal()
+	w.rest()
+	w.strike()
 }
 
-// settleAndJudge waits for quiescence, when faults have ended, and judges.
-func (w *World) settleAndJudge() {
-	quiescent := w.waitForQuiescence()
-	w.inspectCaches()
-	if quiescent {
+// rest waits for quiescence, when faults have been healed, and judges.
+func (w *World) rest() {
+	settled := w.converge()
+	w.lookInCaches()
+	if settled {
 		w.note(history.Event{Kind: history.Settled})
 	}
-	w.judgeAll(always)
-	w.judgeAll(eventually)
-	w.judgeAll(sometimes)
+	w.judge(result.Always)
+	w.judge(result.Eventually)
+	w.judge(result.Sometimes)
 }
 
-// faultPhase runs the world while choices decide and faults are injected.
-func (w *World) faultPhase() {
-	until := w.sched.Now() + faultPhaseTime
-	steps := w.sched.Steps() + faultPhaseSteps
+// strike lets faults strike again that were healed.
+func (w *World) strike() {
+	w.healed = false
+	w.sched.SetFair(false)
+}
+
+// storm is the first phase: choices decide, faults strike.
+func (w *World) storm() {
+	until := w.sched.Now() + stormTime
+	steps := w.sched.Steps() + stormSteps
 	for w.sched.Steps() < steps && w.sched.Now() < until {
 		w.sched.Quiesce()
-		w.failIfReported()
-		w.quiescence.read()
-		quietAt := w.quiescence.quietAt()
-		if w.quiescence.calm() && len(w.quiescence.dequeuesBefore(until)) == 0 && w.sched.Now() >= quietAt {
+		w.endings()
+		w.quiet.take(w)
+		hushed := w.quiet.lastEvent + hush
+		if w.calm() && len(w.timersBefore(until)) == 0 && w.sched.Now() >= hushed {
 			return
 		}
-		if quietAt > w.sched.Now() {
-			w.sched.Step(min(until, quietAt))
+		if hushed > w.sched.Now() {
+			w.sched.Step(min(until, hushed))
 		} else {
 			w.sched.Step(until)
 		}
-		w.failIfTooLong(inSettle)
+		w.bounded(settling)
 	}
 }
 
-// beginRecovery ends all faults and makes scheduling fair.
-func (w *World) beginRecovery() {
+func (w *World) heal() {
 	w.healed = true
-	w.quiescence.recovers()
+	w.quiet.healed, w.quiet.healedAt = w.history.Len()-1, w.sched.Now()
 	w.sched.SetFair(true)
 	for _, f := range w.faults {
 		if f, ok := f.(healer); ok {
@@ -106,12 +113,6 @@ func (w *World) beginRecovery() {
 	}
 }
 
-// endRecovery lets faults be injected again.
-func (w *World) endRecovery() {
-	w.healed = false
-	w.sched.SetFair(false)
-}
-
 func (w *World) anyFault() bool {
 	for _, f := range w.faults {
 		if f.core().eager > 0 {
@@ -121,99 +122,200 @@ func (w *World) anyFault() bool {
 	return false
 }
 
-// waitForQuiescence reports whether the world became quiescent. It need not when the default
-// property "settles" is off.
-func (w *World) waitForQuiescence() bool {
-	q := &w.quiescence
-	required := !slices.Contains(w.judge.without, settles)
+// converge is the second phase. It reports whether the world settled: it need not when that property is off.
+func (w *World) converge() bool {
 	begun := w.sched.Now()
-	w.procs.LongestWait() // what was put off before does not count
-	limit := begun + 3*max(longestBackOff, q.longestTimer())
+	w.procs.LongestWait()
+	limit := begun + 3*max(longestBackOff, w.longestWait())
 	for {
 		w.sched.Quiesce()
-		w.failIfReported()
-		q.read()
-		ok, again := q.reached()
+		w.endings()
+		w.quiet.take(w)
+		ok, again := w.settled()
 		if ok {
 			return true
 		}
-		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.builtins.longestStep()))
-		limit = q.extended(limit, begun)
+		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.longestStep()))
+		if len(w.lastAsked()) > 0 || w.quiet.awaits(w.procs) { // what was written late has to be waited for, too, but not for ever
+			limit = max(limit, min(w.quiet.wrote.At+2*patience, begun+3*longestBackOff+2*patience))
+		}
 		if again <= w.sched.Now() {
 			again = limit
 		}
 		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
-			if ok, _ := q.reached(); ok || !required {
+			if ok, _ := w.settled(); ok || slices.Contains(w.without, settles) {
 				return ok
 			}
-			w.failUnsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
+			w.unsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
 		}
-		if w.sched.Steps() > w.settings.maxSteps && !required {
+		if w.sched.Steps() > w.settings.MaxSteps && slices.Contains(w.without, settles) {
 			return false
 		}
-		w.failIfTooLong(inSettle)
+		w.bounded(settling)
 	}
 }
 
-// failIfTooLong gives up on a run that has taken too many steps.
-func (w *World) failIfTooLong(call string) {
-	switch limit := w.settings.maxSteps; {
-	case w.sched.Steps() <= limit:
-	case call == inSettle:
-		w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
-	default:
-		w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: fmt.Sprintf(
-			"the run has taken %d steps and is still in %s, before it is asked to settle; if it is meant to be that "+
-				"long, allow more by sim.MaxSteps or -sim.max-steps", limit, call)})
-	}
+// calm says whether nothing is under way: every action that is left is idle chatter or a timer.
+func (w *World) calm() bool {
+	return w.sched.Idle() && !slices.ContainsFunc(w.procs.Controllers(), process.Controller.IsBusy)
 }
 
-// failUnsettled ends the run with a sentence about what is still pending.
-func (w *World) failUnsettled(limit string) {
-	msg := fmt.Sprintf("the world did not settle %s: pending are %s%s",
-		limit, strings.Join(w.quiescence.pending(), "; "), w.quiescence.lastWrite())
+// timersBefore are the delayed hand-outs that are due by then.
+func (w *World) timersBefore(until time.Duration) []string {
+	var out []string
+	for _, c := range w.procs.Controllers() {
+		for _, t := range c.Timers() {
+			if t.Due <= until {
+				out = append(out, fmt.Sprintf("%s of %s %s, due %s", t.What, c.Name, t.Item, history.Clock(t.Due)))
+			}
+		}
+	}
+	return out
+}
+
+func (w *World) longestWait() time.Duration {
+	var longest time.Duration
+	for _, c := range w.procs.Controllers() {
+		c.EachTimer(func(t process.Timer) bool { longest = max(longest, t.Delay); return true })
+	}
+	return longest
+}
+
+// longestStep is the longest that a built-in controller puts a step off.
+func (w *World) longestStep() time.Duration {
+	var longest time.Duration
+	for _, b := range w.builtins {
+		for _, s := range b.steps {
+			if !s.action.Seasonal { // that may be years, and nobody waits for it
+				longest = max(longest, s.action.Own)
+			}
+		}
+	}
+	return longest
+}
+
+// settled says whether nothing is left to do. If not, and if silence alone could settle the world, again is when.
+func (w *World) settled() (ok bool, again time.Duration) {
+	if !w.calm() || w.procs.Starting() != "" || w.procs.Deaf() != "" {
+		return false, 0
+	}
+	for _, c := range w.procs.Controllers() {
+		fired := true
+		c.EachTimer(func(t process.Timer) bool { fired = t.Fired > w.quiet.changed(); return fired })
+		if !fired {
+			return false, 0
+		}
+	}
+	if !w.retried() {
+		return false, 0
+	}
+	unchanged := w.quiet.unchanged()
+	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur, unchanged+2*patience)
+	for _, s := range w.wire.Silences() {
+		if s.Tried <= w.quiet.changed() {
+			again = max(again, s.Until())
+		}
+	}
+	for _, at := range w.lastAsked() {
+		again = max(again, min(at+patience, unchanged+2*patience))
+	}
+	if w.quiet.awaits(w.procs) {
+		again = max(again, unchanged+2*patience)
+	}
+	return w.sched.Now() >= again, again
+}
+
+// lastAsked is when living programs that have timers of their own last asked for something, or were answered: those without a
+// manager, and those that work beside its controllers.
+func (w *World) lastAsked() (out []history.Time) {
 	for _, p := range w.procs.Processes() {
-		if why := w.programs.setupFailure(p); why != "" {
+		asked := w.quiet.heard
+		if l := p.Life(); l == nil {
+			continue
+		} else if l.Managed() {
+			asked = w.quiet.beside
+		}
+		if at, ok := asked[p.Name]; ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// unsettled ends the run with a sentence about what is still pending.
+func (w *World) unsettled(bound string) {
+	var pending []string
+	for _, a := range w.sched.Pending() {
+		if !a.Idle && len(pending) < 4 {
+			pending = append(pending, fmt.Sprintf("%s (since %s, due %s)", a.What(), history.Clock(a.Since()), history.Clock(a.Due())))
+		}
+	}
+	for _, s := range []string{w.procs.Starting(), w.procs.Deaf()} {
+		if s != "" {
+			pending = append(pending, s)
+		}
+	}
+	for _, c := range w.procs.Controllers() {
+		pending = append(pending, c.Busy()...)
+	}
+	pending = append(pending, w.timersBefore(1<<62)...)
+	if len(pending) == 0 {
+		pending = append(pending, "nothing that the harness can see; a program without a manager, or beside its controllers, keeps writing or asking")
+	}
+	if len(pending) > 8 {
+		pending = append(pending[:8], fmt.Sprintf("and %d more", len(pending)-8))
+	}
+	msg := fmt.Sprintf("the world did not settle %s: pending are %s", bound, strings.Join(pending, "; "))
+	if e := &w.quiet.wrote; w.quiet.lastWrite >= 0 {
+		msg += fmt.Sprintf("; the last write was %s %s by %s at %s", e.Verb, e.Ref, e.Actor(), history.Clock(e.At))
+		msg += w.written()
+	}
+	for _, p := range w.procs.Processes() {
+		if why := w.unreadiness(p); why != "" {
 			msg += "; " + why
 		}
 	}
 	for _, kind := range w.procs.Unserved() {
-		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before "+
-			"w.Start", kind)
+		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before w.Start", kind)
 	}
-	w.fail(&Verdict{Temper: settles, Property: worldSettles, Message: msg})
+	w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: msg})
 }
 
-// drive runs the world until a request of the scenario's has been answered.
+// written says how often the object that was written last has been written since faults ended, and how to allow that.
+func (w *World) written() string {
+	last, n, before := &w.quiet.wrote, 0, time.Duration(0)
+	for _, e := range w.history.Events {
+		for _, c := range e.Changes {
+			if c.Ref == last.Ref && e.Process == last.Process && e.Index > w.quiet.healed {
+				n++
+				if e.Index < w.quiet.lastWrite {
+					before = e.At
+				}
+			}
+		}
+	}
+	if n < 3 {
+		return ""
+	}
+	return fmt.Sprintf(", as %d times since faults ended, %v after the one before: if it is written on a period by design, say w.Without(%q); "+
+		"w.Settle then waits as long, and judges without failing for that", n, last.At-before, settles)
+}
+
+// endings ends the run when a program ended in a way that no world can go on from.
+func (w *World) endings() {
+	w.raise()
+	if w.pending != nil {
+		w.fail(w.pending)
+	}
+}
+
+// drive runs the world until a request of the user's has been answered.
 func (w *World) drive(replied func() bool) {
-	const call = "w.Apply, w.Remove or w.Client()"
-	w.panicIfInStep(call)
+	w.between("w.Apply, w.Remove or w.Client()")
 	for !replied() {
 		w.sched.Quiesce()
-		w.failIfReported()
+		w.endings()
 		w.sched.Step(w.sched.Now() + time.Hour)
-		w.failIfTooLong(call)
-	}
-}
-
-// Sleep lets virtual time pass, under faults.
-func (w *World) Sleep(d time.Duration) {
-	w.panicIfInStep("w.Sleep")
-	if d < 0 {
-		w.misuse("w.Sleep(%v): time does not go back", d)
-	}
-	until := w.sched.Now() + d
-	for w.sched.Step(until) {
-		w.failIfTooLong("w.Sleep")
-	}
-}
-
-// inspectCaches adds to the history which cached objects were changed in place.
-func (w *World) inspectCaches() {
-	w.sched.Quiesce()
-	if w.inspected != w.sched.Steps() { // or nobody has done anything since
-		w.inspected = w.sched.Steps()
-		w.procs.Inspect()
-		w.sched.Quiesce()
+		w.bounded("w.Apply, w.Remove or w.Client()")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there are, the other
@@ -126,10 +127,10 @@ func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
 	}
 }
 
-func withoutFailure(t *testing.T, report sim.Report) {
+func withoutFailure(t *testing.T, report result.Report) {
 	t.Helper()
 	if f := report.Failure; f != nil {
-		t.Fatalf("%s: %s", f.Verdict.Property, f.Verdict.Message)
+		t.Fatalf("%s: %s", f.Property, f.Message)
 	}
 }
 

@@ -2,48 +2,44 @@ package sim
 
 import (
 	"fmt"
-	"time"
+
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
-// shortestWindow is how far default properties look back.
-const shortestWindow = time.Minute
-
-// window is what a run with sim.Window knows of the record that it has let go.
-type window struct {
-	kept     time.Duration // since when the record is kept
-	outcomes []outcomes    // of reconciles that are no longer kept
-	compared int           // events that were compared with the first run of a doubled one
-}
-
-// forget lets go of the record before the window. It waits until the window has passed once more,
-// so that each event is moved once.
+// forget lets go of the record before the window. It waits until the window has passed once more, so that each event is
+// moved once.
 func (w *World) forget() {
-	size := w.settings.window
-	if size == 0 || w.sched.Now() < w.window.kept+2*size {
+	window := w.settings.Window
+	if window == 0 || w.sched.Now() < w.kept+2*window {
 		return
 	}
-	w.judge.readBefore(w.history)
-	w.compareWithFirst()
-	w.window.kept = w.sched.Now() - size
-	events := w.history.Events
-	w.history.Forget(w.window.kept)
-	for _, o := range outcomesOf(events[:len(events)-len(w.history.Events)]) {
-		w.window.outcomes = addOutcomes(w.window.outcomes, o)
+	for _, p := range append(w.pack[:len(w.pack):len(w.pack)], w.properties...) {
+		if p.kind == result.Eventually { // takes in what is about to go
+			w.judging, w.judged = true, p
+			_ = p.holds(w.history)
+		}
 	}
-	w.wire.Trim(size)
+	w.judging, w.judged = false, nil
+	w.compareWithFirst()
+	w.kept = w.sched.Now() - window
+	events := w.history.Events
+	w.history.Forget(w.kept)
+	for _, o := range run.OutcomesOf(events[:len(events)-len(w.history.Events)]) {
+		w.outcomes = run.AddOutcomes(w.outcomes, o)
+	}
+	w.wire.Trim(window)
 	w.procs.Reap(w.sched.Quiesce)
 }
 
-// compareWithFirst ends the second run of a doubled one at the first event that is not as in the
-// first run.
+// compareWithFirst ends the second run of a doubled one at the first event that is not as in the first run.
 func (w *World) compareWithFirst() {
-	first := w.settings.twin
-	if first == nil {
+	if w.settings.First == nil {
 		return
 	}
-	if at := w.history.Departs(w.window.compared, first); at >= 0 {
-		w.fail(&Verdict{Temper: "nondeterminism", Message: fmt.Sprintf(
-			"event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
+	if at := w.history.Departs(w.compared, w.settings.First); at >= 0 {
+		w.fail(&result.Ending{Kind: result.Nondeterminism,
+			Message: fmt.Sprintf("event %d is not as it was in the first run: %s", at, w.history.Since(at)[0].String())})
 	}
-	w.window.compared = w.history.Len()
+	w.compared = w.history.Len()
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +18,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // long is half an hour in which something is changed every two minutes.
@@ -46,16 +49,15 @@ func long(faults ...Fault) func(*World) {
 // of client-go: who owns which field is worked out earlier, and apimachinery throws for that (managedfields'
 // NewProbabilisticSkipNonAppliedManager).
 func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
-	defer process.Enter(runLog(), process.Outside{})()
+	defer process.Enter(logr.Discard(), process.Outside{})()
 	scenario := long(StaleCache(10*time.Second), MissedStates(10*time.Second), RacingRequeue(), LostReply(), Conflict())
-	windowed := flags
-	windowed.window = 2 * time.Minute
+	runner, all, windowed := runnerOf(scenario), run.Settings{MaxSteps: 50000}, run.Settings{MaxSteps: 50000, Window: 2 * time.Minute}
 	for i := range 3 {
 		seed := choice.Mix(3, i)
-		whole, part := execute(t, scenario, choice.NewRandom(seed), flags), execute(t, scenario, choice.NewRandom(seed), windowed)
-		a, b := whole.history, part.history
-		if whole.verdict != nil || part.verdict != nil {
-			t.Fatal(whole.verdict, part.verdict)
+		whole, part := runner(t, choice.NewRandom(seed), all), runner(t, choice.NewRandom(seed), windowed)
+		a, b := whole.History, part.History
+		if whole.Ending.Failed() || part.Ending.Failed() {
+			t.Fatal(whole.Ending, part.Ending)
 		}
 		if a.Len() != b.Len() || a.Count(history.Handout) != b.Count(history.Handout) {
 			t.Errorf("seed %d: %d events, and with a window %d", i, a.Len(), b.Len())
@@ -63,15 +65,15 @@ func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 		if len(b.Events) > b.Len()/2 {
 			t.Errorf("seed %d: %d of %d events are kept", i, len(b.Events), b.Len())
 		}
-		if fmt.Sprint(whole.tape) != fmt.Sprint(part.tape) {
-			t.Errorf("seed %d: the tape is %v, and with a window %v", i, whole.tape, part.tape)
+		if fmt.Sprint(whole.Tape) != fmt.Sprint(part.Tape) {
+			t.Errorf("seed %d: the tape is %v, and with a window %v", i, whole.Tape, part.Tape)
 		}
 	}
 }
 
 // The goroutines of dead processes end before the run does, and the run still repeats.
 func TestEverySeedReplaysWithAWindow(t *testing.T) {
-	twice(t, everything, 20, Window(time.Minute))
+	twice(t, everything, 20, time.Minute)
 }
 
 func TestAWindowIsToldFromItsBeginning(t *testing.T) {
@@ -110,24 +112,7 @@ func TestAWindowTellsRunsApart(t *testing.T) {
 		}
 		w.Sleep(10 * time.Minute)
 	}, Runs(1), Verify(1), Strategy("random"), Window(2*time.Minute)).Failure
-	if f == nil || f.Temper != "nondeterminism" || !strings.Contains(f.Message, "create ConfigMap default/other") {
+	if f == nil || f.Kind != result.Nondeterminism || !strings.Contains(f.Message, "create ConfigMap default/other") {
 		t.Errorf("two runs that differ: %+v", f)
-	}
-}
-
-func TestWindowsThatCannotBe(t *testing.T) {
-	for want, o := range map[string][]ExploreOption{
-		"shorter than 1m0s":                {Window(time.Second), Strategy("random")},
-		"-sim.strategy=portfolio plans":    {Window(time.Hour)},
-		"-sim.strategy=exhaustive plans":   {Window(time.Hour), Strategy("exhaustive")},
-		"sim.Window(-1h0m0s) is shorter t": {Window(-time.Hour), Strategy("random")},
-	} {
-		s := flags
-		for _, o := range o {
-			o(&s)
-		}
-		if err := s.check(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("want %q, got %v", want, err)
-		}
 	}
 }

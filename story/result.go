@@ -84,7 +84,7 @@ func (r *Result) Slow(s SlowRun) {
 	}
 }
 
-// FaultTotal counts what became of a declared fault, as sim.FaultCount says.
+// FaultTotal counts what became of a declared fault, as result.FaultCount says.
 type FaultTotal struct {
 	Fault         string `json:"fault"`
 	Opportunities int    `json:"opportunities"`
@@ -109,7 +109,7 @@ type StrategyTotal struct {
 // Finding is one cause: a property and the pattern of faults in its shrunk story.
 type Finding struct {
 	Cause    string `json:"cause"`
-	Temper   string `json:"temper"`
+	Kind     string `json:"kind"`
 	Property string `json:"property"`
 	Count    int    `json:"count"` // runs that came down to it
 	First    int    `json:"first"` // number of the first of them
@@ -267,7 +267,7 @@ func (r *Result) add(o *Result) {
 
 // Found adds a finding to its cause.
 func (r *Result) Found(f Finding) {
-	t := at(&r.Findings, func(t Finding) bool { return t.Cause == f.Cause }, Finding{Cause: f.Cause, Temper: f.Temper, Property: f.Property, First: -1})
+	t := at(&r.Findings, func(t Finding) bool { return t.Cause == f.Cause }, Finding{Cause: f.Cause, Kind: f.Kind, Property: f.Property, First: -1})
 	t.Count += f.Count
 	if t.First < 0 || f.First < t.First {
 		t.First, t.Strategy = f.First, f.Strategy

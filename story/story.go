@@ -33,7 +33,7 @@ const Overlaid = `-overlay="$(wavetank overlay .wavetank)"`
 type Story struct {
 	Test     string // name of the test, as go test -run takes it
 	Package  string // import path of the test's package
-	Temper   string // always, eventually, settles, …
+	Kind     string // always, eventually, settles, …
 	Property string // the sentence that broke
 	Site     string // file:line where it is declared
 	Message  string // what was the matter
@@ -59,10 +59,10 @@ type Choice struct {
 // Headline is what broke, in a few words: the property, or the first line of the message where it is about none.
 func (s *Story) Headline() string {
 	if s.Property != "" {
-		return fmt.Sprintf("%s %q", s.Temper, s.Property)
+		return fmt.Sprintf("%s %q", s.Kind, s.Property)
 	}
 	message, _, _ := strings.Cut(s.Message, "\n")
-	return fmt.Sprintf("%s: %s", s.Temper, message)
+	return fmt.Sprintf("%s: %s", s.Kind, message)
 }
 
 // Length measures a run.
@@ -87,7 +87,7 @@ func (l Length) String() string {
 // Name is the file name that belongs to the story: it depends on the test, the verdict and the tape only.
 func (s *Story) Name() string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Temper, s.Property, s.Site)
+	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Kind, s.Property, s.Site)
 	for _, c := range s.Tape {
 		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
 	}
@@ -108,7 +108,7 @@ func (s *Story) Encode() []byte {
 	fmt.Fprintf(&head, "wavetank story, format %d\n", Format)
 	line("test", s.Test)
 	line("package", s.Package)
-	line("broke", s.Temper+" "+strconv.Quote(s.Property))
+	line("broke", s.Kind+" "+strconv.Quote(s.Property))
 	line("declared", s.Site)
 	line("found", s.Seed)
 	if took := s.Took.Round(time.Millisecond); took > 0 {
@@ -188,10 +188,10 @@ func (s *Story) header(k, v string) error {
 	case "package":
 		s.Package = v
 	case "broke":
-		temper, quoted, _ := strings.Cut(v, " ")
-		s.Temper = temper
+		kind, quoted, _ := strings.Cut(v, " ")
+		s.Kind = kind
 		if s.Property, err = strconv.Unquote(quoted); err != nil {
-			return fmt.Errorf("header line \"broke: %s\" must be a temper and a quoted sentence", v)
+			return fmt.Errorf("header line \"broke: %s\" must be a kind and a quoted sentence", v)
 		}
 	case "declared":
 		s.Site = v

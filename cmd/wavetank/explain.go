@@ -36,9 +36,9 @@ func explainCommand() *cobra.Command {
 // explain tells one story: what broke, what happened, a paragraph per reconcile, and what had to be out of the ordinary for it, the
 // choices that matter least last.
 func explain(out io.Writer, s *story.Story) {
-	what := fmt.Sprintf("%s %q, declared at %s,", s.Temper, s.Property, s.Site)
+	what := fmt.Sprintf("%s %q, declared at %s,", s.Kind, s.Property, s.Site)
 	if s.Property == "" {
-		what = s.Temper
+		what = s.Kind
 	}
 	fmt.Fprintf(out, "In %s, %s broke: %s.\n\n", s.Test, what, strings.TrimSuffix(s.Message, "."))
 	fmt.Fprintln(out, "What happened:")

@@ -119,7 +119,7 @@ const {{.Variable}} = {{.Story}}
 func asTest(s *story.Story, pkg, scenario string) ([]byte, error) {
 	what := fmt.Sprintf("%q", s.Property)
 	if s.Property == "" {
-		what = s.Temper
+		what = s.Kind
 	}
 	id := strings.TrimSuffix(s.Name(), filepath.Ext(s.Name()))
 	data := string(s.Encode())

@@ -64,7 +64,7 @@ func TestRunBreaks(t *testing.T) {
 	if code, out := do(t, t.Context(), "explain", paths[0]); code != exitHeld || !strings.Contains(out, "its cache holds ConfigMap default/guest") {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
-	drawn := story.Story{Test: "TestX", Temper: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+	drawn := story.Story{Test: "TestX", Kind: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"}}
 	if _, out := do(t, t.Context(), "explain", write(t, drawn)); !strings.Contains(out, `random word 2 of draw 2 of "n"`) || !strings.Contains(out, "op/1 meets a fault: Crash(op)") {
 		t.Errorf("explain:\n%s", out)
@@ -161,7 +161,7 @@ func TestColumnsOfAStory(t *testing.T) {
 
 // An explanation begins with what happened, and ends with the choices that matter least, in words.
 func TestExplainBeginsWithTheStory(t *testing.T) {
-	s := story.Story{Test: "TestX", Temper: "always", Property: "p", History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
+	s := story.Story{Test: "TestX", Kind: "always", Property: "p", History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
 		Tape: []story.Choice{{ID: "dice #1", Value: 7}, {ID: "names #1", Value: 19606}, {ID: "next #4", Value: 1}, {ID: "fault LostReply #1", Value: 1}, {ID: "LostReply applied op update ConfigMap default/a #1", Value: 1}}}
 	_, out := do(t, t.Context(), "explain", write(t, s))
 	at := 0
@@ -184,7 +184,7 @@ func TestList(t *testing.T) {
 	}
 	tidyStories(t)
 	for _, test := range []string{"TestBreaks", "TestThatIsNoMore"} {
-		s := story.Story{Test: test, Temper: "always", Property: test + " holds", Replay: "go test " + shop + " -run '^" + test + "$/^a$' -sim.replay=x"}
+		s := story.Story{Test: test, Kind: "always", Property: test + " holds", Replay: "go test " + shop + " -run '^" + test + "$/^a$' -sim.replay=x"}
 		if _, err := s.Write(filepath.Join(shop, "testdata", "sim", test)); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	junk := filepath.Join(dir, "junk.txtar")
 	evil := filepath.Join(dir, "evil.txtar")
-	s := story.Story{Test: "TestX", Package: "x", Temper: "always", Property: "p", Replay: "go test x -exec=/bin/sh -sim.replay=y"}
+	s := story.Story{Test: "TestX", Package: "x", Kind: "always", Property: "p", Replay: "go test x -exec=/bin/sh -sim.replay=y"}
 	gone, old := filepath.Join(dir, "gone.txtar"), s
 	tagged := s
 	tagged.Replay = "go test x -race -tags=a,b -run '^T$' -sim.replay=y -sim.max-steps=9"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/sim"
+	reported "github.com/wavetank/wavetank/sim/result"
 )
 
 var (
@@ -127,7 +128,7 @@ func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find
 		return f
 	}
 	s := shrunk{bug: b, took: max(busy(t)-began-f.took, 0), runs: again.Failure.Shrinks}
-	for i, part := range []*sim.Failure{r.Failure, again.Failure} {
+	for i, part := range []*reported.Failure{r.Failure, again.Failure} {
 		l := part.Story.After
 		s.choices[i], s.faults[i], s.steps[i] = float64(l.Choices), float64(l.Faults), float64(l.Steps)
 		s.lines[i], s.bends[i], s.sec[i] = float64(len(part.Story.History)), float64(disturbances(part.Story.Tape)), part.At.Seconds()

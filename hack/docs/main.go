@@ -100,7 +100,7 @@ sim.In, sim.OfKind, sim.OnVerb and sim.Named narrow a fault. Durations are virtu
 
 # Counts
 
-A sim.Report counts for each fault:
+A result.Report counts for each fault:
 
   - opportunities: the points at which it could have been injected,
   - injected: those of them at which choices did inject it,

@@ -9,10 +9,11 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 func BenchmarkSettledInstall(b *testing.B) {
-	var r sim.Report
+	var r result.Report
 	var cpu time.Duration
 	// A bubble needs a *testing.T, which a benchmark does not have.
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {

@@ -9,12 +9,13 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // benchmark runs a scenario b.N times and reports what one CPU does in a second.
 func benchmark(b *testing.B, scenario func(*sim.World)) {
 	b.ReportAllocs()
-	var r sim.Report
+	var r result.Report
 	var before, after runtime.MemStats
 	// A bubble needs a *testing.T, which a benchmark does not have.
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/sim/simginkgo"
 	"github.com/wavetank/wavetank/story"
 )
@@ -117,7 +118,7 @@ func briefly(opts ...sim.ExploreOption) []sim.ExploreOption {
 	return opts
 }
 
-func expectCaught(r sim.Report, sentence string) {
+func expectCaught(r result.Report, sentence string) {
 	GinkgoHelper()
 	Expect(r.Failure).NotTo(BeNil(), "nothing was found in %d runs", r.Runs)
 	Expect(r.Failure.Property).To(Equal(sentence), r.Failure.Message)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/property"
+	reported "github.com/wavetank/wavetank/sim/result"
 )
 
 // ready asks for the Secret that an object needs.
@@ -58,7 +59,7 @@ func TestAFutileRequeueIsToldWithItsKey(t *testing.T) {
 }
 
 // requeuing plays an operator for a long time, at rest, with the property on.
-func requeuing(t *testing.T, p pass, polling ...string) *sim.Failure {
+func requeuing(t *testing.T, p pass, polling ...string) *reported.Failure {
 	return tried(t, scene{play: func(w *sim.World, _ bool) {
 		w.Without("settles", "no hot loop")
 		w.Always("NoFutileRequeue", property.NoFutileRequeue(20, polling...))

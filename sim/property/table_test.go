@@ -11,10 +11,11 @@ import (
 
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/property"
+	reported "github.com/wavetank/wavetank/sim/result"
 )
 
 // tried plays a scene many times.
-func tried(t *testing.T, s scene, flawed bool) *sim.Failure {
+func tried(t *testing.T, s scene, flawed bool) *reported.Failure {
 	return sim.Explore(t, func(w *sim.World) { s.play(w, flawed) }, sim.Runs(30), sim.For(0), sim.Verify(0), sim.Shrink(0)).Failure
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -24,13 +24,13 @@ type Entry struct {
 	Steps    int     `json:"steps"`
 	Requests int     `json:"requests"`
 	// Reconciles counts hand-outs of keys to workers.
-	Reconciles int              `json:"reconciles"`
-	Faults     []sim.FaultCount `json:"faults,omitempty"`
-	Sometimes  []sim.Probe      `json:"sometimes,omitempty"`
+	Reconciles int                 `json:"reconciles"`
+	Faults     []result.FaultCount `json:"faults,omitempty"`
+	Sometimes  []result.Probe      `json:"sometimes,omitempty"`
 	// Warnings name the declared faults that were never injected.
 	Warnings []string `json:"warnings,omitempty"`
 
-	Temper   string `json:"temper,omitempty"`
+	Kind     string `json:"kind,omitempty"`
 	Property string `json:"property,omitempty"`
 	Site     string `json:"site,omitempty"`
 	Message  string `json:"message,omitempty"`
@@ -45,16 +45,16 @@ type Entry struct {
 	Told []string `json:"told,omitempty"`
 }
 
-func entryOf(r *sim.Report) Entry {
+func entryOf(r *result.Report) Entry {
 	e := Entry{
 		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
-		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings, Warnings: r.Warnings(),
+		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings, Warnings: r.Warnings,
 	}
 	if r.Err() != nil {
 		e.Verdict = "missed"
 	}
 	if f := r.Failure; f != nil {
-		e.Verdict, e.Temper, e.Property, e.Site, e.Message, e.Story = "caught", f.Temper, f.Property, f.Site, f.Message, f.File
+		e.Verdict, e.Kind, e.Property, e.Site, e.Message, e.Story = "caught", f.Kind.String(), f.Property, f.Site, f.Message, f.File
 		if f.Story != nil {
 			e.Before, e.After, e.Told = f.Story.Before.String(), f.Story.After.String(), f.Story.History
 			if f.File != "" {
@@ -74,7 +74,7 @@ func (e Entry) String() string {
 		if what == "" {
 			what, _, _ = strings.Cut(e.Message, "\n")
 		}
-		fmt.Fprintf(&b, "; %s %q", e.Temper, what)
+		fmt.Fprintf(&b, "; %s %q", e.Kind, what)
 		if e.Site != "" {
 			fmt.Fprintf(&b, " at %s", e.Site)
 		}

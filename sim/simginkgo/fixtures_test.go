@@ -22,6 +22,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/sim/simginkgo"
 )
 
@@ -114,7 +115,7 @@ var _ = Describe("A marker", func() {
 		Expect(r.Failure.Property).To(Equal("nothing is marked"))
 		r = simginkgo.Explore(world(true, func(w *sim.World) { w.Apply(object("bad")) }))
 		Expect(r.Failure).NotTo(BeNil())
-		Expect(r.Failure.Temper).To(Equal("expectation"))
+		Expect(r.Failure.Kind).To(Equal(result.Expectation))
 		Expect(simginkgo.Explore(world(true, nothing), sim.Runs(5)).Failure).To(BeNil())
 	})
 	It("meets an expectation of the scenario's own", func() {
@@ -178,7 +179,7 @@ var _ = Describe("A marker", func() {
 			w.Settle()
 		})
 		Expect(r.Failure).NotTo(BeNil())
-		Expect(r.Failure.Temper).To(Equal("expectation"))
+		Expect(r.Failure.Kind).To(Equal(result.Expectation))
 		Expect(r.Failure.Message).To(HavePrefix("missed"))
 	},
 		Entry("in a setup function", func(ctrl.Manager) error {

@@ -15,20 +15,20 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/shell"
 )
 
-// host is a spec as sim.Host.
+// host is a spec as host.Host.
 type host struct {
 	bootstrap string // name of the test function
 	pkg       string
 	spec      string // full text
 }
 
-// Name implements sim.Host. It is one line, as it is in a story's file.
+// Name implements host.Host. It is one line, as it is in a story's file.
 func (h *host) Name() string { return strings.ReplaceAll(h.spec, "\n", " ") }
 
-// Package implements sim.Host.
+// Package implements host.Host.
 func (h *host) Package() string { return h.pkg }
 
-// Replay implements sim.Host. Ginkgo matches the focus against the suite's description, a blank, and the spec's text.
+// Replay implements host.Host. Ginkgo matches the focus against the suite's description, a blank, and the spec's text.
 func (h *host) Replay(file string) string {
 	focus := " " + strings.ReplaceAll(regexp.QuoteMeta(h.spec), "\n", `\n`) + "$"
 	command := fmt.Sprintf("%s -run %s -ginkgo.focus=%s", shell.GoTest(h.pkg),
@@ -39,10 +39,10 @@ func (h *host) Replay(file string) string {
 	return command
 }
 
-// Cleanup implements sim.Host.
+// Cleanup implements host.Host.
 func (h *host) Cleanup(f func()) { ginkgo.DeferCleanup(f) }
 
-// Logf implements sim.Host.
+// Logf implements host.Host.
 func (h *host) Logf(format string, args ...any) {
 	ginkgo.GinkgoWriter.Printf(format+"\n", args...)
 }
@@ -50,7 +50,7 @@ func (h *host) Logf(format string, args ...any) {
 // halt is how Fatalf leaves the campaign: Ginkgo's Fail must be called by the spec's own frames to find its line.
 type halt struct{ message string }
 
-// Fatalf implements sim.Host.
+// Fatalf implements host.Host.
 func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(format, args...)}) }
 
 // Leaves says whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked by then.

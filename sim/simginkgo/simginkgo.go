@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // bootstrap is what Use was given: the test function that runs the suite.
@@ -61,7 +62,7 @@ func Check(scenario func(*sim.World), opts ...sim.ExploreOption) {
 
 // Explore runs a scenario many times and reports what it found without failing the spec: sim.Explore for specs. Misuse
 // of the door still fails it.
-func Explore(scenario func(*sim.World), opts ...sim.ExploreOption) sim.Report {
+func Explore(scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
 	ginkgo.GinkgoHelper()
 	r, failed := explore(scenario, opts)
 	if failed != "" {
@@ -71,7 +72,7 @@ func Explore(scenario func(*sim.World), opts ...sim.ExploreOption) sim.Report {
 }
 
 // explore makes a campaign and its report entry. failed is what the host was told to fail with.
-func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r sim.Report, failed string) {
+func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r result.Report, failed string) {
 	ginkgo.GinkgoHelper()
 	bootstrap.Lock()
 	t, pkg := bootstrap.t, bootstrap.pkg

@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 // Claim is what the project says of one variant in one situation.
@@ -112,7 +113,7 @@ func (s *show) claim(t *testing.T, c Claim) {
 }
 
 // again replays a story from its file.
-func again(t *testing.T, c Claim, found *sim.Failure) {
+func again(t *testing.T, c Claim, found *result.Failure) {
 	same := 0
 	for range replays {
 		f := sim.Explore(t, c.Scenario, sim.Replay(found.File)).Failure
@@ -127,7 +128,7 @@ func again(t *testing.T, c Claim, found *sim.Failure) {
 }
 
 // beside plays a story on the cured variant and makes the page on which the two runs stand side by side.
-func (s *show) beside(t *testing.T, c Claim, found *sim.Failure) {
+func (s *show) beside(t *testing.T, c Claim, found *result.Failure) {
 	if c.Cured == nil {
 		return
 	}
@@ -148,7 +149,7 @@ func (s *show) beside(t *testing.T, c Claim, found *sim.Failure) {
 }
 
 // proof prints how much was tried: a campaign in which no fault was injected would prove nothing.
-func proof(r *sim.Report) {
+func proof(r *result.Report) {
 	fmt.Printf("held in %d runs: %d steps, %d reconciles and %v of virtual time in %.1f s\n", r.Runs, r.Steps, r.Reconciles,
 		r.Virtual.Round(time.Minute), r.Elapsed.Seconds())
 	if len(r.Faults) > 0 {

@@ -15,6 +15,7 @@ import (
 	differ "github.com/google/go-cmp/cmp"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -60,7 +61,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	if *more {
 		writePage(t, cells, table.ending()) // the table may say more of what was observed than it did
 	}
-	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
+	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]result.Report{}}
 	for i, column := range table.Columns {
 		t.Run(column.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
@@ -73,7 +74,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
-	shared map[performance[V]]sim.Report // campaigns that speak for several cells
+	shared map[performance[V]]result.Report // campaigns that speak for several cells
 }
 
 // performance is a scene with one variant in it.
@@ -123,7 +124,7 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 }
 
 // hold tries a cell that holds, unless another one of its scene has been tried.
-func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Report {
+func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) result.Report {
 	key := performance[V]{column.Scene, v}
 	r, told := p.shared[key]
 	if !told {
@@ -141,7 +142,7 @@ func (c cell) wanting() bool {
 }
 
 // observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
-func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
+func (c *cell) observe(t *testing.T, r result.Report, sentence string) {
 	t.Helper()
 	c.Runs, c.Steps, c.Story, c.Commit, c.Status = r.Runs, r.Steps, "", *commit, c.claim
 	switch f := r.Failure; {

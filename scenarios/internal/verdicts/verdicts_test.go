@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
 )
 
 type toy string
@@ -149,7 +150,7 @@ func TestAVariantIsAskedInOneRunAllThatItAnswers(t *testing.T) {
 		{Name: "b", Scene: scene, Broken: "B"},
 		{Name: "c", Scene: scene, Broken: "C"},
 	}}
-	p := prover[toy]{table: table, shared: map[performance[toy]]sim.Report{}}
+	p := prover[toy]{table: table, shared: map[performance[toy]]result.Report{}}
 	for _, c := range table.Columns {
 		for _, v := range table.Variants {
 			if c.Answer(v) == Holds {

@@ -1,0 +1,67 @@
+// Package host is what a test framework offers to campaigns. Users of package testing and of
+// simginkgo do not need it.
+package host
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/sim/internal/shell"
+)
+
+// Host is what a campaign needs of the framework that its test is written in. [sim.On] takes one.
+type Host interface {
+	// Name is the test's full name. The campaign is called after it: it decides the base seed and
+	// where stories go.
+	Name() string
+	// Package is the import path of the test's package.
+	Package() string
+	// Replay is the command that replays a story of the test, as one types it into a shell. file is
+	// "" where the test plays the story by itself.
+	Replay(file string) string
+	// Cleanup runs f when the test is over.
+	Cleanup(f func())
+	Logf(format string, args ...any)
+	// Fatalf fails the test and does not return.
+	Fatalf(format string, args ...any)
+}
+
+// Testing is package testing as a host.
+type Testing struct{ *testing.T }
+
+// Replay implements [Host].
+func (h Testing) Replay(file string) string { return ReplayCommand(h.Name(), h.Package(), file) }
+
+// Pattern is the argument of -run that chooses the test's function.
+func (h Testing) Pattern() string {
+	function, _, _ := strings.Cut(h.Name(), "/")
+	return "^" + regexp.QuoteMeta(function) + "$"
+}
+
+// Package implements [Host]. It is what the test binary was built from: the test itself may have
+// been started by a helper of another package.
+func (h Testing) Package() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || !strings.HasSuffix(info.Path, ".test") || strings.HasPrefix(info.Path, "command-line-arguments") {
+		return "."
+	}
+	return strings.TrimSuffix(info.Path, ".test")
+}
+
+// ReplayCommand is the go test command that replays a story file of a test. It names the exact
+// package, because -sim flags fail in packages that do not import sim.
+func ReplayCommand(test, pkg, file string) string {
+	var parts []string
+	for _, p := range strings.Split(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(p)+"$")
+	}
+	command := fmt.Sprintf("%s -run %s", shell.GoTest(pkg), shell.Quote(strings.Join(parts, "/")))
+	if file != "" {
+		command += " -sim.replay=" + shell.Word(filepath.ToSlash(file))
+	}
+	return command
+}

@@ -1,0 +1,240 @@
+package campaign
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/shell"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+// A doubled run is made twice from one choice sequence. What the two differ in does not come from
+// the choices.
+const (
+	// furtherPairs is how often a doubled run that differs is repeated.
+	furtherPairs = 10
+	// repeatedRuns is how many doubled runs of one cause are repeated. What comes after them is
+	// only counted.
+	repeatedRuns = 3
+)
+
+// divergence is where two runs of one choice sequence differ.
+type divergence struct {
+	story.Divergence
+	likely string
+	second *run.Result
+}
+
+// runTwice makes a run again from its choices and compares the two histories. Runs that always
+// differ fail the campaign. Runs that differ now and then, or in the text of an error alone, are a
+// warning.
+func (c *campaign) runTwice(i int, seed uint64, strategy string, first *run.Result) {
+	c.report.Doubled++
+	d, second := c.runAgain(first)
+	if d == nil {
+		return
+	}
+	d.First = i
+	if d.Text {
+		c.addDivergence(d)
+		return
+	}
+	broken := firstFailing(nil, second)
+	if broken == nil || broken.Ending.Kind != result.TestFailed {
+		always, b := c.alwaysDiffers(d)
+		if always {
+			f := &result.Failure{Ending: d.ending(), Run: i, Seed: seed, History: second.History.Rest()}
+			c.addFailure(f, first.Tape, lengthOf(first), lengthOf(first))
+			return
+		}
+		broken = firstFailing(broken, b)
+	}
+	c.addDivergence(d)
+	if broken != nil { // the property is broken, whether or not the choices decide it
+		c.addFailing(i, seed, strategy, broken, broken)
+	}
+}
+
+// firstFailing is the first of two runs that broke a property by itself; nil if neither did.
+func firstFailing(have, res *run.Result) *run.Result {
+	if have == nil && res != nil && res.Ending.Failed() && res.Ending.Kind != result.Nondeterminism {
+		return res
+	}
+	return have
+}
+
+// runAgain makes a run once more, and says where the two differ; nil if they do not.
+func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
+	s := c.settings.Run
+	s.First, s.Callers = first.History, true
+	second := c.runner(c.t, choice.Play(first.Tape), s)
+	at, what := history.Divergence(first.History, second.History)
+	text := at < 0
+	if text {
+		if at, what = history.Difference(first.History, second.History); at < 0 {
+			return nil, second
+		}
+	}
+	d := &divergence{second: second}
+	d.Text, d.What, d.Runs, d.Command = text, what, 1, c.exactCommand()
+	d.Step, d.At = second.Steps, second.Virtual
+	if e := second.History.Events; len(e) > 0 && e[len(e)-1].Index >= at {
+		parted := e[max(0, at-e[0].Index)]
+		d.Step, d.At = parted.Step, parted.At
+		d.Cause = differingText(&parted)
+	}
+	if !text {
+		d.likely = likelyCause(first.History, second.History, at)
+		d.Cause = strings.TrimPrefix(withoutNames(d.likely), "likely ")
+		d.Goroutines = goroutines(first, second, at)
+	}
+	return d, second
+}
+
+// differingText names the text that differs.
+func differingText(e *history.Event) string {
+	switch e.Kind {
+	case history.Done:
+		controller, _, _ := strings.Cut(e.Reconcile, " ")
+		return fmt.Sprintf("the text of an error of the controller %q of %s, likely built from a map range",
+			controller, e.Process)
+	case history.Stop:
+		return "the text of the error with which " + e.Process + " ended, likely built from a map range"
+	}
+	return "the text of an error" // of what a window has forgotten
+}
+
+var (
+	reconcileName = regexp.MustCompile(`"(\S+) [^"]*"`)
+	incarnation   = regexp.MustCompile(`(\pL|\d)/\d+\b`)
+)
+
+// withoutNames takes objects and incarnations out of a sentence, so that runs are grouped by it.
+func withoutNames(likely string) string {
+	return incarnation.ReplaceAllString(reconcileName.ReplaceAllString(likely, `"$1"`), "$1")
+}
+
+// alwaysDiffers repeats a doubled run that differed, and says whether all the further pairs differ,
+// too. It also returns the first run that broke a property, if one did.
+func (c *campaign) alwaysDiffers(d *divergence) (always bool, broken *run.Result) {
+	if c.repeated[d.Cause] >= repeatedRuns {
+		return c.divergenceOf(d.Cause) == nil, nil
+	}
+	c.repeated[d.Cause]++
+	tape := d.second.Tape
+	for last := d.second; d.Pairs < furtherPairs; d.Pairs++ {
+		if last.Ending.Failed() { // it ended early, and whatever comes after it would differ
+			last = c.execute(choice.Play(tape))
+			broken = firstFailing(broken, last)
+		}
+		if failed(last) {
+			break
+		}
+		pair, next := c.runAgain(last)
+		if pair != nil && !pair.Text {
+			d.Differed++
+		}
+		broken, last = firstFailing(broken, next), next
+		c.progress.show(c)
+		if failed(last) {
+			break
+		}
+	}
+	return d.Differed == furtherPairs, broken
+}
+
+// failed says whether a run failed the test itself, after which no other run of it can be judged.
+func failed(r *run.Result) bool { return r.Ending.Kind == result.TestFailed }
+
+// divergenceOf is the warning of a cause; nil if there is none.
+func (c *campaign) divergenceOf(cause string) *story.Divergence {
+	all := c.report.Divergences
+	if i := slices.IndexFunc(all, func(have story.Divergence) bool { return have.Cause == cause }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// addDivergence puts a difference on record that does not fail the campaign.
+func (c *campaign) addDivergence(d *divergence) {
+	merged := story.Result{Divergences: c.report.Divergences}
+	merged.Diverged(d.Divergence)
+	c.report.Divergences = merged.Divergences
+}
+
+// ending is that of two runs that always differ.
+func (d *divergence) ending() result.Ending {
+	message := fmt.Sprintf("two runs of one choice sequence differ: %s\n%s\n", d.likely, d.What)
+	for _, g := range d.Goroutines {
+		message += g + "\n"
+	}
+	message += "Sort what is ranged over, and let one goroutine decide (wavetank vet looks for such code), " +
+		"or let exact mode take chance out of it (wavetank run --exact)."
+	return result.Ending{Kind: result.Nondeterminism, Step: d.Step, At: d.At, Message: message}
+}
+
+// exactCommand is what one types to make the campaign in exact mode. What chooses a spec of a
+// suite, only its host knows.
+func (c *campaign) exactCommand() string {
+	command := "wavetank run --exact " + shell.Word(c.settings.Host.Package())
+	if h, ok := c.settings.Host.(interface{ Pattern() string }); ok {
+		command += " --run " + shell.Quote(h.Pattern())
+	}
+	return command
+}
+
+// goroutines say from where the requests were made in which two runs differ.
+func goroutines(first, second *run.Result, at int) (out []string) {
+	for i, r := range []*run.Result{first, second} {
+		event := at
+		if e := r.History.Events; at < len(e) && e[at].Kind == history.Reply {
+			event = e[at].Call
+		}
+		if where := describeCallers(r.Callers[event]); where != "" {
+			out = append(out, fmt.Sprintf("  the goroutine of the %s run: %s", []string{"first", "second"}[i], where))
+		}
+	}
+	return out
+}
+
+// libraries stand between the code under test and the wire.
+var libraries = []string{"k8s.io/client-go/", "k8s.io/apimachinery/", "sigs.k8s.io/controller-runtime/",
+	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*userClient).",
+	"github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}
+
+// describeCallers names the function of the code under test that made a request, and where its
+// goroutine began.
+func describeCallers(callers []uintptr) string {
+	if len(callers) == 0 {
+		return ""
+	}
+	var first, last runtime.Frame
+	frames := runtime.CallersFrames(callers)
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		library := slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(f.Function, l) })
+		if !library && first.Function == "" {
+			first = f
+		}
+		if !strings.HasPrefix(f.Function, "runtime.") {
+			last = f
+		}
+	}
+	if first.Function == "" {
+		first = last
+	}
+	where := fmt.Sprintf("%s (%s:%d)", first.Function, filepath.Base(first.File), first.Line)
+	if first.Function != last.Function {
+		where += ", on a goroutine that began in " + last.Function
+	}
+	return where
+}

@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// likelyCause guesses, as a clause, why two runs of one choice sequence differ, from what they did
+// around the first event that does.
+func likelyCause(a, b *history.History, at int) string {
+	if at >= len(a.Events) || at >= len(b.Events) || a.Events[at].Index != at || b.Events[at].Index != at {
+		return "something in the code under test does not come from its inputs"
+	}
+	x, y := &a.Events[at], &b.Events[at]
+	name := x.Reconcile
+	if name == "" || x.Actor() != y.Actor() && y.Reconcile != "" {
+		name = y.Reconcile
+	}
+	first, second := requests(a, x, name), requests(b, x, name)
+	again := x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb
+	switch {
+	case x.Process == wire.ServerName && y.Process == wire.ServerName: // what it is answered is not ours
+		return fmt.Sprintf("likely a map range or a random number in what the webhook at %s%s answers", x.Host, x.Path)
+	case x.Process == run.User && y.Process == run.User && (x.Kind == history.Request || y.Kind == history.Request):
+		return "likely a map range, a random number or a variable that outlives runs, in the scenario itself: " +
+			"draw values with sim.Draw"
+	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
+		return fmt.Sprintf("likely a map range in what %s sends: the same request, "+
+			"and its body holds the same in another order", x.Actor())
+	case x.Actor() == y.Actor() && x.Reconcile == "" && y.Reconcile == "" && x.Kind == history.Request:
+		return fmt.Sprintf("likely goroutines of %s, outside any reconcile, that race with each other", x.Actor())
+	case name != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
+		return fmt.Sprintf("likely a map range that writes, or goroutines that race, in the reconcile %q: "+
+			"both runs make the same requests, in another order", name)
+	case again && string(x.Sent) != string(y.Sent):
+		return fmt.Sprintf("likely a random number (math/rand/v2, or a map range) in what %s sends: "+
+			"the same request, with another body", x.Actor())
+	case name != "" && len(first) > 0 && !slices.Equal(first, second):
+		return fmt.Sprintf("likely a map range, a select or math/rand/v2 in the reconcile %q: "+
+			"it makes other requests", name)
+	}
+	return "likely a map range, a select over several channels, math/rand/v2 or goroutines that race, in " + x.Actor()
+}
+
+// requests are what one reconcile of an actor asked for, in order.
+func requests(h *history.History, of *history.Event, name string) (out []string) {
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Kind == history.Request && e.Reconcile == name && e.Process == of.Process && e.Life == of.Life {
+			words := []string{e.Verb, e.Ref.String(), e.Sub, e.Host, e.Path, string(e.Sent)}
+			out = append(out, strings.Join(words, " "))
+		}
+	}
+	return out
+}
+
+// same says whether two lists hold the same, in whatever order.
+func same[T cmp.Ordered](a, b []T) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}

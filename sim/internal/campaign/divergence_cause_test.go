@@ -1,0 +1,48 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+func TestTheLikelyCauseOfADivergence(t *testing.T) {
+	req := func(reconcile, name, body string) history.Event {
+		return history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: reconcile,
+			Verb: "create", Ref: history.Ref{Kind: "Pod", Name: name}, Sent: []byte(body)}
+	}
+	answer := func(body string) history.Event {
+		return history.Event{Kind: history.Request, Process: "kube-apiserver",
+			Verb: "POST", Host: "op.default.svc", Path: "/mutate", Received: []byte(body)}
+	}
+	of := func(events ...history.Event) *history.History {
+		h := &history.History{}
+		for _, e := range events {
+			h.Add(e)
+		}
+		return h
+	}
+	for _, c := range []struct {
+		a, b *history.History
+		want string
+	}{
+		{of(req("r #1", "a", ""), req("r #1", "b", "")), of(req("r #1", "b", ""), req("r #1", "a", "")),
+			"a map range that writes"},
+		{of(req("r #1", "a", "1")), of(req("r #1", "a", "2")), "a random number"},
+		{of(req("", "a", "x: 1, y: 2")), of(req("", "a", "y: 2, x: 1")), "a map range in what op/1 sends"},
+		{of(req("r #1", "a", "")), of(req("r #1", "b", "")), "it makes other requests"},
+		{of(req("", "a", "")), of(req("", "b", "")), "outside any reconcile"},
+		{of(history.Event{Kind: history.Done, Process: "op", Outcome: "ok"}),
+			of(history.Event{Kind: history.Done, Process: "op", Outcome: "error"}), "in op"},
+		{of(history.Event{Kind: history.Request, Process: "user", Verb: "create"}),
+			of(history.Event{Kind: history.Request, Process: "user", Verb: "delete"}), "in the scenario itself"},
+		{of(answer("a")), of(answer("b")), "in what the webhook at op.default.svc/mutate answers"},
+		{of(req("r #1", "a", "")), of(), "does not come from its inputs"},
+	} {
+		at, _ := history.Difference(c.a, c.b)
+		if got := likelyCause(c.a, c.b, at); !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package campaign
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+)
+
+// Fuzz lets Go's native fuzzing make the choices of runs. runner makes a runner for each input.
+func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
+	f.Helper()
+	for _, seed := range [][]byte{nil, {0xff}, bytesOf(1), bytesOf(2), bytesOf(3)} {
+		f.Add(seed)
+	}
+	first := true
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !running.TryLock() {
+			t.Fatal("sim: two scenarios at once in one process; a fuzz target must not be parallel")
+		}
+		defer running.Unlock()
+		if err := refuseParallel(t); err != nil {
+			t.Fatal(err)
+		}
+		s := FromFlags(t)
+		s.Host, s.Stories, s.Outside = target{host.Testing{T: t}, f.Name()}, storyDir(f.Name()), outside
+		if s.Replay == "" {
+			s.Shrink = fuzzShrink
+		}
+		if err := s.check(); err != nil {
+			t.Fatal(err)
+		}
+		s.prepareRuns()
+		defer process.Enter(s.Run.Log, s.Outside)()
+		defer watch(t.Name(), s, nil)()
+		c := newCampaign(t, runner(), s, f.Name())
+		replays := first
+		first = false
+		switch {
+		case s.Replay != "" && replays:
+			c.replayGiven()
+		case s.Replay != "": // the first input has played it
+		case !replays || fuzzing() || c.replayKept():
+			c.input(data)
+		}
+		c.printEvents()
+		if f := c.report.Failure; f != nil {
+			t.Fatal(f.Text())
+		}
+	})
+}
+
+// input makes the run that an input stands for.
+func (c *campaign) input(data []byte) {
+	if res := c.execute(choice.Bytes(data)); res.Ending.Failed() {
+		c.addFailing(0, 0, "fuzz", res, res)
+	}
+}
+
+// fuzzing says whether inputs are being made, by go test -fuzz: what a kept story breaks would be
+// laid at the first one's door.
+func fuzzing() bool {
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
+}
+
+// target is a fuzz target as a host: its inputs are tests of their own, its stories are not theirs.
+type target struct {
+	host.Testing
+	name string
+}
+
+// Name implements [host.Host].
+func (h target) Name() string { return h.name }
+
+// Replay implements [host.Host].
+func (h target) Replay(file string) string { return host.ReplayCommand(h.name, h.Package(), file) }
+
+// fuzzShrink bounds shrinking in a fuzz worker, whose engine minimises inputs itself and counts
+// long runs as hangs.
+const fuzzShrink = 3 * time.Second
+
+// bytesOf is a random input to start from.
+func bytesOf(seed uint64) []byte {
+	out := make([]byte, 200)
+	walk := choice.NewRandom(seed)
+	for i := range out {
+		out[i] = byte(walk.Choose(choice.Point{Label: "byte", N: 256, Odds: 3}))
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// progress tells somebody who waits at a terminal how far a long campaign is. In logs it is silent.
+type progress struct {
+	out   io.Writer // nil where nobody watches
+	began time.Time
+	last  time.Time
+	wrote bool
+}
+
+// newProgress watches standard error.
+func newProgress(began time.Time) *progress {
+	p := &progress{began: began, last: began}
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		p.out = os.Stderr
+	}
+	return p
+}
+
+// beforeProgress is how long a campaign must have run before it is worth a line.
+const beforeProgress = time.Second
+
+// show writes the line anew, at most five times a second.
+func (p *progress) show(c *campaign) {
+	now := time.Now()
+	if p.out == nil || now.Sub(p.began) < beforeProgress || now.Sub(p.last) < 200*time.Millisecond {
+		return
+	}
+	p.last, p.wrote = now, true
+	fmt.Fprintf(p.out, "\r\x1b[K%s", c.progressLine(now.Sub(p.began)))
+}
+
+// done removes the line.
+func (p *progress) done() {
+	if p.wrote {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// progressLine says what is done, how fast, and how long it may still take.
+func (c *campaign) progressLine(elapsed time.Duration) string {
+	r, s := &c.report, c.settings
+	rate := float64(r.Runs) / elapsed.Seconds()
+	line := fmt.Sprintf("%s: %d runs", r.Name, r.Runs)
+	left := time.Duration(-1)
+	if s.Runs > 0 {
+		line = fmt.Sprintf("%s: %d of %d runs", r.Name, r.Runs, s.Runs)
+		left = time.Duration(float64(s.Runs-r.Runs) / rate * float64(time.Second))
+	}
+	if s.Budget > 0 {
+		allowed := s.Budget - r.Spent // on a quiet machine CPU time goes on as real time does
+		if more := fewRuns - c.tally.searched; !s.Strict && more > 0 && rate > 0 {
+			allowed = max(allowed, min(time.Duration(float64(more)/rate*float64(time.Second)), longestBudget-r.Spent))
+		}
+		if left < 0 || allowed < left {
+			left = max(0, allowed)
+		}
+	}
+	injected := 0
+	for _, f := range r.Faults {
+		injected += f.Injected
+	}
+	line += fmt.Sprintf(", %.0f/s", rate)
+	if left >= 0 {
+		line += fmt.Sprintf(", %v left", left.Round(time.Second))
+	}
+	line += fmt.Sprintf(", %d faults injected", injected)
+	if r.Failure != nil {
+		line += ", shrinking a failure"
+	} else {
+		line += ", no failure"
+	}
+	return line
+}

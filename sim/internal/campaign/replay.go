@@ -1,0 +1,254 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/shell"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+// replayGiven runs the stories that -sim.replay names, instead of searching.
+func (c *campaign) replayGiven() {
+	host := c.settings.Host
+	paths := []string{c.settings.Replay}
+	info, err := os.Stat(c.settings.Replay)
+	if errors.Is(err, os.ErrNotExist) {
+		host.Fatalf("sim: -sim.replay=%s: there is no such file; "+
+			"the path is relative to the directory of the test's package", c.settings.Replay)
+	}
+	if err == nil && info.IsDir() {
+		if paths, err = story.List(c.settings.Replay); err == nil && len(paths) == 0 {
+			err = errors.New("the directory holds no story (*.txtar)")
+		}
+	}
+	if err != nil {
+		host.Fatalf("sim: -sim.replay=%s: %v", c.settings.Replay, err)
+	}
+	mine := 0
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			host.Fatalf("sim: -sim.replay: %v", err)
+		}
+		// An option says which story it wants. The flag reaches every test.
+		if s.Test != c.report.Name && c.settings.replayFlag && !c.adopts(path, s) {
+			if len(paths) == 1 && !related(testOf(s.Test), host.Name()) && !alsoChosen(s, host.Name()) {
+				host.Fatalf("sim: -sim.replay=%s is a story of %s, not of %s; %s",
+					path, s.Test, c.report.Name, c.elsewhere(path, s))
+			}
+			continue
+		}
+		mine++
+		if !c.replayStory(path, s) {
+			return
+		}
+	}
+	if mine > 0 {
+		host.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
+	}
+}
+
+// elsewhere says how to see a story of another test. The command in the file names the path that it
+// had first, and runs no test, without a failure, where the test has got another name.
+func (c *campaign) elsewhere(path string, s *story.Story) string {
+	if s.Package == c.settings.Host.Package() {
+		name, _, _ := strings.Cut(testOf(s.Test), "/")
+		if strings.HasPrefix(s.Replay, "go test ") && !strings.Contains(s.Replay, "-ginkgo.") && !isTestHere(name) {
+			return fmt.Sprintf("no %s is written here any more; if this test is its successor, "+
+				"write \"test: %s\" in the file, or move it to %s",
+				name, c.report.Name, filepath.ToSlash(storyDir(c.report.Name)))
+		}
+	} else if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	const arg = " -sim.replay="
+	command := s.Replay
+	if before, after, ok := strings.Cut(command, arg); ok {
+		_, rest, more := strings.Cut(after, " -") // what was quoted may hold blanks
+		command = before + arg + shell.Word(filepath.ToSlash(path))
+		if more {
+			command += " -" + rest
+		}
+	}
+	return "replay it with\n    " + command
+}
+
+// isTestHere says whether the package of the test, in whose directory go test runs it, declares a
+// test function; true if nobody knows.
+func isTestHere(name string) bool {
+	files, err := filepath.Glob("*_test.go")
+	if err != nil || len(files) == 0 {
+		return true
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil || strings.Contains(string(text), "func "+name+"(") {
+			return true
+		}
+	}
+	return false
+}
+
+// related says whether go test cannot run one of two tests without the other: they are one, or one
+// is the other's subtest.
+func related(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
+}
+
+// alsoChosen says whether the focus in a story's command chooses a spec as well: Ginkgo matches it
+// against the suite's description and the spec's text, and only the end can be told.
+func alsoChosen(s *story.Story, spec string) bool {
+	return strings.Contains(s.Replay, "-ginkgo.focus=") && strings.HasSuffix(spec, " "+testOf(s.Test))
+}
+
+// replayKept tries the stories that are kept for this test before searching, as go test does with
+// fuzz corpora. It reports false when there is nothing to search for after that.
+func (c *campaign) replayKept() bool {
+	if c.settings.Stories == "" {
+		return true
+	}
+	paths, err := story.List(c.settings.Stories)
+	if err != nil {
+		c.settings.Host.Fatalf("%v", err)
+	}
+	for _, path := range paths {
+		s, err := story.Read(path)
+		if err != nil {
+			c.settings.Host.Fatalf("sim: a kept story cannot be read: %v; mend or remove the file", err)
+		}
+		if s.Test != c.report.Name && !c.adopts(path, s) || c.replayStory(path, s) {
+			continue
+		}
+		if !c.settings.KeepGoing || c.report.Failure.Kind == result.Misuse {
+			return false
+		}
+	}
+	return true
+}
+
+// adopts says whether a story of another test was moved to this one's, as when a test gets another
+// name and its stories are moved with it. A directory may also be that of two tests, whose names
+// differ in what paths do not take.
+func (c *campaign) adopts(path string, s *story.Story) bool {
+	mine, errA := filepath.Abs(storyDir(c.report.Name))
+	its, errB := filepath.Abs(storyDir(s.Test))
+	dir, errC := filepath.Abs(filepath.Dir(path))
+	if errA != nil || errB != nil || errC != nil || dir != mine || strings.EqualFold(its, mine) {
+		return false
+	}
+	c.settings.Host.Logf("sim: %s is a story of %s that lies among those of %s, so it is played; "+
+		"write that name after \"test:\" in the file", path, s.Test, c.report.Name)
+	return true
+}
+
+// replayStory runs one story. It reports false when the story still breaks, with the failure on
+// record. Where -sim.shrink was given together with -sim.replay, it also searches for that long for
+// a shorter story, and keeps that beside the file.
+func (c *campaign) replayStory(path string, s *story.Story) bool {
+	c.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})
+	tape := tapeOf(s)
+	player := choice.Play(tape)
+	res := c.play(player, s)
+	c.count(res)
+	c.report.Replayed = res.History.Rest()
+	if res.Ending.Kind == result.Misuse {
+		c.report.Failure = &result.Failure{Ending: res.Ending, History: c.report.Replayed}
+		return false
+	}
+	if drift := player.Unused(); len(drift) > 0 {
+		var ids []string
+		for _, e := range drift {
+			ids = append(ids, e.ID)
+		}
+		c.settings.Host.Logf("sim: %s has drifted: the code no longer asks for %s, "+
+			"so %d of its %d choices were not used", path, quoted(ids), len(drift), len(s.Tape))
+		if !res.Ending.Failed() {
+			c.addDrift(path, s, tape, drift)
+		}
+	}
+	if !res.Ending.Failed() {
+		c.settings.reportReplayed("held")
+		return true
+	}
+	c.settings.reportReplayed("broke")
+	f := &result.Failure{Ending: res.Ending, History: c.report.Replayed, File: path}
+	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
+	if shrinks && f.Kind != result.Nondeterminism {
+		var best *run.Result
+		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < len(s.Tape) {
+			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
+		}
+	}
+	f.Story = c.story(f, tape, s.Before, lengthOf(res))
+	f.Story.Seed, f.Story.Took = s.Seed, s.Took
+	if len(tape) < len(s.Tape) {
+		var err error
+		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
+			c.settings.Host.Fatalf("sim: the shorter story could not be kept: %v", err)
+		}
+		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Tape), len(tape), path)
+		f.File = path
+	} else if f.Shrinks > 0 {
+		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
+	}
+	f.Story.Replay = c.command(path)
+	e := res.Ending // where the property is declared may have changed
+	if s.Property != "" && (e.Kind.String() != s.Kind || e.Property != s.Property) {
+		c.settings.Host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Kind, s.Property)
+	}
+	c.writePage(f)
+	if c.report.Failure == nil {
+		c.report.Failure = f
+	}
+	if c.settings.Replay == "" {
+		f.Strategy = "a story that is kept"
+		c.group(f, f.Story.After.Steps)
+	}
+	return false
+}
+
+// pairsPlayed is how often a story of two runs that differed is played before they are taken for
+// alike.
+const pairsPlayed = 10
+
+// play runs a story: once, or as often as it takes where it is about runs that differ.
+func (c *campaign) play(oracle choice.Oracle, s *story.Story) *run.Result {
+	res := c.execute(oracle)
+	if s.Kind != result.Nondeterminism.String() {
+		return res
+	}
+	for i := 1; i < pairsPlayed && !res.Ending.Failed(); i++ {
+		switch d, _ := c.runAgain(res); {
+		case d != nil && d.Text:
+			c.settings.Host.Logf("sim: two runs of a story differ only in the text of an error, "+
+				"which breaks nothing: %s", d.What)
+		case d != nil:
+			res.Ending = d.ending()
+		}
+	}
+	return res
+}
+
+// stillFails says whether what an earlier process has found can be had again.
+func (c *campaign) stillFails(f story.Finding) bool {
+	s, err := story.Decode([]byte(f.Story))
+	if err != nil || f.Kind == result.TestFailed.String() {
+		return true // nothing says that it cannot
+	}
+	return c.play(choice.Play(tapeOf(s)), s).Ending.Failed()
+}
+
+func tapeOf(s *story.Story) choice.Tape {
+	tape := make(choice.Tape, len(s.Tape))
+	for i, e := range s.Tape {
+		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+	}
+	return tape
+}

@@ -1,0 +1,223 @@
+package campaign
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+
+	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+)
+
+// Settings are those of a campaign: what the -sim.* flags and their environment variables say, and
+// the options of one campaign. The variables are there because a flag given to ./... fails in
+// packages that do not import sim.
+type Settings struct {
+	Runs      int
+	Budget    time.Duration // CPU time
+	Strict    bool          // the budget was given and not left to the default
+	Seed      string
+	Strategy  string
+	Replay    string
+	Shard     string
+	ReportDir string
+	Drift     string
+	Bound     int
+	Verify    int
+	Verbose   bool
+	Logs      bool // programs log to standard error
+	KeepGoing bool
+	Shrink    time.Duration
+	Hang      time.Duration
+	Stories   string // directory; set by options
+	Keep      bool   // keep stories where Check does
+	Host      host.Host
+	Run       run.Settings
+	Outside   process.Outside // what runs reach by no simulated connection
+
+	replayFlag bool // -sim.replay is given, and not only the option
+}
+
+// commandLine is what the flags and the environment say. Only package flag changes it.
+var commandLine struct {
+	Settings
+	variables []string // of the environment, as they were looked up
+	wrong     error    // what is wrong with the environment, until a campaign can report it
+}
+
+// FromFlags are the settings of a campaign that has no options.
+func FromFlags(t *testing.T) Settings {
+	lookAgain()
+	s := commandLine.Settings
+	s.Strict, s.replayFlag = given("sim.for", "SIM_FOR"), s.Replay != ""
+	s.Host = host.Testing{T: t}
+	if testing.Short() && !given("sim.runs", "SIM_RUNS") {
+		s.Runs = 20
+	}
+	return s
+}
+
+func init() {
+	s, d := &commandLine.Settings, time.ParseDuration
+	add(flag.IntVar, &s.Runs, "runs", 100, strconv.Atoi,
+		"runs per scenario; 0 means as many as -sim.for allows")
+	add(flag.DurationVar, &s.Budget, "for", defaultBudget, d,
+		"CPU time per scenario; 0 means no limit; left to the default, a scenario makes 20 runs or uses 30s "+
+			"even so")
+	add(flag.StringVar, &s.Seed, "seed", "", text,
+		"base seed: a number, \"random\", or empty for one fixed by the test's name")
+	add(flag.StringVar, &s.Strategy, "strategy", "portfolio", text,
+		"how choice sequences are made: "+strings.Join(strategies, ", "))
+	add(flag.IntVar, &s.Bound, "bound", 2, strconv.Atoi,
+		"disturbances in a run of the exhaustive strategy, at most")
+	add(flag.StringVar, &s.Shard, "shard", shardFromEnvironment(), text,
+		"make only the runs of shard i of n, written i/n and counted from 0; set as well by "+
+			"JOB_COMPLETION_INDEX with SIM_SHARDS, and by TEST_SHARD_INDEX with TEST_TOTAL_SHARDS, but not in "+
+			"tests built by Bazel's rules_go, which divides by test")
+	add(flag.StringVar, &s.ReportDir, "report", "", text,
+		"write each campaign's result as JSON into this directory, with the timeline of what is found as a "+
+			"page, and go on where such a result left off")
+	add(flag.StringVar, &s.Replay, "replay", "", text,
+		"replay this story file, or the directory of stories, instead of searching")
+	add(flag.StringVar, &s.Drift, "drift", driftWarns, text,
+		"what becomes of a kept story that passes only because the code no longer asks for what its faults "+
+			"were injected at: warn or fail")
+	add(flag.IntVar, &s.Run.MaxSteps, "max-steps", 50000, strconv.Atoi,
+		"steps after which a run that does not settle is given up")
+	add(flag.IntVar, &s.Verify, "verify", 50, strconv.Atoi,
+		"run every n-th run twice and compare the histories; 0 means never; runs that always differ fail the "+
+			"test, and those that differ now and then are a warning")
+	add(flag.DurationVar, &s.Shrink, "shrink", shrinkTime, d,
+		"real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all")
+	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
+		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
+			"time while all wait")
+	add(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
+		"go on after a failure and group what is found by cause")
+	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
+		"print what the programs log, with virtual time: for -sim.replay, and go test -v where nothing breaks")
+	add(flag.BoolVar, &s.Verbose, "v", false, strconv.ParseBool,
+		"print every event of a failing or replayed run")
+}
+
+// add adds a flag, with its environment variable as the default.
+func add[T any](
+	define func(*T, string, T, string), p *T, name string, otherwise T, parse func(string) (T, error), usage string,
+) {
+	variable := "SIM_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	commandLine.variables = append(commandLine.variables, variable)
+	if s := os.Getenv(variable); s != "" {
+		v, err := parse(s)
+		if err == nil {
+			otherwise = v
+		} else {
+			commandLine.wrong = fmt.Errorf("sim: environment variable %s=%q cannot be read as %T; "+
+				"write it as you would write -sim.%s", variable, s, otherwise, name)
+		}
+	}
+	define(p, "sim."+name, otherwise, usage+" (env "+variable+")")
+}
+
+func text(s string) (string, error) { return s, nil }
+
+// lookAgain reads the environment where go test notices it, so that it does not take a result for
+// cached that was made with other settings.
+func lookAgain() {
+	for _, name := range commandLine.variables {
+		os.Getenv(name)
+	}
+	shardFromEnvironment()
+}
+
+// check reports contradictory or impossible settings.
+func (s Settings) check() error {
+	switch {
+	case commandLine.wrong != nil:
+		return commandLine.wrong
+	case s.Runs < 0:
+		return fmt.Errorf("sim: -sim.runs=%d is negative; write 0 for as many runs as -sim.for allows", s.Runs)
+	case s.Budget < 0:
+		return fmt.Errorf("sim: -sim.for=%v is negative; write 0 for no limit", s.Budget)
+	case s.Runs == 0 && s.Budget == 0:
+		return fmt.Errorf("sim: -sim.runs=0 and -sim.for=0 together would never end; give one of them a limit")
+	case s.Run.MaxSteps <= 0:
+		return fmt.Errorf("sim: -sim.max-steps=%d must be positive", s.Run.MaxSteps)
+	case s.Hang <= 0:
+		return fmt.Errorf("sim: -sim.hang=%v must be positive", s.Hang)
+	case s.Shrink < 0:
+		return fmt.Errorf("sim: -sim.shrink=%v is negative; write 0 for no shrinking", s.Shrink)
+	case s.Verify < 0:
+		return fmt.Errorf("sim: -sim.verify=%d is negative; write 0 for never", s.Verify)
+	case !slices.Contains(strategies, s.Strategy):
+		known := strings.Join(strategies, ", ")
+		return fmt.Errorf("sim: -sim.strategy=%q is unknown; write one of %s", s.Strategy, known)
+	case s.Shard != "" && !goodShard(s.Shard):
+		return fmt.Errorf("sim: -sim.shard=%q is not a shard; write i/n with 0 <= i < n, for example 0/4", s.Shard)
+	case s.shards() > 1 && slices.Contains([]string{"exhaustive", "evolve", "rapid"}, s.Strategy):
+		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; "+
+			"use portfolio, random, swarm, pct, delay, starve, sweep or pairs", s.Strategy)
+	case s.Run.Window != 0 && s.Run.Window < shortestWindow:
+		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which the default pack looks back",
+			s.Run.Window, shortestWindow)
+	case s.Run.Window > 0 && !slices.Contains([]string{"random", "swarm", "starve", "storm"}, s.Strategy):
+		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, "+
+			"which sim.Window does not keep; use random, swarm, starve or storm", s.Strategy)
+	case s.Drift != driftWarns && s.Drift != driftFails:
+		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.Drift, driftWarns, driftFails)
+	case s.Bound < 1:
+		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.Bound)
+	}
+	for _, name := range []string{"sim.seed", "sim.strategy"} {
+		if s.replayFlag && given(name, "") { // sim.Replay has its way where only the option is given
+			return fmt.Errorf("sim: -sim.replay plays the choices of a story, so leave out -%s", name)
+		}
+	}
+	if s.Seed != "" && s.Seed != "random" {
+		if _, err := strconv.ParseUint(s.Seed, 0, 64); err != nil {
+			return fmt.Errorf("sim: -sim.seed=%q is neither a number nor \"random\"", s.Seed)
+		}
+	}
+	return nil
+}
+
+// given says whether a setting was made by flag or environment.
+func given(flagName, envName string) bool {
+	if os.Getenv(envName) != "" {
+		return true
+	}
+	found := false
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == flagName })
+	return found
+}
+
+// shortestWindow is how far properties of the default pack look back.
+const shortestWindow = time.Minute
+
+// log is where programs log: nowhere, unless somebody wants to read it.
+func (s Settings) log() logr.Logger {
+	if !s.Logs {
+		return logr.Discard()
+	}
+	o := funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"} // the bubble's clock begins at midnight
+	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) }, o)
+}
+
+// prepareRuns completes the settings of runs.
+func (s *Settings) prepareRuns() {
+	s.Run.Log, s.Run.Monitor = s.log(), &run.Monitor{}
+	if h, ok := s.Host.(leaver); ok {
+		s.Run.Leaves = h.Leaves
+	}
+}
+
+// leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
+type leaver interface{ Leaves(panicked any) bool }

@@ -1,0 +1,169 @@
+package campaign
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+// shrinkEach is how many failing runs of one property are shrunk; what a campaign that keeps going
+// finds after that is counted under the faults of the run as it was found.
+const shrinkEach = 4
+
+// shrinkTime bounds the search for a shorter story.
+const shrinkTime = 20 * time.Second
+
+// addFailing shrinks a failing run and keeps its story. from is where shrinking starts; first is
+// the run as it was found.
+func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *run.Result) {
+	f := &result.Failure{Ending: first.Ending, Run: i, Seed: seed, Strategy: strategy, Took: cpuTime() - c.cpu}
+	f.History = first.History.Rest()
+	if first.Ending.Kind == result.Misuse {
+		c.report.Failure = f
+		return
+	}
+	if first.Ending.Kind == result.TestFailed {
+		c.addFailure(f, first.Tape, lengthOf(first), lengthOf(first))
+		return
+	}
+	limit := c.settings.Shrink
+	if c.shrunk[f.Property]++; c.shrunk[f.Property] > shrinkEach {
+		limit = 0
+	}
+	if c.report.Failure == nil {
+		c.report.Failure = f
+	}
+	best, tape := c.shrink(f, first, from, limit)
+	f.Ending, f.History = best.Ending, best.History.Rest()
+	c.addFailure(f, tape, lengthOf(first), lengthOf(best))
+}
+
+// shrink searches for the shortest choice sequence that fails as the first run did.
+func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Tape) {
+	best := from
+	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
+	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
+	tape, runs, cut := choice.Shrink(from.Tape, limit, func(t choice.Tape) (choice.Tape, bool) {
+		res := c.execute(choice.Play(t))
+		c.progress.show(c)
+		if !res.Ending.Same(first.Ending) {
+			return nil, false
+		}
+		best = res
+		return res.Tape, true
+	})
+	f.Shrinks, f.TimeUp = runs, cut && limit > 0
+	again := c.execute(choice.Play(tape))
+	at, _ := history.Divergence(best.History, again.History)
+	if !again.Ending.Same(first.Ending) || at >= 0 && best != first {
+		f.Flaky = true
+		return first, first.Tape
+	}
+	return again, tape
+}
+
+// addFailure puts the failure on record, and on file where stories are kept.
+func (c *campaign) addFailure(f *result.Failure, tape choice.Tape, before, after story.Length) {
+	f.Story = c.story(f, tape, before, after)
+	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
+		path, err := f.Story.Write(c.settings.Stories)
+		if err != nil {
+			c.settings.Host.Logf("sim: the story could not be kept: %v", err)
+		} else {
+			f.File = path
+		}
+	}
+	c.writePage(f)
+	if c.report.Failure == nil {
+		c.report.Failure = f
+	}
+	c.group(f, after.Steps)
+}
+
+// isShortest says whether no story of a failure's cause is as short: thousands of runs may fail
+// alike, and one story will do.
+func (c *campaign) isShortest(f *result.Failure, steps int) bool {
+	i := slices.IndexFunc(c.report.Findings, func(have story.Finding) bool { return have.Cause == causeOf(f) })
+	return i < 0 || steps < c.report.Findings[i].Steps
+}
+
+// group adds a failure to those of its cause.
+func (c *campaign) group(f *result.Failure, steps int) {
+	found := &story.Result{Findings: c.report.Findings}
+	found.Found(story.Finding{Cause: causeOf(f), Kind: f.Kind.String(), Property: f.Property, Count: 1, First: f.Run,
+		Strategy: f.Strategy, Story: string(f.Story.Encode()), Steps: steps})
+	c.report.Findings = found.Findings
+}
+
+// causeOf is what failing runs are grouped by: the property and the faults that the story injects.
+func causeOf(f *result.Failure) string {
+	var kinds []string
+	tape := tapeOf(f.Story)
+	declared := declaredFaults(tape)
+	for _, e := range tape {
+		if name := injectedFault(e, declared); name != "" {
+			kinds = append(kinds, name)
+		}
+	}
+	slices.Sort(kinds)
+	kinds = slices.Compact(kinds)
+	if len(kinds) == 0 {
+		kinds = []string{"no fault"}
+	}
+	name := f.Property
+	if name == "" {
+		first, _, _ := strings.Cut(f.Message, "\n")
+		name = f.Kind.String() + ": " + first
+	}
+	return fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and "))
+}
+
+func lengthOf(r *run.Result) story.Length {
+	l := story.Length{Choices: len(r.Tape), Steps: r.Steps}
+	for _, f := range r.Faults {
+		l.Faults += f.Injected
+	}
+	return l
+}
+
+func (c *campaign) story(f *result.Failure, tape choice.Tape, before, after story.Length) *story.Story {
+	from := fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed)
+	s := &story.Story{
+		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
+		Property: f.Property, Site: f.Site, Message: f.Message,
+		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after,
+		Versions: versions(), History: f.History.Tell(),
+	}
+	for _, e := range tape {
+		s.Tape = append(s.Tape, story.Choice{ID: e.ID, Value: e.Value})
+	}
+	dir := c.settings.Stories
+	if dir == "" {
+		dir = "<directory>"
+	}
+	s.Replay = c.command(filepath.Join(dir, s.Name()))
+	return s
+}
+
+// command is what one types to see a story again.
+func (c *campaign) command(path string) string {
+	if c.settings.Replay != "" && !c.settings.replayFlag {
+		path = "" // the test plays it by itself
+	}
+	command := c.settings.Host.Replay(path)
+	if given("sim.max-steps", "SIM_MAX_STEPS") {
+		command += fmt.Sprintf(" -sim.max-steps=%d", c.settings.Run.MaxSteps)
+	}
+	if c.exact {
+		command += " " + story.Overlaid
+	}
+	return command
+}

@@ -1,0 +1,80 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// announce fails the test if something was found, and prints what the campaign did.
+func (c *campaign) announce() {
+	c.t.Helper()
+	r := &c.report
+	err := r.Err()
+	if err != nil {
+		c.t.Error(err)
+	}
+	if !testing.Verbose() {
+		c.printHidden(err)
+	}
+	for _, s := range r.Warnings {
+		c.t.Logf("sim: warning: %s", s)
+	}
+	if r.Failure == nil && r.Runs > 0 && !c.settings.replayFlag {
+		c.t.Logf("sim: nothing broke in %s", c.totals())
+	}
+}
+
+// printHidden prints the warnings that go test without -v would hide: in the package's directory it
+// shows what a passing test writes to its output.
+func (c *campaign) printHidden(err error) {
+	if c.settings.Drift != driftFails {
+		for _, d := range c.report.Drifted {
+			fmt.Printf("sim: warning: the story %s\n", driftSentence(d))
+		}
+	}
+	if s := c.tooFewRuns(); s != "" {
+		fmt.Printf("sim: warning: %s\n", s)
+	}
+	if err != nil {
+		return
+	}
+	for _, d := range c.report.Divergences {
+		fmt.Printf("sim: warning: %s: %s\n", c.report.Name, d.Sentence())
+	}
+}
+
+// printEvents prints every event of the run that failed, or was replayed.
+func (c *campaign) printEvents() {
+	h := c.report.Replayed
+	if c.report.Failure != nil {
+		h = c.report.Failure.History
+	}
+	if h == nil || !c.settings.Verbose {
+		return
+	}
+	for i := range h.Events {
+		c.settings.Host.Logf("%s", h.Events[i].String())
+	}
+}
+
+// totals are how much was tried, in a sentence.
+func (c *campaign) totals() string {
+	r := &c.report
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d runs in %v", r.Runs, r.Elapsed.Round(10*time.Millisecond))
+	if !r.Complete {
+		fmt.Fprintf(&b, " (then the CPU time of -sim.for was used up)")
+	}
+	failed := 0
+	for _, o := range c.tally.outcomes {
+		failed += o.Failed
+	}
+	fmt.Fprintf(&b, ": %d steps, %d requests, %d reconciles of which %d failed, %v of virtual time; %d runs made twice",
+		r.Steps, r.Requests, r.Reconciles, failed, r.Virtual.Round(time.Second), r.Doubled)
+	for _, f := range r.Faults {
+		fmt.Fprintf(&b, "; %s injected %d times at %d opportunities", f.Fault, f.Injected, f.Opportunities)
+	}
+	return b.String()
+}

@@ -1,0 +1,201 @@
+package campaign
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// warnings say, in a sentence each, what makes the campaign say less than it seems to.
+func (c *campaign) warnings() (out []string) {
+	r := &c.report
+	for _, name := range c.tally.unobserved {
+		out = append(out, name+" is not observed, as its requests are not reconcile.Request: no hot loop, "+
+			"panic or lost update of its own is noticed, its requests are never raced, "+
+			"and w.Settle waits for silence and not for its back-off")
+	}
+	if c.tally.strayed {
+		out = append(out, strays)
+	}
+	for _, d := range r.Drifted {
+		if c.settings.Drift == driftWarns {
+			out = append(out, "the story "+driftSentence(d)+"; -sim.drift=fail makes this a failure")
+		}
+	}
+	for _, d := range r.Divergences {
+		out = append(out, d.Sentence())
+	}
+	for _, u := range c.tally.ignored {
+		if s := ignoredWarning(u); s != "" {
+			out = append(out, s)
+		}
+	}
+	if c.settings.shards() > 1 { // another shard may have been there
+		for _, m := range c.unreachedByAll() {
+			out = append(out, m+", unless another shard does; wavetank merge tells")
+		}
+	}
+	return append(out, c.untried()...)
+}
+
+// untried says, in a sentence each, what a search that found nothing did not try. Each depends on
+// what was seen, and not on whether all runs were made.
+func (c *campaign) untried() (out []string) {
+	r := &c.report
+	if c.tally.searched == 0 || r.Failure != nil && !r.Complete {
+		return nil
+	}
+	say := func(sentence string) {
+		if sentence != "" {
+			out = append(out, sentence)
+		}
+	}
+	say(c.tooFewRuns())
+	if c.tally.idle == c.tally.searched {
+		say(fmt.Sprintf("no process was started in %d runs, so what holds says nothing of a program; "+
+			"start one with w.Start", c.tally.searched))
+	}
+	for _, f := range r.Faults {
+		say(neverInjected(f, r.Runs))
+	}
+	for _, o := range c.tally.outcomes {
+		say(allFailed(o, r.Runs))
+	}
+	for _, o := range c.tally.refused {
+		say(allRefused(o, r.Runs))
+	}
+	if !r.Complete && c.settings.shards() <= 1 && !testing.Short() {
+		for _, s := range c.unreached() {
+			say(s + ", and the time was up before all runs were made")
+		}
+	}
+	return out
+}
+
+// enoughRuns, enoughOpportunities, enoughReconciles and enoughRequests are each evidence enough:
+// for a fault that was never injected, for a process whose every reconcile failed, and for one sort
+// of request that never succeeded.
+const (
+	enoughRuns          = 20
+	enoughOpportunities = 200
+	enoughReconciles    = 10
+	enoughRequests      = 100
+)
+
+// missed says what fails the test although no run failed.
+func (c *campaign) missed() (out []string) {
+	for _, d := range c.report.Drifted {
+		if c.settings.Drift == driftFails {
+			out = append(out, "sim: the story "+driftSentence(d)+" (-sim.drift=fail)")
+		}
+	}
+	if c.settings.shards() <= 1 {
+		out = append(out, c.unreachedByAll()...)
+	}
+	return out
+}
+
+// unreachedByAll says what a campaign that made all its runs did not reach.
+func (c *campaign) unreachedByAll() []string {
+	if !c.report.Complete || testing.Short() {
+		return nil
+	}
+	return c.unreached()
+}
+
+// unreached says what no run has reached.
+func (c *campaign) unreached() (missed []string) {
+	r := &c.report
+	for _, p := range r.Sometimes {
+		if p.Reached == 0 {
+			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs: "+
+				"the scenario does not explore what it says it does", p.Site, p.Sentence, r.Runs))
+		}
+	}
+	return missed
+}
+
+// neverInjected says, in a sentence, that a fault was never injected in a campaign and why that may
+// be; "" if it did, or if there is too little evidence.
+func neverInjected(c result.FaultCount, runs int) string {
+	switch {
+	case c.Injected > 0, c.Opportunities > 0 && c.Opportunities < enoughOpportunities && runs < enoughRuns:
+		return ""
+	case c.Opportunities == 0:
+		return fmt.Sprintf("fault %s had no opportunity in %d runs: look at its scope, or do not declare it",
+			c.Fault, runs)
+	}
+	return fmt.Sprintf("fault %s was never injected in %d runs, at %d opportunities: make more runs",
+		c.Fault, runs, c.Opportunities)
+}
+
+// ignoredWarning says, in a sentence, that nothing acted upon objects that were made; "" if
+// somebody did, or may have done.
+func ignoredWarning(u run.Ignored) string {
+	if u.Made == 0 || u.Watched {
+		return ""
+	}
+	objects, them := fmt.Sprintf("up to %d objects of kind %s were", u.Made, u.Kind.Kind), "them"
+	if u.Made == 1 {
+		objects, them = fmt.Sprintf("1 object of kind %s was", u.Kind.Kind), "it"
+	}
+	s := fmt.Sprintf("%s made in a run, and nothing in this world acts upon %s, though a cluster would", objects, them)
+	switch {
+	case !u.Modelled:
+		return s + ": that is not modelled"
+	case u.Kind.Kind == "Pod":
+		return s + ": w.Builtin(kubelet.New()...)"
+	}
+	return s + ": w.Builtin(workload.New()...)"
+}
+
+// strays is the warning that something connected to the real network during a run, but perhaps not
+// in it.
+const strays = "something in this process connected over TCP while a run was made, and did not when the run was " +
+	"repeated; if it was the code under test, the run depends on the real network: " +
+	"use sim.HTTPClient(mgr) and w.External"
+
+// allFailed says, in a sentence, that a process achieved nothing in a campaign; "" if it did.
+func allFailed(o run.Outcomes, runs int) string {
+	if o.Ended == 0 || o.Failed < o.Ended || o.Ended < enoughReconciles && runs < enoughRuns {
+		return ""
+	}
+	return fmt.Sprintf("every reconcile of process %q failed in %d runs, "+
+		"so what holds may hold because nothing is done; the last one ended with %s", o.Process, runs, o.Failure)
+}
+
+// allRefused says, in a sentence, that none of these requests succeeded; "" if one did, or too few
+// were made.
+func allRefused(r run.Refused, runs int) string {
+	if r.Made == 0 || r.Failed < r.Made || r.Made < enoughRequests {
+		return ""
+	}
+	return fmt.Sprintf("none of the %d requests %q of process %q succeeded in %d runs, "+
+		"so what holds may hold because nothing is done; the last one was answered %d %s",
+		r.Made, r.Request, r.Process, runs, r.Code, http.StatusText(r.Code))
+}
+
+// tooFewRuns says, in a sentence, that a campaign ended with too few runs to say much; "" if it did
+// not.
+func (c *campaign) tooFewRuns() string {
+	r, searched := &c.report, c.tally.searched
+	if r.Complete || r.Failure != nil || searched == 0 || searched >= fewRuns {
+		return ""
+	}
+	runs := fmt.Sprintf("%d runs", searched)
+	if planned := c.settings.planned(); planned > 0 {
+		runs = fmt.Sprintf("%d of %d runs", searched, planned)
+	}
+	return fmt.Sprintf("%s: only %s in %v of CPU time, which says little; "+
+		"give it more time (-sim.for=%v or SIM_FOR=%v), or make the scenario smaller",
+		r.Name, runs, r.Spent.Round(100*time.Millisecond), longer(r.Spent), longer(r.Spent))
+}
+
+// longer is a rounded time that allows several times as many runs.
+func longer(spent time.Duration) time.Duration {
+	return max(10*time.Second, (4 * spent).Round(10*time.Second))
+}

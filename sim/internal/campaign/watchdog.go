@@ -1,0 +1,192 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+// activity is what a campaign makes runs for at the moment: one of its own, or of a story.
+type activity struct {
+	what, strategy string
+	run            int
+	seed           uint64
+}
+
+// failure is the run that is being made, as a failure.
+func (d *activity) failure(e result.Ending, h *history.History) *result.Failure {
+	return &result.Failure{Ending: e, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: h}
+}
+
+// reportHang names the run that hangs, and keeps its story, which nobody else can do any more. It
+// is called by the watchdog: whoever writes the run's record hangs, too, or soon will.
+func (c *campaign) reportHang(why string) (said string) {
+	c.settings.reportReplayed("hung")
+	d := c.doing.Load()
+	if d == nil {
+		d = &activity{what: "a run before run 0, undisturbed or with every fault,"}
+	}
+	said = fmt.Sprintf("    it is %s of base seed %d\n", d.what, c.report.Seed)
+	if c.keep != nil {
+		c.keep(d.run) // the campaign goes on with this run
+	}
+	defer func() {
+		if v := recover(); v != nil { // the record was being written after all
+			said += fmt.Sprintf("    its story could not be told: %v\n", v)
+		}
+	}()
+	r := c.settings.Run.Monitor.Latest.Load()
+	if r == nil {
+		return said
+	}
+	f := d.failure(result.Ending{Kind: result.Hang, Message: run.Repeatable(why)}, r.History.Rest())
+	tape, length := r.Choices.Tape(), story.Length{}
+	if n := len(f.History.Events); n > 0 {
+		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
+	}
+	length.Choices, length.Steps = len(tape), f.Step
+	f.Story = c.story(f, tape, length, length)
+	for _, l := range f.Story.Excerpt() {
+		said += "    " + l + "\n"
+	}
+	if c.settings.Replay != "" {
+		return said + fmt.Sprintf("    replay: %s\n", c.command(c.settings.Replay))
+	}
+	if c.settings.Stories == "" {
+		return said + "    the story was not kept; sim.Stories(directory) keeps it\n"
+	}
+	path, err := f.Story.Write(c.settings.Stories)
+	if err != nil {
+		return said + fmt.Sprintf("    the story could not be kept: %v\n", err)
+	}
+	return said + fmt.Sprintf("    story:  %s\n    replay: %s\n", path, f.Story.Replay)
+}
+
+// hangLimit is how long a run may make no progress: in CPU time while a goroutine could run, in
+// real time while all wait.
+const hangLimit = 20 * time.Second
+
+// longestWait is after how many limits of real time goroutines that wait, now here and now there,
+// count as hung as well.
+const longestWait = 10
+
+// A watchdog guards a campaign: a goroutine that waits for a mutex, a socket or a channel made
+// outside never counts as quiet, so the bubble would hang without a word.
+type watchdog struct {
+	limit time.Duration
+	now   func() time.Time
+	cpu   func() time.Duration // CPU time of the process; 0 means unknown
+	dump  func() string        // all goroutines
+
+	signs uint64 // signs of progress at the last look
+	since time.Time
+	used  time.Duration // CPU time at the last sign of progress
+	place string        // where all waited at the first look at goroutines that wait; "" before
+	first time.Time     // when that was
+	idle  time.Time     // when a look found for the first time that all wait; zero before
+}
+
+func newWatchdog(limit time.Duration, signs uint64) *watchdog {
+	d := &watchdog{limit: limit, now: time.Now, cpu: cpuTime, dump: func() string {
+		buf := make([]byte, 8<<20)
+		return string(buf[:runtime.Stack(buf, true)])
+	}}
+	d.reset(signs)
+	return d
+}
+
+func (d *watchdog) reset(signs uint64) {
+	d.signs, d.since, d.used, d.place, d.idle = signs, d.now(), d.cpu(), "", time.Time{}
+}
+
+// look says whether the run hangs: for how long it has made no progress, and in which dump of
+// goroutines that shows. A machine that is busy with other things, or a process that was stopped,
+// must not look like a loop. So a goroutine that could run is judged by the CPU time that the
+// process has used, and goroutines that wait must wait in the same places at a second look. Where
+// the system reports no CPU time, real time counts for both.
+func (d *watchdog) look(signs uint64) (dump, waited string) {
+	if signs != d.signs {
+		d.reset(signs)
+		return "", ""
+	}
+	now, used := d.now(), d.cpu()
+	if now.Sub(d.since) < d.limit {
+		return "", ""
+	}
+	dump = d.dump()
+	s := suspectsOf(dump)
+	if s.runnable() {
+		d.place, d.idle = "", time.Time{}
+		switch {
+		case used == 0:
+			return dump, fmt.Sprintf("%v of real time", d.limit)
+		case used-d.used >= d.limit:
+			return dump, fmt.Sprintf("%v of CPU time", d.limit)
+		}
+		return "", ""
+	}
+	if place := s.places(); place != d.place {
+		d.place, d.first = place, now
+	}
+	if d.idle.IsZero() {
+		d.idle = now
+	}
+	if now.Sub(d.first) < d.limit/4 && now.Sub(d.idle) < longestWait*d.limit {
+		return "", ""
+	}
+	return dump, fmt.Sprintf("%v of real time", d.limit)
+}
+
+// watch lets a watchdog look at the runs of a test until stop is called. A run that hangs ends the
+// process, with a message. c is the campaign that the runs belong to, or nil.
+func watch(test string, s Settings, c *campaign) (stop func()) {
+	done, dialled := make(chan struct{}), s.recordDials()
+	limit, m := s.Hang, s.Run.Monitor
+	go func() {
+		d, tried := newWatchdog(limit, m.Beats.Load()), repeatNot
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(limit / 20):
+			}
+			signs := m.Beats.Load()
+			if signs != d.signs || !m.UnderWay.Load() { // what was tried was another run, or another part of this one
+				d.reset(signs)
+				d.limit, tried = limit, repeatNot
+				continue
+			}
+			dump, waited := d.look(signs)
+			if dump == "" {
+				continue
+			}
+			if c != nil && tried == repeatNot {
+				if tried = c.repeat(limit, done); tried == repeatHeld {
+					d.limit *= 4 // it hangs by accident, or was never given time
+					continue
+				}
+				if m.Beats.Load() != signs {
+					continue
+				}
+			}
+			dialled()
+			why := explainHang(dump, waited)
+			if c != nil && c.dialled != "" {
+				why += "\n\n" + run.ConnectedAt(c.dialled)
+			}
+			fmt.Fprintf(os.Stderr, "--- FAIL: %s\n%s\n", test, why)
+			if c != nil {
+				fmt.Fprintf(os.Stderr, "\n%s\n%s", tried.words(), c.reportHang(why))
+			}
+			fmt.Fprint(os.Stderr, "FAIL\n")
+			os.Exit(1)
+		}
+	}()
+	return func() { close(done) }
+}

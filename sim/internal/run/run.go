@@ -1,0 +1,85 @@
+// Package run is the seam between a campaign and the runs that it makes. A campaign knows a
+// [Runner], and nothing of the world in which a run takes place.
+package run
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// Runner makes one run of a scenario. The choice source answers its choices.
+type Runner func(t *testing.T, o choice.Oracle, s Settings) *Result
+
+// Settings are what a run is given besides its choices.
+type Settings struct {
+	// Window bounds the record that is kept, in virtual time; 0 keeps all of it.
+	Window time.Duration
+	// MaxSteps is after how many steps a run that does not settle is given up.
+	MaxSteps int
+	// Callers has the run note from where requests are made.
+	Callers bool
+	// First is the record of the first run of a doubled one. A run with a window compares itself
+	// with it before it forgets; nil for other runs.
+	First *history.History
+	// Log is where programs log. The zero value discards it.
+	Log logr.Logger
+	// Leaves says whether a panic is how the test's framework leaves a test that it has marked; nil
+	// if none does.
+	Leaves func(panicked any) bool
+	// Monitor shows the run to a watchdog; nil if nobody watches.
+	Monitor *Monitor
+}
+
+// Result is one run.
+type Result struct {
+	Ending     result.Ending
+	History    *history.History
+	Log        []choice.Answer
+	Tape       choice.Tape
+	Steps      int
+	Reconciles int
+	Requests   int
+	Virtual    time.Duration
+	Faults     []result.FaultCount
+	Sometimes  []result.Probe
+	Outcomes   []Outcomes
+	Refused    []Refused
+	Ignored    []Ignored
+	Unobserved []string          // controllers that were not observed
+	Strayed    bool              // something connected to the real network, perhaps not in the run
+	Processes  int               // that were started
+	Callers    map[int][]uintptr // of requests, by event
+}
+
+// Monitor shows a watchdog how the runs of a campaign get on. The watchdog stands outside their
+// bubbles.
+type Monitor struct {
+	// Beats counts signs of progress of the run under way.
+	Beats atomic.Uint64
+	// UnderWay says whether a run is being made at all. Between runs a campaign may take as long as
+	// it likes, to draw one of half a gigabyte for example.
+	UnderWay atomic.Bool
+	// Latest is the run under way, as far as it has come.
+	Latest atomic.Pointer[InProgress]
+}
+
+// InProgress is a run that has begun.
+type InProgress struct {
+	Choices *choice.Source
+	History *history.History
+	Dials   uint64 // process.Dials when it began
+}
+
+// Stopped is the panic of somebody outside, for example of rapid, that a choice source carries
+// through a run. The runner raises the value again when the run is over.
+type Stopped struct{ Value any }
+
+// User is the name of the actor that stands for the scenario.
+const User = "user"

@@ -1,0 +1,80 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
+)
+
+// Failure is a run that failed, after shrinking.
+type Failure struct {
+	Ending
+	Run  int    // 0-based number of the run that found it
+	Seed uint64 // its seed
+	// Strategy is how it was found.
+	Strategy string
+	// Took is the CPU time of the process from the beginning of the campaign until the run had
+	// failed; 0 if it is not known.
+	Took    time.Duration
+	History *history.History
+	// Story is the minimised run as it is kept on file, and File where it was written ("" if
+	// nowhere).
+	Story *story.Story
+	File  string
+	// Page is the timeline of the run, a page that -sim.report had written; "" if it did not.
+	Page string
+	// Shrinks is the number of runs that shrinking took, and TimeUp says whether it stopped because
+	// its time was up.
+	Shrinks int
+	TimeUp  bool
+	// Flaky is set when the choice sequence does not repeat its own failure.
+	Flaky bool
+}
+
+// Text is the failure as people read it: the sentence and where it stands, the story as the
+// controllers saw it, how far it shrank, and how to see it again.
+func (f *Failure) Text() string {
+	var b strings.Builder
+	if f.Site != "" {
+		fmt.Fprintf(&b, "%s: ", f.Site)
+	}
+	if f.Property != "" {
+		fmt.Fprintf(&b, "%s %q broke at step %d\n    %s\n", f.Kind, f.Property, f.Step, indent(f.Message))
+	} else {
+		fmt.Fprintf(&b, "%s at step %d\n    %s\n", f.Kind, f.Step, indent(f.Message))
+	}
+	if f.Story == nil {
+		return b.String()
+	}
+	for _, l := range f.Story.Excerpt() {
+		fmt.Fprintf(&b, "    %s\n", l)
+	}
+	if f.Shrinks > 0 {
+		hurried := ""
+		if f.TimeUp {
+			hurried = " (then the time was up: -sim.shrink)"
+		}
+		before, after := f.Story.Before.Words(), f.Story.After.Words()
+		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs%s; found by %s\n",
+			before, after, f.Shrinks, hurried, f.Story.Seed)
+	}
+	if f.Flaky {
+		b.WriteString("    FLAKY: its own choices do not repeat it; " +
+			"run again with -sim.verify=1 to see where two runs part\n")
+	}
+	if f.File != "" {
+		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
+	} else {
+		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it, " +
+			"and -sim.report=directory with all that was found\n")
+	}
+	if f.Page != "" {
+		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
+	}
+	return b.String()
+}
+
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }

@@ -1,0 +1,88 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/story"
+)
+
+// Report is what a campaign found.
+type Report struct {
+	Name    string        // of the campaign: the test's, with ~2 and so on for others in the same test
+	Seed    uint64        // base seed
+	Runs    int           // runs made, the failing one included, those for shrinking not
+	Elapsed time.Duration // real time, shrinking included
+	// Spent is the CPU time that this process spent on runs, or the real time where the system
+	// reports no CPU time. Shrinking is not included.
+	Spent time.Duration
+	// Steps, Reconciles and Requests (to the API servers and to the outside) are those of all runs
+	// together, Virtual their virtual time.
+	Steps      int
+	Reconciles int
+	Requests   int
+	Virtual    time.Duration
+	Doubled    int // runs that were made twice and compared
+	Faults     []FaultCount
+	Sometimes  []Probe
+	Complete   bool // all runs that were asked for were made
+	// Failure is the first run that failed; nil if none did.
+	Failure *Failure
+	// Replayed is the history of the story that was played last, whether it failed or not; nil if
+	// none was.
+	Replayed *history.History
+	// Findings are all failures by cause: more than one only with sim.KeepGoing.
+	Findings []story.Finding
+	// Drifted are the kept stories that passed although not all of their faults were injected, as
+	// the code no longer asks for what they were injected at: they may test nothing any more.
+	Drifted []story.Drift
+	// Divergences are the causes for which doubled runs differ now and then, or only in the text of
+	// an error.
+	Divergences []story.Divergence
+	Strategies  []StrategyCount
+	// Features is the number of different abstract states and (reconcile path, fault) pairs that
+	// were seen.
+	Features int
+	// Explored says, for the exhaustive strategy, what was covered and what was not.
+	Explored string
+	// Missed says, in a sentence each, what fails the test although no run failed: a Sometimes that
+	// no run reached, and with -sim.drift=fail a kept story that tests nothing any more.
+	Missed []string
+	// Warnings say, in a sentence each, what makes a campaign say less than it seems to:
+	//
+	//   - it ended with fewer than 20 runs, or before a Sometimes was reached;
+	//   - a declared fault had no opportunity, or was never injected: at 200 of them, or in 20 runs;
+	//   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
+	//   - all requests of one sort of a process were refused: 100 of them;
+	//   - no process was started in any run;
+	//   - a controller cannot be observed;
+	//   - something connected over TCP during a run, perhaps outside of it;
+	//   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
+	//   - the code never comes to the faults of a kept story;
+	//   - two runs of one choice sequence differ now and then, or in the text of an error.
+	//
+	// A campaign that found a failure gets no warning of what it did not try.
+	Warnings []string
+}
+
+// Err is what sim.Check would fail the test with; nil if it would pass.
+func (r Report) Err() error {
+	if r.Failure == nil {
+		if r.Missed == nil {
+			return nil
+		}
+		return errors.New(strings.Join(r.Missed, "\n"))
+	}
+	text := r.Failure.Text()
+	if len(r.Findings) > 1 {
+		text += fmt.Sprintf("    %d causes in %d runs:\n", len(r.Findings), r.Runs)
+		for _, f := range r.Findings {
+			text += fmt.Sprintf("    %5d runs: %s (shortest story: %d steps; first in run %d, by %s)\n",
+				f.Count, f.Cause, f.Steps, f.First, f.Strategy)
+		}
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,240 @@
+package sim_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/host"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+// ending is a host whose test is over when a process would end.
+type ending struct {
+	host.Testing
+	cleanups []func()
+}
+
+// Cleanup implements [host.Host].
+func (e *ending) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
+
+// inAProcess makes campaigns that have the names that they would have in a process of their own.
+func inAProcess(t *testing.T, explore func(on sim.ExploreOption) result.Report) result.Report {
+	e := &ending{Testing: host.Testing{T: t}}
+	defer func() {
+		for _, f := range e.cleanups {
+			f()
+		}
+	}()
+	return explore(sim.On(e))
+}
+
+// TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's runs are the same.
+func TestShardsMakeTheSameRuns(t *testing.T) {
+	const guard = "WAVETANK_TEST_SHARD"
+	if os.Getenv(guard) != "" {
+		sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Verify(0), sim.Shrink(0))
+		return
+	}
+	dir := t.TempDir()
+	run := func(env ...string) {
+		t.Helper()
+		cmd := exec.Command(os.Args[0], "-test.run=^TestShardsMakeTheSameRuns$", "-sim.strategy=sweep", "-sim.report="+dir)
+		cmd.Env = append(append(os.Environ(), guard+"=1"), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", env, err, out)
+		}
+	}
+	run()
+	whole := kept(t, dir, "TestShardsMakeTheSameRuns.????????.json")
+	var shards []*story.Result
+	for i, env := range [][]string{
+		{"SIM_SHARD=0/3"},
+		{"JOB_COMPLETION_INDEX=1", "SIM_SHARDS=3"},
+		{"TEST_SHARD_INDEX=2", "TEST_TOTAL_SHARDS=3"},
+	} {
+		run(env...)
+		shards = append(shards, kept(t, dir, fmt.Sprintf("*.shard-%d-of-3.json", i)))
+	}
+	merged, err := story.Merge(shards)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if merged.Runs != whole.Runs || merged.Steps != whole.Steps || merged.Reconciles != whole.Reconciles || !merged.Complete {
+		t.Errorf("three shards make %d runs of %d steps, one process makes %d of %d", merged.Runs, merged.Steps, whole.Runs, whole.Steps)
+	}
+	if len(merged.Findings) == 0 || len(merged.Findings) != len(whole.Findings) {
+		t.Errorf("three shards find %d causes, one process finds %d", len(merged.Findings), len(whole.Findings))
+	}
+	for i := range whole.Findings {
+		if a, b := whole.Findings[i], merged.Findings[i]; whole.Findings[i].Count != merged.Findings[i].Count && a.Cause == b.Cause {
+			t.Errorf("%s: %d runs in one process, %d in three", a.Cause, a.Count, b.Count)
+		}
+	}
+}
+
+// kept is the one result in a directory whose file's name matches.
+func kept(t *testing.T, dir, pattern string) *story.Result {
+	t.Helper()
+	paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+	if len(paths) != 1 {
+		t.Fatalf("%d files match %s", len(paths), pattern)
+	}
+	r, err := story.ReadResult(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestACampaignGoesOnWhereItWasCutOff: its result on disk tells where.
+func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
+	dir := t.TempDir()
+	report := sim.ReportTo(dir)
+	holds := mailing(mailer{})
+	first := inAProcess(t, func(on sim.ExploreOption) result.Report {
+		return sim.Explore(t, holds, sim.Runs(30), sim.For(0), report, on)
+	})
+	cut := kept(t, dir, "Test*.????????.json")
+	cut.Complete, cut.Planned, cut.Next = false, 50, 30
+	if err := cut.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	second := sim.Explore(t, holds, sim.Runs(50), sim.For(0), report)
+	if first.Runs != 30 || second.Runs != 50 || !second.Complete {
+		t.Errorf("%d runs, then %d; complete: %v (%v)", first.Runs, second.Runs, second.Complete, time.Since(began))
+	}
+	if done := kept(t, dir, "Test*.????????.json"); done.Runs != 50 || !done.Complete || done.Steps <= cut.Steps {
+		t.Errorf("the result reads %+v", done)
+	}
+}
+
+// TestAnEarlierFindingIsNotForgotten: what a process found before it was killed fails the campaign that goes on after it, as
+// long as it can be had again, and what other code has found is none of its business.
+func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
+	dir := t.TempDir()
+	made := 0
+	explore := func(scenario func(*sim.World)) result.Report {
+		made = 0
+		return inAProcess(t, func(on sim.ExploreOption) result.Report {
+			return sim.Explore(t, func(w *sim.World) { made++; scenario(w) }, sim.Runs(40), sim.For(0), sim.Verify(0), sim.Shrink(0),
+				sim.ReportTo(dir), on)
+		})
+	}
+	first := explore(stormy)
+	if first.Failure == nil {
+		t.Fatal("the storm breaks nothing")
+	}
+	again := explore(stormy)
+	if again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property || again.Failure.Site != first.Failure.Site {
+		t.Errorf("the campaign that went on after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
+	}
+	if made > 3 { // the undisturbed run, which may be made twice, and the story
+		t.Errorf("the campaign that went on made %d runs", made)
+	}
+	other := kept(t, dir, "Test*.????????.json")
+	if cured := explore(mailing(mailer{})); cured.Runs != 40 || cured.Err() != nil {
+		t.Errorf("a campaign whose program reads other files made %d runs and says %v", cured.Runs, cured.Err())
+	}
+	if most := 40 - first.Runs + 3; made > most { // two to plan with, and the story
+		t.Errorf("a campaign whose program reads other files made %d runs anew, want %d at most", made, most)
+	}
+	other.Build = "another one"
+	if err := other.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	if fresh := explore(mailing(mailer{})); fresh.Runs != 40 || fresh.Err() != nil {
+		t.Errorf("a campaign of other code made %d runs and says %v", fresh.Runs, fresh.Err())
+	}
+}
+
+// TestCampaignsThatEndEarlyLeaveAResult: where the run without disturbances breaks, where a story that is kept does, and where
+// rapid draws.
+func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
+	broken := func(w *sim.World) {
+		w.Always("there is nothing", func(h *history.History) error {
+			if n := len(h.Objects("", "ConfigMap")); n > 0 {
+				return fmt.Errorf("there are %d", n)
+			}
+			return nil
+		})
+		w.Apply(configMap("a"))
+		w.Settle()
+	}
+	stories := t.TempDir()
+	sim.Explore(t, broken, sim.Runs(1), sim.Stories(stories))
+	for name, opts := range map[string][]sim.ExploreOption{
+		"an undisturbed run":   {sim.Strategy("portfolio")},
+		"rapid":                {sim.Strategy("rapid")},
+		"a story that is kept": {sim.Stories(stories)},
+	} {
+		dir := t.TempDir()
+		inAProcess(t, func(on sim.ExploreOption) result.Report {
+			return sim.Explore(t, broken, append(opts, sim.Runs(3), sim.Shrink(0), sim.ReportTo(dir), on)...)
+		})
+		if r := kept(t, dir, "Test*.????????.json"); len(r.Findings) != 1 || r.Findings[0].Property != "there is nothing" {
+			t.Errorf("%s: the result's findings are %+v", name, r.Findings)
+		}
+	}
+}
+
+// TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its shortest story.
+func TestFindingsAreGroupedByCause(t *testing.T) {
+	r := sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
+	if r.Runs < 60 || len(r.Findings) < 2 {
+		t.Fatalf("%d causes in %d runs", len(r.Findings), r.Runs)
+	}
+	total := 0
+	for _, f := range r.Findings {
+		t.Logf("%3d runs: %s (%d steps, first in run %d by %s)", f.Count, f.Cause, f.Steps, f.First, f.Strategy)
+		if _, err := story.Decode([]byte(f.Story)); err != nil {
+			t.Errorf("%s: its story cannot be read: %v", f.Cause, err)
+		}
+		total += f.Count
+	}
+	finds := 0
+	for _, s := range r.Strategies {
+		finds += s.Finds
+	}
+	if total != finds {
+		t.Errorf("%d failing runs, %d of them under a cause", finds, total)
+	}
+	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "causes in") {
+		t.Errorf("the report does not list the causes: %v", err)
+	}
+}
+
+// TestACompleteCampaignStandsWhileAnotherGoesOn: a command that was cut off is given again. What it had completed is not made anew.
+func TestACompleteCampaignStandsWhileAnotherGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	made := 0
+	both := func() (done, cut result.Report) {
+		count := func(w *sim.World) { made++; mailing(mailer{})(w) }
+		cut = inAProcess(t, func(on sim.ExploreOption) result.Report {
+			done = sim.Explore(t, count, sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
+			return sim.Explore(t, mailing(mailer{}), sim.Runs(10), sim.For(0), sim.Verify(0), sim.ReportTo(dir), on)
+		})
+		return done, cut
+	}
+	both()
+	second := kept(t, dir, "Test*~2.????????.json")
+	second.Complete, second.Next, second.Runs = false, 4, 4
+	if err := second.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	made = 0
+	if done, cut := both(); made > 2 || done.Runs != 10 || !done.Complete || cut.Runs != 10 || !cut.Complete {
+		t.Errorf("%d runs were made anew; %d runs, then %d", made, done.Runs, cut.Runs)
+	}
+	if done, _ := both(); made < 10 || done.Runs != 10 { // nothing was cut off
+		t.Errorf("a command that is given again makes %d runs, and says %d", made, done.Runs)
+	}
+}
