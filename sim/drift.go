@@ -19,31 +19,45 @@ const (
 	driftFails = "fail"
 )
 
-// toothless are those of a story's choices that let a fault strike and were never asked for. Strikes are labelled with the
-// fault's name, without what narrows it.
+// toothless are those of a story's choices that inject a fault and were never asked for.
 func toothless(whole, unused choice.Tape) (lost []string) {
-	var faults []string
-	for _, e := range whole {
-		if declared, ok := strings.CutPrefix(e.ID, "fault "); ok {
-			if at := strings.LastIndex(declared, " #"); at >= 0 {
-				declared = declared[:at]
-			}
-			for _, scope := range scopeWords {
-				declared, _, _ = strings.Cut(declared, scope)
-			}
-			faults = append(faults, declared+" ")
-		}
-	}
+	declared := declaredFaults(whole)
 	for _, e := range unused {
-		strikes := strings.HasPrefix(e.ID, "fault ")
-		for _, f := range faults {
-			strikes = strikes || strings.HasPrefix(e.ID, f)
-		}
-		if strikes {
+		if strings.HasPrefix(e.ID, arming) || injectedFault(e, declared) != "" {
 			lost = append(lost, e.ID)
 		}
 	}
 	return lost
+}
+
+// arming begins the label of the choice whether a declared fault is on in a run.
+const arming = "fault "
+
+// declaredFaults are the faults that are on in a run, as the scenario declared them.
+func declaredFaults(tape choice.Tape) (declared []string) {
+	for _, e := range tape {
+		if f, ok := strings.CutPrefix(e.ID, arming); ok {
+			declared = append(declared, f)
+		}
+	}
+	return declared
+}
+
+// injectedFault is the name of the fault that a choice injects, without the scope; "" if it injects
+// none. Both the declaration and the label of an injection begin with the name.
+func injectedFault(e choice.Entry, declared []string) (name string) {
+	label := strings.Split(e.ID, " ")
+	for _, f := range declared {
+		words := strings.Split(f, " ")
+		n := 0
+		for n < len(words) && n < len(label) && words[n] == label[n] {
+			n++
+		}
+		if common := strings.Join(words[:n], " "); len(common) > len(name) {
+			name = common
+		}
+	}
+	return name
 }
 
 // drifted puts on record that a story holds although it was not told to its end. What a test plays by itself with [Replay] is

@@ -121,18 +121,14 @@ func (c *campaign) group(f *Failure, steps int) {
 	c.report.Findings = found.Findings
 }
 
-// cause is what failing runs are grouped by: the property and the sorts of faults in the shrunk story.
+// cause is what failing runs are grouped by: the property and the faults that the story injects.
 func (f *Failure) cause() string {
 	var kinds []string
-	for i := range f.History.Events {
-		if e := &f.History.Events[i]; e.Kind == history.Fault {
-			what, _, _ := strings.Cut(e.Note, ":")
-			kinds = append(kinds, what)
-		}
-	}
-	for _, c := range f.Story.Tape {
-		if strings.HasPrefix(c.ID, "StaleCache") {
-			kinds = append(kinds, "StaleCache")
+	tape := tapeOf(f.Story)
+	declared := declaredFaults(tape)
+	for _, e := range tape {
+		if name := injectedFault(e, declared); name != "" {
+			kinds = append(kinds, name)
 		}
 	}
 	slices.Sort(kinds)
