@@ -34,6 +34,8 @@ var arrows = map[string][]string{
 	"sim/internal/sched":   {"sim/internal/choice"},
 	"sim/internal/wire":    {"sim/internal/sched", "history", "models"},
 	"sim/internal/process": {"sim/internal/sched", "sim/internal/wire", "history", "models"},
+	"sim/internal/inject":  {"sim/internal/process", "sim/internal/sched", "sim/internal/wire", "history", "models"},
+	"sim/fault":            {"sim/internal", "history", "models"},
 	"sim":                  {"models", "reports", "history", "story"},
 	"sim/simginkgo":        {"sim", "history", "story"},
 	"models":               {"history", "models/apiserver", "models/actor"},

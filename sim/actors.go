@@ -58,11 +58,6 @@ func (w *World) retried() bool {
 	return true
 }
 
-// actorDelayer is a fault that makes built-in controllers slower.
-type actorDelayer interface {
-	actorDelay(w *World, actor, key string) time.Duration
-}
-
 // builtin is the world as one built-in controller sees it.
 type builtin struct {
 	world *World
@@ -149,12 +144,7 @@ func (b *builtin) ask(d time.Duration, key string, do func(), sort sched.Action)
 		Idle:  sort.Idle, Seasonal: sort.Seasonal,
 		Delay: func() time.Duration {
 			wait := d + latencies[w.choices.Pace("step "+name, name, len(latencies), 3)]
-			for _, f := range w.faults {
-				if f, ok := f.(actorDelayer); ok {
-					wait += f.actorDelay(w, b.actor.Name(), key)
-				}
-			}
-			return wait
+			return wait + w.faults.StepDelay(b.actor.Name(), key)
 		},
 		Do: func() {
 			delete(b.steps, key)

@@ -15,12 +15,13 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 type doer = func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)
 
 // appliedTwice applies a ConfigMap to an operator that does this, and once more.
-func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...sim.Fault) sim.Report {
+func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...fault.Fault) sim.Report {
 	return sim.Explore(t, func(w *sim.World) {
 		doing(w, controller.Options{}, do)
 		w.Inject(faults...)
@@ -80,7 +81,7 @@ func TestStableApplies(t *testing.T) {
 	} {
 		for _, serverSide := range []bool{false, true} {
 			t.Log(name, serverSide)
-			withoutFailure(t, appliedTwice(t, serverSide, do, sim.Crash("p"), sim.LostReply(), sim.StaleCache(time.Minute)))
+			withoutFailure(t, appliedTwice(t, serverSide, do, fault.Crash("p"), fault.LostReply(), fault.StaleCache(time.Minute)))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (w *World) insist(write func() error) error {
 		switch {
 		case err == nil || !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), admission.Unanswered):
 			return err
-		case late && !mended && w.anyFault():
+		case late && !mended && w.faults.Armed():
 			mended, limit = true, limit+insistence
 			w.heal()
 			defer w.strike()

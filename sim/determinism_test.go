@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 )
@@ -57,7 +58,7 @@ func stamps(leaders int, priority bool) func(*World) {
 				return (&stamper{Client: mgr.GetClient(), queue: priority}).SetupWithManager(mgr)
 			}, Options(ctrl.Options{LeaderElection: leaders > 0, LeaderElectionID: "stamper", LeaderElectionNamespace: "default"}))
 		}
-		w.Inject(StaleCache(1e9), Crash("stamper-0"), RacingRequeue())
+		w.Inject(fault.StaleCache(1e9), fault.Crash("stamper-0"), fault.RacingRequeue())
 		for i := range 3 {
 			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
 		}
@@ -83,9 +84,12 @@ func everything(w *World) {
 			return (&stamper{Client: mgr.GetClient(), queue: true}).SetupWithManager(mgr)
 		}, Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper", LeaderElectionNamespace: "default", Client: plain}), Vary())
 	}
-	w.Inject(StaleCache(10*time.Second), MissedStates(10*time.Second), DroppedWatch(), Relist(), Expired(), StaleServer(time.Minute), StaleServer(2*time.Second),
-		Crash("stamper-0"), Restart("loner"), Pause("stamper-0", time.Minute), Pause("stamper-1", time.Minute), LeaderOverlap(),
-		RacingRequeue(), LostReply(), Conflict(), ServerError(), Unreachable(time.Minute), Rejected("no"), Forbidden(time.Minute), SlowNamespace(time.Minute))
+	w.Inject(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second), fault.DroppedWatch(), fault.Relist(),
+		fault.Expired(), fault.StaleServer(time.Minute), fault.StaleServer(2*time.Second),
+		fault.Crash("stamper-0"), fault.Restart("loner"), fault.Pause("stamper-0", time.Minute),
+		fault.Pause("stamper-1", time.Minute), fault.LeaderOverlap(), fault.RacingRequeue(), fault.LostReply(),
+		fault.Conflict(), fault.ServerError(), fault.Unreachable(time.Minute), fault.Rejected("no"),
+		fault.Forbidden(time.Minute), fault.SlowNamespace(time.Minute))
 	for i := range 2 {
 		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // janitor begins a goroutine that nobody can end, as the constructors of some libraries do.
@@ -25,7 +27,7 @@ func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
 				janitor()
 				return nil
 			}, opts...)
-			w.Inject(Crash("tidy"))
+			w.Inject(fault.Crash("tidy"))
 			w.Settle()
 		}
 	}

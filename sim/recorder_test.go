@@ -13,6 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // chatter says the same of an object again and again, of the one called brief twice only.
@@ -88,7 +90,7 @@ func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 	heralded := func(end func(*World)) func(*World) {
 		return func(w *World) {
 			w.Start("herald", herald)
-			w.Inject(LostReply())
+			w.Inject(fault.LostReply())
 			for _, name := range []string{"a", "b"} {
 				w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 			}
@@ -100,7 +102,7 @@ func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 	for name, end := range map[string]func(*World){
 		"asked to, at rest": func(w *World) { w.Settle(); stop(w) },
 		"asked to, early":   func(w *World) { w.Sleep(210 * time.Millisecond); stop(w); w.Sleep(time.Minute); stop(w) },
-		"restarted":         func(w *World) { w.Inject(Restart("herald")); w.Sleep(time.Minute) },
+		"restarted":         func(w *World) { w.Inject(fault.Restart("herald")); w.Sleep(time.Minute) },
 		"killed": func(w *World) {
 			w.Sleep(600 * time.Millisecond)
 			w.procs.Find("herald").Life().Kill()

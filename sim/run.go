@@ -235,8 +235,8 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Sourc
 		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
 		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
-		for _, f := range w.faults {
-			r.faults = append(r.faults, f.core().count)
+		for _, c := range w.faults.Counts() {
+			r.faults = append(r.faults, FaultCount(c))
 		}
 		for _, p := range w.properties {
 			if p.temper == sometimes {
@@ -280,7 +280,7 @@ func newWorld(source *choice.Source, h *history.History, s settings) *World {
 		w.wire.Callers = map[int][]uintptr{}
 	}
 	w.procs = process.New(w.sched, h, w.wire, runLog())
-	w.procs.OnHandout = w.handout
+	w.procs.OnHandout = w.faults.Dequeued
 	w.procs.OnExit = w.onExit
 	w.procs.OnDial = dialled
 	w.sched.Granted = w.granted

@@ -101,24 +101,11 @@ func (w *World) heal() {
 	w.healed = true
 	w.quiet.healed, w.quiet.healedAt = w.history.Len()-1, w.sched.Now()
 	w.sched.SetFair(true)
-	for _, f := range w.faults {
-		if f, ok := f.(healer); ok {
-			f.heal(w)
-		}
-	}
+	w.faults.End()
 	w.sched.Hurry()
-	if w.anyFault() {
+	if w.faults.Armed() {
 		w.note(history.Event{Kind: history.Heal})
 	}
-}
-
-func (w *World) anyFault() bool {
-	for _, f := range w.faults {
-		if f.core().eager > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // converge is the second phase. It reports whether the world settled: it need not when that property is off.

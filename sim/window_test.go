@@ -15,12 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 )
 
 // long is half an hour in which something is changed every two minutes.
-func long(faults ...Fault) func(*World) {
+func long(faults ...fault.Fault) func(*World) {
 	return func(w *World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -47,7 +48,8 @@ func long(faults ...Fault) func(*World) {
 // NewProbabilisticSkipNonAppliedManager).
 func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 	defer process.Enter(runLog(), process.Outside{})()
-	scenario := long(StaleCache(10*time.Second), MissedStates(10*time.Second), RacingRequeue(), LostReply(), Conflict())
+	scenario := long(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second),
+		fault.RacingRequeue(), fault.LostReply(), fault.Conflict())
 	windowed := flags
 	windowed.window = 2 * time.Minute
 	for i := range 3 {

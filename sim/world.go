@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
@@ -43,9 +44,8 @@ type World struct {
 	kept       time.Duration // since when the record is kept
 	outcomes   []outcomes    // of reconciles that are no longer kept
 	compared   int           // events that were compared with the first run of a doubled one
-	faults     []Fault
-	pauses     []*pause // those of them
-	healed     bool     // faults are off: the second phase of a stretch
+	faults     inject.Set
+	healed     bool // faults are off: the second phase of a stretch
 	judging    bool
 	judged     *property // the property that is being judged
 	quiet      *quietness
@@ -199,34 +199,20 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
 	return process.NewManager(cfg, o)
 }
 
-// Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle
-// heals them; after that they are on again.
-func (w *World) Inject(faults ...Fault) {
+// Inject declares faults. From here on they may be injected, wherever the choices of the run say,
+// until the next Settle ends them. After that they are on again.
+func (w *World) Inject(faults ...fault.Fault) {
 	w.alive()
 	for _, declared := range faults {
-		f := declared.fresh()
-		c := f.core()
-		if strings.Contains(c.name, "(-") || strings.Contains(c.name, ", -") {
-			w.misuse("fault %s has a negative duration", f)
+		f := declared.Begin(environment{w.sched, w})
+		if err := f.Check(); err != nil {
+			w.misuse("fault %s %v", f, err)
 		}
-		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
-			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
-		}
-		if f, ok := f.(*staleServer); ok && w.settings.window > 0 && f.max > w.settings.window {
-			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.window)
-		}
-		if c.unfit != "" {
-			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
-		}
-		if c.count.Fault == "" {
-			c.count.Fault = f.String()
-		}
-		c.eager = w.choices.Choose("fault "+f.String(), 3)
-		w.faults = append(w.faults, f)
-		if f, ok := f.(*pause); ok {
-			w.pauses = append(w.pauses, f)
-			w.sched.Held = w.held
-		}
+		f.Arm(w.choices.Choose("fault "+f.String(), 3))
+		w.faults.Add(f)
+	}
+	if w.faults.Holds() {
+		w.sched.Held = w.faults.Held
 	}
 }
 
@@ -287,15 +273,15 @@ func (w *World) onExit(l *process.Life, err error) bool {
 	switch {
 	case errors.As(err, &panicked):
 		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, pointers.ReplaceAllString(fmt.Sprint(panicked.Value), "0x…"), panicked.Stack)
-		if w.pending = misuse("%s", message); w.anyFault() { // it may take that fault: a run to be shrunk, kept and replayed
+		if w.pending = misuse("%s", message); w.faults.Armed() { // a run to be shrunk, kept and replayed
 			w.pending = &Verdict{Temper: "panic", Message: message}
 		}
-	case errors.As(err, &bad) && l.N == 1 && !w.anyFault():
+	case errors.As(err, &bad) && l.N == 1 && !w.faults.Armed():
 		w.pending = misuse("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
 	case errors.As(err, &bad):
 		// It has worked before, or it took a fault: the kubelet starts it again, and a world in which that never helps does not settle.
 		w.unready[l.Process] = unready{l.N, bad.error}
-		if !w.anyFault() {
+		if !w.faults.Armed() {
 			w.pending = &Verdict{Temper: settles, Property: worldSettles, Message: w.unreadiness(l.Process) + ", and no fault is in the way: the kubelet starts it again for ever"}
 		}
 	}

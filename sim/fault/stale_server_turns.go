@@ -1,4 +1,4 @@
-package sim
+package fault
 
 import (
 	"encoding/json"
@@ -14,11 +14,12 @@ type turn struct {
 	what   string // that it has not seen
 }
 
-// turns are the latest change of each sort (an object was created, changed, is being deleted, is gone) that the server may
-// not have seen: no older than it may trail, and newer than what it has shown before. The latest comes first.
-func (f *staleServer) turns(w *World, c *wire.Call) (out []turn) {
-	events, offered := w.history.Events, map[string]bool{}
-	for i := len(events) - 1; i > 0 && events[i].At >= w.sched.Now()-f.max; i-- {
+// turns are the latest change of each sort (an object was created, changed, is being deleted, is
+// gone) that the server may not have seen: no older than it may trail, and newer than what it has
+// shown before. The latest comes first.
+func (f *staleServer) turns(c *wire.Call) (out []turn) {
+	events, offered := f.env.History().Events, map[string]bool{}
+	for i := len(events) - 1; i > 0 && events[i].At >= f.env.Now()-f.longest; i-- {
 		for j := len(events[i].Changes) - 1; j >= 0; j-- {
 			ch := &events[i].Changes[j]
 			if ch.Ref.Cluster != "" || ch.Ref.Group != c.Info.Group || ch.Ref.Kind != c.Kind ||
