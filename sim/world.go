@@ -44,8 +44,8 @@ type World struct {
 	kept       time.Duration // since when the record is kept
 	outcomes   []outcomes    // of reconciles that are no longer kept
 	compared   int           // events that were compared with the first run of a doubled one
-	faults     inject.Set
-	healed     bool // faults are off: the second phase of a stretch
+	faults     inject.Set    // that the scenario has declared
+	healed     bool          // faults are off: the second phase of a stretch
 	judging    bool
 	judged     *property // the property that is being judged
 	quiet      *quietness

@@ -11,17 +11,41 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Set is the faults of one run. Each of its methods asks them in the order of their declaration.
+// Set is the faults of one run. Each of its methods asks those that have the hook, in the order of
+// their declaration.
 type Set struct {
-	faults  []Fault
-	holders []Holder
+	faults         []Fault
+	arrivers       []Arriver
+	landers        []Lander
+	replyDelayers  []ReplyDelayer
+	laggers        []Lagger
+	fateDeciders   []FateDecider
+	webhookCallers []WebhookCaller
+	stepDelayers   []StepDelayer
+	holders        []Holder
+	dequeuers      []Dequeuer
+	enders         []Ender
 }
 
 // Add puts a fault at the end.
 func (s *Set) Add(f Fault) {
 	s.faults = append(s.faults, f)
-	if h, ok := f.(Holder); ok {
-		s.holders = append(s.holders, h)
+	hook(&s.arrivers, f)
+	hook(&s.landers, f)
+	hook(&s.replyDelayers, f)
+	hook(&s.laggers, f)
+	hook(&s.fateDeciders, f)
+	hook(&s.webhookCallers, f)
+	hook(&s.stepDelayers, f)
+	hook(&s.holders, f)
+	hook(&s.dequeuers, f)
+	hook(&s.enders, f)
+}
+
+// hook appends the fault to those with a hook, if it has that hook.
+func hook[T any](to *[]T, f Fault) {
+	if h, ok := f.(T); ok {
+		*to = append(*to, h)
 	}
 }
 
@@ -46,11 +70,7 @@ func (s *Set) Counts() (out []Count) {
 // Arrive asks what goes wrong with a request that is about to take effect. The first fault that
 // ends it wins.
 func (s *Set) Arrive(c *wire.Call) (ruling wire.Ruling) {
-	for _, f := range s.faults {
-		f, ok := f.(Arriver)
-		if !ok {
-			continue
-		}
+	for _, f := range s.arrivers {
 		got := f.Arrive(c)
 		if got.Kill || got.Lose != nil || got.Answer != nil || got.Hold {
 			return got
@@ -65,11 +85,7 @@ func (s *Set) Arrive(c *wire.Call) (ruling wire.Ruling) {
 // Landed asks what goes wrong with a reply that is about to leave. The first fault that changes it
 // wins.
 func (s *Set) Landed(c *wire.Call) wire.Ruling {
-	for _, f := range s.faults {
-		f, ok := f.(Lander)
-		if !ok {
-			continue
-		}
+	for _, f := range s.landers {
 		if got := f.Landed(c); got.Kill || got.Lose != nil || got.Answer != nil || got.Seen != nil {
 			return got
 		}
@@ -79,20 +95,16 @@ func (s *Set) Landed(c *wire.Call) wire.Ruling {
 
 // ReplyDelay is how much longer a reply takes.
 func (s *Set) ReplyDelay(c *wire.Call) (d time.Duration) {
-	for _, f := range s.faults {
-		if f, ok := f.(ReplyDelayer); ok {
-			d += f.ReplyDelay(c)
-		}
+	for _, f := range s.replyDelayers {
+		d += f.ReplyDelay(c)
 	}
 	return d
 }
 
 // Lag is how much later a watch event may reach its stream: the longest of the lags.
 func (s *Set) Lag(stream *wire.Stream, frame apiserver.Frame) (lag time.Duration) {
-	for _, f := range s.faults {
-		if f, ok := f.(Lagger); ok {
-			lag = max(lag, f.Lag(stream, frame))
-		}
+	for _, f := range s.laggers {
+		lag = max(lag, f.Lag(stream, frame))
 	}
 	return lag
 }
@@ -100,11 +112,7 @@ func (s *Set) Lag(stream *wire.Stream, frame apiserver.Frame) (lag time.Duration
 // Fate asks what becomes of a watch event that is about to reach its stream. The first fault that
 // changes it wins.
 func (s *Set) Fate(stream *wire.Stream, frame apiserver.Frame) wire.Fate {
-	for _, f := range s.faults {
-		f, ok := f.(FateDecider)
-		if !ok {
-			continue
-		}
+	for _, f := range s.fateDeciders {
 		if fate := f.Fate(stream, frame); fate != wire.Arrives {
 			return fate
 		}
@@ -115,11 +123,7 @@ func (s *Set) Fate(stream *wire.Stream, frame apiserver.Frame) wire.Fate {
 // Webhook asks what goes wrong with a call that arrives at a webhook. The first fault that ends it
 // wins.
 func (s *Set) Webhook(c *wire.Call) wire.Ruling {
-	for _, f := range s.faults {
-		f, ok := f.(WebhookCaller)
-		if !ok {
-			continue
-		}
+	for _, f := range s.webhookCallers {
 		if got := f.Webhook(c); got.Lose != nil || got.Answer != nil {
 			return got
 		}
@@ -129,10 +133,8 @@ func (s *Set) Webhook(c *wire.Call) wire.Ruling {
 
 // StepDelay is how much longer a built-in controller takes for a step.
 func (s *Set) StepDelay(actor, key string) (d time.Duration) {
-	for _, f := range s.faults {
-		if f, ok := f.(StepDelayer); ok {
-			d += f.StepDelay(actor, key)
-		}
+	for _, f := range s.stepDelayers {
+		d += f.StepDelay(actor, key)
 	}
 	return d
 }
@@ -150,18 +152,14 @@ func (s *Set) Held(a *sched.Action) (until time.Duration) {
 
 // Dequeued tells the faults of a reconcile that begins.
 func (s *Set) Dequeued(l *process.Life, controller string, item reconcile.Request) {
-	for _, f := range s.faults {
-		if f, ok := f.(Dequeuer); ok {
-			f.Dequeued(l, controller, item)
-		}
+	for _, f := range s.dequeuers {
+		f.Dequeued(l, controller, item)
 	}
 }
 
 // End tells the faults that they have ended.
 func (s *Set) End() {
-	for _, f := range s.faults {
-		if f, ok := f.(Ender); ok {
-			f.End()
-		}
+	for _, f := range s.enders {
+		f.End()
 	}
 }
