@@ -26,6 +26,7 @@ import (
 	"github.com/wavetank/wavetank/models/forge"
 	story "github.com/wavetank/wavetank/scenarios/promotion"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 var scheme = runtime.NewScheme()
@@ -53,9 +54,9 @@ func TestPromoteOnce(t *testing.T) {
 			return (&promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Variant: variant}).SetupWithManager(mgr)
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
 		w.Inject( // what may happen; where and when is for the search to find
-			sim.StaleCache(30*time.Second),
-			sim.Crash("pipelines"),
-			sim.LostReply(),
+			fault.StaleCache(30*time.Second),
+			fault.Crash("pipelines"),
+			fault.LostReply(),
 		)
 		w.Always("each revision takes effect at most once", git.OncePerRevision)
 		w.Eventually("staging is offered what dev runs", offered(git))

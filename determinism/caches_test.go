@@ -22,6 +22,7 @@ import (
 	crsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // feeder lets the informers of a cache send what they learn to a channel, each object from a goroutine of its own.
@@ -132,7 +133,7 @@ func channelSource(w *sim.World) {
 			}))
 	})
 	w.Inject(faults("op")...)
-	w.Inject(sim.SlowEffect(20*time.Second), sim.FailedEffect())
+	w.Inject(fault.SlowEffect(20*time.Second), fault.FailedEffect())
 	twoRounds(w)
 }
 

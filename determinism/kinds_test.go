@@ -25,6 +25,7 @@ import (
 	"github.com/wavetank/wavetank/models/kubelet"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // A program whose mutating and validating webhooks, which fail closed, stand between it and its own writes.
@@ -38,7 +39,7 @@ func TestWebhooks(t *testing.T) {
 		w.Settle()
 		w.Apply(stampsSecrets())
 		w.Inject(faults("op")...)
-		w.Inject(sim.WebhookDown(time.Minute))
+		w.Inject(fault.WebhookDown(time.Minute))
 		twoRounds(w)
 	})
 }
@@ -100,7 +101,7 @@ func TestBuiltinControllers(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).
 				Complete(&deploys{mgr.GetClient()})
 		})
-		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("op"), sim.LostReply(), sim.Conflict())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("op"), fault.LostReply(), fault.Conflict())
 		w.Apply(source("a", "1"))
 		w.Settle()
 		w.Apply(source("a", "2"))
@@ -146,7 +147,7 @@ func TestSeveralNamespaces(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(&finalizes{mgr.GetClient()})
 		}, sim.Options(ctrl.Options{Cache: of}))
 		w.Inject(faults("op")...)
-		w.Inject(sim.SlowNamespace(time.Minute), sim.Relist())
+		w.Inject(fault.SlowNamespace(time.Minute), fault.Relist())
 		for _, n := range names {
 			w.Apply(configMap(n, "a", "1"), configMap(n, "b", "1"))
 		}
@@ -196,7 +197,7 @@ func TestInformersOfThreeSorts(t *testing.T) {
 				Complete(&copies{mgr.GetClient()})
 		})
 		w.Inject(faults("op")...)
-		w.Inject(sim.Relist(), sim.StaleServer(time.Minute))
+		w.Inject(fault.Relist(), fault.StaleServer(time.Minute))
 		twoRounds(w)
 	})
 }

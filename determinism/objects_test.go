@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func configMap(namespace, name, value string) *corev1.ConfigMap {
@@ -27,10 +28,11 @@ func namespace(name string) *corev1.Namespace {
 }
 
 // faults are those that reach every program with a manager.
-func faults(process string) []sim.Fault {
-	return []sim.Fault{
-		sim.StaleCache(30 * time.Second), sim.Crash(process), sim.Restart(process), sim.LostReply(), sim.ServerError(),
-		sim.Conflict(), sim.DroppedWatch(), sim.Expired(), sim.RacingRequeue(),
+func faults(process string) []fault.Fault {
+	return []fault.Fault{
+		fault.StaleCache(30 * time.Second), fault.Crash(process), fault.Restart(process), fault.LostReply(),
+		fault.ServerError(),
+		fault.Conflict(), fault.DroppedWatch(), fault.Expired(), fault.RacingRequeue(),
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // waits fails twice for each new value, then comes back after a second for as often as it must.
@@ -62,7 +63,7 @@ func waiting(priority bool) func(*sim.World) {
 				Complete(&copies{mgr.GetClient()})
 		})
 		w.Inject(faults("op")...)
-		w.Inject(sim.Pause("other", time.Minute), sim.MissedStates(10*time.Second))
+		w.Inject(fault.Pause("other", time.Minute), fault.MissedStates(10*time.Second))
 		twoRounds(w)
 	}
 }
@@ -86,8 +87,9 @@ func TestClassicQueue(t *testing.T) { replays(t, waiting(false)) }
 func TestClientGoWithoutManager(t *testing.T) {
 	replays(t, func(w *sim.World) {
 		w.Run("op", copiesWithClientGo)
-		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("op"), sim.Restart("op"), sim.LostReply(), sim.ServerError(),
-			sim.Conflict(), sim.DroppedWatch(), sim.Expired())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("op"), fault.Restart("op"), fault.LostReply(),
+			fault.ServerError(),
+			fault.Conflict(), fault.DroppedWatch(), fault.Expired())
 		twoRounds(w)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // fanOut is a correct reconciler that applies five Secrets for each ConfigMap at once.
@@ -39,7 +40,7 @@ func (r *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 }
 
 // fansOut starts replicas of that reconciler and stops them with requests in flight.
-func fansOut(replicas int, more ...sim.Fault) func(*sim.World) {
+func fansOut(replicas int, more ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		for i := range replicas {
 			name := fmt.Sprintf("op-%d", i)
@@ -47,9 +48,9 @@ func fansOut(replicas int, more ...sim.Fault) func(*sim.World) {
 				return ctrl.NewControllerManagedBy(mgr).Named("fan").For(&corev1.ConfigMap{}).
 					Complete(&fanOut{mgr.GetClient()})
 			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op", LeaderElectionNamespace: "default"}))
-			w.Inject(sim.Restart(name), sim.Crash(name))
+			w.Inject(fault.Restart(name), fault.Crash(name))
 		}
-		w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
+		w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
 		w.Inject(more...)
 		w.Apply(source("a", "1"), source("b", "1"), source("c", "1"))
 		w.Settle()
@@ -57,7 +58,7 @@ func fansOut(replicas int, more ...sim.Fault) func(*sim.World) {
 }
 
 // Whatever cancels requests in flight, they end one at a time: the error group keeps the same error in each run.
-func TestParallelRequests(t *testing.T) { replays(t, fansOut(1, sim.LostReply())) }
+func TestParallelRequests(t *testing.T) { replays(t, fansOut(1, fault.LostReply())) }
 
 // Three replicas lose their lease to one another while they send.
-func TestLeaderElection(t *testing.T) { replays(t, fansOut(3, sim.LeaderOverlap())) }
+func TestLeaderElection(t *testing.T) { replays(t, fansOut(3, fault.LeaderOverlap())) }

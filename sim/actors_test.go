@@ -21,6 +21,7 @@ import (
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for ever asks for a
@@ -81,7 +82,7 @@ func TestBuiltinControllers(t *testing.T) {
 		w.Builtin(&stamper{wait: time.Second}) // replaced by the next one, of the same name
 		w.Builtin(s)
 		w.Start("counter", (&counter{}).SetupWithManager)
-		w.Inject(sim.StaleCache(time.Minute))
+		w.Inject(fault.StaleCache(time.Minute))
 		w.Apply(configMap("a"), configMap("b"))
 		w.Settle()
 		stamped := 0

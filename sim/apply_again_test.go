@@ -15,13 +15,14 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
 type doer = func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)
 
 // appliedTwice applies a ConfigMap to an operator that does this, and once more.
-func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...sim.Fault) result.Report {
+func appliedTwice(t *testing.T, serverSide bool, do doer, faults ...fault.Fault) result.Report {
 	return sim.Explore(t, func(w *sim.World) {
 		doing(w, controller.Options{}, do)
 		w.Inject(faults...)
@@ -81,7 +82,7 @@ func TestStableApplies(t *testing.T) {
 	} {
 		for _, serverSide := range []bool{false, true} {
 			t.Log(name, serverSide)
-			withoutFailure(t, appliedTwice(t, serverSide, do, sim.Crash("p"), sim.LostReply(), sim.StaleCache(time.Minute)))
+			withoutFailure(t, appliedTwice(t, serverSide, do, fault.Crash("p"), fault.LostReply(), fault.StaleCache(time.Minute)))
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // A machine that is busy with other things does not end a campaign: its runs wait, and use no CPU time meanwhile.
@@ -42,7 +43,7 @@ func TestWarningsDependOnEvidence(t *testing.T) {
 					return reconcile.Result{}, errors.New("no such flavour")
 				}))
 		})
-		w.Inject(sim.Crash("op", sim.OfKind("Sitee")))
+		w.Inject(fault.Crash("op", fault.OfKind("Sitee")))
 		for i := range 5 {
 			w.Apply(configMap(fmt.Sprintf("a%d", i)))
 		}

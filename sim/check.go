@@ -6,6 +6,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/campaign"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/world"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -50,4 +51,12 @@ func settings(t *testing.T, opts []ExploreOption) campaign.Settings {
 }
 
 // outside ends the run under way when code under test dials by itself.
-var outside = process.Outside{Dialled: dialled}
+var outside = process.Outside{Dialled: world.Dialled}
+
+// runnerOf makes the runs of a scenario; nil if there is none.
+func runnerOf(scenario func(*World)) run.Runner {
+	if scenario == nil {
+		return nil
+	}
+	return world.Runner(func(w *world.World) { scenario(&World{w}) })
+}

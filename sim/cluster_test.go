@@ -25,6 +25,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // gatherer copies ConfigMaps of another cluster into its own.
@@ -75,7 +76,8 @@ func TestAnotherCluster(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("gatherer"), sim.LostReply(), sim.ServerError(), sim.Conflict())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("gatherer"), fault.LostReply(),
+			fault.ServerError(), fault.Conflict())
 		w.Eventually("what is in prod is at home, too", gathered)
 		prod.Apply(configMap("a", "k", "v"))
 		prod.Apply(configMap("b", "k", "v"))
@@ -89,7 +91,7 @@ func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
 		w.Start("gatherer", func(mgr ctrl.Manager) error { return gather(mgr, sim.HTTPClient(mgr)) })
-		w.Inject(sim.Expired(), sim.DroppedWatch(), sim.Unreachable(5*time.Minute))
+		w.Inject(fault.Expired(), fault.DroppedWatch(), fault.Unreachable(5*time.Minute))
 		w.Eventually("what is in prod is at home, too", gathered)
 		w.Settle()
 		prod.Apply(configMap("a", "k", "v"))
@@ -140,7 +142,7 @@ func TestAProgramWithInformersOfItsOwn(t *testing.T) {
 			factory.Shutdown()
 			return nil
 		})
-		w.Inject(sim.DroppedWatch(), sim.Expired())
+		w.Inject(fault.DroppedWatch(), fault.Expired())
 		w.Eventually("the program has seen both", func(*history.History) error {
 			if !seen["a"] || !seen["b"] {
 				return fmt.Errorf("it saw %v", seen)

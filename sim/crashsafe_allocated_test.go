@@ -19,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/models/kubelet"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -116,7 +117,7 @@ func TestCrashSafeAndAllocatedValues(t *testing.T) {
 		w.Start("site", func(mgr ctrl.Manager) error {
 			return (&site{mgr.GetClient(), mgr.GetAPIReader()}).setup(mgr)
 		})
-		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("site"), sim.LostReply(), sim.ServerError())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("site"), fault.LostReply(), fault.ServerError())
 		w.Eventually("nothing leaves a trace", property.CrashSafe(calm))
 		for _, name := range []string{"a", "b"} {
 			w.Apply(withRole("source", configMap(name, "image", "web:1")))

@@ -15,16 +15,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
 // leavesNoTrace expects that a program whose object is made and changed under a fault leaves what it leaves undisturbed.
-func leavesNoTrace(t *testing.T, runs int, fault sim.Fault, start func(*sim.World)) {
+func leavesNoTrace(t *testing.T, runs int, declared fault.Fault, start func(*sim.World)) {
 	t.Helper()
 	r := sim.Explore(t, func(w *sim.World) {
 		calm := w.Undisturbed()
 		start(w)
-		w.Inject(fault)
+		w.Inject(declared)
 		w.Eventually("nothing leaves a trace", property.CrashSafe(calm))
 		for _, value := range []string{"1", "2"} {
 			w.Apply(withRole("source", configMap("src-a", "k", value)))
@@ -37,13 +38,13 @@ func leavesNoTrace(t *testing.T, runs int, fault sim.Fault, start func(*sim.Worl
 }
 
 func TestCrashSafeAndConflict(t *testing.T) {
-	leavesNoTrace(t, 50, sim.Conflict(), func(w *sim.World) {
+	leavesNoTrace(t, 50, fault.Conflict(), func(w *sim.World) {
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
 	})
 }
 
 func TestCrashSafeAndJobs(t *testing.T) {
-	leavesNoTrace(t, 50, sim.Crash("p"), func(w *sim.World) {
+	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
 		doing(w, controller.Options{}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
 			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: cm.Name}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
 				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
@@ -53,7 +54,7 @@ func TestCrashSafeAndJobs(t *testing.T) {
 }
 
 func TestCrashSafeAndGeneratedNames(t *testing.T) {
-	leavesNoTrace(t, 50, sim.Crash("p"), func(w *sim.World) {
+	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("namer").For(&corev1.ConfigMap{}, role("source")).Owns(&corev1.Secret{}).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -86,7 +87,7 @@ func TestCrashSafeAndGeneratedNames(t *testing.T) {
 }
 
 func TestCrashSafeWithoutSettles(t *testing.T) {
-	leavesNoTrace(t, 20, sim.Crash("p"), func(w *sim.World) {
+	leavesNoTrace(t, 20, fault.Crash("p"), func(w *sim.World) {
 		w.Without("settles")
 		doing(w, controller.Options{}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
 			cm.Data = map[string]string{"now": time.Now().Truncate(time.Hour).Format(time.RFC3339)} // as who renews a certificate

@@ -9,7 +9,7 @@
 //			w.Start("pipelines", func(mgr ctrl.Manager) error {
 //				return (&Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr)}).SetupWithManager(mgr)
 //			}, sim.Options(ctrl.Options{Scheme: scheme}))
-//			w.Inject(sim.StaleCache(30*time.Second), sim.Crash("pipelines"), sim.LostReply())
+//			w.Inject(fault.StaleCache(30*time.Second), fault.Crash("pipelines"))
 //			w.Always("each revision takes effect at most once", once)
 //			w.Eventually("every environment gets its revision", promoted)
 //			w.Apply(pipeline, app)

@@ -19,6 +19,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -110,7 +111,7 @@ func TestTheChainHasRequestsWithoutAKey(t *testing.T) {
 		dns := &records{}
 		w.External("mail.example", dns)
 		w.Start("op", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
-		w.Inject(sim.LostReply())
+		w.Inject(fault.LostReply())
 		w.Always("one record", func(*history.History) error {
 			if dns.made > 1 {
 				return fmt.Errorf("there are %d records", dns.made)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func data(h *history.History, name string) (map[string]string, bool) {
@@ -40,7 +41,7 @@ func mirrored(h *history.History) error {
 func TestMirrorHolds(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.StaleCache(30e9), sim.Crash("mirror"), sim.RacingRequeue())
+		w.Inject(fault.StaleCache(30e9), fault.Crash("mirror"), fault.RacingRequeue())
 		w.Eventually("every source has its copy", mirrored)
 		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "2")))
 		w.Settle()

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // named answers with its name and the host that was meant.
@@ -177,7 +178,7 @@ func TestFaultsStrikeExternalServices(t *testing.T) {
 		if err := w.Client().Create(w.Context(), made); err != nil {
 			t.Fatal(err)
 		}
-		w.Inject(sim.FailedEffect(), sim.SlowEffect(time.Minute), sim.DoubledEffect())
+		w.Inject(fault.FailedEffect(), fault.SlowEffect(time.Minute), fault.DoubledEffect())
 		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
 			for range 5 {
 				before, start := posts, time.Now()

@@ -7,6 +7,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // What is observed of a fault is part of what was injected, and that part of the opportunities: one that lasts fails many
@@ -16,8 +17,8 @@ func TestAFaultIsObservedOnceForEachInjection(t *testing.T) {
 		// it asks every minute, and never gets on while it may not
 		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
 		w.Without("settles", "no hot loop")
-		w.Inject(sim.Forbidden(10*time.Minute), sim.Unreachable(10*time.Minute), sim.StaleCache(10*time.Minute), sim.Rejected("no"),
-			sim.StaleServer(10*time.Minute))
+		w.Inject(fault.Forbidden(10*time.Minute), fault.Unreachable(10*time.Minute), fault.StaleCache(10*time.Minute), fault.Rejected("no"),
+			fault.StaleServer(10*time.Minute))
 		w.Apply(withRole("source", configMap("a")))
 		w.Sleep(30 * time.Minute)
 	}, sim.Runs(40), sim.For(0), sim.Verify(0)).Faults

@@ -26,13 +26,14 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // bite is a fault, a scenario that breaks under it and holds without it, and what breaks.
 type bite struct {
 	name     string
-	fault    func() sim.Fault
-	scenario func(...func() sim.Fault) func(*sim.World)
+	fault    func() fault.Fault
+	scenario func(...func() fault.Fault) func(*sim.World)
 	property string
 }
 
@@ -73,7 +74,7 @@ func (a *alarm) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	return reconcile.Result{}, a.send(ctx, req.Name)
 }
 
-func alarms(faults ...func() sim.Fault) func(*sim.World) {
+func alarms(faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(post))
 		w.Start("alarm", func(mgr ctrl.Manager) error { return (&alarm{}).SetupWithManager(mgr) })
@@ -109,7 +110,7 @@ func (u *undertaker) Reconcile(ctx context.Context, req reconcile.Request) (reco
 }
 
 // burying deletes a ConfigMap and makes another one of the same name.
-func burying(faults ...func() sim.Fault) func(*sim.World) {
+func burying(faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(post))
 		w.Start("undertaker", func(mgr ctrl.Manager) error { return (&undertaker{}).SetupWithManager(mgr) })
@@ -130,31 +131,32 @@ func burying(faults ...func() sim.Fault) func(*sim.World) {
 	}
 }
 
-func mailingTwice(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }
+func mailingTwice(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }
 
 func TestWatchFaultsBite(t *testing.T) {
 	const once = "each mail is sent at most once"
 	for _, b := range []bite{
-		{"DroppedWatch", func() sim.Fault { return sim.DroppedWatch() }, mailingTwice, once},
-		{"Relist", func() sim.Fault { return sim.Relist() }, burying, "every grave is dug"},
-		{"Expired", func() sim.Fault { return sim.Expired() }, burying, "every grave is dug"},
-		{"MissedStates", func() sim.Fault { return sim.MissedStates(10 * time.Second) }, alarms, "every mail is sent"},
+		{"DroppedWatch", func() fault.Fault { return fault.DroppedWatch() }, mailingTwice, once},
+		{"Relist", func() fault.Fault { return fault.Relist() }, burying, "every grave is dug"},
+		{"Expired", func() fault.Fault { return fault.Expired() }, burying, "every grave is dug"},
+		{"MissedStates", func() fault.Fault { return fault.MissedStates(10 * time.Second) },
+			alarms, "every mail is sent"},
 	} {
 		t.Run(b.name, func(t *testing.T) { b.run(t) })
 	}
 }
 
 // never is an operator that gives up for good on an error of one sort.
-func givesUpOn(gone func(error) bool) func(...func() sim.Fault) func(*sim.World) {
-	return func(f ...func() sim.Fault) func(*sim.World) { return tallying(gone, f...) }
+func givesUpOn(gone func(error) bool) func(...func() fault.Fault) func(*sim.World) {
+	return func(f ...func() fault.Fault) func(*sim.World) { return tallying(gone, f...) }
 }
 
 func TestRefusalsBite(t *testing.T) {
 	const counted = "the ticket is counted"
 	for _, b := range []bite{
-		{"Rejected, as invalid", func() sim.Fault { return sim.Rejected("n must be even") }, givesUpOn(apierrors.IsInvalid), counted},
-		{"Rejected, by a webhook", func() sim.Fault { return sim.Rejected("n must be even", sim.OfKind("ConfigMap")) }, givesUpOn(apierrors.IsForbidden), counted},
-		{"Forbidden", func() sim.Fault { return sim.Forbidden(time.Minute, sim.In("tally")) }, givesUpOn(apierrors.IsForbidden), counted},
+		{"Rejected, as invalid", func() fault.Fault { return fault.Rejected("n must be even") }, givesUpOn(apierrors.IsInvalid), counted},
+		{"Rejected, by a webhook", func() fault.Fault { return fault.Rejected("n must be even", fault.OfKind("ConfigMap")) }, givesUpOn(apierrors.IsForbidden), counted},
+		{"Forbidden", func() fault.Fault { return fault.Forbidden(time.Minute, fault.In("tally")) }, givesUpOn(apierrors.IsForbidden), counted},
 	} {
 		t.Run(b.name, func(t *testing.T) { b.run(t) })
 	}
@@ -167,7 +169,7 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 		w.Start("tally", func(mgr ctrl.Manager) error {
 			return (&tally{counter{mgr.GetClient(), mgr.GetAPIReader(), 1, true}, func(err error) bool { got = err; return false }}).SetupWithManager(mgr)
 		})
-		w.Inject(sim.Forbidden(time.Minute, sim.OnVerb("get")))
+		w.Inject(fault.Forbidden(time.Minute, fault.OnVerb("get")))
 		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")))
 		w.Settle()
 	}, sim.Runs(20))
@@ -179,7 +181,7 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 
 // slowpoke sends its mail in the background of a reconcile's context and loses it when the process ends before.
 func TestRestartBites(t *testing.T) {
-	bite{"Restart", func() sim.Fault { return sim.Restart("mailer") }, mailingTwice, "each mail is sent at most once"}.run(t)
+	bite{"Restart", func() fault.Fault { return fault.Restart("mailer") }, mailingTwice, "each mail is sent at most once"}.run(t)
 }
 
 // numbered raises the number on the ConfigMap that it is told to, one step per second, and does so only while it leads.
@@ -211,7 +213,7 @@ func (r *raiser) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 	return reconcile.Result{RequeueAfter: time.Second}, r.Patch(ctx, &cm, patch)
 }
 
-func raising(fence bool, faults ...func() sim.Fault) func(*sim.World) {
+func raising(fence bool, faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
 			w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: fence}).SetupWithManager(mgr) },
@@ -244,8 +246,8 @@ func raising(fence bool, faults ...func() sim.Fault) func(*sim.World) {
 
 // A leader that freezes with a write in hand wakes up when another one leads, and still writes.
 func TestPauseMakesAZombie(t *testing.T) {
-	paused := func() sim.Fault { return sim.Pause("one", 2*time.Minute) }
-	bite{"Pause", paused, func(f ...func() sim.Fault) func(*sim.World) { return raising(false, f...) }, "the number never falls"}.run(t)
+	paused := func() fault.Fault { return fault.Pause("one", 2*time.Minute) }
+	bite{"Pause", paused, func(f ...func() fault.Fault) func(*sim.World) { return raising(false, f...) }, "the number never falls"}.run(t)
 	r := sim.Explore(t, raising(true, paused), sim.Runs(60), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
@@ -273,7 +275,7 @@ func TestNothingEndsFrozen(t *testing.T) {
 			}
 			return errors.New("enough")
 		})
-		w.Inject(sim.Pause("brief", time.Minute))
+		w.Inject(fault.Pause("brief", time.Minute))
 		w.Sleep(2 * time.Minute)
 	}, sim.Strategy("pct"), sim.Runs(60), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
@@ -286,7 +288,7 @@ func TestNothingEndsFrozen(t *testing.T) {
 
 // A leader whose lease was taken away works on until its RenewDeadline, beside its successor.
 func TestLeaderOverlapBites(t *testing.T) {
-	r := sim.Explore(t, raising(true, func() sim.Fault { return sim.LeaderOverlap() }), sim.Runs(60), sim.For(0), sim.Verify(5))
+	r := sim.Explore(t, raising(true, func() fault.Fault { return fault.LeaderOverlap() }), sim.Runs(60), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
 	}
@@ -330,8 +332,8 @@ func TestReleasedLeases(t *testing.T) {
 }
 
 // restarted is the mailer whose process is started again after it has sent its mail.
-func restarted(opts ...sim.ProcessOption) func(...func() sim.Fault) func(*sim.World) {
-	return func(faults ...func() sim.Fault) func(*sim.World) {
+func restarted(opts ...sim.ProcessOption) func(...func() fault.Fault) func(*sim.World) {
+	return func(faults ...func() fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			w.External("mail.example", http.HandlerFunc(post))
 			w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) }, opts...)
@@ -350,7 +352,7 @@ func restarted(opts ...sim.ProcessOption) func(...func() sim.Fault) func(*sim.Wo
 // A server that trails takes informers back in time that list at resourceVersion=0. Those that begin with a consistent
 // list start late, and that is all.
 func TestStaleServerBites(t *testing.T) {
-	stale := func() sim.Fault { return sim.StaleServer(time.Minute) }
+	stale := func() fault.Fault { return fault.StaleServer(time.Minute) }
 	bite{"StaleServer", stale, restarted(sim.ListThenWatch()), "each mail is sent at most once"}.run(t)
 	r := sim.Explore(t, restarted()(stale), sim.Runs(100), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
@@ -366,7 +368,7 @@ func TestVaryTurnsKnobs(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(post))
 		w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) }, sim.Vary())
-		w.Inject(sim.Crash("mailer"))
+		w.Inject(fault.Crash("mailer"))
 		w.Eventually("every mail is sent", allSent)
 		w.Apply(withRole("source", configMap("src-a")), withRole("source", configMap("src-b")))
 		w.Settle()
@@ -382,7 +384,7 @@ func TestVaryTurnsKnobs(t *testing.T) {
 func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.StaleCache(time.Second), sim.LeaderOverlap(), sim.Crash("mirror", sim.OfKind("Secret")))
+		w.Inject(fault.StaleCache(time.Second), fault.LeaderOverlap(), fault.Crash("mirror", fault.OfKind("Secret")))
 		w.Apply(withRole("source", configMap("a")))
 		w.Settle()
 	}, sim.Runs(50))
@@ -397,7 +399,7 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 // A webhook that nobody answers fails the writes that it is asked about, as failurePolicy Fail has it.
 func TestWebhookDownBites(t *testing.T) {
 	none := admissionregv1.SideEffectClassNone
-	guarded := func(f ...func() sim.Fault) func(*sim.World) {
+	guarded := func(f ...func() fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			address := "https://policy.example/check"
 			w.External("policy.example", http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -418,15 +420,15 @@ func TestWebhookDownBites(t *testing.T) {
 			tallying(apierrors.IsInternalError, f...)(w)
 		}
 	}
-	bite{"WebhookDown", func() sim.Fault { return sim.WebhookDown(time.Minute, sim.Named("policy.example.com")) }, guarded, "the ticket is counted"}.run(t)
+	bite{"WebhookDown", func() fault.Fault { return fault.WebhookDown(time.Minute, fault.Named("policy.example.com")) }, guarded, "the ticket is counted"}.run(t)
 }
 
 // A controller that has patience for ten seconds sees a namespace that takes longer.
 func TestSlowNamespaceBites(t *testing.T) {
-	ending := func(f ...func() sim.Fault) func(*sim.World) {
+	ending := func(f ...func() fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
-			for _, fault := range f {
-				w.Inject(fault())
+			for _, declare := range f {
+				w.Inject(declare())
 			}
 			w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 			w.Remove(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
@@ -442,5 +444,5 @@ func TestSlowNamespaceBites(t *testing.T) {
 			w.Settle()
 		}
 	}
-	bite{"SlowNamespace", func() sim.Fault { return sim.SlowNamespace(time.Minute, sim.Named("shop")) }, ending, "a namespace is gone within ten seconds"}.run(t)
+	bite{"SlowNamespace", func() fault.Fault { return fault.SlowNamespace(time.Minute, fault.Named("shop")) }, ending, "a namespace is gone within ten seconds"}.run(t)
 }

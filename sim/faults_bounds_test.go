@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -20,7 +21,7 @@ func TestStaleCacheTrailsByNoMoreThanItSays(t *testing.T) {
 	const d = 10 * time.Second
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.StaleCache(d))
+		w.Inject(fault.StaleCache(d))
 		at := map[int64]history.Time{}
 		read := 0
 		w.Always("a watch event trails by no more than ten seconds", func(h *history.History) error {
@@ -47,9 +48,11 @@ func TestStaleCacheTrailsByNoMoreThanItSays(t *testing.T) {
 }
 
 func TestNamedCreate(t *testing.T) {
-	for _, f := range []func() sim.Fault{
-		func() sim.Fault { return sim.LostReply(sim.OnVerb("create"), sim.Named("default/src-a-copy")) },
-		func() sim.Fault { return sim.Crash("mirror", sim.OnVerb("create"), sim.Named("default/src-a-copy")) },
+	for _, f := range []func() fault.Fault{
+		func() fault.Fault { return fault.LostReply(fault.OnVerb("create"), fault.Named("default/src-a-copy")) },
+		func() fault.Fault {
+			return fault.Crash("mirror", fault.OnVerb("create"), fault.Named("default/src-a-copy"))
+		},
 	} {
 		r := sim.Explore(t, func(w *sim.World) {
 			w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
@@ -69,7 +72,7 @@ func TestNamedCreate(t *testing.T) {
 func TestUnreachableHearsNothing(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.StaleCache(10*time.Second), sim.Unreachable(time.Minute))
+		w.Inject(fault.StaleCache(10*time.Second), fault.Unreachable(time.Minute))
 		w.Always("a process that is cut off hears nothing", func(h *history.History) error {
 			var until history.Time
 			for i := range h.Events {

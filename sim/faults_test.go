@@ -17,6 +17,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // mailer sends one mail for each source and writes "sent" onto it. Its flaws are switched on one by one.
@@ -111,7 +112,7 @@ func allSent(h *history.History) error {
 	return nil
 }
 
-func mailing(m mailer, faults ...func() sim.Fault) func(*sim.World) {
+func mailing(m mailer, faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.External("mail.example", http.HandlerFunc(post))
 		w.Start("mailer", func(mgr ctrl.Manager) error { m := m; return m.SetupWithManager(mgr) })
@@ -147,7 +148,7 @@ func (c *tally) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	return res, err
 }
 
-func tallying(gaveUp func(error) bool, faults ...func() sim.Fault) func(*sim.World) {
+func tallying(gaveUp func(error) bool, faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Apply(configMap("total", "n", "0"))
 		w.Start("tally", func(mgr ctrl.Manager) error {
@@ -173,43 +174,45 @@ func TestEveryFaultBites(t *testing.T) {
 	anyError := func(error) bool { return true }
 	for _, c := range []struct {
 		name     string
-		fault    func() sim.Fault
-		scenario func(...func() sim.Fault) func(*sim.World)
+		fault    func() fault.Fault
+		scenario func(...func() fault.Fault) func(*sim.World)
 		property string
 	}{
-		{"StaleCache", func() sim.Fault { return sim.StaleCache(30 * time.Second) },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
-		{"Crash", func() sim.Fault { return sim.Crash("mailer") },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
-		{"RacingRequeue", func() sim.Fault { return sim.RacingRequeue() },
-			func(f ...func() sim.Fault) func(*sim.World) {
+		{"StaleCache", func() fault.Fault { return fault.StaleCache(30 * time.Second) },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+		{"Crash", func() fault.Fault { return fault.Crash("mailer") },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+		{"RacingRequeue", func() fault.Fault { return fault.RacingRequeue() },
+			func(f ...func() fault.Fault) func(*sim.World) {
 				return func(w *sim.World) {
 					w.External("mail.example", http.HandlerFunc(post))
 					w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{forgetful: true}).SetupWithManager(mgr) })
-					for _, fault := range f {
-						w.Inject(fault())
+					for _, declare := range f {
+						w.Inject(declare())
 					}
 					w.Always("each mail is sent at most once", onceEach)
 					w.Apply(withRole("source", configMap("src-a")))
 					w.Settle()
 				}
 			}, "each mail is sent at most once"},
-		{"LostReply", func() sim.Fault { return sim.LostReply() },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
-		{"SlowEffect", func() sim.Fault { return sim.SlowEffect(time.Minute) },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{hasty: 5 * time.Second}, f...) }, "each mail is sent at most once"},
-		{"FailedEffect", func() sim.Fault { return sim.FailedEffect() },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{trusting: true}, f...) }, "every mail is sent"},
-		{"DoubledEffect", func() sim.Fault { return sim.DoubledEffect() },
-			func(f ...func() sim.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
-		{"Conflict", func() sim.Fault { return sim.Conflict() },
-			func(f ...func() sim.Fault) func(*sim.World) { return tallying(apierrors.IsConflict, f...) }, "the ticket is counted"},
-		{"ServerError", func() sim.Fault { return sim.ServerError() },
-			func(f ...func() sim.Fault) func(*sim.World) { return tallying(anyError, f...) }, "the ticket is counted"},
-		{"Unreachable", func() sim.Fault { return sim.Unreachable(time.Minute) },
-			func(f ...func() sim.Fault) func(*sim.World) { return tallying(anyError, f...) }, "the ticket is counted"},
-		{"Unreachable, and the controller comes back", func() sim.Fault { return sim.Unreachable(time.Minute) },
-			func(f ...func() sim.Fault) func(*sim.World) { return tallying(never, f...) }, ""},
+		{"LostReply", func() fault.Fault { return fault.LostReply() },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+		{"SlowEffect", func() fault.Fault { return fault.SlowEffect(time.Minute) },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{hasty: 5 * time.Second}, f...) }, "each mail is sent at most once"},
+		{"FailedEffect", func() fault.Fault { return fault.FailedEffect() },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{trusting: true}, f...) }, "every mail is sent"},
+		{"DoubledEffect", func() fault.Fault { return fault.DoubledEffect() },
+			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+		{"Conflict", func() fault.Fault { return fault.Conflict() },
+			func(f ...func() fault.Fault) func(*sim.World) { return tallying(apierrors.IsConflict, f...) }, "the ticket is counted"},
+		{"ServerError", func() fault.Fault { return fault.ServerError() },
+			func(f ...func() fault.Fault) func(*sim.World) { return tallying(anyError, f...) },
+			"the ticket is counted"},
+		{"Unreachable", func() fault.Fault { return fault.Unreachable(time.Minute) },
+			func(f ...func() fault.Fault) func(*sim.World) { return tallying(anyError, f...) },
+			"the ticket is counted"},
+		{"Unreachable, and the controller comes back", func() fault.Fault { return fault.Unreachable(time.Minute) },
+			func(f ...func() fault.Fault) func(*sim.World) { return tallying(never, f...) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sim.Check(t, c.scenario()) // without the fault it holds

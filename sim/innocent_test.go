@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -165,7 +166,7 @@ func TestStarvationOfAStandby(t *testing.T) {
 		w.Always("no key waits for a worker for a minute", property.NoStarvation(time.Minute))
 		w.Apply(withRole("source", configMap("src-a", "k", "1")))
 		w.Sleep(5 * time.Minute)
-		w.Inject(sim.Crash("one"))
+		w.Inject(fault.Crash("one"))
 		w.Apply(withRole("source", configMap("src-a", "k", "2")), withRole("source", configMap("src-b", "k", "2")))
 		w.Settle()
 	}, sim.Runs(60), sim.For(0))
@@ -177,7 +178,7 @@ func TestStarvationOfAStandby(t *testing.T) {
 func TestStarvationOfAFrozenProcess(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.Pause("p", 2*time.Minute))
+		w.Inject(fault.Pause("p", 2*time.Minute))
 		w.Always("no key waits for a worker for 30 s", property.NoStarvation(30*time.Second))
 		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
 		w.Settle()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -173,7 +174,7 @@ func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 		for _, name := range []string{"one", "two"} {
 			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, options)
 		}
-		w.Inject(sim.Crash("one"), sim.Crash("two"))
+		w.Inject(fault.Crash("one"), fault.Crash("two"))
 		w.Eventually("every source has its copy", mirrored)
 		w.Sometimes("a second replica works after the first has died", func(h *history.History) bool {
 			died := ""
@@ -342,7 +343,7 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 		for _, name := range []string{"one", "two"} {
 			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
 		}
-		w.Inject(sim.Crash("one"), sim.Crash("two"), sim.StaleCache(10*time.Second))
+		w.Inject(fault.Crash("one"), fault.Crash("two"), fault.StaleCache(10*time.Second))
 		w.Eventually("every source has its copy", mirrored)
 		w.Apply(withRole("source", configMap("src-a", "k", "1")), withRole("source", configMap("src-b", "k", "1")))
 		w.Settle()

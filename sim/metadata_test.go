@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // marker labels each ConfigMap with the resource version of the Secret of its name, of which it watches the metadata alone.
@@ -43,8 +44,8 @@ func TestMetadataIsWatched(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).Named("marker").For(&corev1.ConfigMap{}).
 				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).Complete(marker{mgr.GetClient()})
 		})
-		w.Inject(sim.StaleCache(10*time.Second), sim.DroppedWatch(), sim.MissedStates(10*time.Second), sim.Relist(), sim.Expired(), sim.StaleServer(time.Minute),
-			sim.Crash("marker"), sim.Restart("marker"), sim.Pause("marker", 10*time.Second), sim.LostReply(), sim.ServerError(), sim.Unreachable(time.Minute))
+		w.Inject(fault.StaleCache(10*time.Second), fault.DroppedWatch(), fault.MissedStates(10*time.Second), fault.Relist(), fault.Expired(), fault.StaleServer(time.Minute),
+			fault.Crash("marker"), fault.Restart("marker"), fault.Pause("marker", 10*time.Second), fault.LostReply(), fault.ServerError(), fault.Unreachable(time.Minute))
 		w.Eventually("every ConfigMap has its label", func(h *history.History) error {
 			for _, name := range []string{"a", "b"} {
 				secret, _ := h.Object("", "Secret", "default", name)

@@ -32,6 +32,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // misuse is one way to use the door wrongly.
@@ -125,7 +126,7 @@ var processes = []misuse{
 	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
 	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
-		`w.Without("no hot loops"): the default pack has no such property, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
+		`w.Without("no hot loops"): there is no default property of that name, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
 	in("an apply of nothing once more", func(w *sim.World) {
 		w.Apply(configMap("a"))
 		w.Remove(configMap("a"))
@@ -179,7 +180,7 @@ var processes = []misuse{
 	}, "the world did not settle within", "the cluster does not serve Basket.shop.example, which was asked for: w.Install its definition before w.Start"),
 	in("a setup function that fails under faults", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
-		w.Inject(sim.Crash("op"))
+		w.Inject(fault.Crash("op"))
 		w.Settle()
 	}, "no such flavour"),
 	in("an option that cannot be", func(w *sim.World) {
@@ -210,7 +211,7 @@ var processes = []misuse{
 		w.Settle()
 	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster", "reach the others by cluster.New"),
 	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
-	in("a fault for nobody", func(w *sim.World) { w.Inject(sim.Crash("op")) }, `names process "op", which has not been started`),
+	in("a fault for nobody", func(w *sim.World) { w.Inject(fault.Crash("op")) }, `names process "op", which has not been started`),
 }
 
 // scenes are misuses of the rest of the world.
@@ -312,7 +313,7 @@ var scenes = []misuse{
 	in("a property without a function", func(w *sim.World) {
 		w.Eventually("all is well", nil)
 	}, `the property "all is well" was given no function`),
-	in("negative lag", func(w *sim.World) { w.Inject(sim.StaleCache(-time.Second)) }, "fault StaleCache(-1s) has a negative duration"),
+	in("negative lag", func(w *sim.World) { w.Inject(fault.StaleCache(-time.Second)) }, "fault StaleCache(-1s) has a negative duration"),
 	in("negative sleep", func(w *sim.World) { w.Sleep(-time.Second) }, "w.Sleep(-1s): time does not go back"),
 	in("no generator", func(w *sim.World) { sim.Draw[int](w, "n", nil) }, `sim.Draw("n") was given no generator`),
 	in("a generator that rejects", func(w *sim.World) { sim.Draw(w, "n", rapid.Int().Filter(func(int) bool { return false })) },
@@ -352,13 +353,13 @@ var scenes = []misuse{
 			}
 		}, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the run has taken 50 steps and is still in", "allow more by sim.MaxSteps or -sim.max-steps"}},
-	in("a fault that cannot be narrowed so", func(w *sim.World) { w.Inject(sim.WebhookDown(time.Minute, sim.OfKind("Widget"))) },
-		"fault WebhookDown(1m0s) of Widget cannot be narrowed by sim.OfKind; it takes sim.Named"),
+	in("a fault that cannot be narrowed so", func(w *sim.World) { w.Inject(fault.WebhookDown(time.Minute, fault.OfKind("Widget"))) },
+		"fault WebhookDown(1m0s) of Widget cannot be narrowed by fault.OfKind; it takes fault.Named"),
 	in("a crash of two processes", func(w *sim.World) {
 		w.Start("a", idle)
 		w.Start("b", idle)
-		w.Inject(sim.Crash("a", sim.In("b")))
-	}, "fault Crash(a) cannot be narrowed by sim.In; it takes sim.OfKind, sim.OnVerb, sim.Named, sim.AtOnce"),
+		w.Inject(fault.Crash("a", fault.In("b")))
+	}, "fault Crash(a) cannot be narrowed by fault.In; it takes fault.OfKind, fault.OnVerb, fault.Named, fault.AtOnce"),
 	{"a world that takes too many steps", func(t *testing.T) {
 		sim.Check(t, startFidgety, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},

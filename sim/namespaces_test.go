@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // An operator that is told which namespaces to watch has a cache for each, which controller-runtime takes as they come out of a map. It
@@ -28,7 +29,7 @@ func TestSeveralNamespacesAreWatched(t *testing.T) {
 	for _, n := range names {
 		options.DefaultNamespaces[n] = cache.Config{}
 	}
-	story := func(w *sim.World, faults ...sim.Fault) {
+	story := func(w *sim.World, faults ...fault.Fault) {
 		for _, n := range names {
 			w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n}})
 		}
@@ -75,7 +76,7 @@ func TestSeveralNamespacesAreWatched(t *testing.T) {
 			return nil
 		})
 	}
-	sim.Check(t, func(w *sim.World) { story(w, sim.DroppedWatch(), sim.Relist(), sim.Crash("marker")) }, sim.Runs(40), sim.Verify(1), sim.For(0))
+	sim.Check(t, func(w *sim.World) { story(w, fault.DroppedWatch(), fault.Relist(), fault.Crash("marker")) }, sim.Runs(40), sim.Verify(1), sim.For(0))
 	sim.Check(t, func(w *sim.World) {
 		story(w)
 		w.Always("nothing lags", func(h *history.History) error {
@@ -119,7 +120,7 @@ func TestCachesOfNamespacesThatNeverSyncEnd(t *testing.T) {
 					}
 					return readSecrets(mgr, from)
 				}, sim.Options(ctrl.Options{Cache: options}), sim.ListThenWatch())
-				w.Inject(sim.Crash("op"), sim.Restart("op"), sim.Forbidden(3*time.Minute), sim.Unreachable(3*time.Minute))
+				w.Inject(fault.Crash("op"), fault.Restart("op"), fault.Forbidden(3*time.Minute), fault.Unreachable(3*time.Minute))
 				w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, configMap("a"))
 				w.Settle()
 			}, sim.Runs(300), sim.For(0), sim.Verify(0), sim.Stories(t.TempDir()))

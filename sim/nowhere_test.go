@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // A scenario may say that a host does not exist; the program sees what a resolver says, and no connection that got lost.
@@ -31,7 +32,7 @@ func TestAHostThatDoesNotExist(t *testing.T) {
 					return reconcile.Result{}, nil
 				}))
 		})
-		w.Inject(sim.LostReply(), sim.Unreachable(time.Minute), sim.Crash("op"))
+		w.Inject(fault.LostReply(), fault.Unreachable(time.Minute), fault.Crash("op"))
 		w.Always("all is well", func(*history.History) error { return nil })
 		w.Apply(configMap("a"))
 		w.Settle()

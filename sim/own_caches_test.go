@@ -18,13 +18,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // A program with two caches of its own, which watch the same kinds, feeds a channel source from both.
 func TestCachesThatWatchTheSameReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error { return feedFromTwoCaches(mgr) })
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("op"), sim.Restart("op"), sim.LostReply(), sim.DroppedWatch(), sim.Expired())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(), fault.DroppedWatch(), fault.Expired())
 		w.Apply(configMap("a"), configMap("b"), configMap("c"))
 		w.Settle()
 		w.Apply(configMap("a", "k", "w"), configMap("b", "k", "w"))
@@ -92,7 +93,7 @@ func TestTwoOtherClustersReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		a, b := w.Cluster("a.example"), w.Cluster("b.example")
 		w.Start("op", func(mgr ctrl.Manager) error { return copyFrom(mgr, "a.example", "b.example") })
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("op"), sim.Restart("op"), sim.LostReply(), sim.DroppedWatch(), sim.Expired())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(), fault.DroppedWatch(), fault.Expired())
 		a.Apply(configMap("a"), configMap("b"), configMap("c"))
 		b.Apply(configMap("b"), configMap("c"), configMap("d"))
 		w.Settle()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -128,7 +129,7 @@ func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 					most = max(most, n)
 					return pace(n)
 				})
-				w.Inject(sim.StaleCache(time.Second), sim.RacingRequeue(), sim.Crash("p"))
+				w.Inject(fault.StaleCache(time.Second), fault.RacingRequeue(), fault.Crash("p"))
 				w.Apply(withRole("source", configMap("a")))
 				w.Settle()
 			}, sim.Runs(30), sim.For(0)).Failure
@@ -190,7 +191,7 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 				cm.Data = map[string]string{"done": "yes"}
 				return reconcile.Result{}, c.Update(ctx, cm)
 			})
-			w.Inject(sim.Conflict(), sim.RacingRequeue())
+			w.Inject(fault.Conflict(), fault.RacingRequeue())
 			w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")))
 			w.Settle()
 		}
@@ -216,7 +217,7 @@ func TestUndisturbedRunIsThere(t *testing.T) {
 			}
 			w.Eventually("a crash leaves no trace", property.CrashSafe(calm))
 			w.Start("p", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-			w.Inject(sim.Crash("p"))
+			w.Inject(fault.Crash("p"))
 			w.Apply(withRole("source", configMap("a", "k", "v")))
 			w.Settle()
 		}, sim.Strategy(strategy), sim.Runs(10), sim.For(0))

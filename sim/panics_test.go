@@ -18,11 +18,12 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
 // careless has a manager run something that takes it for granted that an object can be read.
-func careless(faults ...sim.Fault) func(*sim.World) {
+func careless(faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Start("careless", func(mgr ctrl.Manager) error {
 			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -49,7 +50,7 @@ func careless(faults ...sim.Fault) func(*sim.World) {
 func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	there := func(w *sim.World) {
 		w.Apply(configMap("a"))
-		careless(sim.ServerError())(w)
+		careless(fault.ServerError())(w)
 	}
 	f := sim.Explore(t, there, sim.Runs(200), sim.For(0)).Failure
 	if f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) || !strings.Contains(f.Message, "panics_test.go:") {
@@ -78,7 +79,7 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 		}, sim.Runs(20), sim.For(0))
 	}
 	stop := func(w *sim.World) { w.Stop("op"); w.Sleep(time.Minute) }
-	crash := func(w *sim.World) { w.Inject(sim.Crash("op")) }
+	crash := func(w *sim.World) { w.Inject(fault.Crash("op")) }
 	for name, disturb := range map[string]func(*sim.World){"stopped": stop, "under a fault": crash} {
 		f := failing(func(n int) bool { return n > 1 }, disturb).Failure
 		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky || !regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
@@ -98,7 +99,7 @@ func TestCrashAtOnce(t *testing.T) {
 		w.Start("counter", func(mgr ctrl.Manager) error {
 			return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
 		})
-		w.Inject(sim.Crash("counter", sim.AtOnce()))
+		w.Inject(fault.Crash("counter", fault.AtOnce()))
 		w.Apply(configMap("total", "n", "0"))
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			w.Apply(withRole("ticket", configMap(name)))

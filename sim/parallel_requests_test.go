@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // fanOut is a correct reconciler that applies five Secrets for each ConfigMap at once.
@@ -40,7 +41,7 @@ func (r *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 }
 
 // fansOut is a scenario with replicas of that reconciler and faults that end its requests in flight.
-func fansOut(replicas int, faults ...sim.Fault) func(*sim.World) {
+func fansOut(replicas int, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		for i := range replicas {
 			name := fmt.Sprintf("op-%d", i)
@@ -48,7 +49,7 @@ func fansOut(replicas int, faults ...sim.Fault) func(*sim.World) {
 				return ctrl.NewControllerManagedBy(mgr).Named("fan").For(&corev1.ConfigMap{}).
 					Complete(reconcile.Reconciler(&fanOut{mgr.GetClient()}))
 			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op", LeaderElectionNamespace: "default"}))
-			w.Inject(sim.Restart(name), sim.Crash(name))
+			w.Inject(fault.Restart(name), fault.Crash(name))
 		}
 		w.Inject(faults...)
 		w.Apply(configMap("a"), configMap("b"), configMap("c"))
@@ -58,14 +59,14 @@ func fansOut(replicas int, faults ...sim.Fault) func(*sim.World) {
 
 // Whatever cancels requests in flight, they end one at a time: the error group keeps the same error in each run.
 func TestParallelRequestsReplay(t *testing.T) {
-	stale, slow := sim.StaleCache(30*time.Second), sim.ServerError()
+	stale, slow := fault.StaleCache(30*time.Second), fault.ServerError()
 	for _, c := range []struct {
 		name     string
 		scenario func(*sim.World)
 		runs     int
 	}{
 		{"one replica that is stopped", fansOut(1, stale, slow), 60},
-		{"three replicas that lose their lease", fansOut(3, stale, slow, sim.LeaderOverlap()), 100},
+		{"three replicas that lose their lease", fansOut(3, stale, slow, fault.LeaderOverlap()), 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := sim.Explore(t, c.scenario, sim.Runs(c.runs), sim.For(0), sim.Verify(1))

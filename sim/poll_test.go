@@ -1,6 +1,6 @@
 // This file exists for operators whose keys poll, so that something always happens.
 
-package sim
+package sim_test
 
 import (
 	"context"
@@ -20,11 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim"
 )
 
 // polls asks the server for each ConfigMap once a second, and writes every tenth time if it is told to.
-func polls(writes bool) func(*World) {
-	return func(w *World) {
+func polls(writes bool) func(*sim.World) {
+	return func(w *sim.World) {
 		w.Start("poller", func(mgr ctrl.Manager) error {
 			asked := 0
 			return ctrl.NewControllerManagedBy(mgr).Named("poller").For(&corev1.ConfigMap{}).
@@ -47,18 +48,18 @@ func polls(writes bool) func(*World) {
 }
 
 func TestAWorldInWhichKeysPollSettles(t *testing.T) {
-	if err := Explore(t, polls(false), Runs(5)).Err(); err != nil {
+	if err := sim.Explore(t, polls(false), sim.Runs(5)).Err(); err != nil {
 		t.Error(err)
 	}
-	if f := Explore(t, polls(true), Runs(1), Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
+	if f := sim.Explore(t, polls(true), sim.Runs(1), sim.Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
 		t.Errorf("a world that is written to for ever gave %v", f)
 	}
 }
 
 // goesRound has a program without a manager look at a ConfigMap every five minutes, as informers with a resync have it done, and
 // write it each time until it has done so often enough.
-func goesRound(writes int) func(*World) {
-	return func(w *World) {
+func goesRound(writes int) func(*sim.World) {
+	return func(w *sim.World) {
 		w.Run("rounds", func(ctx context.Context, cfg *rest.Config) error {
 			c, err := kubernetes.NewForConfig(cfg)
 			if err != nil {
@@ -83,17 +84,17 @@ func goesRound(writes int) func(*World) {
 }
 
 func TestAProgramThatGoesRoundSettles(t *testing.T) {
-	if err := Explore(t, goesRound(3), Runs(3)).Err(); err != nil {
+	if err := sim.Explore(t, goesRound(3), sim.Runs(3)).Err(); err != nil {
 		t.Error(err)
 	}
-	if f := Explore(t, goesRound(1e9), Runs(1), Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
+	if f := sim.Explore(t, goesRound(1e9), sim.Runs(1), sim.Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
 		t.Errorf("a program that writes for ever gave %v", f)
 	}
 }
 
 // beside has a manager run something that tries an update again and again, ever more rarely, as a work queue of its own does; the first
 // tries meet the wrong version. Reconcilers have nothing to do.
-func beside(w *World) {
+func beside(w *sim.World) {
 	w.Start("beside", func(mgr ctrl.Manager) error {
 		return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			for try, wait := 1, 10*time.Second; ctx.Err() == nil; try, wait = try+1, 2*wait {
@@ -131,14 +132,14 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 			return mgr.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.ConfigMap{})
 		},
 		"outside": func(ctx context.Context, mgr ctrl.Manager) error {
-			resp, err := HTTPClient(mgr).Get("http://prices.example/")
+			resp, err := sim.HTTPClient(mgr).Get("http://prices.example/")
 			if err == nil {
 				err = resp.Body.Close()
 			}
 			return err
 		},
 	} {
-		r := Explore(t, func(w *World) {
+		r := sim.Explore(t, func(w *sim.World) {
 			w.External("prices.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
 			w.Start("poller", func(mgr ctrl.Manager) error {
 				return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -153,10 +154,10 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 				}))
 			})
 			w.Settle()
-			if now := w.History().Now(); now < 2*patience {
+			if now := w.History().Now(); now < 2000*time.Second {
 				w.Always("it was waited for", func(*history.History) error { return fmt.Errorf("%v is too short", now) })
 			}
-		}, Runs(2))
+		}, sim.Runs(2))
 		if err := r.Err(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -165,7 +166,7 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 
 // What a manager runs beside its controllers has timers that nobody sees; the world waits for them all the same.
 func TestWorkBesideControllersIsWaitedFor(t *testing.T) {
-	if err := Explore(t, beside, Runs(5)).Err(); err != nil {
+	if err := sim.Explore(t, beside, sim.Runs(5)).Err(); err != nil {
 		t.Error(err)
 	}
 }

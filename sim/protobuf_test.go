@@ -22,6 +22,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // mirroring copies ConfigMaps to another cluster, by the rest.Config that the documentation of
@@ -69,7 +70,7 @@ func TestAClusterTakesProtobuf(t *testing.T) {
 			}
 			return nil
 		})
-		w.Inject(sim.Conflict())
+		w.Inject(fault.Conflict())
 		for _, step := range []struct {
 			do   func()
 			want string

@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim"
 )
 
 // attempt is what a reconcile does: it may write the object, so that an event makes the key due again meanwhile; it is
@@ -65,16 +67,16 @@ func TestATimerFiresDuringAReconcile(t *testing.T) {
 		for _, priority := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/priority=%v", name, priority), func(t *testing.T) {
 				var r *attempts
-				report := Explore(t, func(w *World) {
+				report := sim.Explore(t, func(w *sim.World) {
 					o := ctrl.Options{}
 					o.Controller.UsePriorityQueue = &priority
 					w.Start("op", func(mgr ctrl.Manager) error {
 						r = &attempts{Client: mgr.GetClient(), plan: plan}
 						return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(r)
-					}, Options(o))
+					}, sim.Options(o))
 					w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 					w.Settle()
-				}, Runs(1))
+				}, sim.Runs(1))
 				if err := report.Err(); err != nil {
 					t.Error(err)
 				} else if r.n != len(plan) {

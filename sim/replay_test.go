@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
@@ -84,7 +85,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	if os.Getenv(part) != "" {
 		sim.Check(t, func(w *sim.World) {
 			w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
-			w.Inject(sim.LostReply(sim.OnVerb("create")))
+			w.Inject(fault.LostReply(fault.OnVerb("create")))
 			w.Settle()
 		}, sim.Runs(2))
 		return

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -53,7 +54,7 @@ func TestTwoGroupsOneKind(t *testing.T) {
 				Watches(widgetOf("b.example", "", ""), &handler.EnqueueRequestForObject{}).
 				Watches(&corev1.ConfigMap{}, &handler.EnqueueRequestForObject{}).Complete(noReconcile{})
 		})
-		w.Inject(sim.StaleCache(time.Minute, sim.OfKind("Widget")))
+		w.Inject(fault.StaleCache(time.Minute, fault.OfKind("Widget")))
 		w.Apply(widgetOf("a.example", "x", "1"), widgetOf("b.example", "x", "1"), configMap("x"))
 		w.Sleep(time.Second)
 		w.Apply(widgetOf("a.example", "x", "2"), widgetOf("b.example", "x", "2"), configMap("x", "k", "v"))
@@ -83,7 +84,7 @@ func TestMetadataBesideTheWhole(t *testing.T) {
 				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).
 				Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).Complete(noReconcile{})
 		})
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("p"))
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("p"))
 		w.Apply(configMap("a", "k", "w"))
 		w.Settle()
 	}, sim.Runs(200), sim.For(0), sim.Verify(1))
@@ -112,7 +113,7 @@ func TestInformersOfTwoSorts(t *testing.T) {
 			}
 			return (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
 		})
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("p"), sim.DroppedWatch(), sim.Relist())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("p"), fault.DroppedWatch(), fault.Relist())
 		w.Sleep(time.Second)
 		w.Apply(withRole("source", configMap("a", "k", "w")))
 		w.Sleep(time.Second)
@@ -136,7 +137,7 @@ func TestTypedControllersReplay(t *testing.T) {
 			}
 			return stamp(mgr)
 		})
-		w.Inject(sim.StaleCache(10*time.Second), sim.ServerError(), sim.Crash("post"))
+		w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("post"))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0), sim.Verify(1))
 	if r.Failure != nil {
@@ -186,7 +187,7 @@ func TestARunnableThatFails(t *testing.T) {
 					return reconcile.Result{RequeueAfter: time.Second - time.Duration(time.Now().Nanosecond())%time.Second}, nil
 				}))
 		})
-		w.Inject(sim.RacingRequeue())
+		w.Inject(fault.RacingRequeue())
 		w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")), withRole("source", configMap("c")))
 		w.Sleep(3 * time.Minute)
 	}, sim.Runs(60), sim.For(0), sim.Verify(1))
@@ -204,7 +205,7 @@ func TestAPredicateThatPanics(t *testing.T) {
 			}))).Complete(noReconcile{})
 		})
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
-		w.Inject(sim.Conflict())
+		w.Inject(fault.Conflict())
 		w.Apply(withRole("source", configMap("src-a", "k", "v")))
 		w.Settle()
 		w.Apply(withRole("source", configMap("src-a", "k", "w")))

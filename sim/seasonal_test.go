@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/models/kubelet"
 	"github.com/wavetank/wavetank/models/workload"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // A CronJob that fires every minute, whose Jobs take longer than that, does not keep a world from settling in which somebody
@@ -31,7 +32,7 @@ func TestSeasonalWorkSettles(t *testing.T) {
 					return reconcile.Result{RequeueAfter: 10 * time.Minute}, nil
 				}))
 		})
-		w.Inject(sim.LostReply(), sim.Crash("poller"))
+		w.Inject(fault.LostReply(), fault.Crash("poller"))
 		jobs := func() int {
 			var all batchv1.JobList
 			if err := w.Client().List(w.Context(), &all, client.InNamespace("default")); err != nil {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // pair is a ConfigMap and a Secret of one name.
@@ -56,7 +57,7 @@ func TestAServerMayBeBehindForOneKindOnly(t *testing.T) {
 		w.Remove(configMap("a"))
 		w.Apply(pair("third")...)
 		w.Sleep(10 * time.Second)
-		w.Inject(sim.StaleServer(time.Minute))
+		w.Inject(fault.StaleServer(time.Minute))
 		w.Start("late", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).
 				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}).Complete(look(mgr))

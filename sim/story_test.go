@@ -13,15 +13,18 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/story"
 )
 
 // stormy is the mailer under faults that make it send twice.
 func stormy(w *sim.World) {
-	mailing(mailer{}, func() sim.Fault { return sim.Crash("mailer") }, func() sim.Fault { return sim.LostReply() },
-		func() sim.Fault { return sim.StaleCache(30 * time.Second) }, func() sim.Fault { return sim.ServerError() },
-		func() sim.Fault { return sim.RacingRequeue() })(w)
+	mailing(mailer{},
+		func() fault.Fault { return fault.Crash("mailer") }, func() fault.Fault { return fault.LostReply() },
+		func() fault.Fault { return fault.StaleCache(30 * time.Second) },
+		func() fault.Fault { return fault.ServerError() }, func() fault.Fault { return fault.RacingRequeue() },
+	)(w)
 }
 
 func find(t *testing.T, dir string, opts ...sim.ExploreOption) *result.Failure {

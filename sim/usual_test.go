@@ -32,6 +32,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // usual is an operator that does, in no sensible way, much of what operators usually do with controller-runtime.
@@ -156,7 +157,7 @@ func TestWhatOperatorsUsuallyDo(t *testing.T) {
 			u := &usual{Client: mgr.GetClient()}
 			return u.setup(mgr)
 		}, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "usual", LeaderElectionNamespace: "default", HealthProbeBindAddress: ":8081"}))
-		w.Inject(sim.StaleCache(10*time.Second), sim.Crash("usual"), sim.LostReply(), sim.Conflict(), sim.Restart("usual"))
+		w.Inject(fault.StaleCache(10*time.Second), fault.Crash("usual"), fault.LostReply(), fault.Conflict(), fault.Restart("usual"))
 		w.Eventually("it is copied", func(h *history.History) error {
 			o, ok := h.Object("", "ConfigMap", "default", "a")
 			var cm corev1.ConfigMap

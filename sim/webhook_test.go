@@ -21,6 +21,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -183,7 +184,7 @@ func TestUsersInsist(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
-		w.Inject(sim.Crash("keeper"), sim.WebhookDown(time.Minute))
+		w.Inject(fault.Crash("keeper"), fault.WebhookDown(time.Minute))
 		for i := range 10 {
 			w.Apply(configMap("a", "k", fmt.Sprint(i)))
 			w.Sleep(time.Second)
@@ -217,7 +218,7 @@ func TestUsersOutlastFaults(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		w.Apply(hooked(admissionregv1.Fail)...)
 		w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
-		w.Inject(sim.WebhookDown(30 * time.Minute))
+		w.Inject(fault.WebhookDown(30 * time.Minute))
 		w.Apply(configMap("a"))
 		for _, e := range w.History().Events {
 			if e.Kind == history.Heal {
@@ -345,7 +346,7 @@ func TestRightsAndWebhooksReplay(t *testing.T) {
 		}
 		w.Start("toucher", (&toucher{}).SetupWithManager, inDefault(), sim.As("default/toucher"))
 		w.Apply(hooked(admissionregv1.Ignore)...)
-		w.Inject(sim.StaleCache(time.Minute), sim.Crash("keeper-0"), sim.LostReply())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("keeper-0"), fault.LostReply())
 		w.Apply(configMap("a"), configMap("b"))
 		w.Settle()
 		w.Remove(configMap("a"))

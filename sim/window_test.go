@@ -1,4 +1,4 @@
-package sim
+package sim_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,15 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
 // long is half an hour in which something is changed every two minutes.
-func long(faults ...Fault) func(*World) {
-	return func(w *World) {
+func long() func(*sim.World) {
+	return func(w *sim.World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
@@ -36,7 +33,6 @@ func long(faults ...Fault) func(*World) {
 				return reconcile.Result{}, mgr.GetClient().Patch(ctx, &cm, patch)
 			}))
 		})
-		w.Inject(faults...)
 		for i := range 15 {
 			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i%3)}, Data: map[string]string{"k": fmt.Sprint(i)}})
 			w.Sleep(2 * time.Minute)
@@ -45,39 +41,8 @@ func long(faults ...Fault) func(*World) {
 	}
 }
 
-// With a window a run makes the same choices and goes the same way, and only remembers less of it. Times may differ by the jitter
-// of client-go: who owns which field is worked out earlier, and apimachinery throws for that (managedfields'
-// NewProbabilisticSkipNonAppliedManager).
-func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
-	defer process.Enter(logr.Discard(), process.Outside{})()
-	scenario := long(StaleCache(10*time.Second), MissedStates(10*time.Second), RacingRequeue(), LostReply(), Conflict())
-	runner, all, windowed := runnerOf(scenario), run.Settings{MaxSteps: 50000}, run.Settings{MaxSteps: 50000, Window: 2 * time.Minute}
-	for i := range 3 {
-		seed := choice.Mix(3, i)
-		whole, part := runner(t, choice.NewRandom(seed), all), runner(t, choice.NewRandom(seed), windowed)
-		a, b := whole.History, part.History
-		if whole.Ending.Failed() || part.Ending.Failed() {
-			t.Fatal(whole.Ending, part.Ending)
-		}
-		if a.Len() != b.Len() || a.Count(history.Handout) != b.Count(history.Handout) {
-			t.Errorf("seed %d: %d events, and with a window %d", i, a.Len(), b.Len())
-		}
-		if len(b.Events) > b.Len()/2 {
-			t.Errorf("seed %d: %d of %d events are kept", i, len(b.Events), b.Len())
-		}
-		if fmt.Sprint(whole.Tape) != fmt.Sprint(part.Tape) {
-			t.Errorf("seed %d: the tape is %v, and with a window %v", i, whole.Tape, part.Tape)
-		}
-	}
-}
-
-// The goroutines of dead processes end before the run does, and the run still repeats.
-func TestEverySeedReplaysWithAWindow(t *testing.T) {
-	twice(t, everything, 20, time.Minute)
-}
-
 func TestAWindowIsToldFromItsBeginning(t *testing.T) {
-	broken := func(w *World) {
+	broken := func(w *sim.World) {
 		w.Eventually("c0 is never 12", func(h *history.History) error {
 			var cm corev1.ConfigMap
 			if o, ok := h.Object("", "ConfigMap", "default", "c0"); ok && o.Into(&cm) == nil && cm.Data["k"] == "12" {
@@ -87,15 +52,15 @@ func TestAWindowIsToldFromItsBeginning(t *testing.T) {
 		})
 		long()(w)
 	}
-	f := Explore(t, broken, Runs(1), Strategy("random"), Window(2*time.Minute)).Failure
+	f := sim.Explore(t, broken, sim.Runs(1), sim.Strategy("random"), sim.Window(2*time.Minute)).Failure
 	if f == nil || f.Message != "it is 12" || f.History.Events[0].Index != 0 || f.History.Events[0].At < 20*time.Minute || len(f.Story.History) == 0 {
 		t.Errorf("the failure is told as %+v", f)
 	}
-	backwards := func(w *World) {
+	backwards := func(w *sim.World) {
 		w.Always("the beginning is known", func(h *history.History) error { _ = h.Since(0); return nil })
 		long()(w)
 	}
-	f = Explore(t, backwards, Runs(1), Strategy("random"), Window(2*time.Minute)).Failure
+	f = sim.Explore(t, backwards, sim.Runs(1), sim.Strategy("random"), sim.Window(2*time.Minute)).Failure
 	if f == nil || !strings.Contains(f.Message, "event 0 is no longer kept: this run keeps its record from event") {
 		t.Errorf("a property that looks back: %+v", f)
 	}
@@ -104,14 +69,14 @@ func TestAWindowIsToldFromItsBeginning(t *testing.T) {
 // Two runs that part are found out, and the event is named, though the record is gone when the first run has ended.
 func TestAWindowTellsRunsApart(t *testing.T) {
 	n := 0
-	f := Explore(t, func(w *World) {
+	f := sim.Explore(t, func(w *sim.World) {
 		n++
 		long()(w)
 		if n%2 == 0 {
 			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}})
 		}
 		w.Sleep(10 * time.Minute)
-	}, Runs(1), Verify(1), Strategy("random"), Window(2*time.Minute)).Failure
+	}, sim.Runs(1), sim.Verify(1), sim.Strategy("random"), sim.Window(2*time.Minute)).Failure
 	if f == nil || f.Kind != result.Nondeterminism || !strings.Contains(f.Message, "create ConfigMap default/other") {
 		t.Errorf("two runs that differ: %+v", f)
 	}

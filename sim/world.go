@@ -2,324 +2,250 @@ package sim
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"reflect"
-	"strings"
-	"sync/atomic"
+	"net/http"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/process"
-	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/wire"
-	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/world"
 )
 
-// World is one simulated cluster with everything in it. It lives for one run. Its methods must be called on the
-// goroutine that the scenario was called on.
-type World struct {
-	settings run.Settings
-	choices  *choice.Source
-	sched    *sched.Scheduler
-	history  *history.History
-	wire     *wire.Cluster
-	procs    *process.World
-	user     *userClient
+// World is one simulated cluster with everything in it. It lives for one run. Its methods must be
+// called on the goroutine that the scenario was called on.
+type World struct{ world *world.World }
 
-	builtins   []*builtin
-	clusters   []*Cluster
-	properties []*property
-	pack       []*property // the default pack, as far as it is on
-	without    []string    // what of the default pack is off
-	// undisturbed is the record of the run that others are compared with; nil in that run itself.
-	undisturbed *history.History
-	compares    bool           // with the undisturbed run
-	looked      int            // the step at which caches were looked at last
-	kept        time.Duration  // since when the record is kept
-	outcomes    []run.Outcomes // of reconciles that are no longer kept
-	compared    int            // events that were compared with the first run of a doubled one
-	faults      []Fault
-	pauses      []*pause // those of them
-	healed      bool     // faults are off: the second phase of a stretch
-	judging     bool
-	judged      *property // the property that is being judged
-	quiet       *quietness
-	verdict     *result.Ending
-	over        bool // torn down
-	ctx         context.Context
-	cancel      context.CancelFunc
-	ignored     []string // functions whose goroutines may outlive their process
-	// pending is an ending found where the run could not be unwound.
-	pending *result.Ending
-	// foreign is the verdict of an assertion that failed on a goroutine of the code under test.
-	foreign *result.Ending
-	// blurted is the first of those, at once: a scenario that waits for the goroutine, which has ended, has no next quiet moment.
-	blurted atomic.Pointer[result.Ending]
-	// unready are the processes whose setup functions have failed last.
-	unready map[*process.Process]unready
-}
-
-// stopRun unwinds the scenario once the verdict is known.
-type stopRun struct{}
-
-// fail ends the run with a verdict.
-func (w *World) fail(v *result.Ending) {
-	if w.verdict == nil {
-		v.Step = w.sched.Steps()
-		v.At = w.sched.Now()
-		w.verdict = v
-		w.note(history.Event{Kind: history.Violation, Note: v.Sentence()})
-	}
-	panic(stopRun{})
-}
-
-// misuse ends the run because the scenario asks for something that cannot be.
-func (w *World) misuse(format string, args ...any) { w.fail(misuse(format, args...)) }
-
-func misuse(format string, args ...any) *result.Ending {
-	return &result.Ending{Kind: result.Misuse, Message: "sim: " + fmt.Sprintf(format, args...)}
-}
-
-// alive unwinds again if the scenario goes on after its run has ended.
-func (w *World) alive() {
-	if w.over {
-		panic("sim: a World was used when its run was over; each run has a World of its own, so do not keep it")
-	}
-	w.mine()
-	if w.verdict != nil {
-		panic(stopRun{})
-	}
-	w.sched.Disturb()
-}
-
-func (w *World) note(e history.Event) {
-	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Server().Revision()
-	w.history.Add(e)
-}
-
-// History is the record of this run so far.
-func (w *World) History() *history.History { return w.history }
-
-// Context is done when the run ends.
-func (w *World) Context() context.Context { return w.ctx }
-
-// ProcessOption changes how a process is started.
-type ProcessOption func(*processOptions)
-
-type processOptions struct {
-	manager             ctrl.Options
-	as                  *string
-	services            []string
-	vary, listThenWatch bool
-	ignored             []string
-}
-
-// Options gives a process the ctrl.Options of the operator's own main. The harness overrides what it must own: the
-// metrics, health and pprof addresses, the REST mapper (unless MapperProvider is set), the check that controller names
-// are unique, the order of cached lists, and the identity of the leader election lock; a RenewDeadline that is a multiple
-// of the RetryPeriod is cut by 7 ms, so that the two never fall on one instant. LeaderElectionConfig
-// and Cache.NewInformer are refused.
-func Options(o ctrl.Options) ProcessOption {
-	return func(p *processOptions) { p.manager = o }
-}
-
-func processOptionsOf(opts []ProcessOption) processOptions {
-	var o processOptions
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return o
-}
-
-// Start adds a process that is one manager. setup is the function that the operator ships, called afresh for each life.
+// Start adds a process that is one manager. setup is the function that the operator ships, called
+// afresh for each incarnation.
 func (w *World) Start(name string, setup func(ctrl.Manager) error, opts ...ProcessOption) {
-	o := processOptionsOf(opts)
-	if setup == nil {
-		w.misuse("w.Start(%q) was given no setup function", name)
-	}
-	o.turn(w, name)
-	w.begin(name, o, func(ctx context.Context, cfg *rest.Config) error {
-		mgr, err := process.NewManager(cfg, o.manager)
-		if err != nil {
-			return &setupError{err}
-		}
-		if err := mgr.Setup(setup); err != nil {
-			return &setupError{err}
-		}
-		return mgr.Start(ctx)
-	})
+	w.world.Start(name, setup, processOptions(opts))
 }
 
-// Run adds a process that is any program: main is called afresh for each life and must return when ctx is done. It
-// reaches the cluster through cfg; one that makes managers itself uses [NewManager], to which it gives its ctrl.Options.
-// Of those given here by [Options] only the Scheme counts, for [World.Client] and [World.Apply]; others are refused.
+// Run adds a process that is any program: main is called afresh for each incarnation and must
+// return when ctx is done. The program reaches the cluster through cfg. One that makes managers
+// itself uses [NewManager], to which it gives its ctrl.Options. Of those given here by [Options]
+// only the Scheme counts, for [World.Client] and [World.Apply]; others are refused.
 func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config) error, opts ...ProcessOption) {
-	if main == nil {
-		w.misuse("w.Run(%q) was given no function", name)
-	}
-	o := processOptionsOf(opts)
-	rest := o.manager
-	if rest.Scheme = nil; o.vary || !reflect.ValueOf(rest).IsZero() {
-		w.misuse("w.Run(%q) makes no manager, so of sim.Options it takes the Scheme alone, and no sim.Vary; give sim.NewManager the rest inside the program", name)
-	}
-	w.begin(name, o, main)
+	w.world.Run(name, main, processOptions(opts))
 }
 
-func (w *World) begin(name string, o processOptions, main process.Main) {
-	w.between("w.Start or w.Run")
-	if name == "" || name == userName {
-		w.misuse("a process cannot be called %q", name)
-	}
-	if w.procs.Find(name) != nil {
-		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the world)", name)
-	}
-	if s := o.manager.Scheme; s != nil {
-		w.user.know(s)
-		for _, c := range w.clusters {
-			c.user.know(s)
-		}
-	}
-	w.ignored = append(w.ignored, o.ignored...)
-	w.procs.Start(name, main, process.Settings{Account: w.account(name, o), Services: o.services, ListThenWatch: o.listThenWatch})
-	w.sched.Quiesce() // programs that start one after the other draw their dice one after the other
+// Stop asks a process to end, as SIGTERM does. The kubelet starts it again at once when it has
+// ended.
+func (w *World) Stop(name string) { w.world.Stop(name) }
+
+// Inject declares faults. From here on they may be injected, wherever the choices of the run say,
+// until the next Settle ends them. After that they are on again.
+func (w *World) Inject(faults ...fault.Fault) { w.world.Inject(faults...) }
+
+// Install adds custom resource definitions and webhook configurations: directories or files of
+// YAML, or objects, as envtest takes them. The manager that registers a webhook's path serves it,
+// whatever Service the configuration names, if [Serves] says nothing else. Other objects in the
+// files are ignored.
+//
+// Install adds and never replaces. A definition or configuration whose name another one has is
+// refused, because a real cluster would drop the first: kubebuilder calls the webhook
+// configurations of every operator alike until kustomize gives them its namePrefix. What is the
+// same may be installed twice. To change what is installed, use [World.Apply].
+func (w *World) Install(crds ...any) { w.world.Install(crds...) }
+
+// Apply creates the objects, or changes those that exist as kubectl apply does on the client's
+// side.
+//
+//   - Fields that an object names get its values. Fields that it does not name stay as they are on
+//     the server, so defaults and what operators have written stay.
+//   - Fields that the last Apply of the object named, and that it names no more, are removed. The
+//     world itself keeps the object applied last: no annotation is added to it. An object that was
+//     deleted and made anew by somebody else counts as never applied.
+//   - Lists of built-in types are merged by their keys. Those of custom resources are replaced.
+//   - An object that has all this already gets no request to change it, even while it is being
+//     deleted. Let it go first, with [World.Settle], to make it anew.
+//
+// A Go struct names the zero value of each field that its tag does not omit; a nil pointer, map or
+// slice counts as not named. In an *unstructured.Unstructured, nil removes a field.
+//
+// Status, finalizers and owners of an object that exists are left alone: [World.Client] changes
+// them. What the server itself keeps in the metadata does not count, so an object may come from
+// World.Client.
+//
+// A refusal because a webhook does not answer is tried again every second: for ten minutes, then
+// for ten more without faults. An object that disappears between the read and the write is created.
+// All other refusals are mistakes of the scenario. The rules are those of
+// k8s.io/kubectl/pkg/cmd/apply/patcher.go.
+func (w *World) Apply(objs ...client.Object) { w.world.Apply(objs...) }
+
+// ApplyServerSide applies the objects as kubectl apply --server-side --force-conflicts does. The
+// server decides by field ownership (KEP-555) what changes and what goes; the field manager is
+// "kubectl".
+//
+// What [World.Apply] sent before belongs to another field manager, so use one of the two for an
+// object. A status is not sent. To apply under another name or without force, call
+// World.Client().Apply.
+func (w *World) ApplyServerSide(objs ...client.Object) { w.world.ApplyServerSide(objs...) }
+
+// ApplyAgain applies once more what [World.Apply] and [World.ApplyServerSide] applied last, as the
+// next synchronisation of a GitOps tool does. It takes the place of a [World.Settle]:
+//
+//  1. The world settles, as in Settle.
+//  2. Each object that is still there and is not being deleted is applied again, in the order in
+//     which they were applied first. What was given to [World.Remove] since is left out, and so is
+//     what the scenario has changed since by [World.Client]: applying would take that back.
+//  3. The world settles again. No faults are injected from 1 to here.
+//
+// The property "apply is stable" of the default pack then compares the world with what it was
+// before. A run in which the world did not settle before is not compared.
+func (w *World) ApplyAgain() { w.world.ApplyAgain() }
+
+// Remove deletes the objects; those that are gone already are fine. A webhook that does not answer
+// is asked again, as by [World.Apply].
+func (w *World) Remove(objs ...client.Object) { w.world.Remove(objs...) }
+
+// Client is a client of the user's: for anything that [World.Apply] and [World.Remove] do not do.
+// Inside a property it reads the server's state at that moment.
+func (w *World) Client() client.Client { return w.world.Client() }
+
+// Always declares that holds must return nil after every step. The sentence is the property's name.
+func (w *World) Always(sentence string, holds func(*history.History) error) {
+	w.world.Always(sentence, holds)
 }
 
-// setupError is what NewManager or the setup function returned, before anything ran.
-type setupError struct{ error }
-
-func (e *setupError) Unwrap() error { return e.error }
-
-// NewManager makes a manager inside a program started with [World.Run]: ctrl.NewManager for simulated processes.
-func NewManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
-	return process.NewManager(cfg, o)
+// Eventually declares that holds must return nil whenever the world has settled or, where the
+// property "settles" is switched off, Settle gives up waiting. It is judged by [World.Settle]
+// alone, so a scenario that never settles afterwards is refused: it could not fail.
+func (w *World) Eventually(sentence string, holds func(*history.History) error) {
+	w.world.Eventually(sentence, holds)
 }
 
-// Inject declares faults: from here on they may strike, wherever the choices of the run say so, until the next Settle
-// heals them; after that they are on again.
-func (w *World) Inject(faults ...Fault) {
-	w.alive()
-	for _, declared := range faults {
-		f := declared.fresh()
-		c := f.core()
-		if strings.Contains(c.name, "(-") || strings.Contains(c.name, ", -") {
-			w.misuse("fault %s has a negative duration", f)
-		}
-		if c.scope.process != "" && w.procs.Find(c.scope.process) == nil {
-			w.misuse("fault %s names process %q, which has not been started", f, c.scope.process)
-		}
-		if f, ok := f.(*staleServer); ok && w.settings.Window > 0 && f.max > w.settings.Window {
-			w.misuse("fault %s trails further than the run remembers, which is %v (sim.Window)", f, w.settings.Window)
-		}
-		if c.unfit != "" {
-			w.misuse("fault %s cannot be narrowed %s", f, c.unfit)
-		}
-		if c.count.Fault == "" {
-			c.count.Fault = f.String()
-		}
-		c.eager = w.choices.Choose("fault "+f.String(), 3)
-		w.faults = append(w.faults, f)
-		if f, ok := f.(*pause); ok {
-			w.pauses = append(w.pauses, f)
-			w.sched.Held = w.held
-		}
-	}
+// Sometimes declares that happened must be true at least once in a campaign, when a world has
+// settled or a run ends. A campaign in which it never was fails: the scenario did not explore what
+// it says it does.
+func (w *World) Sometimes(sentence string, happened func(*history.History) bool) {
+	w.world.Sometimes(sentence, happened)
 }
+
+// Without switches default properties off for this run, by their names. These are the properties
+// that every run is judged by without a line in the scenario:
+//
+//   - "settles": the world settles within the bound of [World.Settle]. Without it Settle gives up
+//     waiting at that bound and judges what it finds, as for an operator that writes on a period by
+//     design.
+//   - "no hot loop": no key is dequeued more than 100 times within 10 s without a reason.
+//   - "no panic": no reconcile panics.
+//   - "no stuck finalizer": when the world has settled, no object is kept from its deletion by
+//     finalizers.
+//   - "cache untouched": nobody changes an object of an informer's cache in place.
+//   - "apply is stable": applying the same objects again changes nothing. It is judged by
+//     [World.ApplyAgain] alone.
+//
+// Package property says exactly what each means.
+func (w *World) Without(names ...string) { w.world.Without(names...) }
 
 // Sleep lets virtual time pass, under faults.
-func (w *World) Sleep(d time.Duration) {
-	w.between("w.Sleep")
-	if d < 0 {
-		w.misuse("w.Sleep(%v): time does not go back", d)
-	}
-	until := w.sched.Now() + d
-	for w.sched.Step(until) {
-		w.bounded("w.Sleep")
-	}
+func (w *World) Sleep(d time.Duration) { w.world.Sleep(d) }
+
+// Settle runs the world until nothing is left to do, then judges every Eventually property.
+//
+//  1. Faults: until the world is at rest, but for at most three minutes of virtual time or 2,000
+//     steps, faults are injected.
+//  2. Recovery: injected faults end and scheduling becomes fair.
+//  3. Quiescence: Settle waits until nothing is left to do, as defined below.
+//
+// Nothing is left to do when all of this is true:
+//
+//   - No request, reply, watch event or dequeue is pending, and no process is starting.
+//   - Every delayed requeue (back-off or RequeueAfter) has fired once since the last change, and so
+//     has every retry of a built-in controller.
+//   - Every list or watch that failed or ended has been retried since the last change, or nobody
+//     has done so for a minute.
+//   - Nothing has happened for a second. Where keys poll, it is enough that for a minute nothing
+//     has happened but reconciles that change nothing.
+//   - Each program without a manager has been silent for 1,000 s, and so has each that works beside
+//     its controllers.
+//   - No object waits for its deletion while its key comes back and asks an outside service.
+//
+// A change is a write to an object other than a Lease or an Event, the end of faults, or the start
+// of an incarnation. Where nothing has changed for 2,000 s, the last three conditions count as
+// true.
+//
+// Settle cannot see timers that a program keeps to itself, nor those of an outside service; use
+// [World.Sleep] to let them fire. The schedules of CronJobs do not come round once faults have
+// ended, so they need Sleep, too.
+//
+// Settle fails the run, and lists what is pending, after three times the longest delay (at least
+// 3,000 s) or after -sim.max-steps. For an operator that writes on a period by design,
+// [World.Without] has it judge at that limit instead. Afterwards faults are injected again.
+func (w *World) Settle() { w.world.Settle() }
+
+// History is the record of this run so far.
+func (w *World) History() *history.History { return w.world.History() }
+
+// Undisturbed is the history of the undisturbed run of this scenario, in which every choice is the
+// default choice and no fault is injected. It is made once per campaign, for property.CrashSafe to
+// compare with. In that run itself it is the run's own history.
+func (w *World) Undisturbed() *history.History { return w.world.Undisturbed() }
+
+// Context is done when the run ends.
+func (w *World) Context() context.Context { return w.world.Context() }
+
+// Builtin adds controllers that belong to the cluster itself, from the packages under models, for
+// example workload.New() and kubelet.New(). One of the same name is replaced: the namespace
+// controller, the garbage collector and the controllers that protect claims and volumes are there
+// from the start, with their default settings.
+func (w *World) Builtin(actors ...actor.Actor) { w.world.Builtin(actors...) }
+
+// External puts a model of the outside world behind a host name. The handler is called on the
+// scheduling goroutine, as one atomic step, and must not block.
+//
+// The host is as it stands in URLs, with the port if they have one. It may be a pattern as
+// path.Match knows them, in which * stands for any text within one label: "*-svc.*.svc:8080"
+// matches "a-x7k2p-svc.default.svc:8080". A host itself comes before a pattern, and a longer
+// pattern before a shorter one. The handler sees in r.Host which host was meant.
+//
+// A request that is neither GET nor HEAD and is answered below 400 is an effect (see
+// [history.Effect]). The handler calls [history.AddEffect] to give the effect the key by which
+// properties such as property.AtMostOnce know it again.
+//
+// A nil handler says that there is no such host: requests fail as they do where a name is not
+// resolved. A request to a host of which nothing was said is a misuse, as an operator that lives
+// with errors would look as if it worked.
+func (w *World) External(host string, handler http.Handler) { w.world.External(host, handler) }
+
+// ExternalServices puts models behind Services of the world's own cluster, whatever their names:
+//
+//	w.ExternalServices(func(s *corev1.Service) http.Handler {
+//		if s.Labels["app"] == "database" { // or by owner: metav1.GetControllerOf(s)
+//			return databases.of(s.UID)
+//		}
+//		return nil
+//	})
+//
+// The function is asked for each request that reaches a Service, and returns nil for one that it
+// does not serve. Of several functions the first that returns a handler counts. It is called on the
+// scheduling goroutine, and so is the handler, as that of [World.External] is.
+//
+// A Service is reached as name.namespace, name.namespace.svc and name.namespace.svc.cluster.local,
+// while it exists: before and after, there is no such host. A port that it does not have refuses
+// the connection, unless it is headless. Whether pods are ready does not count. Faults strike these
+// requests as those to other hosts. A host that was given to External itself comes before a
+// Service, and a Service before a pattern.
+func (w *World) ExternalServices(model func(*corev1.Service) http.Handler) {
+	w.world.ExternalServices(model)
 }
 
-// Stop asks a process to end, as SIGTERM does; the kubelet starts it again at once when it has ended.
-func (w *World) Stop(name string) {
-	w.alive()
-	p := w.procs.Find(name)
-	if p == nil {
-		w.misuse("w.Stop(%q): there is no such process", name)
-	}
-	if l := p.Life(); l != nil {
-		l.Stop()
-	}
-}
-
-// Client is a client of the user's: for anything that [World.Apply] and [World.Remove] do not do. Inside a property it
-// reads the server's state at that moment.
-func (w *World) Client() client.Client { return w.user }
-
-// granted is called after every step.
-func (w *World) granted() {
-	w.quiet.take(w)
-	if w.verdict == nil {
-		w.raise()
-		w.judge(result.Always)
-		w.forget()
-	}
-}
-
-// bounded gives up on a run that has taken too many steps.
-func (w *World) bounded(in string) {
-	switch limit := w.settings.MaxSteps; {
-	case w.sched.Steps() <= limit:
-	case in == settling:
-		w.unsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
-	default:
-		w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf("the run has taken %d steps and is still in %s, "+
-			"before it is asked to settle; if it is meant to be that long, allow more by sim.MaxSteps or -sim.max-steps", limit, in)})
-	}
-}
-
-// onExit decides what follows when a program ended by itself.
-func (w *World) onExit(l *process.Life, err error) bool {
-	var bad *setupError
-	var panicked *process.PanicError
-	switch {
-	case errors.As(err, &panicked):
-		message := fmt.Sprintf("process %q panicked outside a reconcile: %v\n%s", l.Process.Name, run.WithoutAddresses(fmt.Sprint(panicked.Value)), panicked.Stack)
-		if w.pending = misuse("%s", message); w.anyFault() { // it may take that fault: a run to be shrunk, kept and replayed
-			w.pending = &result.Ending{Kind: result.Panic, Message: message}
-		}
-	case errors.As(err, &bad) && l.N == 1 && !w.anyFault():
-		w.pending = misuse("the setup function of process %q failed: %v%s", l.Process.Name, bad.error, schemeHint(bad.error))
-	case errors.As(err, &bad):
-		// It has worked before, or it took a fault: the kubelet starts it again, and a world in which that never helps does not settle.
-		w.unready[l.Process] = unready{l.N, bad.error}
-		if !w.anyFault() {
-			w.pending = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: w.unreadiness(l.Process) + ", and no fault is in the way: the kubelet starts it again for ever"}
-		}
-	}
-	return w.pending == nil
-}
-
-// unready is how the setup function of a process failed, and in which life.
-type unready struct {
-	life int
-	err  error
-}
-
-// unreadiness says that a process is down because its setup function failed; "" if it is not.
-func (w *World) unreadiness(p *process.Process) string {
-	u, ok := w.unready[p]
-	if !ok || u.life != p.Lives() {
-		return ""
-	}
-	return fmt.Sprintf("the setup function of process %q failed in life %d: %v", p.Name, u.life, u.err)
-}
-
-// schemes that w.Client knows from the start. The second is the one to which programs without a manager add their types.
-var baseSchemes = []*runtime.Scheme{baseScheme(), clientgoscheme.Scheme}
+// Cluster adds a cluster, whose API server is reached at "http://" + host through the transport of
+// [HTTPClient]:
+//
+//	cfg := &rest.Config{Host: "http://prod.example", Transport: httpClient.Transport}
+//
+// Its objects are in the history with Ref.Cluster set to the host: see [history.History.Find].
+// Faults reach it as they reach the world's own, except Conflict and StaleServer.
+//
+// The operator makes the caches of such a cluster itself, as by cluster.New, where the harness
+// cannot reach. They list in map order, as client-go does. An operator that depends on that order,
+// as one that writes while it ranges over a list, is called nondeterministic. Let it sort, or let
+// exact mode take chance out of it (wavetank run --exact).
+func (w *World) Cluster(host string) *Cluster { return &Cluster{w.world.Cluster(host)} }

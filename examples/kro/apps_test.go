@@ -25,6 +25,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // definition makes the type App, which is a ConfigMap and a Service that is named in it.
@@ -80,7 +81,7 @@ func setup(mgr ctrl.Manager) error {
 }
 
 // operator returns what puts kro into a world in which there is the type App. What all worlds share is made here, once.
-func operator(t *testing.T) func(*sim.World, ...sim.Fault) {
+func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, api.AddToScheme, internalapi.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -92,7 +93,7 @@ func operator(t *testing.T) func(*sim.World, ...sim.Fault) {
 		t.Fatal(err)
 	}
 	definitions := filepath.Join(strings.TrimSpace(string(dir)), "helm", "crds")
-	return func(w *sim.World, faults ...sim.Fault) {
+	return func(w *sim.World, faults ...fault.Fault) {
 		w.Install(definitions)
 		// kro has a cache whose janitor nobody can end; the process always ends first.
 		w.Start("kro", setup, sim.Options(ctrl.Options{Scheme: scheme}), sim.IgnoreGoroutines("github.com/hashicorp/golang-lru/v2/expirable.NewLRU"))
@@ -106,8 +107,8 @@ func operator(t *testing.T) func(*sim.World, ...sim.Fault) {
 func TestAppsAreMade(t *testing.T) {
 	start := operator(t)
 	sim.Check(t, func(w *sim.World) {
-		start(w, sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(), sim.Crash("kro"),
-			sim.Unreachable(time.Minute), sim.Conflict())
+		start(w, fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(), fault.Crash("kro"),
+			fault.Unreachable(time.Minute), fault.Conflict())
 		w.Eventually("the App has its parts", func(h *history.History) error {
 			for _, kind := range []string{"Service", "ConfigMap"} {
 				if _, ok := h.Object("", kind, "default", "one"); !ok {

@@ -23,6 +23,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -57,8 +58,8 @@ func TestTrustIsSpread(t *testing.T) {
 	start := operator(t)
 	sim.Check(t, func(w *sim.World) {
 		start(w)
-		w.Inject(sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(), sim.Crash("trust-manager"),
-			sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.WebhookDown(time.Minute))
+		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(), fault.Crash("trust-manager"),
+			fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.WebhookDown(time.Minute))
 		w.Eventually("the namespace has the certificates", has("one"))
 		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Apply(team("one", "a"), spread("a"))
@@ -76,7 +77,7 @@ func TestRemovedCopiesComeBack(t *testing.T) {
 	start := operator(t)
 	r := sim.Explore(t, func(w *sim.World) {
 		start(w)
-		w.Inject(sim.StaleServer(10 * time.Second))
+		w.Inject(fault.StaleServer(10 * time.Second))
 		w.Apply(team("one", "a"), team("two", "b"), source(), spread("a"))
 		w.Settle()
 		w.Apply(spread("b"))

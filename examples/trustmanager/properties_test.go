@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -58,8 +59,8 @@ func TestEachProperty(t *testing.T) {
 
 func twoBundles(w *sim.World, start func(*sim.World)) {
 	start(w)
-	w.Inject(sim.StaleCache(30*time.Second), sim.MissedStates(30*time.Second), sim.DroppedWatch(), sim.Relist(),
-		sim.Crash("trust-manager"), sim.LostReply(), sim.Conflict(), sim.ServerError())
+	w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(),
+		fault.Crash("trust-manager"), fault.LostReply(), fault.Conflict(), fault.ServerError())
 	w.Apply(team("one", "a"), source(), spread("a"))
 	w.Settle()
 	w.Apply(keyed("ca.pem"), lacking())

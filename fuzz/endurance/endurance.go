@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Size is how large and how long a soak is.
@@ -99,13 +100,13 @@ func (s Size) pass(w *sim.World, hour int) {
 }
 
 // faults are all that there are, for the controllers that feel them.
-func faults() []sim.Fault {
-	return []sim.Fault{
-		sim.StaleCache(30 * time.Second), sim.MissedStates(30 * time.Second), sim.DroppedWatch(), sim.Relist(), sim.Expired(),
-		sim.StaleServer(time.Minute), sim.Crash("stamps-0"), sim.Crash("mails-0"), sim.Restart("guards-0"), sim.Pause("owners-0", time.Minute),
-		sim.Pause("stamps-1a", time.Minute), sim.LeaderOverlap(), sim.RacingRequeue(), sim.LostReply(), sim.Conflict(), sim.ServerError(),
-		sim.Unreachable(time.Minute), sim.Rejected("no"), sim.Forbidden(time.Minute), sim.WebhookDown(time.Minute), sim.SlowNamespace(time.Minute),
-		sim.SlowEffect(10 * time.Second), sim.FailedEffect(), sim.DoubledEffect(),
+func faults() []fault.Fault {
+	return []fault.Fault{
+		fault.StaleCache(30 * time.Second), fault.MissedStates(30 * time.Second), fault.DroppedWatch(), fault.Relist(), fault.Expired(),
+		fault.StaleServer(time.Minute), fault.Crash("stamps-0"), fault.Crash("mails-0"), fault.Restart("guards-0"), fault.Pause("owners-0", time.Minute),
+		fault.Pause("stamps-1a", time.Minute), fault.LeaderOverlap(), fault.RacingRequeue(), fault.LostReply(), fault.Conflict(), fault.ServerError(),
+		fault.Unreachable(time.Minute), fault.Rejected("no"), fault.Forbidden(time.Minute), fault.WebhookDown(time.Minute), fault.SlowNamespace(time.Minute),
+		fault.SlowEffect(10 * time.Second), fault.FailedEffect(), fault.DoubledEffect(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func crashBugs() []Bug {
@@ -44,7 +45,7 @@ func halfPair(w *sim.World, cured bool) {
 		}
 		return result{}, nil
 	}}.start(w, "pairs", cured)
-	w.Inject(sim.Crash("pairs"), sim.StaleCache(10*time.Second), sim.RacingRequeue())
+	w.Inject(fault.Crash("pairs"), fault.StaleCache(10*time.Second), fault.RacingRequeue())
 	w.Eventually("a pair is complete", func(h *history.History) error {
 		if n := len(secrets(h)); n != 2 {
 			return fmt.Errorf("there are %d of 2", n)
@@ -68,7 +69,7 @@ func effectFirst(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.Crash("mailer"), sim.LostReply(), sim.StaleCache(10*time.Second))
+	w.Inject(fault.Crash("mailer"), fault.LostReply(), fault.StaleCache(10*time.Second))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
@@ -95,7 +96,7 @@ func recordFirst(w *sim.World, cured bool) {
 		}
 		return result{}, steps[1]()
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.Crash("mailer"), sim.StaleCache(10*time.Second))
+	w.Inject(fault.Crash("mailer"), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
 	w.Settle()
@@ -132,7 +133,7 @@ func tornRecovery(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, &o, "state", "sent")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.Crash("mailer"), sim.RacingRequeue())
+	w.Inject(fault.Crash("mailer"), fault.RacingRequeue())
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -158,7 +159,7 @@ func poisoned(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, &o, "state", "sent")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.Crash("mailer"))
+	w.Inject(fault.Crash("mailer"))
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -179,7 +180,7 @@ func stoppedHalfway(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(context.WithoutCancel(c), o, "complete", "yes")
 	}}.start(w, "builder", cured)
-	w.Inject(sim.StaleCache(time.Second), sim.ServerError())
+	w.Inject(fault.StaleCache(time.Second), fault.ServerError())
 	w.Always("what is marked complete is complete", func(h *history.History) error {
 		if n := len(secrets(h)); data(h, "a")["complete"] != "" && n < 3 {
 			return fmt.Errorf("a is marked complete and has %d of 3 parts", n)

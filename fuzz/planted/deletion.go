@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func deletionBugs() []Bug {
@@ -56,7 +57,7 @@ func whileDown(w *sim.World, cured bool) {
 		}
 		return result{}, g.call(c, "PUT", "/accounts/"+req.Name, "")
 	}}.start(w, "accounts", cured)
-	w.Inject(sim.Crash("accounts"), sim.LostReply())
+	w.Inject(fault.Crash("accounts"), fault.LostReply())
 	w.Eventually("no account is left behind", closed)
 	w.Apply(work("a"))
 	w.Sleep(time.Second)
@@ -93,7 +94,7 @@ func finalizerFirst(w *sim.World, cured bool) {
 		}
 		return result{}, steps[1]()
 	}}.start(w, "accounts", cured)
-	w.Inject(sim.Crash("accounts"), sim.StaleCache(10*time.Second))
+	w.Inject(fault.Crash("accounts"), fault.StaleCache(10*time.Second))
 	w.Eventually("no account is left behind", closed)
 	a := work("a")
 	a.Finalizers = []string{finalizer}
@@ -130,7 +131,7 @@ func namesake(w *sim.World, cured bool) {
 		}
 		return result{}, err
 	}}.start(w, "records", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError(), sim.RacingRequeue())
+	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the record is the owner's", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")
 		for _, s := range secrets(h) {
@@ -178,7 +179,7 @@ func robbed(w *sim.World, cured bool) {
 		}
 		return result{}, release(g, c, o)
 	}}.start(w, "owners", cured)
-	w.Inject(sim.StaleServer(time.Minute), sim.Restart("owners"))
+	w.Inject(fault.StaleServer(time.Minute), fault.Restart("owners"))
 	w.Always("an owner that lives keeps its secret", kept)
 	w.Apply(work("a"))
 	w.Sleep(time.Second)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func giveUpBugs() []Bug {
@@ -61,7 +62,7 @@ func counting(more int) func(*sim.World, bool) {
 			}
 			return result{}, err
 		}}.start(w, "counter", cured)
-		w.Inject(sim.Conflict(), sim.LostReply(), sim.StaleCache(10*time.Second))
+		w.Inject(fault.Conflict(), fault.LostReply(), fault.StaleCache(10*time.Second))
 		w.Eventually("the ticket is counted", holds("total", "n", "1"))
 		w.Apply(cm("total", "n", "0"), work("a"))
 		w.Settle()
@@ -80,7 +81,7 @@ func errorSwallowed(w *sim.World, cured bool) {
 		}
 		return result{}, nil
 	}}.start(w, "worker", cured)
-	w.Inject(sim.ServerError(), sim.Crash("worker"), sim.StaleCache(10*time.Second))
+	w.Inject(fault.ServerError(), fault.Crash("worker"), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -100,7 +101,7 @@ func givesUp(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.FailedEffect(), sim.StaleCache(10*time.Second))
+	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
 	w.Settle()
@@ -124,7 +125,7 @@ func noCopy(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "safe", "yes")
 	}}.start(w, "keeper", cured)
-	w.Inject(sim.ServerError())
+	w.Inject(fault.ServerError())
 	w.Always("what is marked safe has a copy", func(h *history.History) error {
 		for _, name := range []string{"a", "b"} {
 			copies := 0
@@ -159,7 +160,7 @@ func throttled(w *sim.World, cured bool) {
 		}
 		return result{}, fmt.Errorf("the server answers %d", code)
 	}}.start(w, "worker", cured)
-	w.Inject(sim.ServerError(), sim.StaleCache(10*time.Second))
+	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -199,7 +200,7 @@ func impatient(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.SlowEffect(time.Minute))
+	w.Inject(fault.SlowEffect(time.Minute))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -224,7 +225,7 @@ func starved(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.SlowEffect(2*time.Minute), sim.StaleCache(time.Second))
+	w.Inject(fault.SlowEffect(2*time.Minute), fault.StaleCache(time.Second))
 	w.Always("nobody waits for long", func(h *history.History) error {
 		for i := range h.Events {
 			for _, ch := range h.Events[i].Changes {

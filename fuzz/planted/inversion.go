@@ -19,6 +19,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func inversionBugs() []Bug {
@@ -46,7 +47,7 @@ func ownerNotSeen(w *sim.World, cured bool) {
 		}
 		return result{}, client.IgnoreNotFound(g.Delete(c, o))
 	}, watch: withSecrets}.start(w, "collector", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.Crash("collector"))
+	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.Crash("collector"))
 	w.Eventually("a child lives as long as its owner", exists("child"))
 	w.Apply(secret("owner"), work("child", "owner", "owner"))
 	w.Settle()
@@ -70,7 +71,7 @@ func oldLogin(w *sim.World, cured bool) {
 		return result{}, g.call(c, "POST", "/deploy/"+deployed, deployed)
 	}}.start(w, "deployer", cured)
 	outside(w)
-	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.FailedEffect())
+	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.FailedEffect())
 	w.Always("a release runs with its own login", func(h *history.History) error {
 		for _, e := range h.Effects("deploy") {
 			if r, l, _ := strings.Cut(e.Key, "-with-"); r != l {
@@ -115,7 +116,7 @@ func panicOnMiss(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "done", string(settings.Data["value"]))
 	}, watch: withSecrets}.start(w, "worker", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
+	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
 	w.Always("no reconcile panics", noPanic)
 	w.Apply(secret("settings", "value", "7"), work("a"))
 	w.Settle()
@@ -161,7 +162,7 @@ func lastColour(w *sim.World, cured bool) {
 		}
 		return result{}, g.call(c, "POST", "/announce/"+t.Spec.Colour, t.Spec.Colour)
 	}}.start(w, "announcer", cured)
-	w.Inject(sim.StaleCache(30*time.Second, sim.In("painter")), sim.RacingRequeue(sim.In("announcer")))
+	w.Inject(fault.StaleCache(30*time.Second, fault.In("painter")), fault.RacingRequeue(fault.In("announcer")))
 	w.Always("nothing is announced before it is ready", func(h *history.History) error {
 		painted := map[string]bool{}
 		for i := range h.Events {
@@ -204,7 +205,7 @@ func thereAndBack(w *sim.World, cured bool) {
 		t.Status = TaskStatus{Colour: t.Spec.Colour, ObservedGeneration: t.Generation}
 		return result{}, g.Status().Update(c, &t)
 	}}.start(w, "painter", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError(), sim.SlowEffect(10*time.Second))
+	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.SlowEffect(10*time.Second))
 	w.Eventually("the newest generation is announced", happened("paint", "generation-3"))
 	w.Apply(task("door", "red"))
 	w.Sleep(20 * time.Millisecond)
@@ -230,7 +231,7 @@ func mutated(w *sim.World, cured bool) {
 			o.Labels["done"] = "yes"
 			return result{}, g.Update(c, o)
 		}}.start(w, "worker", cured)
-	w.Inject(sim.ServerError(), sim.RacingRequeue())
+	w.Inject(fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the work is done", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")
 		var a corev1.ConfigMap

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func leaderBugs() []Bug {
@@ -45,7 +46,7 @@ func rollout(w *sim.World, cured bool) {
 	}}
 	mailer.start(w, "old", cured)
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
-	w.Inject(sim.SlowEffect(10*time.Second), sim.StaleCache(10*time.Second))
+	w.Inject(fault.SlowEffect(10*time.Second), fault.StaleCache(10*time.Second))
 	w.Apply(work("a"))
 	w.Sleep(10 * time.Millisecond)
 	mailer.start(w, "new", cured)
@@ -71,7 +72,7 @@ func leaseLost(w *sim.World, cured bool) {
 	}}
 	mailer.start(w, "one", cured)
 	mailer.start(w, "two", cured)
-	w.Inject(sim.Unreachable(2*time.Minute, sim.In("one")))
+	w.Inject(fault.Unreachable(2*time.Minute, fault.In("one")))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
@@ -99,7 +100,7 @@ func goesBack(w *sim.World, cured bool) {
 	}}
 	pump.start(w, "one", cured)
 	pump.start(w, "two", cured)
-	w.Inject(sim.Crash("one"), sim.StaleCache(2*time.Minute, sim.In("two")))
+	w.Inject(fault.Crash("one"), fault.StaleCache(2*time.Minute, fault.In("two")))
 	w.Always("the level never falls", func(h *history.History) error {
 		top := 0
 		for i := range h.Events {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/story"
 )
 
@@ -115,7 +116,7 @@ func canary(w *sim.World) {
 		}
 		return result{}, g.call(c, http.MethodPost, "/mail/"+o.Name, "")
 	}}.start(w, "canary", false)
-	w.Inject(sim.RacingRequeue())
+	w.Inject(fault.RacingRequeue())
 	w.Always("the canary sings once", atMostOnce("mail"))
 	w.Apply(work("a"))
 	w.Settle()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func queueBugs() []Bug {
@@ -57,7 +58,7 @@ func timerLost(w *sim.World, cured bool) {
 		}
 		return result{}, nil // nothing to do yet
 	}}.start(w, "certificates", cured)
-	w.Inject(sim.RacingRequeue())
+	w.Inject(fault.RacingRequeue())
 	w.Eventually("every certificate is renewed", holds("a", "renewed", "yes"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -96,7 +97,7 @@ func timerOverwritten(w *sim.World, cured bool) {
 		}
 		return res, err
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.FailedEffect(), sim.StaleCache(10*time.Second))
+	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -119,7 +120,7 @@ func hotLoop(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}.start(w, "mailer", cured)
-	w.Inject(sim.FailedEffect(), sim.StaleCache(time.Second))
+	w.Inject(fault.FailedEffect(), fault.StaleCache(time.Second))
 	w.Always("nobody writes without end", func(h *history.History) error {
 		n := 0
 		for i := range h.Events {

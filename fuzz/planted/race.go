@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func raceBugs() []Bug {
@@ -47,7 +48,7 @@ func countLost(w *sim.World, cured bool) {
 		total.Data["counted-"+o.Name] = "yes"
 		return result{}, g.Patch(c, &total, patch)
 	}}.start(w, "counter", cured)
-	w.Inject(sim.StaleCache(10*time.Second), sim.ServerError(), sim.Crash("counter"))
+	w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("counter"))
 	w.Eventually("every ticket is counted", holds("total", "n", "2"))
 	w.Apply(cm("total", "n", "0"), work("a"), work("b"))
 	w.Settle()
@@ -76,7 +77,7 @@ func overwrite(atOnce bool) func(*sim.World, bool) {
 			}
 			return result{}, err
 		}}.start(w, "worker", cured)
-		w.Inject(sim.Conflict())
+		w.Inject(fault.Conflict())
 		w.Always("what others wrote stays", othersStay("a"))
 		w.Eventually("the work is done", holds("a", "done", "yes"))
 		w.Apply(work("a"))
@@ -133,7 +134,7 @@ func complete(missing int) property {
 func sealed(w *sim.World, cured bool) {
 	carrier(w, 1)
 	sealer(w, cured)
-	w.Inject(sim.ServerError(), sim.StaleCache(10*time.Second))
+	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
 	w.Always("a sealed ledger misses nothing", complete(0))
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)
@@ -145,7 +146,7 @@ func sealed(w *sim.World, cured bool) {
 func sealedLoosely(w *sim.World, cured bool) {
 	carrier(w, items)
 	sealer(w, cured)
-	w.Inject(sim.ServerError())
+	w.Inject(fault.ServerError())
 	w.Always("a sealed ledger misses one item at most", complete(1))
 	w.Apply(work("a"), work("b"), work("c"))
 	w.Sleep(10 * time.Millisecond)

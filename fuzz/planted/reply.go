@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func replyBugs() []Bug {
@@ -41,7 +42,7 @@ func foreign(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "state", "ready")
 	}}.start(w, "parents", cured)
-	w.Inject(sim.LostReply(), sim.RacingRequeue())
+	w.Inject(fault.LostReply(), fault.RacingRequeue())
 	w.Eventually("the work is ready", holds("a", "state", "ready"))
 	w.Apply(work("a"))
 	w.Settle()
@@ -67,7 +68,7 @@ func goneAlready(w *sim.World, cured bool) {
 		}
 		return result{}, release(g, c, o)
 	}}.start(w, "accounts", cured)
-	w.Inject(sim.LostReply(), sim.Crash("accounts"), sim.FailedEffect())
+	w.Inject(fault.LostReply(), fault.Crash("accounts"), fault.FailedEffect())
 	w.Eventually("what is deleted goes", func(h *history.History) error {
 		if !has(h, "close", "a") {
 			return nil // the first half of the story
@@ -97,9 +98,9 @@ func postedTwice(byProxy bool) func(*sim.World, bool) {
 			return result{}, g.set(c, o, "sent", "yes")
 		}}.start(w, "mailer", cured)
 		if byProxy {
-			w.Inject(sim.DoubledEffect(), sim.FailedEffect(), sim.SlowEffect(10*time.Second))
+			w.Inject(fault.DoubledEffect(), fault.FailedEffect(), fault.SlowEffect(10*time.Second))
 		} else {
-			w.Inject(sim.LostReply(), sim.FailedEffect())
+			w.Inject(fault.LostReply(), fault.FailedEffect())
 		}
 		w.Always("each mail is sent at most once", atMostOnce("mail"))
 		w.Eventually("every mail is sent", happened("mail", "a"))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func staleBugs() []Bug {
@@ -50,7 +51,7 @@ func childTwice(w *sim.World, cured bool) {
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, kid))
 	}}.start(w, "parents", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.ServerError())
+	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
 	w.Always("a parent has one child", oneChild)
 	w.Apply(work("a"))
 	patch(w, cm("a"), `{"data":{"k":"2"}}`)
@@ -81,7 +82,7 @@ func expectationExpires(w *sim.World, cured bool) {
 		g.memory[o.Name] = time.Now()
 		return result{RequeueAfter: enough}, nil
 	}}.start(w, "parents", cured)
-	w.Inject(sim.StaleCache(time.Minute), sim.RacingRequeue())
+	w.Inject(fault.StaleCache(time.Minute), fault.RacingRequeue())
 	w.Always("a parent has one child", oneChild)
 	w.Apply(work("a"))
 	w.Settle()
@@ -104,7 +105,7 @@ func reopenedJob(w *sim.World, cured bool) {
 		}
 		return result{}, client.IgnoreNotFound(g.Delete(c, o, pre))
 	}}.start(w, "janitor", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.RacingRequeue(), sim.Crash("janitor"))
+	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.Crash("janitor"))
 	w.Eventually("a reopened job is kept", exists("job"))
 	w.Apply(work("job", "state", "done"))
 	w.Sleep(25 * time.Second)
@@ -137,7 +138,7 @@ func portTwice(w *sim.World, cured bool) {
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))))
 	}}.start(w, "ports", cured)
-	w.Inject(sim.StaleCache(30*time.Second), sim.LostReply(), sim.Crash("ports"))
+	w.Inject(fault.StaleCache(30*time.Second), fault.LostReply(), fault.Crash("ports"))
 	w.Always("no port is given twice", func(h *history.History) error {
 		of := map[string]string{}
 		for _, s := range secrets(h) {
@@ -179,7 +180,7 @@ func orphanBehindFinalizer(w *sim.World, cured bool) {
 		}
 		return result{}, release(g, c, o)
 	}, watch: withSecrets}.start(w, "parents", cured)
-	w.Inject(sim.StaleCache(30*time.Second, sim.OfKind("Secret")), sim.Crash("parents"))
+	w.Inject(fault.StaleCache(30*time.Second, fault.OfKind("Secret")), fault.Crash("parents"))
 	w.Eventually("no child survives its parent", func(h *history.History) error {
 		for _, s := range secrets(h) {
 			if p := s.Labels["parent"]; exists(p)(h) != nil {

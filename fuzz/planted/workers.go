@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func workerBugs() []Bug {
@@ -46,7 +47,7 @@ func newestStands(w *sim.World, cured bool) {
 		board.Data["order"] = o.Name
 		return result{}, g.Patch(c, &board, patch)
 	}}.start(w, "clerk", cured)
-	w.Inject(sim.ServerError())
+	w.Inject(fault.ServerError())
 	w.Eventually("the newest order stands", holds("board", "order", "b"))
 	w.Apply(cm("board", "order", ""), work("a"))
 	w.Sleep(10 * time.Millisecond)
@@ -71,7 +72,7 @@ func backToFront(w *sim.World, cured bool) {
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("served-"+o.Name, "counter")))
 	}}.start(w, "waiter", cured)
-	w.Inject(sim.ServerError())
+	w.Inject(fault.ServerError())
 	w.Always("nobody is served in the opposite order", func(h *history.History) error {
 		if order(h) == "cba" {
 			return errors.New("they came as a, b, c and were served as c, b, a")
@@ -123,7 +124,7 @@ func locksCrossed(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "done", "yes")
 	}}.start(w, "mover", cured)
-	w.Inject(sim.ServerError())
+	w.Inject(fault.ServerError())
 	w.Eventually("both are done", func(h *history.History) error {
 		return errors.Join(holds("a", "done", "yes")(h), holds("b", "done", "yes")(h))
 	})

@@ -1,4 +1,5 @@
-// Command docs writes the pages of docs/ that are made from the documentation and the compiled examples of the code:
+// Command docs writes the pages of docs/ that are made from the documentation and the compiled
+// examples of the code:
 //
 //	go run ./hack/docs    # or: make docs
 //
@@ -21,37 +22,37 @@ import (
 	"strings"
 )
 
-// page is a page that is made from a package.
+// page is a page that is made from packages.
 type page struct {
 	file  string // below the root
 	title string
-	intro string // what comes first; when empty, the documentation of the package
-	dir   string // of the package, below the root
-	// names are the functions, in the order of the page.
-	names []string
+	parts []part // it begins with the documentation of the first one's package
 	// tables are shown after the functions of these names.
 	tables map[string]table
 	last   *table // ends the page
 }
 
+// part is some functions of a package.
+type part struct {
+	dir    string   // of the package, below the root
+	names  []string // the functions, in the order of the page
+	result string   // the functions are all that return this type, in the order of their examples
+}
+
 var pages = []page{
 	{
-		file: "docs/properties.md", title: "Properties that ship", dir: "sim/property",
-		names: []string{
-			"Settles", "IdempotentAtRest", "ApplyIsStable", "NoHotLoop", "BackoffSettled", "NoFutileRequeue", "NoStarvation", "NoPanic", "CacheUntouched",
-			"ActionableStatus", "AtMostOnce", "ExactlyOnce", "NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder",
-			"DeletesWhatItRead",
+		file: "docs/properties.md", title: "Properties that ship",
+		parts: []part{{dir: "sim/property", names: []string{
+			"Settles", "IdempotentAtRest", "ApplyIsStable", "NoHotLoop", "BackoffSettled", "NoFutileRequeue",
+			"NoStarvation", "NoPanic", "CacheUntouched", "ActionableStatus", "AtMostOnce", "ExactlyOnce",
+			"NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder", "DeletesWhatItRead",
 			"BoundedRecords", "NoLostUpdate", "CrashSafe",
-		},
+		}}},
 		tables: map[string]table{"CrashSafe": allocated}, last: &mutants,
 	},
 	{
-		file: "docs/faults.md", title: "Faults", dir: "sim", intro: faults,
-		names: []string{
-			"StaleCache", "MissedStates", "DroppedWatch", "Relist", "Expired", "StaleServer", "Crash", "Restart", "Pause", "LeaderOverlap",
-			"RacingRequeue", "LostReply", "Conflict", "ServerError", "Unreachable", "Rejected", "Forbidden", "WebhookDown", "SlowNamespace",
-			"SlowEffect", "FailedEffect", "DoubledEffect", "Vary", "ListThenWatch",
-		},
+		file: "docs/faults.md", title: "Faults",
+		parts: []part{{dir: "sim/fault", result: "Fault"}, {dir: "sim", names: []string{"Vary", "ListThenWatch"}}},
 	},
 }
 
@@ -86,33 +87,6 @@ var mutants = table{
 	},
 }
 
-const faults = `A fault is something that a controller may experience. A scenario declares it in one line; in each run, choices
-decide whether it is on, where it is injected and how hard, and shrinking takes away what a failure does not need:
-
-	w.Inject(sim.Crash("operator"), sim.StaleCache(30*time.Second, sim.OfKind("Pod")))
-
-w.Settle lets faults be injected for up to three virtual minutes more and heals them all then: what was delayed arrives, what
-was cut off is reachable, who was frozen goes on. A lasting condition, such as a webhook that refuses or a right that is missing, is no fault: the scenario makes it and ends it.
-
-# Scope
-
-sim.In, sim.OfKind, sim.OnVerb and sim.Named narrow a fault. Durations are virtual, and upper bounds.
-
-# Counts
-
-A result.Report counts for each fault:
-
-  - opportunities: the points at which it could have been injected,
-  - injected: those of them at which choices did inject it,
-  - observed: those of the injections whose effect was seen before the run ended. However many requests one injection
-    fails, it counts once, so observed is at most injected.
-
-A fault that was never injected in a whole campaign is a warning: the scenario says that it tries something, and does not.
-
-# Knobs
-
-[Vary] and [ListThenWatch] are no faults but ways in which operators differ.`
-
 func main() {
 	for _, p := range pages {
 		text, err := p.render(".")
@@ -126,50 +100,51 @@ func main() {
 	}
 }
 
-// render makes the page from the package's source.
+// function is a function of a page, in its package.
+type function struct {
+	*doc.Func
+	pkg *doc.Package
+	dir string
+}
+
+// render makes the page from the packages' source.
 func (p page) render(root string) ([]byte, error) {
 	fset := token.NewFileSet()
-	pkg, err := load(fset, filepath.Join(root, filepath.FromSlash(p.dir)))
-	if err != nil {
-		return nil, err
-	}
-	funcs := map[string]*doc.Func{}
-	for _, f := range pkg.Funcs {
-		funcs[f.Name] = f
-	}
-	for _, t := range pkg.Types { // functions that return a type of the package are kept with it
-		for _, f := range t.Funcs {
-			funcs[f.Name] = f
+	var funcs []function
+	for _, of := range p.parts {
+		pkg, err := load(fset, filepath.Join(root, filepath.FromSlash(of.dir)))
+		if err != nil {
+			return nil, err
 		}
+		chosen, err := of.functions(pkg)
+		if err != nil {
+			return nil, err
+		}
+		funcs = append(funcs, chosen...)
+	}
+	var names []string
+	for _, f := range funcs {
+		names = append(names, f.Name)
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n<!-- Made by make docs from the documentation of %s. Do not edit. -->\n\n", p.title, p.dir)
-	intro := p.intro
-	if intro == "" {
-		intro = pkg.Doc
-	}
-	b.Write(p.markdown(pkg, intro))
+	first := funcs[0]
+	fmt.Fprintf(&b, "# %s\n\n", p.title)
+	fmt.Fprintf(&b, "<!-- Made by make docs from the documentation of %s. Do not edit. -->\n\n", first.dir)
+	b.Write(first.markdown(first.pkg.Doc, names))
 	b.WriteString("\n| name | in short |\n| --- | --- |\n")
-	for _, name := range p.names {
-		f := funcs[name]
-		if f == nil {
-			return nil, fmt.Errorf("%s has no function %s", p.dir, name)
-		}
-		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", name, strings.ToLower(name), strings.ReplaceAll(pkg.Synopsis(f.Doc), "|", "\\|"))
+	for _, f := range funcs {
+		short := strings.ReplaceAll(f.pkg.Synopsis(f.Doc), "|", "\\|")
+		fmt.Fprintf(&b, "| [%s](#%s) | %s |\n", f.Name, strings.ToLower(f.Name), short)
 	}
-	for _, name := range p.names {
-		f := funcs[name]
-		fmt.Fprintf(&b, "\n## %s\n\n```go\n%s\n```\n\n", name, source(fset, f.Decl))
-		b.Write(p.markdown(pkg, f.Doc))
-		if len(f.Examples) == 0 {
-			return nil, fmt.Errorf("%s.%s has no example", p.dir, name)
-		}
+	for _, f := range funcs {
+		fmt.Fprintf(&b, "\n## %s\n\n```go\n%s\n```\n\n", f.Name, source(fset, f.Decl))
+		b.Write(f.markdown(f.Doc, names))
 		for _, e := range f.Examples {
 			b.WriteString("\n")
-			b.Write(p.markdown(pkg, e.Doc))
+			b.Write(f.markdown(e.Doc, names))
 			fmt.Fprintf(&b, "```go\n%s\n```\n", body(fset, e))
 		}
-		if t, ok := p.tables[name]; ok {
+		if t, ok := p.tables[f.Name]; ok {
 			text, err := t.render(root)
 			if err != nil {
 				return nil, err
@@ -185,6 +160,47 @@ func (p page) render(root string) ([]byte, error) {
 		b.Write(text)
 	}
 	return b.Bytes(), nil
+}
+
+// functions are the functions of the part. Each must have an example.
+func (p part) functions(pkg *doc.Package) (chosen []function, err error) {
+	all := slices.Clone(pkg.Funcs)
+	for _, t := range pkg.Types { // functions that return a type of the package are kept with it
+		all = append(all, t.Funcs...)
+	}
+	for _, f := range all {
+		if !slices.Contains(p.names, f.Name) && !p.returns(f.Decl) {
+			continue
+		}
+		if len(f.Examples) == 0 {
+			return nil, fmt.Errorf("%s.%s has no example", p.dir, f.Name)
+		}
+		chosen = append(chosen, function{f, pkg, p.dir})
+	}
+	for _, name := range p.names {
+		if !slices.ContainsFunc(chosen, func(f function) bool { return f.Name == name }) {
+			return nil, fmt.Errorf("%s has no function %s", p.dir, name)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("%s has no function that returns %s", p.dir, p.result)
+	}
+	slices.SortStableFunc(chosen, func(a, b function) int {
+		if p.result != "" {
+			return a.Examples[0].Order - b.Examples[0].Order
+		}
+		return slices.Index(p.names, a.Name) - slices.Index(p.names, b.Name)
+	})
+	return chosen, nil
+}
+
+// returns says whether the function has the result of the part.
+func (p part) returns(f *ast.FuncDecl) bool {
+	if f.Type.Results == nil || len(f.Type.Results.List) != 1 {
+		return false
+	}
+	t, ok := f.Type.Results.List[0].Type.(*ast.Ident)
+	return ok && t.Name == p.result
 }
 
 // load reads the documentation of a package, with the examples of its tests.
@@ -205,21 +221,22 @@ func load(fset *token.FileSet, dir string) (*doc.Package, error) {
 	return doc.NewFromFiles(fset, files, filepath.ToSlash(dir))
 }
 
-// markdown writes a doc comment; its headings are those of a section, and names of the page are links to them.
-func (of page) markdown(pkg *doc.Package, text string) []byte {
-	p := pkg.Printer()
+// markdown writes a doc comment of the function's package; its headings are those of a section, and
+// names of the page are links to them.
+func (f function) markdown(text string, names []string) []byte {
+	p := f.pkg.Printer()
 	p.HeadingLevel = 3
 	p.HeadingID = func(*comment.Heading) string { return "" }
 	p.DocLinkURL = func(l *comment.DocLink) string {
 		if l.ImportPath == "" && l.Recv == "" {
-			if !slices.Contains(of.names, l.Name) {
-				return "https://pkg.go.dev/github.com/wavetank/wavetank/" + of.dir + "#" + l.Name
+			if !slices.Contains(names, l.Name) {
+				return "https://pkg.go.dev/github.com/wavetank/wavetank/" + f.dir + "#" + l.Name
 			}
 			return "#" + strings.ToLower(l.Name)
 		}
 		return l.DefaultURL("https://pkg.go.dev/")
 	}
-	return p.Markdown(pkg.Parser().Parse(text))
+	return p.Markdown(f.pkg.Parser().Parse(text))
 }
 
 // source is a function's head.

@@ -18,7 +18,7 @@ func TestPagesAreFresh(t *testing.T) {
 		}
 		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p.file)))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what %s says: run make docs (%v)", p.file, p.dir, err)
+			t.Errorf("%s is not what %s says: run make docs (%v)", p.file, p.parts[0].dir, err)
 		}
 	}
 }
@@ -26,9 +26,11 @@ func TestPagesAreFresh(t *testing.T) {
 // A page that names what is not there, or what has no example, is refused.
 func TestIncompletePagesAreRefused(t *testing.T) {
 	for _, p := range []page{
-		{dir: "sim/property", names: []string{"NoSuchProperty"}},
-		{dir: "history", names: []string{"Clock"}},
-		{dir: "sim/property", names: []string{"CrashSafe"}, tables: map[string]table{
+		{parts: []part{{dir: "sim/property", names: []string{"NoSuchProperty"}}}},
+		{parts: []part{{dir: "sim/property", result: "NoSuchType"}}},
+		{parts: []part{{dir: "history", names: []string{"Clock"}}}},
+		{parts: []part{{dir: "history", result: "Time"}}},
+		{parts: []part{{dir: "sim/property", names: []string{"CrashSafe"}}}, tables: map[string]table{
 			"CrashSafe": {files: []string{"sim/property/state.go"}, name: "noSuchList"}}},
 	} {
 		if text, err := p.render(filepath.Join("..", "..")); err == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestFullCureDiesAtEveryWrite(t *testing.T) {
 	for name, telling := range map[string]Telling{"nothing is wrong": Interrupted, "it is refused first": InterruptedFailing} {
 		t.Run(name, func(t *testing.T) {
-			dies := telling(Row("V4").setting(), sim.Crash(Operator))
+			dies := telling(Row("V4").setting(), fault.Crash(Operator))
 			sweep := func(scenario func(*sim.World), runs int) result.Report {
 				return sim.Explore(t, scenario, sim.Runs(runs), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // An install that takes longer than one pass may write is gone on with, not begun again.
@@ -45,7 +46,7 @@ func TestFrozenForLong(t *testing.T) {
 		wants("a")
 		w.Settle()
 		for _, p := range []string{Operator, Second} {
-			w.Inject(sim.Pause(p, 5*time.Minute, sim.OfKind("BundleDeployment"), sim.OnVerb("get")))
+			w.Inject(fault.Pause(p, 5*time.Minute, fault.OfKind("BundleDeployment"), fault.OnVerb("get")))
 		}
 		wants("b")
 		w.Sleep(25 * time.Second)
@@ -81,13 +82,13 @@ func TestWhatAsksToBeKept(t *testing.T) {
 
 // What an attempt has failed of is said, also if it could not be said at once.
 func TestTheCauseIsSaidAfterAll(t *testing.T) {
-	lost := sim.ServerError(sim.In(Operator), sim.OfKind("BundleDeployment"), sim.OnVerb("update"))
+	lost := fault.ServerError(fault.In(Operator), fault.OfKind("BundleDeployment"), fault.OnVerb("update"))
 	sim.Check(t, Fails(actionable)(Row("V4").setting(), lost), sim.Runs(30), sim.For(0), sim.Verify(0))
 }
 
 // A refusal that says more than a status can hold is said as far as it fits.
 func TestALongStoryIsCutShort(t *testing.T) {
-	long := sim.Rejected(cause+strings.Repeat(" and so on", 4000), sim.In(Operator), sim.OfKind("Namespace"), sim.OnVerb("create"))
+	long := fault.Rejected(cause+strings.Repeat(" and so on", 4000), fault.In(Operator), fault.OfKind("Namespace"), fault.OnVerb("create"))
 	sim.Check(t, func(w *sim.World) {
 		s := Begin(w, Row("V4").setting())
 		w.Inject(long)

@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/faults"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Row is a variant as the table has it: "V2-slow" is V2 where namespaces take longer to go than it waits.
@@ -78,7 +79,7 @@ var (
 )
 
 func scene(t func(sentences ...string) Telling, changes ...func(*Setting)) *verdicts.Scene[Row] {
-	return &verdicts.Scene[Row]{Tell: func(r Row, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	return &verdicts.Scene[Row]{Tell: func(r Row, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return in(t(sentences...), changes...)(r, faults...)
 	}}
 }
@@ -193,8 +194,8 @@ func sharing() []verdicts.Column[Row] {
 }
 
 // in puts a telling into the world of a row, changed.
-func in(t Telling, changes ...func(*Setting)) func(Row, ...sim.Fault) func(*sim.World) {
-	return func(r Row, faults ...sim.Fault) func(*sim.World) {
+func in(t Telling, changes ...func(*Setting)) func(Row, ...fault.Fault) func(*sim.World) {
+	return func(r Row, faults ...fault.Fault) func(*sim.World) {
 		s := r.setting()
 		for _, change := range changes {
 			change(&s)
@@ -208,25 +209,27 @@ func ownWrites(s *Setting) { s.ReadYourWrites = true }
 func oldServer(s *Setting) { s.OldServer = true }
 func held(s *Setting)      { s.Held = time.Minute }
 
-func everyFault() []sim.Fault { return faults.OfHelm(Operator, "ConfigMap", "create", "update") }
+func everyFault() []fault.Fault { return faults.OfHelm(Operator, "ConfigMap", "create", "update") }
 
-func overlap() []sim.Fault {
-	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
+func overlap() []fault.Fault {
+	return []fault.Fault{
+		fault.LeaderOverlap(), fault.Pause(Operator, 8*time.Second), fault.Pause(Second, 8*time.Second),
+	}
 }
 
-func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
 // crashInCleanUp kills the operator around one of the deletions of a clean-up.
-func crashInCleanUp() []sim.Fault {
-	return []sim.Fault{sim.Crash(Operator, sim.OnVerb("delete"), sim.OfKind("Namespace"))}
+func crashInCleanUp() []fault.Fault {
+	return []fault.Fault{fault.Crash(Operator, fault.OnVerb("delete"), fault.OfKind("Namespace"))}
 }
 
 // purgeFails keeps release records from being removed.
-func purgeFails() []sim.Fault {
-	return []sim.Fault{sim.ServerError(sim.OfKind("Secret"), sim.OnVerb("delete"))}
+func purgeFails() []fault.Fault {
+	return []fault.Fault{fault.ServerError(fault.OfKind("Secret"), fault.OnVerb("delete"))}
 }
 
 // statusTrails lets events of deployments come late, and a repair fail now and then.
-func statusTrails() []sim.Fault {
-	return []sim.Fault{sim.StaleCache(time.Minute, sim.OfKind("BundleDeployment")), sim.ServerError(sim.OfKind("Namespace"), sim.OnVerb("create"))}
+func statusTrails() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(time.Minute, fault.OfKind("BundleDeployment")), fault.ServerError(fault.OfKind("Namespace"), fault.OnVerb("create"))}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
@@ -95,8 +96,8 @@ func TestWorkersThatWait(t *testing.T) {
 func TestFullCureStartsAgain(t *testing.T) {
 	s := Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second}
 	sim.Check(t, TakesOver(s), sim.Runs(5), sim.For(0), sim.Verify(0))
-	records := []sim.Scope{sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("update")}
-	sim.Check(t, StartsAgain(s, sim.ServerError(records...), sim.LostReply(records...)), sim.Runs(40), sim.For(0), sim.Verify(0))
+	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("update")}
+	sim.Check(t, StartsAgain(s, fault.ServerError(records...), fault.LostReply(records...)), sim.Runs(40), sim.For(0), sim.Verify(0))
 }
 
 // The cure, with clean-up and without, in all slow worlds of the dossier.
@@ -112,8 +113,8 @@ func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 // The full cure under everything that may befall an operator.
 func TestFullCureUnderFaults(t *testing.T) {
 	s := Row("V4").setting()
-	faults := func() []sim.Fault {
-		return []sim.Fault{sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(), sim.LostReply(), sim.Conflict(), sim.ServerError()}
+	faults := func() []fault.Fault {
+		return []fault.Fault{fault.StaleCache(30 * time.Second), fault.Crash(Operator), fault.RacingRequeue(), fault.LostReply(), fault.Conflict(), fault.ServerError()}
 	}
 	sim.Check(t, Interrupted(s, faults()...), sim.Runs(10), sim.For(20*time.Second))
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Telling is a scenario waiting for a setting and for faults.
-type Telling func(s Setting, faults ...sim.Fault) func(*sim.World)
+type Telling func(s Setting, faults ...fault.Fault) func(*sim.World)
 
 // The sentences under which the properties are declared.
 const (
@@ -58,7 +59,7 @@ func (s *Story) asks(sentences ...string) {
 
 // Fails is the story of the thread: a bundle with a namespace, and something that the server refuses.
 func Fails(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
@@ -76,7 +77,7 @@ func Fails(sentences ...string) Telling {
 
 // FailsWatched is Fails in a process that watches the kinds of the bundle already, because it has installed another one.
 func FailsWatched(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			s.Apply(Deployment("other", "app", "others", false))
@@ -92,7 +93,7 @@ func FailsWatched(sentences ...string) Telling {
 
 // FailsVarying is Fails with a refusal that names something else each time, as one does that holds a time or a uid.
 func FailsVarying(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
@@ -113,7 +114,7 @@ func FailsToUpgrade(sentences ...string) Telling { return failsToUpgrade(briefly
 func FailsToUpgradeForLong(sentences ...string) Telling { return failsToUpgrade(longEnough, sentences) }
 
 func failsToUpgrade(watched time.Duration, sentences []string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			s.Apply(Deployment(app, "app", "apps", false))
@@ -128,7 +129,7 @@ func failsToUpgrade(watched time.Duration, sentences []string) Telling {
 }
 
 // Abandoned installs a bundle, wants another one with a second namespace that is refused, and then the first one again.
-func Abandoned(t Setting, faults ...sim.Fault) func(*sim.World) {
+func Abandoned(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
 		s.Apply(Deployment(app, "app", "apps", false))
@@ -156,7 +157,7 @@ const (
 
 // Recovered removes the cause after a while. To a mended deployment the dossier allows a second, besides what has to be waited for.
 func Recovered(by Mend) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
@@ -182,7 +183,7 @@ func Recovered(by Mend) Telling {
 }
 
 // Disowned gives a failing deployment to another provisioner for a while. Whoever has it in hand at that moment may finish.
-func Disowned(t Setting, faults ...sim.Fault) func(*sim.World) {
+func Disowned(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
 		w.Inject(faults...)
@@ -210,7 +211,7 @@ func Disowned(t Setting, faults ...sim.Fault) func(*sim.World) {
 
 // Several installs deployments of the same kinds at once, and then one more.
 func Several(sentences ...string) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			t.Workers = 3
 			s := Begin(w, t)
@@ -252,7 +253,7 @@ const (
 
 // Crowd lets some deployments fail, at once or one after the other, and then a healthy one come. Namespaces take 28 s to go, so that
 // whoever waits for them is seen to wait.
-func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...sim.Fault) *Story {
+func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...fault.Fault) *Story {
 	t.Terminates = max(t.Terminates, 28*time.Second)
 	s := Begin(w, t)
 	w.Inject(faults...)
@@ -270,7 +271,7 @@ func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...sim.F
 // Starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for what each may hold a worker, as
 // many times as it takes all workers to begin with everything.
 func Starved(failing int, each time.Duration) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Crowd(w, t, failing, false, faults...)
 			workers := cmp.Or(t.Workers, bundledeployment.DefaultWorkers(t.Variant))
@@ -283,7 +284,7 @@ func Starved(failing int, each time.Duration) Telling {
 
 // Shared lets two deployments want one namespace, or with the image "kinds" one CustomResourceDefinition.
 func Shared(image string, firstFails bool) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, t)
 			w.Inject(faults...)
@@ -302,7 +303,7 @@ func Shared(image string, firstFails bool) Telling {
 }
 
 // TakesOver has V3 install a bundle and fail to upgrade it. Then the operator starts again, as another variant.
-func TakesOver(t Setting, faults ...sim.Fault) func(*sim.World) {
+func TakesOver(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		after := t.Variant
 		t.Variant = bundledeployment.V3
@@ -316,7 +317,7 @@ func TakesOver(t Setting, faults ...sim.Fault) func(*sim.World) {
 }
 
 // StartsAgain lets the operator install a bundle under faults, and then start again.
-func StartsAgain(t Setting, faults ...sim.Fault) func(*sim.World) {
+func StartsAgain(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
 		w.Inject(faults...)
@@ -327,7 +328,7 @@ func StartsAgain(t Setting, faults ...sim.Fault) func(*sim.World) {
 }
 
 // startsAgain asks of the next life of the operator that it leaves alone what is installed.
-func (s *Story) startsAgain(as bundledeployment.Variant, faults []sim.Fault) {
+func (s *Story) startsAgain(as bundledeployment.Variant, faults []fault.Fault) {
 	s.asks(keepsOld)
 	s.Mark()
 	s.Inject(faults...)
@@ -344,7 +345,7 @@ func interrupt(w *sim.World) {
 
 // Interrupted kills the operator somewhere on its way through install, upgrade and repair of a bundle to which nothing is
 // wrong.
-func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
+func Interrupted(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
 		w.Inject(faults...)
@@ -360,7 +361,7 @@ func Interrupted(t Setting, faults ...sim.Fault) func(*sim.World) {
 
 // TwoLeaders has two replicas of the operator install, upgrade and repair a bundle; the server refuses it at first, if it is refused.
 func TwoLeaders(refused bool) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			t.Replicas = 2
 			s := Begin(w, t)
@@ -382,7 +383,7 @@ func TwoLeaders(refused bool) Telling {
 
 // InterruptedFailing kills the operator somewhere on its way through a bundle that is refused at first, when it is to be
 // installed and when it is to be upgraded: through the attempts, and the uninstalls and rollbacks that undo them.
-func InterruptedFailing(t Setting, faults ...sim.Fault) func(*sim.World) {
+func InterruptedFailing(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
 		w.Inject(faults...)

@@ -15,6 +15,7 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // says holds while the status gives a reason, and every part of a message.
@@ -59,7 +60,7 @@ func TestHooksAreNotLeftOut(t *testing.T) {
 
 // That it waits for the user is said, also if it could not be said at once.
 func TestWhatIsFinalIsSaidAfterAll(t *testing.T) {
-	lost := sim.ServerError(sim.In(Operator), sim.OfKind("ClusterExtension"), sim.OnVerb("update"))
+	lost := fault.ServerError(fault.In(Operator), fault.OfKind("ClusterExtension"), fault.OnVerb("update"))
 	sim.Check(t, func(w *sim.World) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})
 		s.halves(hooked)

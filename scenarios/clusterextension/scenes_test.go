@@ -8,12 +8,13 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func TestFullCureInOtherScenes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell   Telling
-		faults []sim.Fault
+		faults []fault.Fault
 	}{
 		"the history is full":                    {Full(installed, finishFirst, saneRecords, noOrphans, installTruth), crash()},
 		"catalogs change all the time":           {Resynced(everything...), crash()},

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/faults"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 type (
@@ -48,8 +49,8 @@ func replicas(s Setting) Setting {
 }
 
 // in puts a telling into a world.
-func in(s Setting, t Telling) func(variant, ...sim.Fault) func(*sim.World) {
-	return func(v variant, faults ...sim.Fault) func(*sim.World) {
+func in(s Setting, t Telling) func(variant, ...fault.Fault) func(*sim.World) {
+	return func(v variant, faults ...fault.Fault) func(*sim.World) {
 		s := s
 		s.Variant = v
 		return t(s, faults...)
@@ -67,39 +68,42 @@ var (
 )
 
 func scene(s Setting, t func(sentences ...string) Telling) *verdicts.Scene[variant] {
-	return &verdicts.Scene[variant]{Tell: func(v variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	return &verdicts.Scene[variant]{Tell: func(v variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return in(s, t(sentences...))(v, faults...)
 	}}
 }
 
-func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
 // often kills it at nearly every attempt, before or after it has written an object.
-func often() (faults []sim.Fault) {
+func often() (faults []fault.Fault) {
 	for range 12 {
-		faults = append(faults, sim.Crash(Operator, sim.OfKind("ConfigMap")), sim.Crash(Operator, sim.OfKind("Deployment")))
+		faults = append(faults, fault.Crash(Operator, fault.OfKind("ConfigMap")), fault.Crash(Operator, fault.OfKind("Deployment")))
 	}
 	return faults
 }
 
 // unrecorded answers writes of release records with an error, whether or not they have taken effect.
-func unrecorded() []sim.Fault {
-	records := []sim.Scope{sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("update")}
-	return []sim.Fault{sim.ServerError(records...), sim.LostReply(records...)}
+func unrecorded() []fault.Fault {
+	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("update")}
+	return []fault.Fault{fault.ServerError(records...), fault.LostReply(records...)}
 }
 
 // noChunks takes the right to create Secrets away for a while: a record's index may still be overwritten and its chunks deleted,
 // and no chunk can be made.
-func noChunks() []sim.Fault {
-	return []sim.Fault{sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("create"))}
+func noChunks() []fault.Fault {
+	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("create")}
+	return []fault.Fault{fault.Forbidden(time.Minute, records...)}
 }
 
-func everyFault() []sim.Fault {
+func everyFault() []fault.Fault {
 	return faults.OfHelm(Operator, "Deployment", "create", "update", "patch")
 }
 
-func overlap() []sim.Fault {
-	return []sim.Fault{sim.LeaderOverlap(), sim.Pause(Operator, 8*time.Second), sim.Pause(Second, 8*time.Second)}
+func overlap() []fault.Fault {
+	return []fault.Fault{
+		fault.LeaderOverlap(), fault.Pause(Operator, 8*time.Second), fault.Pause(Second, 8*time.Second),
+	}
 }
 
 // Reasons that stand for several cells.

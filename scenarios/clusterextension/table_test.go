@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
@@ -59,7 +60,7 @@ func TestOverride(t *testing.T) {
 // What cannot be read for a while is not taken for broken.
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6}
-	unread := []sim.Fault{sim.ServerError(sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get")), sim.Forbidden(time.Minute, sim.In(Operator), sim.OfKind("Secret"), sim.OnVerb("get"))}
+	unread := []fault.Fault{fault.ServerError(fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get")), fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get"))}
 	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0), sim.Verify(0))
 }
 
@@ -67,8 +68,8 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	s := fromTwo
 	s.Variant = clusterextension.V6
-	sim.Check(t, Upgrades(noOrphans, installed)(s, sim.ServerError(sim.In(Operator), sim.OfKind("ConfigMap"), sim.OnVerb("get")),
-		sim.ServerError(sim.In(Operator), sim.OfKind("ConfigMap"), sim.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
+	sim.Check(t, Upgrades(noOrphans, installed)(s, fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("get")),
+		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
 }
 
 // Namespaces that take their time to go are in nobody's way for ever.
@@ -94,8 +95,9 @@ func TestFullCureTakesOver(t *testing.T) {
 // had been sent already would still arrive, which no fence on this side of the server can prevent: so it is frozen as it reads.
 func TestFrozenForLong(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, Replicas: 2}
-	tell := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, sim.LeaderOverlap(),
-		sim.Pause(Operator, 5*time.Minute, sim.OnVerb("get")), sim.Pause(Second, 5*time.Minute, sim.OnVerb("get")))
+	tell := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, fault.LeaderOverlap(),
+		fault.Pause(Operator, 5*time.Minute, fault.OnVerb("get")),
+		fault.Pause(Second, 5*time.Minute, fault.OnVerb("get")))
 	late := 0
 	sim.Check(t, func(w *sim.World) {
 		tell(w)

@@ -12,10 +12,11 @@ import (
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Telling is a scenario waiting for a setting and for faults.
-type Telling func(s Setting, faults ...sim.Fault) func(*sim.World)
+type Telling func(s Setting, faults ...fault.Fault) func(*sim.World)
 
 // meanwhile is how long an upgrade goes on before the next version appears. It is shorter than the kubelet waits before it
 // starts a process that has crashed: who died in it wakes up to another catalog.
@@ -23,7 +24,7 @@ const meanwhile = 8 * time.Second
 
 // from is a telling: a beginning without faults, and what happens then, under faults and until the world has settled.
 func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(*Story)) Telling {
-	return func(t Setting, faults ...sim.Fault) func(*sim.World) {
+	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := begin(w, t)
 			w.Inject(faults...)

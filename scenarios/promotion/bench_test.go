@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -41,7 +42,7 @@ func benchmark(b *testing.B, scenario func(*sim.World)) {
 }
 
 // settled is the shortest whole promotion: one pipeline, two environments, one revision promoted and settled.
-func settled(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+func settled(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
 		w.Inject(faults...)
@@ -53,7 +54,7 @@ func settled(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 }
 
 // rollout is the plain story: a first revision travels through dev and staging, then a second one.
-func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+func rollout(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
 		w.Inject(faults...)
@@ -73,5 +74,5 @@ func rollout(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 func BenchmarkSettledPromotion(b *testing.B) { benchmark(b, settled(promotion.V3)) }
 
 func BenchmarkFullCureUnderFaults(b *testing.B) {
-	benchmark(b, rollout(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.RacingRequeue()))
+	benchmark(b, rollout(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.RacingRequeue()))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // corner is something that happens between a quiet opening, with dev and staging at v1, and a delivery to everywhere.
@@ -24,7 +25,7 @@ type corner struct {
 }
 
 // tell asks of one corner that each stay of dev at a revision is promoted once.
-func (c corner) tell(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+func (c corner) tell(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return telling(quietly, askOncePerStay, c.turn)(v, faults...)
 }
 

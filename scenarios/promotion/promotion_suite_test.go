@@ -17,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/sim/simginkgo"
 	"github.com/wavetank/wavetank/story"
@@ -79,7 +80,7 @@ var _ = Describe("A promotion", func() {
 		It("happens once in another cluster, whatever strikes", func() {
 			// The operator's own caches of other clusters are none that the harness sees: it would take the world for settled
 			// while such a cache waits to open its watch again. So only the watches of Pipelines end.
-			simginkgo.Check(Faraway(promotion.V8, EveryFault(sim.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
+			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
 		})
 		It("rests on what all targets have proved, in two clusters", func() {
 			simginkgo.Check(uneven.Tell(promotion.V8, []string{inOrder, notStale, complete}, lag()...), briefly(sim.For(3*time.Second))...)
@@ -88,11 +89,11 @@ var _ = Describe("A promotion", func() {
 			simginkgo.Check(ForgeDown(promotion.V8, crash()...), briefly(sim.For(3*time.Second))...)
 		})
 		It("happens once to each of many pipelines while the operator dies and comes back", func() {
-			simginkgo.Check(Fleet(fleet())(promotion.V8, sim.Crash(Operator), sim.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
+			simginkgo.Check(Fleet(fleet())(promotion.V8, fault.Crash(Operator), fault.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
 		})
 		It("happens once and gets everywhere in a crowd", func() {
-			simginkgo.Check(Crowd(promotion.V8, sim.StaleCache(30*time.Second), sim.Crash(Operator), sim.RacingRequeue(),
-				sim.SlowEffect(10*time.Minute), sim.DoubledEffect()), briefly(sim.For(3*time.Second))...)
+			simginkgo.Check(Crowd(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.RacingRequeue(),
+				fault.SlowEffect(10*time.Minute), fault.DoubledEffect()), briefly(sim.For(3*time.Second))...)
 		})
 	})
 })

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Columns is the table, a question in each; see [verdicts.Column].
@@ -129,7 +130,7 @@ func manners() []column {
 }
 
 // longRollout is a long rollout, with a rollback and with revisions that come and go, of which several things are asked.
-var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale}
 	return telling(between("dev", "staging", "prod"), func(s *Story) {
 		for _, sentence := range sentences {
@@ -280,31 +281,31 @@ type (
 
 func variants(names ...promotion.Variant) []promotion.Variant { return names }
 
-func lag() []sim.Fault { return []sim.Fault{sim.StaleCache(30 * time.Second)} }
+func lag() []fault.Fault { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
 
-func lagAndRequeue() []sim.Fault {
-	return []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue()}
+func lagAndRequeue() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue()}
 }
 
-func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
-func lostPatch() []sim.Fault {
-	return []sim.Fault{sim.LostReply(sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch"))}
+func lostPatch() []fault.Fault {
+	return []fault.Fault{fault.LostReply(fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch"))}
 }
 
 // failingPatch answers the operator's writes to the pipeline with all that can go wrong with a patch.
-func failingPatch() []sim.Fault {
-	scopes := []sim.Scope{sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch")}
-	return []sim.Fault{sim.ServerError(scopes...), sim.Rejected("the status cannot be written now", scopes...)}
+func failingPatch() []fault.Fault {
+	scopes := []fault.Scope{fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch")}
+	return []fault.Fault{fault.ServerError(scopes...), fault.Rejected("the status cannot be written now", scopes...)}
 }
 
-func twoLeaders() []sim.Fault {
-	return append(lag(), sim.LeaderOverlap(), sim.Pause(Operator, 30*time.Second))
+func twoLeaders() []fault.Fault {
+	return append(lag(), fault.LeaderOverlap(), fault.Pause(Operator, 30*time.Second))
 }
 
 // slowly lets the outside take its time to answer.
-func slowly(d time.Duration) func() []sim.Fault {
-	return func() []sim.Fault { return append(lag(), sim.SlowEffect(d)) }
+func slowly(d time.Duration) func() []fault.Fault {
+	return func() []fault.Fault { return append(lag(), fault.SlowEffect(d)) }
 }
 
-func failingForge() []sim.Fault { return []sim.Fault{sim.FailedEffect()} }
+func failingForge() []fault.Fault { return []fault.Fault{fault.FailedEffect()} }

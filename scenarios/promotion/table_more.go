@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Reasons that stand for several cells.
@@ -63,7 +64,7 @@ func alike(names ...promotion.Variant) map[promotion.Variant]string {
 }
 
 // uneven is a rollout through environments of two targets each, one of them in another cluster.
-var uneven = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+var uneven = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale, complete: askComplete}
 	return telling(inTwoClusters("dev", "staging", "prod"), func(s *Story) {
 		for _, sentence := range sentences {
@@ -135,14 +136,14 @@ func mishaps() []column {
 // under every fault is in the suite.
 func everyFault() []column {
 	return []column{{
-		Name: "every fault", Tell: Anything, Faults: func() []sim.Fault { return append(EveryFault(), sim.LeaderOverlap()) }, Broken: TakesEffectOnce,
+		Name: "every fault", Tell: Anything, Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) }, Broken: TakesEffectOnce,
 		Unasked: verdicts.OnlyCure(promotion.Variants(), promotion.V8),
 		Dossier: "– – – – – – – – – – ✓",
 	}}
 }
 
 // Anything is any of the longer stories, with all that is asked in it.
-func Anything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+func Anything(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	stories := []Telling{LongRollout, Corners, Mishaps, NotifiedOnce, Overlap}
 	return func(w *sim.World) {
 		stories[sim.Draw(w, "story", rapid.IntRange(0, len(stories)-1))](v, faults...)(w)
@@ -150,25 +151,28 @@ func Anything(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
 }
 
 // unsure are the faults after which nobody but the forge knows what became of an order.
-func unsure() []sim.Fault { return []sim.Fault{sim.Crash(Operator), sim.LostReply(sim.In(Operator))} }
+func unsure() []fault.Fault {
+	return []fault.Fault{fault.Crash(Operator), fault.LostReply(fault.In(Operator))}
+}
 
-func conflicts() []sim.Fault {
-	return []sim.Fault{sim.Conflict(sim.In(Operator), sim.OfKind("Pipeline"), sim.OnVerb("patch"))}
+func conflicts() []fault.Fault {
+	return []fault.Fault{fault.Conflict(fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch"))}
 }
 
 // EveryFault is all that the harness knows to do to an operator and to the outside. Where scopes narrow whose watches end, nobody
 // is cut off.
-func EveryFault(watches ...sim.Scope) []sim.Fault {
-	faults := []sim.Fault{
-		sim.StaleCache(30 * time.Second), sim.Crash(Operator), sim.RacingRequeue(),
-		sim.LostReply(), sim.Conflict(), sim.ServerError(), sim.Unreachable(time.Minute),
-		sim.SlowEffect(10 * time.Minute), sim.FailedEffect(), sim.DoubledEffect(),
-		sim.MissedStates(30*time.Second, watches...), sim.DroppedWatch(watches...), sim.Relist(watches...), sim.Expired(watches...),
-		sim.StaleServer(10 * time.Second), sim.Pause(Operator, 10*time.Second), sim.Restart(Operator),
-		sim.Rejected("this cannot be written now", sim.In(Operator)), sim.Forbidden(time.Minute, sim.In(Operator)),
+func EveryFault(watches ...fault.Scope) []fault.Fault {
+	faults := []fault.Fault{
+		fault.StaleCache(30 * time.Second), fault.Crash(Operator), fault.RacingRequeue(),
+		fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.Unreachable(time.Minute),
+		fault.SlowEffect(10 * time.Minute), fault.FailedEffect(), fault.DoubledEffect(),
+		fault.MissedStates(30*time.Second, watches...), fault.DroppedWatch(watches...), fault.Relist(watches...), fault.Expired(watches...),
+		fault.StaleServer(10 * time.Second), fault.Pause(Operator, 10*time.Second), fault.Restart(Operator),
+		fault.Rejected("this cannot be written now", fault.In(Operator)),
+		fault.Forbidden(time.Minute, fault.In(Operator)),
 	}
 	if len(watches) > 0 {
-		faults = slices.DeleteFunc(faults, func(f sim.Fault) bool { return strings.HasPrefix(f.String(), "Unreachable") })
+		faults = slices.DeleteFunc(faults, func(f fault.Fault) bool { return strings.HasPrefix(f.String(), "Unreachable") })
 	}
 	return faults
 }

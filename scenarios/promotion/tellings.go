@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // The sentences under which the properties are declared.
@@ -36,11 +37,11 @@ const (
 const dwell = 3 * time.Minute
 
 // Telling is what happens to a variant, under faults, with what is asked of it.
-type Telling = func(v promotion.Variant, faults ...sim.Fault) func(*sim.World)
+type Telling = func(v promotion.Variant, faults ...fault.Fault) func(*sim.World)
 
 // telling opens the story, lets faults strike from there on, asks something, and lets something happen.
 func telling(open func(*sim.World, promotion.Variant) *Story, ask, happen func(*Story)) Telling {
-	return func(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := open(w, v)
 			w.Inject(faults...)
@@ -265,13 +266,13 @@ func (s *Story) backAndForth() {
 
 // Crowd is what no deployment should do: three replicas with several workers and no leader, two pipelines over one
 // application, and a pipeline that is deleted and made again under its name.
-func Crowd(v promotion.Variant, faults ...sim.Fault) func(*sim.World) {
+func Crowd(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")
 		w.Inject(faults...)
 		for _, name := range []string{"second", "third"} {
 			s.Replica(name, v, 3)
-			w.Inject(sim.Crash(name))
+			w.Inject(fault.Crash(name))
 		}
 		askTakesEffectOnce(s)
 		askOncePerStay(s)

@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
-	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // EveryFault is what the harness knows to do to the operator's programs in their cluster, but for freezing one: a write that
 // was on its way when the reconciler's node was given up may still arrive then, and no variant has a fence against that.
-func EveryFault() []sim.Fault {
+func EveryFault() []fault.Fault {
 	reconciler := reposync.ReconcilerName(shop)
-	faults := []sim.Fault{sim.StaleCache(30 * time.Second), sim.RacingRequeue(), sim.Conflict(sim.In(Manager)), sim.Conflict(sim.In(reconciler)),
-		sim.SlowNamespace(10 * time.Second), sim.WebhookDown(time.Minute),
-		sim.ServerError(sim.In(Webhook)), sim.Forbidden(time.Minute, sim.In(reconciler)), sim.StaleServer(10 * time.Second)}
+	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Conflict(fault.In(Manager)), fault.Conflict(fault.In(reconciler)),
+		fault.SlowNamespace(10 * time.Second), fault.WebhookDown(time.Minute),
+		fault.ServerError(fault.In(Webhook)), fault.Forbidden(time.Minute, fault.In(reconciler)), fault.StaleServer(10 * time.Second)}
 	for _, process := range []string{Manager, reconciler} {
-		of := sim.In(process)
-		faults = append(faults, sim.Crash(process), sim.Restart(process), sim.LostReply(of), sim.ServerError(of), sim.Unreachable(time.Minute, of),
-			sim.Rejected("this cannot be written now", of), sim.DroppedWatch(of), sim.Relist(of), sim.Expired(of), sim.MissedStates(30*time.Second, of))
+		of := fault.In(process)
+		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(of), fault.ServerError(of), fault.Unreachable(time.Minute, of),
+			fault.Rejected("this cannot be written now", of), fault.DroppedWatch(of), fault.Relist(of), fault.Expired(of), fault.MissedStates(30*time.Second, of))
 	}
 	return faults
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // write is one of those of a RepoSync.
@@ -53,7 +54,10 @@ func contested(s *Story) {
 }
 
 // rivals write the RepoSync just before the operator does.
-func rivals() []sim.Fault {
-	return []sim.Fault{sim.StaleCache(10 * time.Second), sim.Conflict(sim.In(Manager), sim.OfKind("RepoSync")),
-		sim.Conflict(sim.In(reposync.ReconcilerName(shop)), sim.OfKind("RepoSync"))}
+func rivals() []fault.Fault {
+	return []fault.Fault{
+		fault.StaleCache(10 * time.Second),
+		fault.Conflict(fault.In(Manager), fault.OfKind("RepoSync")),
+		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")),
+	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
-	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
@@ -314,12 +314,12 @@ func roots() []column {
 	}
 }
 
-func lateNamespaces() []sim.Fault {
-	return []sim.Fault{sim.StaleCache(30*time.Second, sim.In(Manager), sim.OfKind("Namespace"))}
+func lateNamespaces() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(30*time.Second, fault.In(Manager), fault.OfKind("Namespace"))}
 }
 
-func dyingManager() []sim.Fault { return []sim.Fault{sim.Crash(Manager)} }
+func dyingManager() []fault.Fault { return []fault.Fault{fault.Crash(Manager)} }
 
-func slowly() []sim.Fault { return []sim.Fault{sim.SlowNamespace(2 * time.Second)} }
+func slowly() []fault.Fault { return []fault.Fault{fault.SlowNamespace(2 * time.Second)} }
 
-func lateNews() []sim.Fault { return []sim.Fault{sim.StaleCache(10 * time.Second)} }
+func lateNews() []fault.Fault { return []fault.Fault{fault.StaleCache(10 * time.Second)} }

@@ -5,7 +5,7 @@ package reposync
 import (
 	"time"
 
-	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Reasons why a question is not asked.
@@ -83,6 +83,6 @@ func hands() []column {
 }
 
 // failingManager has the manager's work end anywhere.
-func failingManager() []sim.Fault {
-	return []sim.Fault{sim.Crash(Manager), sim.ServerError(sim.In(Manager)), sim.Conflict(sim.In(Manager)), sim.StaleCache(10 * time.Second)}
+func failingManager() []fault.Fault {
+	return []fault.Fault{fault.Crash(Manager), fault.ServerError(fault.In(Manager)), fault.Conflict(fault.In(Manager)), fault.StaleCache(10 * time.Second)}
 }

@@ -18,13 +18,14 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
-type telling = func(v reposync.Variant, faults ...sim.Fault) func(*sim.World)
+type telling = func(v reposync.Variant, faults ...fault.Fault) func(*sim.World)
 
 // told is a telling: everything is synced, something is asked of the operator, and something happens.
 func told(setting Setting, ask, happen func(*Story)) telling {
-	return func(v reposync.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(v reposync.Variant, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, setting)
 			w.Inject(faults...)
@@ -38,7 +39,7 @@ func told(setting Setting, ask, happen func(*Story)) telling {
 // afterAnother is told after somebody has deleted another namespace with a RepoSync in it.
 func afterAnother(ask, happen func(*Story)) telling {
 	another := types.NamespacedName{Namespace: "first", Name: shop.Name}
-	return func(v reposync.Variant, faults ...sim.Fault) func(*sim.World) {
+	return func(v reposync.Variant, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, Setting{Syncs: []types.NamespacedName{another, shop}})
 			s.DeleteNamespace(another.Namespace)
@@ -60,7 +61,7 @@ var asks = map[string]func(*Story){
 
 // scene is a telling of which several things are asked.
 func scene(setting Setting, happen func(*Story)) *verdicts.Scene[reposync.Variant] {
-	return &verdicts.Scene[reposync.Variant]{Tell: func(v reposync.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	return &verdicts.Scene[reposync.Variant]{Tell: func(v reposync.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return told(setting, func(s *Story) {
 			for _, sentence := range sentences {
 				asks[sentence](s)

@@ -17,10 +17,11 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // holds has the full cure hold what is told, in so many runs.
-func holds(t *testing.T, scene *verdicts.Scene[throttle.Variant], runs int, faults []sim.Fault, sentences ...string) {
+func holds(t *testing.T, scene *verdicts.Scene[throttle.Variant], runs int, faults []fault.Fault, sentences ...string) {
 	t.Helper()
 	r := sim.Explore(t, scene.Tell(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
 	if r.Failure != nil {
@@ -58,7 +59,7 @@ func replaced(s *Story) {
 
 // What a handler has come to for an object is no news of the next one of that name.
 func TestAnOutcomeIsNotForTheNextOfThatName(t *testing.T) {
-	holds(t, tell(quiet, replaced), 300, append(lag(), sim.SlowEffect(time.Minute)), effectOnce, calledOnce, notVanished, noEnd, handled)
+	holds(t, tell(quiet, replaced), 300, append(lag(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce, notVanished, noEnd, handled)
 }
 
 // cleared has somebody take away what the handlers returned, and nothing else of the status.

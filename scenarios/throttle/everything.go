@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
@@ -38,76 +39,77 @@ func askedAlways() []string {
 }
 
 // always tells of everything, and asks all of that.
-func always(v throttle.Variant, faults ...sim.Fault) func(*sim.World) {
+func always(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
 	return tell(lively, everything).Tell(v, askedAlways(), faults...)
 }
 
 // EveryFault is all that the harness knows to do to an operator of this kind in its cluster, and to the ledger outside. It
 // has no work queue and no lease, and what a proxy writes into the ledger twice says nothing of it.
-func EveryFault() []sim.Fault {
-	operator, its := sim.In(Operator), sim.OfKind("KopfExample")
-	return []sim.Fault{
-		sim.StaleCache(30 * time.Second), sim.MissedStates(30*time.Second, operator), sim.DroppedWatch(operator), sim.Relist(operator),
-		sim.Expired(operator), sim.StaleServer(10 * time.Second), sim.Crash(Operator), sim.Restart(Operator), sim.Pause(Operator, time.Second),
-		sim.LostReply(operator), sim.Conflict(), sim.ServerError(operator), sim.Unreachable(time.Minute, operator),
-		sim.Rejected("this cannot be written now", operator, its), sim.Forbidden(time.Minute, operator), sim.WebhookDown(time.Minute),
-		sim.SlowEffect(time.Minute), sim.FailedEffect(),
+func EveryFault() []fault.Fault {
+	operator, its := fault.In(Operator), fault.OfKind("KopfExample")
+	return []fault.Fault{
+		fault.StaleCache(30 * time.Second), fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator), fault.Relist(operator),
+		fault.Expired(operator), fault.StaleServer(10 * time.Second), fault.Crash(Operator), fault.Restart(Operator), fault.Pause(Operator, time.Second),
+		fault.LostReply(operator), fault.Conflict(), fault.ServerError(operator),
+		fault.Unreachable(time.Minute, operator),
+		fault.Rejected("this cannot be written now", operator, its), fault.Forbidden(time.Minute, operator), fault.WebhookDown(time.Minute),
+		fault.SlowEffect(time.Minute), fault.FailedEffect(),
 	}
 }
 
 // nuisances are what may strike an operator wherever the question is not about them: its watch trails and ends, and some of
 // its writes fail or are not heard of again. Where handlers write to the object too, only the former: a handler that fails
 // is called again by its own policy, and that is written down.
-func nuisances() []sim.Fault { return append(late(), failing()...) }
+func nuisances() []fault.Fault { return append(late(), failing()...) }
 
-func late() []sim.Fault { return lateNews(30 * time.Second) }
+func late() []fault.Fault { return lateNews(30 * time.Second) }
 
 // troubles are nuisances of which only one object's writes fail.
-func troubles(name string) func() []sim.Fault {
-	return func() []sim.Fault { return append(late(), failing(sim.Named("default/"+name))...) }
+func troubles(name string) func() []fault.Fault {
+	return func() []fault.Fault { return append(late(), failing(fault.Named("default/"+name))...) }
 }
 
-func failingFor(name string) func() []sim.Fault {
-	return func() []sim.Fault { return failing(sim.Named("default/" + name)) }
+func failingFor(name string) func() []fault.Fault {
+	return func() []fault.Fault { return failing(fault.Named("default/" + name)) }
 }
 
 // lateNews are what may become of a watch.
-func lateNews(lag time.Duration) []sim.Fault {
-	return append(relists(), sim.StaleCache(lag, sim.In(Operator)))
+func lateNews(lag time.Duration) []fault.Fault {
+	return append(relists(), fault.StaleCache(lag, fault.In(Operator)))
 }
 
 // relists have the operator list anew.
-func relists() []sim.Fault {
-	operator := sim.In(Operator)
-	return []sim.Fault{sim.DroppedWatch(operator), sim.Relist(operator), sim.Expired(operator)}
+func relists() []fault.Fault {
+	operator := fault.In(Operator)
+	return []fault.Fault{fault.DroppedWatch(operator), fault.Relist(operator), fault.Expired(operator)}
 }
 
 // failing are writes to objects that fail once, or are not heard of again.
-func failing(scopes ...sim.Scope) []sim.Fault {
-	scopes = append(scopes, sim.In(Operator), sim.OfKind("KopfExample"), sim.OnVerb("patch"))
-	return []sim.Fault{sim.ServerError(scopes...), sim.LostReply(scopes...)}
+func failing(scopes ...fault.Scope) []fault.Fault {
+	scopes = append(scopes, fault.In(Operator), fault.OfKind("KopfExample"), fault.OnVerb("patch"))
+	return []fault.Fault{fault.ServerError(scopes...), fault.LostReply(scopes...)}
 }
 
-func crash() []sim.Fault { return []sim.Fault{sim.Crash(Operator)} }
+func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 
-func conflict() []sim.Fault { return []sim.Fault{sim.Conflict()} }
+func conflict() []fault.Fault { return []fault.Fault{fault.Conflict()} }
 
-func lag() []sim.Fault { return []sim.Fault{sim.StaleCache(30 * time.Second)} }
+func lag() []fault.Fault { return []fault.Fault{fault.StaleCache(30 * time.Second)} }
 
-func soonHeard() []sim.Fault { return lateNews(2 * time.Second) }
+func soonHeard() []fault.Fault { return lateNews(2 * time.Second) }
 
-func atOnce() []sim.Fault { return lateNews(leg) }
+func atOnce() []fault.Fault { return lateNews(leg) }
 
-func lateAndLost() []sim.Fault { return append(late(), failing()[1]) }
+func lateAndLost() []fault.Fault { return append(late(), failing()[1]) }
 
-func lostReply() []sim.Fault { return []sim.Fault{sim.LostReply(sim.In(Operator))} }
+func lostReply() []fault.Fault { return []fault.Fault{fault.LostReply(fault.In(Operator))} }
 
 // failingWrites are for where a watch has nothing to say, because nothing can be written.
-func failingWrites() []sim.Fault { return failing() }
+func failingWrites() []fault.Fault { return failing() }
 
-func failingPatch() []sim.Fault { return failing()[:1] }
+func failingPatch() []fault.Fault { return failing()[:1] }
 
-func failingWatch() []sim.Fault {
-	operator, its := sim.In(Operator), sim.OfKind("KopfExample")
-	return append(relists(), sim.ServerError(operator, sim.OnVerb("list")), sim.Forbidden(time.Minute, operator, its), sim.Unreachable(time.Minute, operator))
+func failingWatch() []fault.Fault {
+	operator, its := fault.In(Operator), fault.OfKind("KopfExample")
+	return append(relists(), fault.ServerError(operator, fault.OnVerb("list")), fault.Forbidden(time.Minute, operator, its), fault.Unreachable(time.Minute, operator))
 }

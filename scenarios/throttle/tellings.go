@@ -13,6 +13,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // The sentences under which the properties are declared.
@@ -48,7 +49,7 @@ const dwell = 5 * time.Minute
 
 // tell is a telling: the operator starts, something is asked of it, and something happens.
 func tell(scene Scene, happen func(*Story)) *verdicts.Scene[throttle.Variant] {
-	return &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+	return &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, scene)
 			if scene.Early {
@@ -221,7 +222,7 @@ func relapse(s *Story) {
 }
 
 // listening begins under faults, so that the operator may fail to hear of anything.
-var listening = &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...sim.Fault) func(*sim.World) {
+var listening = &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, legal)
 		w.Inject(faults...)

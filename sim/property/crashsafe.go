@@ -21,9 +21,9 @@ import (
 //
 // What differs between any two runs is not compared, wherever it is written: UIDs and generated
 // names. Nor are resource versions, generations, managed fields, times, and the annotation that
-// sim.Conflict leaves. Nor is what a cluster allocates, as the table in docs/properties.md says. A
-// field of the table is compared if it says that nothing was allocated, as clusterIP: None does. A
-// value that is copied is one that still exists: an address that no pod has any longer differs.
+// fault.Conflict leaves. Nor is what a cluster allocates, as the table in docs/properties.md says.
+// A field of the table is compared if it says that nothing was allocated, as clusterIP: None does.
+// A value that is copied is one that still exists: an address that no pod has any longer differs.
 //
 // Where the property "settles" is switched off, a world that has not settled is compared with none.
 // The scenario itself must not depend on choices: this property cannot distinguish random input of
@@ -154,7 +154,7 @@ func (s *states) reader(copies map[string]bool) *reader {
 }
 
 // ephemeral are fields that differ between any two runs, wherever they are, and the annotation that
-// sim.Conflict writes.
+// fault.Conflict writes.
 var ephemeral = []string{"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
 	"wavetank.example/touched"}
 

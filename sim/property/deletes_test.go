@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -99,7 +100,7 @@ func TestDeletesOfWhatWasRead(t *testing.T) {
 					}
 					return result{}, client.IgnoreNotFound(o.Delete(c, s))
 				}, nil)
-				w.Inject(sim.LostReply(), sim.StaleCache(5*time.Second))
+				w.Inject(fault.LostReply(), fault.StaleCache(5*time.Second))
 				if name != "by making it" {
 					w.Apply(&corev1.Secret{ObjectMeta: named("key")})
 				}

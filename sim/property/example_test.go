@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -117,6 +118,6 @@ func ExampleNoLostUpdate() {
 }
 
 func ExampleCrashSafe() {
-	w.Inject(sim.Crash("operator"))
+	w.Inject(fault.Crash("operator"))
 	w.Eventually("a crash leaves no trace", property.CrashSafe(w.Undisturbed()))
 }

@@ -81,7 +81,7 @@ func mutates(e *history.Event) bool {
 // NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from when its queue could have
 // handed it out. For Always. Keys wait when all workers are busy with others, so a bound of a few seconds finds
 // reconcilers that block. What its own last reconcile takes does not count as waiting, nor does the time in which a process
-// does not lead, or stands still under sim.Pause.
+// does not lead, or stands still under fault.Pause.
 func NoStarvation(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {

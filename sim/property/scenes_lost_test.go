@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -40,7 +41,7 @@ func retriesStale(w *sim.World, flawed bool) {
 			return err
 		})
 	}, nil)
-	w.Inject(sim.Conflict())
+	w.Inject(fault.Conflict())
 	w.Apply(work("a", "wanted", "x"))
 	w.Settle()
 }

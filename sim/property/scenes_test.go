@@ -25,6 +25,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 )
 
@@ -518,7 +519,7 @@ func crashes(w *sim.World, flawed bool) {
 		}
 		return result{}, o.set(c, cm, "recorded", "yes")
 	}, nil)
-	w.Inject(sim.Crash("operator"))
+	w.Inject(fault.Crash("operator"))
 	w.Apply(work("a"))
 	w.Settle()
 }
@@ -534,7 +535,7 @@ func overwrites(w *sim.World, flawed bool) {
 		}
 		return result{}, o.set(c, cm, "done", cm.Data["wanted"])
 	}, nil)
-	w.Inject(sim.StaleCache(10 * time.Second))
+	w.Inject(fault.StaleCache(10 * time.Second))
 	w.Apply(work("a", "wanted", "x"))
 	for i := range 4 {
 		edit(w, "wanted", strconv.Itoa(i))

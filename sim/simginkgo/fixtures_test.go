@@ -22,6 +22,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 	"github.com/wavetank/wavetank/sim/simginkgo"
 )
@@ -69,7 +70,7 @@ func world(picky bool, then func(*sim.World)) func(*sim.World) {
 		w.Start("marker", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(&marker{mgr.GetClient(), picky})
 		})
-		w.Inject(sim.StaleCache(5e9))
+		w.Inject(fault.StaleCache(5e9))
 		w.Apply(object("good"))
 		then(w)
 		w.Settle()
@@ -104,7 +105,7 @@ var _ = Describe("A marker", func() {
 		simginkgo.Check(world(false, nothing), sim.Runs(5))
 	})
 	It("declares a fault that never strikes", func() {
-		simginkgo.Check(world(false, func(w *sim.World) { w.Inject(sim.LostReply(sim.OfKind("Pig"))) }), sim.Runs(20), sim.For(0))
+		simginkgo.Check(world(false, func(w *sim.World) { w.Inject(fault.LostReply(fault.OfKind("Pig"))) }), sim.Runs(20), sim.For(0))
 	})
 	It("doesn't hold (on purpose)", func() {
 		simginkgo.Check(world(false, neverMarked), stories) // line: doesn't hold (on purpose)

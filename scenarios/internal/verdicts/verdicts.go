@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Column is one question asked of all variants of a story. V names the variants.
@@ -20,8 +21,8 @@ type Column[V ~string] struct {
 	// Name of the column, unique in its table. It is part of the names of tests.
 	Name string
 	// Tell is the scenario, under Faults (nil for none). Every run asks for fresh faults.
-	Tell   func(v V, faults ...sim.Fault) func(*sim.World)
-	Faults func() []sim.Fault
+	Tell   func(v V, faults ...fault.Fault) func(*sim.World)
+	Faults func() []fault.Fault
 	// Scene takes the place of Tell in columns that differ in nothing but what they ask: a variant is then asked in one
 	// run all that it answers, and the cells that hold share their runs.
 	Scene *Scene[V]
@@ -53,14 +54,14 @@ func OnlyCure[V ~string](all []V, cure V) map[V]string {
 
 // Scene is what happens, waiting for the sentences that are asked of it. Its columns have the same Faults.
 type Scene[V ~string] struct {
-	Tell func(v V, sentences []string, faults ...sim.Fault) func(*sim.World)
+	Tell func(v V, sentences []string, faults ...fault.Fault) func(*sim.World)
 }
 
 // Scenario is the column's question to one variant.
 func (c Column[V]) Scenario(v V) func(*sim.World) { return c.scenario(v, c.Broken) }
 
 func (c Column[V]) scenario(v V, sentences ...string) func(*sim.World) {
-	var faults []sim.Fault
+	var faults []fault.Fault
 	if c.Faults != nil {
 		faults = c.Faults()
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
 type toy string
 
 // tell is a scenario that only the good survive.
-func tell(v toy, _ ...sim.Fault) func(*sim.World) {
+func tell(v toy, _ ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Always("it is good", func(*history.History) error {
 			if v == "bad" {
@@ -138,7 +139,7 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 // Columns of one scene share the runs of a variant that answers them; where it falls, it is asked that question alone.
 func TestAVariantIsAskedInOneRunAllThatItAnswers(t *testing.T) {
 	var asked []string
-	scene := &Scene[toy]{Tell: func(v toy, sentences []string, _ ...sim.Fault) func(*sim.World) {
+	scene := &Scene[toy]{Tell: func(v toy, sentences []string, _ ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			asked = append(asked, string(v)+": "+strings.Join(sentences, ", "))
 			w.Sleep(time.Second)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 type greeter struct {
@@ -44,7 +45,7 @@ func scenario(careful bool) func(*sim.World) {
 		w.Start("greeter", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(&greeter{mgr.GetClient(), careful})
 		})
-		w.Inject(sim.StaleCache(time.Minute), sim.RacingRequeue())
+		w.Inject(fault.StaleCache(time.Minute), fault.RacingRequeue())
 		w.Always("a greeting stays as it is", func(h *history.History) error {
 			said := map[string]string{}
 			for _, e := range h.Events {

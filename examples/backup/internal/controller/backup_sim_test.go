@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 
 	v1 "example.com/backup/api/v1"
@@ -39,7 +40,7 @@ func oneClaim(generated bool) func(*sim.World) {
 		w.Start("backup", func(mgr ctrl.Manager) error {
 			return (&BackupReconciler{Client: mgr.GetClient(), Generated: generated}).SetupWithManager(mgr)
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
-		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("backup"), sim.LostReply())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("backup"), fault.LostReply())
 		w.Always("a backup has one claim at most", func(h *history.History) error {
 			if n := len(h.Objects("", "PersistentVolumeClaim")); n > 1 {
 				return fmt.Errorf("there are %d claims", n)

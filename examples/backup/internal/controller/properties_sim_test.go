@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/property"
 
 	v1 "example.com/backup/api/v1"
@@ -64,7 +65,7 @@ func twoBackups(declare func(*sim.World)) func(*sim.World) {
 		w.Start("backup", func(mgr ctrl.Manager) error {
 			return (&BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
-		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("backup"), sim.LostReply(), sim.Conflict(), sim.ServerError())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("backup"), fault.LostReply(), fault.Conflict(), fault.ServerError())
 		for _, name := range []string{"a", "b"} {
 			w.Apply(&v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 		}

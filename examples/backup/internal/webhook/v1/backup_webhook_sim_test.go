@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 
 	v1 "example.com/backup/api/v1"
 )
@@ -26,7 +27,7 @@ func TestABackupKeepsItsBucket(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Install("../../../config/crd/bases", "../../../config/webhook")
 		w.Start("backup", SetupBackupWebhookWithManager, sim.Options(ctrl.Options{Scheme: scheme})) // and the controllers' setup functions
-		w.Inject(sim.Crash("backup"), sim.WebhookDown(time.Minute))
+		w.Inject(fault.Crash("backup"), fault.WebhookDown(time.Minute))
 		w.Always("a backup keeps its bucket", func(h *history.History) error {
 			var b v1.Backup
 			if o, ok := h.Object("example.com", "Backup", "default", "a"); ok && (o.Into(&b) != nil || b.Spec.Bucket != "here") {

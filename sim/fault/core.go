@@ -1,0 +1,174 @@
+package fault
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// core is what all faults have in common. It is most of an [inject.Fault].
+type core struct {
+	name    string // with its arguments; the labels of its choices begin with it
+	process string // whose fault it is, for a fault of one process
+	scope   scope
+	takes   []string      // the scopes that it takes; nil for all
+	longest time.Duration // how long it may last
+	env     inject.Env    // of the run
+
+	// eagerness is chosen once in each run: 0 is off, 1 rare and 2 often. So every run has its own
+	// mixture of faults, and shrinking drops a whole fault by one choice.
+	eagerness int
+	count     inject.Count
+	unseen    int // injections whose effect has not been observed
+}
+
+// String implements [Fault] and [inject.Fault].
+func (c *core) String() string {
+	if c.process != "" {
+		return c.name
+	}
+	return c.name + c.scope.String()
+}
+
+// Check implements [inject.Fault].
+func (c *core) Check() error {
+	if c.longest < 0 {
+		return errors.New("has a negative duration")
+	}
+	if p := cmp.Or(c.process, c.scope.process); p != "" && !c.env.Started(p) {
+		return fmt.Errorf("names process %q, which has not been started", p)
+	}
+	if c.takes == nil {
+		return nil
+	}
+	for _, s := range slices.Backward(c.scope.given()) {
+		if !slices.Contains(c.takes, s) {
+			return fmt.Errorf("cannot be narrowed by fault.%s; it takes fault.%s", s, strings.Join(c.takes, ", fault."))
+		}
+	}
+	return nil
+}
+
+// Arm implements [inject.Fault].
+func (c *core) Arm(eagerness int) { c.eagerness = eagerness }
+
+// Armed implements [inject.Fault].
+func (c *core) Armed() bool { return c.eagerness > 0 }
+
+// Count implements [inject.Fault].
+func (c *core) Count() inject.Count { return c.count }
+
+// covers says whether an object that a process deals with is in the scope of the fault.
+func (c *core) covers(process, kind, verb string, ref history.Ref) bool {
+	return (c.process == "" || c.process == process) && c.scope.covers(process, kind, verb, ref)
+}
+
+// reaches says the same of a request.
+func (c *core) reaches(call *wire.Call) bool {
+	ref := call.Ref()
+	if c.scope.name != "" {
+		ref = call.Object()
+	}
+	return c.covers(call.Port.Process, call.Kind, call.Verb(), ref)
+}
+
+// injected asks whether the fault is injected at a point, and how (0 is not at all). rare and often
+// are the odds, one in so many, of the two degrees of eagerness.
+func (c *core) injected(where string, n, rare, often int) int {
+	if c.env.Ended() {
+		return 0
+	}
+	c.count.Opportunities++
+	if c.eagerness == 0 {
+		return 0
+	}
+	odds := rare
+	if c.eagerness == 2 {
+		odds = often
+	}
+	v := c.env.Rarely(c.name+" "+where, n, odds)
+	if v > 0 {
+		c.count.Injected++
+		c.unseen++
+	}
+	return v
+}
+
+// injectedAt asks the same at a request.
+func (c *core) injectedAt(call *wire.Call, when string, n, rare, often int) int {
+	if call.Idle() || call.Verb() == "watch" || !c.reaches(call) {
+		return 0
+	}
+	where := call.Port.Process + " " + call.String()
+	if when != "" {
+		where = when + " " + where
+	}
+	return c.injected(where, n, rare, often)
+}
+
+// note records that the fault was injected at a request.
+func (c *core) note(call *wire.Call, what string) {
+	c.env.Note(history.Event{
+		Kind: history.Fault, Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,
+		Note: c.name + ": " + what + " " + call.Told(),
+	})
+}
+
+// observed counts that one injection has had its effect.
+func (c *core) observed() {
+	if c.unseen > 0 {
+		c.unseen--
+		c.count.Observed++
+	}
+}
+
+// latestObserved counts that something met a fault that lasts. It counts for the latest injection:
+// the others are over.
+func (c *core) latestObserved() {
+	c.unseen = min(c.unseen, 1)
+	c.observed()
+}
+
+// Shares of the longest time that a fault may last. A choice of 0 injects nothing.
+var (
+	lags    = []int64{0, 1024, 256, 64, 16, 4, 2, 1}
+	lengths = []int64{0, 256, 64, 16, 4, 2, 1}
+)
+
+// share is a part of the longest time that the fault may last.
+func (c *core) share(shares []int64, v int) time.Duration {
+	return c.longest / time.Duration(shares[v])
+}
+
+// lasting is the core of a fault that lasts for a while.
+type lasting struct {
+	core
+	until map[string]time.Duration // by what it befalls
+}
+
+func newLasting(c core) lasting { return lasting{c, map[string]time.Duration{}} }
+
+// remaining is how much longer the fault lasts; 0 if it does not.
+func (l *lasting) remaining(of string) time.Duration {
+	if l.env.Ended() {
+		return 0
+	}
+	return max(0, l.until[of]-l.env.Now())
+}
+
+// begin lets the fault last for a share of the longest time.
+func (l *lasting) begin(of string, v int) time.Duration {
+	d := l.share(lengths, v)
+	l.until[of] = l.env.Now() + d
+	return d
+}
+
+// End implements [inject.Ender].
+func (l *lasting) End() { clear(l.until) }

@@ -1,0 +1,249 @@
+package fault
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// fakeWorld is an environment without a world: every choice gets the same answer, and nothing
+// happens by itself.
+type fakeWorld struct {
+	now    time.Duration
+	ended  bool
+	answer int // to every choice
+	window time.Duration
+
+	labels []string // of the choices
+	odds   []int
+	record history.History
+	parked []*sched.Action
+	writes []apiserver.Request
+}
+
+func (w *fakeWorld) Now() time.Duration { return w.now }
+func (w *fakeWorld) Ended() bool        { return w.ended }
+
+func (w *fakeWorld) Rarely(label string, _, odds int) int {
+	w.labels, w.odds = append(w.labels, label), append(w.odds, odds)
+	return w.answer
+}
+
+func (w *fakeWorld) Note(e history.Event)      { w.record.Add(e) }
+func (w *fakeWorld) History() *history.History { return &w.record }
+func (w *fakeWorld) Server() *apiserver.Server { return nil }
+
+func (w *fakeWorld) Write(_ string, r apiserver.Request) *apiserver.Response {
+	w.writes = append(w.writes, r)
+	return &apiserver.Response{}
+}
+
+func (w *fakeWorld) Park(a *sched.Action)              { w.parked = append(w.parked, a) }
+func (w *fakeWorld) Drop(*sched.Action) bool           { return true }
+func (w *fakeWorld) Disturb()                          {}
+func (w *fakeWorld) Controllers() []process.Controller { return nil }
+func (w *fakeWorld) Started(process string) bool       { return process == "op" }
+func (w *fakeWorld) Window() time.Duration             { return w.window }
+
+// write is a request of process op to patch the status of a ConfigMap.
+func write() *wire.Call {
+	u := &url.URL{Path: "/api/v1/namespaces/default/configmaps/a/status", RawQuery: "fieldManager=op"}
+	return &wire.Call{
+		Port: &wire.Port{Process: "op", Life: 2}, Kind: "ConfigMap", Request: apiserver.Request{Method: "PATCH", URL: u},
+		Info: apiserver.Info{
+			Verb: "patch", Resource: "configmaps", Namespace: "default", Name: "a", Subresource: "status",
+		},
+	}
+}
+
+func TestCheckSaysWhyAFaultCannotBeDeclared(t *testing.T) {
+	const nobody = `names process "other", which has not been started`
+	for _, c := range []struct {
+		fault Fault
+		want  string
+	}{
+		{StaleCache(time.Second, In("op"), OfKind("Pod")), ""},
+		{StaleCache(-time.Second), "has a negative duration"},
+		{Pause("op", -time.Second), "has a negative duration"},
+		{Crash("other"), nobody},
+		{LostReply(In("other")), nobody},
+		{StaleServer(time.Hour), "trails further than the run remembers, which is 1m0s (sim.Window)"},
+		{StaleCache(0, OnVerb("get")),
+			"cannot be narrowed by fault.OnVerb; it takes fault.In, fault.OfKind, fault.Named"},
+		{Crash("op", In("other")),
+			"cannot be narrowed by fault.In; it takes fault.OfKind, fault.OnVerb, fault.Named, fault.AtOnce"},
+		{Restart("op", AtOnce()),
+			"cannot be narrowed by fault.AtOnce; it takes fault.OfKind, fault.OnVerb, fault.Named"},
+	} {
+		got := ""
+		if err := c.fault.Begin(&fakeWorld{window: time.Minute}).Check(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: the check says %q; expected %q", c.fault, got, c.want)
+		}
+	}
+}
+
+// odd is a fault that this test adds: a fault needs nothing but this package.
+type odd struct{ core }
+
+func (f *odd) Arrive(c *wire.Call) wire.Ruling {
+	if f.injectedAt(c, "before", 3, 20, 5) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, "oddly,")
+	return wire.Ruling{Again: true, Seen: f.observed}
+}
+
+func oddly(scopes ...Scope) Fault {
+	return declare("Oddly", scopes, func(c core) inject.Fault { return &odd{c} })
+}
+
+func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
+	w := &fakeWorld{answer: 2}
+	f := oddly(OnVerb("patch")).Begin(w)
+	f.Arm(1)
+	var set inject.Set
+	set.Add(f)
+	ruling := set.Arrive(write())
+	if !ruling.Again || ruling.Seen == nil {
+		t.Fatalf("the set rules %+v; expected what the fault rules", ruling)
+	}
+	ruling.Seen()
+	want := inject.Count{Fault: "Oddly on patch", Opportunities: 1, Injected: 1, Observed: 1}
+	if got := set.Counts(); len(got) != 1 || got[0] != want {
+		t.Errorf("the counts are %+v; expected %+v", got, want)
+	}
+	if label := "Oddly before op patch ConfigMap default/a/status"; len(w.labels) != 1 || w.labels[0] != label {
+		t.Errorf("the choices are %q; expected %q alone", w.labels, label)
+	}
+	e := w.record.Events[0]
+	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Life != 2 || e.Note != note {
+		t.Errorf("recorded is %+v; expected the fault %q", e, note)
+	}
+}
+
+func TestEachRunBeginsAfresh(t *testing.T) {
+	declared := oddly()
+	for range 2 {
+		f := declared.Begin(&fakeWorld{answer: 1})
+		if f.Armed() || f.Count().Opportunities > 0 {
+			t.Fatal("the fault goes on from the run before")
+		}
+		f.Arm(2)
+		f.(inject.Arriver).Arrive(write())
+		if !f.Armed() || f.Count().Injected != 1 {
+			t.Errorf("the counts are %+v; expected one injection", f.Count())
+		}
+	}
+}
+
+// Without eagerness, after the end of faults, and outside its scope, a fault asks for no choice.
+// What it could have done when it is off is an opportunity.
+func TestWhenChoicesAreAsked(t *testing.T) {
+	for name, c := range map[string]struct {
+		eagerness     int
+		ended         bool
+		scope         Scope
+		opportunities int
+		odds          []int
+	}{
+		"off":              {0, false, In("op"), 1, nil},
+		"rare":             {1, false, In("op"), 1, []int{20}},
+		"often":            {2, false, In("op"), 1, []int{5}},
+		"ended":            {2, true, In("op"), 0, nil},
+		"another verb":     {2, false, OnVerb("create"), 0, nil},
+		"another kind":     {2, false, OfKind("Secret"), 0, nil},
+		"another object":   {2, false, Named("default/b"), 0, nil},
+		"the named object": {2, false, Named("default/a"), 1, []int{5}},
+	} {
+		w := &fakeWorld{ended: c.ended}
+		f := oddly(c.scope).Begin(w)
+		f.Arm(c.eagerness)
+		f.(inject.Arriver).Arrive(write())
+		if got := f.Count().Opportunities; got != c.opportunities {
+			t.Errorf("%s: there were %d opportunities; expected %d", name, got, c.opportunities)
+		}
+		if len(w.odds) != len(c.odds) || len(c.odds) > 0 && w.odds[0] != c.odds[0] {
+			t.Errorf("%s: choices were asked with odds %v; expected %v", name, w.odds, c.odds)
+		}
+	}
+}
+
+// The labels of choices are in stories: they may not change.
+func TestFaultsAreWrittenAsTheyWereDeclared(t *testing.T) {
+	for want, f := range map[string]Fault{
+		"StaleCache(30s) in op of Pod":           StaleCache(30*time.Second, OfKind("Pod"), In("op")),
+		"LostReply on create named default/a":    LostReply(Named("default/a"), OnVerb("create")),
+		"Crash(op)":                              Crash("op", OfKind("Pod"), AtOnce()),
+		"Pause(op, 2m0s)":                        Pause("op", 2*time.Minute),
+		"WebhookDown(5m0s) named policy.example": WebhookDown(5*time.Minute, Named("policy.example")),
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("the fault is written %q; expected %q", got, want)
+		}
+		if got := f.Begin(&fakeWorld{}).String(); got != want {
+			t.Errorf("in a run the fault is written %q; expected %q", got, want)
+		}
+	}
+	if got, want := Crash("op", OfKind("Pod"), AtOnce()).Begin(&fakeWorld{}).Count().Fault, "Crash(op) of Pod at once"; got != want {
+		t.Errorf("the count is that of %q; expected %q", got, want)
+	}
+}
+
+func TestAFaultThatLastsCountsOnce(t *testing.T) {
+	w := &fakeWorld{answer: 6} // the whole time
+	f := Unreachable(time.Minute).Begin(w)
+	f.Arm(1)
+	arrive := f.(inject.Arriver).Arrive
+	for range 3 {
+		ruling := arrive(write())
+		if ruling.Lose == nil {
+			t.Fatal("the request reached the server")
+		}
+		if ruling.Seen != nil {
+			ruling.Seen()
+		}
+	}
+	if got := f.Count(); got.Injected != 1 || got.Observed != 1 {
+		t.Errorf("the counts are %+v; expected one injection, observed once", got)
+	}
+	lag := f.(inject.Lagger).Lag(&wire.Stream{Port: write().Port}, apiserver.Frame{})
+	if lag != time.Minute {
+		t.Errorf("watch events are %v late; expected a minute", lag)
+	}
+	w.now, w.answer = time.Minute, 0
+	if ruling := arrive(write()); ruling.Lose != nil {
+		t.Error("the fault lasts longer than its time")
+	}
+	f.(inject.Ender).End()
+	w.now = 0
+	if ruling := arrive(write()); ruling.Lose != nil {
+		t.Error("the fault goes on after its end")
+	}
+}
+
+func TestConflictPatchesTheObjectItself(t *testing.T) {
+	w := &fakeWorld{answer: 1}
+	f := Conflict().Begin(w)
+	f.Arm(1)
+	f.(inject.Arriver).Arrive(write())
+	if len(w.writes) != 1 {
+		t.Fatalf("another writer sent %d requests; expected one", len(w.writes))
+	}
+	if u := w.writes[0].URL.String(); u != "/api/v1/namespaces/default/configmaps/a" {
+		t.Errorf("another writer patches %s; expected the object without subresource and query", u)
+	}
+	body := `{"metadata":{"annotations":{"wavetank.example/touched":"1 times"}}}`
+	if got := string(w.writes[0].Body); got != body {
+		t.Errorf("another writer sends %s; expected %s", got, body)
+	}
+}

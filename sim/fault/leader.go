@@ -1,0 +1,80 @@
+package fault
+
+import (
+	"encoding/json"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// LeaderOverlap lets another replica lead while the old leader still works. The old leader's lease
+// is taken away, as by somebody who deletes it, a backup that is restored, or a candidate whose
+// clock is ahead. The old leader hears nothing of its lease until it gives up at its RenewDeadline.
+// This fault needs several processes with one leader election.
+func LeaderOverlap(scopes ...Scope) Fault {
+	return declare("LeaderOverlap", scopes, func(c core) inject.Fault { return &leaderOverlap{c, map[string]bool{}} })
+}
+
+type leaderOverlap struct {
+	core
+	deposed map[string]bool // incarnations that hear nothing of their lease
+}
+
+// End implements [inject.Ender].
+func (f *leaderOverlap) End() { clear(f.deposed) }
+
+// Arrive implements [inject.Arriver].
+func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
+	if !c.Idle() || c.Host != "" || c.Cluster != "" {
+		return wire.Ruling{}
+	}
+	lost := wire.Ruling{Lose: &timeoutError{}}
+	if f.deposed[c.Port.Name()] {
+		return lost
+	}
+	if !f.reaches(c) || !f.renews(c) || f.injected(c.Port.Process+" "+c.String(), 2, 12, 4) == 0 {
+		return wire.Ruling{}
+	}
+	f.deposed[c.Port.Name()] = true
+	f.note(c, "somebody takes the lease away before")
+	patchAsAnother(f.env, c, []byte(`{"spec":{"holderIdentity":"","leaseDurationSeconds":1}}`))
+	return lost
+}
+
+// renews says whether the call renews a lease that its sender holds.
+func (f *leaderOverlap) renews(c *wire.Call) bool {
+	if c.Verb() != "update" || c.Kind != "Lease" {
+		return false
+	}
+	var sent, stored coordinationv1.Lease
+	o, ok := f.env.History().Object(c.Info.Group, c.Kind, c.Info.Namespace, c.Info.Name)
+	if !ok || json.Unmarshal(c.Request.Body, &sent) != nil || o.Into(&stored) != nil {
+		return false
+	}
+	a, b := sent.Spec.HolderIdentity, stored.Spec.HolderIdentity
+	return a != nil && b != nil && *a != "" && *a == *b
+}
+
+// Dequeued implements [inject.Dequeuer]: a deposed leader reconciles after its successor has begun
+// to work.
+func (f *leaderOverlap) Dequeued(l *process.Life, _ string, _ reconcile.Request) {
+	if !f.deposed[l.Name()] {
+		return
+	}
+	events := f.env.History().Events
+	for i := len(events) - 1; i >= 0; i-- {
+		switch e := &events[i]; {
+		case e.Kind == history.Fault && strings.HasPrefix(e.Note, f.name+": ") && e.Process == l.Process.Name:
+			return
+		case e.Kind == history.Handout && e.Process != l.Process.Name:
+			f.latestObserved()
+			return
+		}
+	}
+}

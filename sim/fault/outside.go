@@ -1,0 +1,70 @@
+package fault
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// SlowEffect makes calls to the outside take up to d longer. The effect happens, and the reply
+// comes late.
+func SlowEffect(d time.Duration, scopes ...Scope) Fault {
+	name := fmt.Sprintf("SlowEffect(%v)", d)
+	return declare(name, scopes, func(c core) inject.Fault { return &slowEffect{c} }).upTo(d)
+}
+
+type slowEffect struct{ core }
+
+// ReplyDelay implements [inject.ReplyDelayer].
+func (f *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
+	if c.Host == "" {
+		return 0
+	}
+	v := f.injectedAt(c, "", len(lags), 6, 2)
+	if v == 0 {
+		return 0
+	}
+	f.observed()
+	return f.share(lags, v)
+}
+
+// FailedEffect makes the outside answer 500 to a write without performing it.
+func FailedEffect(scopes ...Scope) Fault {
+	return declare("FailedEffect", scopes, func(c core) inject.Fault { return &failedEffect{c} })
+}
+
+type failedEffect struct{ core }
+
+// Arrive implements [inject.Arriver].
+func (f *failedEffect) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !c.Writes() || f.injectedAt(c, "", 2, 12, 3) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, "500 for")
+	answer := &apiserver.Response{
+		Code: http.StatusInternalServerError, Header: http.Header{"Content-Type": {"text/plain"}},
+		Body: []byte("wavetank: the outside world failed\n"),
+	}
+	return wire.Ruling{Seen: f.observed, Answer: answer}
+}
+
+// DoubledEffect makes a write to the outside arrive twice, as a proxy that retries does.
+func DoubledEffect(scopes ...Scope) Fault {
+	return declare("DoubledEffect", scopes, func(c core) inject.Fault { return &doubledEffect{c} })
+}
+
+type doubledEffect struct{ core }
+
+// Arrive implements [inject.Arriver].
+func (f *doubledEffect) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host == "" || !c.Writes() || f.injectedAt(c, "", 2, 12, 3) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, "twice,")
+	f.observed()
+	return wire.Ruling{Again: true}
+}

@@ -1,0 +1,163 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The
+// kubelet starts it again after its back-off of 10 s to 5 min, as one that has failed before. With
+// [AtOnce] the first restart comes at once.
+func Crash(process string, scopes ...Scope) Fault {
+	return declare("Crash("+process+")", scopes, func(c core) inject.Fault { return &crash{core: c} }).
+		of(process).taking("OfKind", "OnVerb", "Named", "AtOnce")
+}
+
+type crash struct {
+	core
+	reconciled int // the latest incarnation that began to reconcile with empty memory
+}
+
+// Arrive implements [inject.Arriver].
+func (f *crash) Arrive(c *wire.Call) wire.Ruling { return f.kill(c, "before") }
+
+// Landed implements [inject.Lander].
+func (f *crash) Landed(c *wire.Call) wire.Ruling { return f.kill(c, "after") }
+
+func (f *crash) kill(c *wire.Call, when string) wire.Ruling {
+	if !c.Writes() || f.injectedAt(c, when, 2, 24, 6) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, when)
+	if l, ok := c.Port.Owner.(*process.Life); ok && f.scope.atOnce {
+		l.Process.Fresh()
+	}
+	return wire.Ruling{Kill: true}
+}
+
+// Dequeued implements [inject.Dequeuer]: the next incarnation reconciles.
+func (f *crash) Dequeued(l *process.Life, _ string, _ reconcile.Request) {
+	if f.process == l.Process.Name && l.N > max(1, f.reconciled) {
+		f.reconciled = l.N
+		f.latestObserved()
+	}
+}
+
+// Restart asks the process to end, as SIGTERM does, around any of its writes. The process may
+// finish what it is doing, and release a lease. It starts again at once when it has ended. One that
+// ends with an error waits for the kubelet's back-off, and one that has not ended after 30 s is
+// killed.
+func Restart(process string, scopes ...Scope) Fault {
+	return declare("Restart("+process+")", scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
+}
+
+type restart struct {
+	core
+	asked int // the latest incarnation that was asked to end
+}
+
+// Arrive implements [inject.Arriver].
+func (f *restart) Arrive(c *wire.Call) wire.Ruling { return f.stop(c, "before") }
+
+// Landed implements [inject.Lander].
+func (f *restart) Landed(c *wire.Call) wire.Ruling { return f.stop(c, "after") }
+
+func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
+	l, ok := c.Port.Owner.(*process.Life)
+	if !ok || !c.Writes() || f.asked >= l.N || f.injectedAt(c, when, 2, 24, 6) == 0 {
+		return wire.Ruling{}
+	}
+	f.asked = l.N
+	f.note(c, "SIGTERM "+when)
+	f.env.Park(&sched.Action{
+		Order: "stop " + l.Name(),
+		What:  func() string { return "SIGTERM to " + l.Name() },
+		Do:    func() { f.observed(); l.Stop() },
+	})
+	return wire.Ruling{}
+}
+
+// Pause freezes the process for up to d around any of its requests, as when a virtual machine
+// stalls or a container is out of CPU time. No reply and no watch event reaches the process, and
+// nothing that it does reaches anybody. Then it goes on where it was. A write that it was about to
+// send arrives now, whoever has become leader meanwhile.
+//
+// Its timers do go off while it is frozen, but what follows from them is held until it goes on.
+func Pause(process string, d time.Duration, scopes ...Scope) Fault {
+	name := fmt.Sprintf("Pause(%s, %v)", process, d)
+	return declare(name, scopes, func(c core) inject.Fault { return &pause{core: c} }).of(process).upTo(d)
+}
+
+type pause struct {
+	core
+	life   *process.Life // that is frozen; nil for none
+	orders string        // what the orders of its actions begin with
+	until  time.Duration
+	wake   *sched.Action
+}
+
+// Arrive implements [inject.Arriver].
+func (f *pause) Arrive(c *wire.Call) wire.Ruling { return wire.Ruling{Hold: f.freeze(c, "before")} }
+
+// Landed implements [inject.Lander].
+func (f *pause) Landed(c *wire.Call) wire.Ruling {
+	f.freeze(c, "after")
+	return wire.Ruling{}
+}
+
+func (f *pause) freeze(c *wire.Call, when string) bool {
+	l, ok := c.Port.Owner.(*process.Life)
+	if !ok || f.life != nil || l.Ending() {
+		return false
+	}
+	v := f.injectedAt(c, when, len(lengths), 48, 12)
+	if v == 0 {
+		return false
+	}
+	d := f.share(lengths, v)
+	f.note(c, fmt.Sprintf("for %v, %s", d, when))
+	f.life, f.orders, f.until = l, l.Name()+" ", f.env.Now()+d
+	l.Port.Freeze()
+	f.wake = &sched.Action{
+		Order: "wake " + l.Name(),
+		What:  func() string { return "the end of " + l.Name() + "'s pause" },
+		Delay: func() time.Duration { return d },
+		Do:    f.End,
+	}
+	f.env.Park(f.wake)
+	return true
+}
+
+// End implements [inject.Ender]: the process goes on.
+func (f *pause) End() {
+	if f.life == nil {
+		return
+	}
+	if !f.life.Port.Dead() {
+		f.observed()
+		f.env.Note(history.Event{
+			Kind: history.Fault, Process: f.life.Process.Name, Life: f.life.N, Note: f.name + ": goes on",
+		})
+	}
+	f.life.Port.Thaw()
+	f.env.Drop(f.wake)
+	f.life = nil
+	f.env.Disturb()
+}
+
+// Held implements [inject.Holder].
+func (f *pause) Held(a *sched.Action) time.Duration {
+	if f.life == nil || !strings.HasPrefix(a.Order, f.orders) {
+		return 0
+	}
+	return f.until
+}

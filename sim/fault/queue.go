@@ -1,0 +1,59 @@
+package fault
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// RacingRequeue lets keys be reconciled once more than their events ask for: at once, while the key
+// is still being reconciled, or up to a minute later. A resync, a duplicate event or a leftover
+// timer does the same.
+func RacingRequeue(scopes ...Scope) Fault {
+	return declare("RacingRequeue", scopes, func(c core) inject.Fault { return &racingRequeue{c} }).
+		taking("In", "Named")
+}
+
+type racingRequeue struct{ core }
+
+// requeueDelays are how much later the key comes once more. The first stands for not at all.
+var requeueDelays = []time.Duration{
+	0, 0, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute,
+}
+
+// Dequeued implements [inject.Dequeuer].
+func (f *racingRequeue) Dequeued(l *process.Life, controller string, item reconcile.Request) {
+	if !f.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
+		return
+	}
+	where := l.Process.Name + " " + controller + " " + item.String()
+	v := f.injected(where, len(requeueDelays), 10, 3)
+	if v == 0 {
+		return
+	}
+	f.env.Park(&sched.Action{
+		Order: "requeue " + where,
+		What:  func() string { return "racing requeue of " + where },
+		Delay: func() time.Duration { return requeueDelays[v] },
+		Do:    func() { f.requeue(l, controller, item) },
+	})
+}
+
+// requeue puts the key into the queue of the controller, unless that incarnation is over.
+func (f *racingRequeue) requeue(l *process.Life, controller string, item reconcile.Request) {
+	for _, c := range f.env.Controllers() {
+		if c.Life == l && c.Name == controller {
+			f.observed()
+			f.env.Note(history.Event{
+				Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: f.name + ": of " + item.String(),
+			})
+			c.Inject(item, "racing requeue")
+			return
+		}
+	}
+}

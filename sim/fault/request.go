@@ -1,0 +1,192 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// LostReply makes a write end in a time-out for its caller. The write may have taken effect or not,
+// and the caller cannot tell. Requests to the API server and to the outside are affected alike.
+func LostReply(scopes ...Scope) Fault {
+	return declare("LostReply", scopes, func(c core) inject.Fault { return &lostReply{c} })
+}
+
+type lostReply struct{ core }
+
+// Arrive implements [inject.Arriver].
+func (f *lostReply) Arrive(c *wire.Call) wire.Ruling { return f.lose(c, "not applied") }
+
+// Landed implements [inject.Lander].
+func (f *lostReply) Landed(c *wire.Call) wire.Ruling { return f.lose(c, "applied") }
+
+func (f *lostReply) lose(c *wire.Call, how string) wire.Ruling {
+	if !c.Writes() || f.injectedAt(c, how, 2, 24, 6) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, how+",")
+	return wire.Ruling{Lose: &timeoutError{}, Seen: f.observed}
+}
+
+// timeoutError is the net.Error of a reply that never came.
+type timeoutError struct{}
+
+func (*timeoutError) Error() string   { return "i/o timeout (wavetank lost the reply)" }
+func (*timeoutError) Timeout() bool   { return true }
+func (*timeoutError) Temporary() bool { return true }
+
+// Conflict lets another writer touch an object just before a write to it arrives. An annotation
+// changes, and with it the resource version. A write with an optimistic lock is answered with 409;
+// one without overwrites.
+func Conflict(scopes ...Scope) Fault {
+	return declare("Conflict", scopes, func(c core) inject.Fault { return &conflict{core: c} })
+}
+
+type conflict struct {
+	core
+	touched int
+}
+
+// Arrive implements [inject.Arriver].
+func (f *conflict) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" || c.Cluster != "" || !c.Writes() || c.Info.Name == "" || c.Verb() == "delete" ||
+		f.injectedAt(c, "", 2, 16, 4) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, "another writer comes before")
+	f.touched++
+	body := fmt.Sprintf(`{"metadata":{"annotations":{"wavetank.example/touched":"%d times"}}}`, f.touched)
+	patchAsAnother(f.env, c, []byte(body))
+	f.observed()
+	return wire.Ruling{}
+}
+
+// otherWriter is the process name under which faults write.
+const otherWriter = "another writer"
+
+// patchAsAnother lets another writer patch the object that a call is about to write.
+func patchAsAnother(env inject.Env, c *wire.Call, patch []byte) {
+	u := *c.Request.URL
+	u.RawQuery = ""
+	if c.Info.Subresource != "" {
+		u.Path = strings.TrimSuffix(u.Path, "/"+c.Info.Subresource)
+	}
+	env.Write(otherWriter, apiserver.Request{
+		Method: http.MethodPatch, URL: &u, Body: patch, User: otherWriter, Groups: []string{"system:masters"},
+		Header: http.Header{"Content-Type": {"application/merge-patch+json"}},
+	})
+}
+
+// ServerError answers requests with 429 (and Retry-After), 500, 503 or 504 instead of performing
+// them, or performs them and answers 500.
+func ServerError(scopes ...Scope) Fault {
+	return declare("ServerError", scopes, func(c core) inject.Fault { return &serverError{c} })
+}
+
+type serverError struct{ core }
+
+// serverErrors are the answers to choose from. The first stands for none.
+var serverErrors = []metav1.Status{
+	{},
+	{
+		Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError,
+		Message: "Internal error occurred: wavetank says so",
+	},
+	{
+		Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable,
+		Message: "the server is currently unable to handle the request",
+	},
+	{
+		Code: http.StatusTooManyRequests, Reason: metav1.StatusReasonTooManyRequests,
+		Message: "too many requests, please try again later",
+		Details: &metav1.StatusDetails{RetryAfterSeconds: 1},
+	},
+	{
+		Code: http.StatusGatewayTimeout, Reason: metav1.StatusReasonTimeout,
+		Message: "Timeout: request did not complete within the allotted timeout",
+	},
+}
+
+// Arrive implements [inject.Arriver].
+func (f *serverError) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" {
+		return wire.Ruling{}
+	}
+	v := f.injectedAt(c, "not applied", len(serverErrors), 24, 6)
+	if v == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, fmt.Sprintf("%d for", serverErrors[v].Code))
+	return wire.Ruling{Answer: statusAnswer(serverErrors[v]), Seen: f.observed}
+}
+
+// Landed implements [inject.Lander].
+func (f *serverError) Landed(c *wire.Call) wire.Ruling {
+	if c.Host != "" || !c.Writes() || f.injectedAt(c, "applied", 2, 32, 8) == 0 {
+		return wire.Ruling{}
+	}
+	f.note(c, "500 after applying")
+	return wire.Ruling{Answer: statusAnswer(serverErrors[1]), Seen: f.observed}
+}
+
+func statusAnswer(s metav1.Status) *apiserver.Response {
+	s.Kind, s.APIVersion, s.Status = "Status", "v1", metav1.StatusFailure
+	body, _ := json.Marshal(s)
+	r := &apiserver.Response{Code: int(s.Code), Body: body, Header: http.Header{"Content-Type": {"application/json"}}}
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		r.Header.Set("Retry-After", fmt.Sprint(s.Details.RetryAfterSeconds))
+	}
+	return r
+}
+
+// Unreachable cuts a process off from the API server for windows of up to d. Its requests are
+// refused at the socket, and its watches hear nothing until the window ends.
+func Unreachable(d time.Duration, scopes ...Scope) Fault {
+	name := fmt.Sprintf("Unreachable(%v)", d)
+	return declare(name, scopes, func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d).taking("In")
+}
+
+type unreachable struct{ lasting } // by process
+
+// refused is what the caller sees when nobody answers at a socket.
+func refused() error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} }
+
+// Arrive implements [inject.Arriver].
+func (f *unreachable) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" || !f.covers(c.Port.Process, "", "", c.Ref()) {
+		return wire.Ruling{}
+	}
+	var seen func() // of the request at which it is injected
+	if f.remaining(c.Port.Process) == 0 {
+		v := f.injectedAt(c, "", len(lengths), 40, 12)
+		if v == 0 {
+			return wire.Ruling{}
+		}
+		seen = f.observed
+		f.note(c, fmt.Sprintf("for %v, beginning with", f.begin(c.Port.Process, v)))
+	}
+	return wire.Ruling{Seen: seen, Lose: refused()}
+}
+
+// Lag implements [inject.Lagger].
+func (f *unreachable) Lag(s *wire.Stream, _ apiserver.Frame) time.Duration {
+	return f.remaining(s.Port.Process)
+}
+
+// Fate implements [inject.FateDecider]: the window may have begun when the event was on its way.
+func (f *unreachable) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
+	if f.remaining(s.Port.Process) > 0 {
+		return wire.Waits
+	}
+	return wire.Arrives
+}

@@ -1,0 +1,189 @@
+package fault
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// StaleServer adds an API server whose watch caches trail the storage by up to d, and moves
+// processes there. So does a load balancer with a new connection. An incarnation that has been
+// moved stays. Declared twice it makes three servers.
+//
+// An API server has a watch cache for each kind. All kinds may be behind, or one, or some, without
+// a scope that says so. Where an answer may be old, a kind is also shown as it was just before its
+// latest object was created, changed, marked as being deleted, or gone. So an object can be met
+// again that was deleted and made anew, however short that was. [StaleCache] cannot do that: it
+// makes a cache late, but a cache never goes back while its process lives.
+//
+// What one sees there is what kube-apiserver promises (KEP 2340, KEP 3157):
+//
+//   - resourceVersion=0, and a watch without a version, are answered with the state that the cache
+//     has. After a restart time may go back.
+//   - A list without a version, and the informers' watch-list, are consistent: they wait until the
+//     cache has caught up. After 3 s the list is read from the storage, and the watch-list is
+//     refused with 504 and tried again.
+//   - A version is a lower bound in the same way. Writes, and gets without a version, go to the
+//     storage.
+//   - An open watch trails.
+//
+// So an informer of client-go 0.35 and later does not go back in time; it starts late. It does go
+// back in a process with sim.ListThenWatch. It also does where its watch-list fails for another
+// reason, because it falls back to a list at resourceVersion=0.
+func StaleServer(d time.Duration, scopes ...Scope) Fault {
+	return declare(fmt.Sprintf("StaleServer(%v)", d), scopes, func(c core) inject.Fault {
+		return &staleServer{c, map[string]int64{}, map[string]time.Duration{}, map[string]time.Duration{}}
+	}).upTo(d)
+}
+
+type staleServer struct {
+	core
+	// reached is the newest revision that the server's cache of a kind has shown: it does not go
+	// back.
+	reached map[string]int64
+	// moved says, by incarnation, how far the server trails for those that were moved to it.
+	moved map[string]time.Duration
+	// alone says the same, by incarnation and kind, where only the cache of this kind trails.
+	alone map[string]time.Duration
+}
+
+// Check implements [inject.Fault].
+func (f *staleServer) Check() error {
+	if w := f.env.Window(); w > 0 && f.longest > w {
+		return fmt.Errorf("trails further than the run remembers, which is %v (sim.Window)", w)
+	}
+	return f.core.Check()
+}
+
+// End implements [inject.Ender].
+func (f *staleServer) End() {
+	clear(f.moved)
+	clear(f.alone)
+}
+
+// Arrive implements [inject.Arriver].
+func (f *staleServer) Arrive(c *wire.Call) wire.Ruling {
+	if c.Host != "" || c.Cluster != "" || c.Idle() || c.Trails > 0 || f.env.Ended() || !f.reaches(c) {
+		return wire.Ruling{}
+	}
+	needs, cached := f.env.Server().FromCache(&c.Request)
+	if !cached {
+		return wire.Ruling{}
+	}
+	note := ""
+	if needs == 0 && c.Verb() != "watch" {
+		note = f.goBack(c)
+	}
+	if note == "" {
+		f.move(c)
+	}
+	if c.Trails = f.trails(c); c.Trails == 0 {
+		return wire.Ruling{}
+	}
+	return f.serve(c, needs, note)
+}
+
+// move may move the incarnation to the server, for all kinds or for this one.
+func (f *staleServer) move(c *wire.Call) {
+	where := c.Port.Process + " " + c.String()
+	v := f.injected(where, len(lags), 6, 2)
+	if v == 0 {
+		return
+	}
+	d := f.share(lags, v)
+	if f.env.Rarely(f.name+" alone "+where, 2, 2) > 0 {
+		f.alone[cacheOf(c)] = d
+	} else {
+		f.moved[c.Port.Name()] = d
+		delete(f.alone, cacheOf(c))
+	}
+}
+
+// goBack may show the incarnation this kind as it was before one of the [turns] of its history.
+// Chance would hardly hit the moment between two writes of an operator with a length of time.
+func (f *staleServer) goBack(c *wire.Call) (note string) {
+	turns := f.turns(c)
+	if len(turns) == 0 {
+		return ""
+	}
+	v := f.injected("past "+c.Port.Process+" "+c.String(), 1+len(turns), 6, 2)
+	if v == 0 {
+		return ""
+	}
+	f.alone[cacheOf(c)] = f.longest
+	f.reached[kindOf(c)] = turns[v-1].before
+	return fmt.Sprintf("a server that has not seen yet that %s %s", turns[v-1].ref, turns[v-1].what)
+}
+
+// trails is how far behind the cache is that answers.
+func (f *staleServer) trails(c *wire.Call) time.Duration {
+	if d := f.alone[cacheOf(c)]; d > 0 {
+		return d
+	}
+	return f.moved[c.Port.Name()]
+}
+
+// kindOf names a cache of the server: it has one for each kind.
+func kindOf(c *wire.Call) string { return c.Info.Group + "/" + c.Kind }
+
+// cacheOf names the cache of a kind as an incarnation sees it.
+func cacheOf(c *wire.Call) string { return c.Port.Name() + " " + kindOf(c) }
+
+// serve lets the server that trails answer. A note says how the server was chosen, if it was by
+// what it has not seen.
+func (f *staleServer) serve(c *wire.Call, needs int64, note string) wire.Ruling {
+	current, kind := f.env.Server().Revision(), kindOf(c)
+	reached := max(f.reached[kind], revisionAt(f.env, f.env.Now()-c.Trails))
+	f.reached[kind] = reached
+	if note == "" {
+		note = fmt.Sprintf("a server that is %v behind", c.Trails)
+	}
+	f.note(c, fmt.Sprintf("%s (revision %d of %d) answers", note, reached, current))
+	ruling := wire.Ruling{Seen: f.latestObserved}
+	if needs > reached && needs <= current {
+		c.Wait = committedAt(f.env, needs) + c.Trails - f.env.Now()
+		if c.Wait > apiserver.CacheWait {
+			c.Wait = apiserver.CacheWait
+			if c.Verb() == "list" && c.Request.URL.Query().Get("resourceVersion") == "" {
+				return ruling // read from the storage
+			}
+			ruling.Answer = f.env.Server().TooLargeRevision(&c.Request, needs, reached)
+			return ruling
+		}
+		f.reached[kind] = needs
+	}
+	c.Request.AsOf = f.reached[kind]
+	return ruling
+}
+
+// Lag implements [inject.Lagger]: an open watch trails.
+func (f *staleServer) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
+	if s.Call.Trails == 0 || f.env.Ended() {
+		return 0
+	}
+	return max(0, committedAt(f.env, frame.Revision)+s.Call.Trails-f.env.Now())
+}
+
+// revisionAt is the revision that the storage had at a time.
+func revisionAt(env inject.Env, at time.Duration) int64 {
+	events := env.History().Events
+	if len(events) == 0 {
+		return env.Server().Revision()
+	}
+	i := sort.Search(len(events), func(i int) bool { return events[i].At > at })
+	return events[max(i-1, 0)].Server
+}
+
+// committedAt is the time at which the storage reached a revision.
+func committedAt(env inject.Env, revision int64) time.Duration {
+	events := env.History().Events
+	i := sort.Search(len(events), func(i int) bool { return events[i].Server >= revision })
+	if i == len(events) {
+		return env.Now()
+	}
+	return events[i].At
+}

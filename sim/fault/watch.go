@@ -1,0 +1,213 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// StaleCache makes watch events trail the server by up to d, for each process and kind on its own.
+// So kinds may arrive in another order than they were written. Without it a watch event arrives
+// before the reply to the write that caused it.
+func StaleCache(d time.Duration, scopes ...Scope) Fault {
+	return declare(fmt.Sprintf("StaleCache(%v)", d), scopes, func(c core) inject.Fault { return &staleCache{c} }).
+		upTo(d).taking("In", "OfKind", "Named")
+}
+
+type staleCache struct{ core }
+
+// Lag implements [inject.Lagger].
+func (f *staleCache) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
+	ref := history.Ref{Kind: s.Kind, Namespace: frame.Namespace, Name: frame.Name}
+	if !f.covers(s.Port.Process, s.Kind, "", ref) {
+		return 0
+	}
+	v := f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), len(lags), 8, 2)
+	if v == 0 {
+		return 0
+	}
+	// The event may have waited already for the one before it.
+	return max(0, f.changedAt(s, frame)+f.share(lags, v)-f.env.Now())
+}
+
+// changedAt is when the change of a watch event was committed.
+func (f *staleCache) changedAt(s *wire.Stream, frame apiserver.Frame) history.Time {
+	if s.Call.Cluster == "" {
+		return committedAt(f.env, frame.Revision)
+	}
+	for _, e := range slices.Backward(f.env.History().Events) {
+		for _, c := range e.Changes {
+			if c.Ref.Cluster == s.Call.Cluster && c.Revision == frame.Revision {
+				return e.At
+			}
+		}
+	}
+	return f.env.Now()
+}
+
+// Dequeued implements [inject.Dequeuer]: a reconcile begins that the cache has told what is no
+// longer so.
+func (f *staleCache) Dequeued(*process.Life, string, reconcile.Request) {
+	events := f.env.History().Events
+	if len(events[len(events)-1].Seen) > 0 {
+		f.latestObserved()
+	}
+}
+
+// ender ends a watch when an event is about to arrive on it.
+type ender struct {
+	core
+	ended map[string]bool // watches that were ended and have not been opened again, by incarnation and path
+}
+
+func newEnder(c core) ender { return ender{c, map[string]bool{}} }
+
+func watchKey(c *wire.Call) string { return c.Port.Name() + " " + c.Cluster + c.Request.URL.Path }
+
+// injectedOn asks whether the fault is injected when a watch event is about to arrive, and how.
+func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
+	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: frame.Namespace, Name: frame.Name}
+	if !f.covers(s.Port.Process, s.Kind, "", ref) {
+		return 0
+	}
+	return f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), n, 24, 6)
+}
+
+// end records the end of a watch.
+func (f *ender) end(s *wire.Stream, how string) {
+	f.ended[watchKey(s.Call)] = true
+	f.env.Note(history.Event{
+		Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Life,
+		Note: f.name + ": the " + s.Kind + " watch " + how,
+	})
+}
+
+// Arrive implements [inject.Arriver]: a watch is opened again.
+func (f *ender) Arrive(c *wire.Call) wire.Ruling {
+	if key := watchKey(c); c.Verb() == "watch" && f.ended[key] {
+		delete(f.ended, key)
+		f.observed()
+	}
+	return wire.Ruling{}
+}
+
+// DroppedWatch ends watches without a word, as a broken connection or a server that restarts does.
+// The informer opens the watch again from the last revision that it has seen, and misses nothing.
+// Until then it hears nothing.
+func DroppedWatch(scopes ...Scope) Fault {
+	return declare("DroppedWatch", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
+}
+
+type droppedWatch struct{ ender }
+
+// Fate implements [inject.FateDecider].
+func (f *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if f.injectedOn(s, frame, 2) == 0 {
+		return wire.Arrives
+	}
+	f.end(s, "breaks off")
+	return wire.Drops
+}
+
+// Relist ends watches with 410 Gone: after a back-off of 0.8 s and more the informer lists anew.
+// What changed meanwhile arrives as the last state only. An object that was deleted and made again
+// arrives as an update.
+func Relist(scopes ...Scope) Fault {
+	return declare("Relist", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
+}
+
+type relist struct{ ender }
+
+// Fate implements [inject.FateDecider].
+func (f *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if f.injectedOn(s, frame, 2) == 0 {
+		return wire.Arrives
+	}
+	f.end(s, "ends with 410 Gone")
+	return wire.Expires
+}
+
+// Expired ends watches without a word, and answers 410 Gone when the informer opens them again, as
+// a server does whose history has been compacted. The informer then lists anew, as after a
+// [Relist].
+func Expired(scopes ...Scope) Fault {
+	return declare("Expired", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
+}
+
+type expired struct{ ender }
+
+// Fate implements [inject.FateDecider].
+func (f *expired) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
+	if f.injectedOn(s, frame, 2) == 0 {
+		return wire.Arrives
+	}
+	f.end(s, "breaks off and cannot be resumed")
+	return wire.Drops
+}
+
+// Arrive hides that of ender: the effect is observed when the 410 has been answered.
+func (f *expired) Arrive(*wire.Call) wire.Ruling { return wire.Ruling{} }
+
+// Landed implements [inject.Lander].
+func (f *expired) Landed(c *wire.Call) wire.Ruling {
+	key := watchKey(c)
+	if c.Verb() != "watch" || !f.ended[key] || c.Response.Watch == nil {
+		return wire.Ruling{}
+	}
+	delete(f.ended, key)
+	if f.env.Ended() || c.Request.URL.Query().Get("sendInitialEvents") != "" {
+		return wire.Ruling{Seen: f.observed} // it lists anew already: the watch had lasted less than a second
+	}
+	c.Response.Watch.Expire()
+	f.note(c, "410 Gone for")
+	return wire.Ruling{Seen: f.observed}
+}
+
+// MissedStates lets several versions of an object arrive as one. A watch hears nothing for up to d
+// and ends with 410 Gone, and the informer lists anew. A controller that acts on a transition never
+// sees it.
+func MissedStates(d time.Duration, scopes ...Scope) Fault {
+	return declare(fmt.Sprintf("MissedStates(%v)", d), scopes, func(c core) inject.Fault {
+		return &missedStates{newEnder(c), map[*wire.Stream]bool{}}
+	}).upTo(d)
+}
+
+type missedStates struct {
+	ender
+	silent map[*wire.Stream]bool // watches that hear nothing until they end
+}
+
+// Lag implements [inject.Lagger].
+func (f *missedStates) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
+	v := f.injectedOn(s, frame, len(lengths))
+	if v == 0 {
+		return 0
+	}
+	f.silent[s] = true
+	return f.share(lengths, v)
+}
+
+// Fate implements [inject.FateDecider].
+func (f *missedStates) Fate(s *wire.Stream, _ apiserver.Frame) wire.Fate {
+	if !f.silent[s] {
+		return wire.Arrives
+	}
+	delete(f.silent, s)
+	how := "ends with 410 Gone"
+	if n := s.Behind(); n > 1 {
+		how += fmt.Sprintf(", %d changes behind", n)
+	}
+	f.end(s, how)
+	return wire.Expires
+}
+
+// End implements [inject.Ender].
+func (f *missedStates) End() { clear(f.silent) }

@@ -1,0 +1,75 @@
+package inject
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// Fault is a declared fault in one run. It also implements the hooks below that it needs.
+type Fault interface {
+	// String is the fault as the scenario declared it.
+	String() string
+	// Check says why the world cannot have this fault, as the rest of a sentence that begins with
+	// the fault.
+	Check() error
+	// Arm sets how often the fault is injected in this run: 0 is never, 1 rarely and 2 often.
+	Arm(eagerness int)
+	// Armed says whether the fault may be injected in this run.
+	Armed() bool
+	// Count is what has become of the fault so far.
+	Count() Count
+}
+
+// Count is what became of a fault in one run.
+type Count struct {
+	Fault                             string
+	Opportunities, Injected, Observed int
+}
+
+// The hooks: the points of a run at which faults are asked.
+type (
+	// Arriver is asked when a request is about to take effect.
+	Arriver interface {
+		Arrive(c *wire.Call) wire.Ruling
+	}
+	// Lander is asked when a request has taken effect and its reply is about to leave.
+	Lander interface {
+		Landed(c *wire.Call) wire.Ruling
+	}
+	// ReplyDelayer says how much longer a reply takes.
+	ReplyDelayer interface {
+		ReplyDelay(c *wire.Call) time.Duration
+	}
+	// Lagger says how much later a watch event may reach its stream.
+	Lagger interface {
+		Lag(s *wire.Stream, f apiserver.Frame) time.Duration
+	}
+	// FateDecider is asked when a watch event is about to reach its stream.
+	FateDecider interface {
+		Fate(s *wire.Stream, f apiserver.Frame) wire.Fate
+	}
+	// WebhookCaller is asked when a call of the API server arrives at a webhook.
+	WebhookCaller interface {
+		Webhook(c *wire.Call) wire.Ruling
+	}
+	// StepDelayer says how much longer a built-in controller takes for a step.
+	StepDelayer interface {
+		StepDelay(actor, key string) time.Duration
+	}
+	// Holder says until when an action may not happen; 0 for one that is free.
+	Holder interface {
+		Held(a *sched.Action) time.Duration
+	}
+	// Dequeuer is told of every reconcile that begins, when its event has been recorded.
+	Dequeuer interface {
+		Dequeued(l *process.Life, controller string, item reconcile.Request)
+	}
+	// Ender is told when faults end.
+	Ender interface{ End() }
+)

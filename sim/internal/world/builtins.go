@@ -1,0 +1,178 @@
+package world
+
+import (
+	"time"
+
+	"github.com/wavetank/wavetank/models/actor"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Builtin adds controllers that belong to the cluster itself.
+func (w *World) Builtin(actors ...actor.Actor) {
+	w.panicIfOver()
+	for _, a := range actors {
+		b := &builtin{world: w, actor: a, steps: map[string]*sched.Action{}, fired: map[string]int{}}
+		w.builtins.add(b)
+		if s, ok := a.(actor.Server); ok {
+			s.Serve(w.wire.Server())
+		}
+		a.Begin(b)
+	}
+}
+
+// builtins are the built-in controllers of a world.
+type builtins struct{ all []*builtin }
+
+// add puts a controller in the place of the one of the same name, or at the end.
+func (l *builtins) add(b *builtin) {
+	for i, old := range l.all {
+		if old.actor.Name() == b.actor.Name() {
+			for _, step := range old.steps {
+				b.world.sched.Drop(step)
+			}
+			l.all[i] = b
+			return
+		}
+	}
+	l.all = append(l.all, b)
+}
+
+// has says whether there is a controller of this name.
+func (l *builtins) has(name string) bool {
+	for _, b := range l.all {
+		if b.actor.Name() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// observe tells the controllers of a committed change.
+func (l *builtins) observe(ch apiserver.Change) {
+	for _, b := range l.all {
+		b.actor.Observe(ch)
+	}
+}
+
+// retried says whether every attempt that controllers repeat for ever has been made since an event.
+func (l *builtins) retried(since int) bool {
+	for _, b := range l.all {
+		for key, step := range b.steps {
+			if fired, ok := b.fired[key]; step.Idle && !step.Seasonal && (!ok || fired <= since) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// longestStep is the longest that a controller puts a step off. Seasonal steps do not count: they
+// may be years away, and nobody waits for them.
+func (l *builtins) longestStep() (longest time.Duration) {
+	for _, b := range l.all {
+		for _, step := range b.steps {
+			if !step.Seasonal {
+				longest = max(longest, step.Own)
+			}
+		}
+	}
+	return longest
+}
+
+// builtin is the world as one built-in controller sees it. It implements actor.Cluster.
+type builtin struct {
+	world *World
+	actor actor.Actor
+	steps map[string]*sched.Action // that it has asked for, by key
+	fired map[string]int           // by key: how many events there were when its last step happened
+	busy  bool                     // a step is under way
+	later []func()                 // steps whose time has come meanwhile
+}
+
+// perform performs a step. While one waits for webhooks, the others of the same controller wait.
+func (b *builtin) perform(do func()) {
+	if b.busy {
+		b.later = append(b.later, do)
+		return
+	}
+	b.busy = true
+	b.world.wire.Step(do, func() {
+		b.busy = false
+		if len(b.later) > 0 {
+			next := b.later[0]
+			b.later = b.later[1:]
+			b.perform(next)
+		}
+	})
+}
+
+// Now implements actor.Cluster.
+func (b *builtin) Now() time.Duration { return b.world.sched.Now() }
+
+// Clock implements actor.Cluster.
+func (b *builtin) Clock() time.Time { return time.Now() }
+
+// Choose implements actor.Cluster.
+func (b *builtin) Choose(label string, n int) int {
+	return b.world.choices.Choose(b.actor.Name()+" "+label, n)
+}
+
+// Read implements actor.Cluster.
+func (b *builtin) Read(r *apiserver.Request) *apiserver.Response {
+	b.identify(r)
+	return b.world.wire.Read(r)
+}
+
+// Write implements actor.Cluster.
+func (b *builtin) Write(r *apiserver.Request) *apiserver.Response {
+	b.identify(r)
+	return b.world.wire.Write(b.actor.Name(), *r)
+}
+
+// identify gives the controller rights to everything, as the roles that a cluster starts with do in
+// effect.
+func (b *builtin) identify(r *apiserver.Request) {
+	r.User, r.Groups = "system:serviceaccount:kube-system:"+b.actor.Name(), []string{"system:masters"}
+}
+
+// After implements actor.Cluster.
+func (b *builtin) After(d time.Duration, key string, do func()) {
+	b.ask(key, do, &sched.Action{Own: d})
+}
+
+// Again implements actor.Cluster.
+func (b *builtin) Again(d time.Duration, key string, do func()) {
+	b.ask(key, do, &sched.Action{Own: d, Idle: true})
+}
+
+// Later implements actor.Cluster.
+func (b *builtin) Later(d time.Duration, key string, do func()) {
+	b.ask(key, do, &sched.Action{Own: d, Idle: true, Seasonal: true})
+}
+
+// ask parks a step. It takes the place of the step of the same key.
+func (b *builtin) ask(key string, do func(), step *sched.Action) {
+	w := b.world
+	if old := b.steps[key]; old != nil {
+		w.sched.Drop(old)
+	}
+	name := b.actor.Name() + " " + key
+	step.Order = name
+	step.What = func() string { return key + " by the " + b.actor.Name() }
+	step.Delay = func() time.Duration { return step.Own + w.stepDelay(b.actor.Name(), key) }
+	step.Do = func() {
+		delete(b.steps, key)
+		b.fired[key] = w.history.Len()
+		w.sched.SetCurrent(name)
+		b.perform(do)
+	}
+	b.steps[key] = step
+	w.sched.Park(step)
+}
+
+// stepDelay is how much longer a built-in controller takes for a step than it asks for.
+func (w *World) stepDelay(actor, key string) time.Duration {
+	step := actor + " " + key
+	return latencies[w.choices.Pace("step "+step, step, len(latencies), 3)] + w.faults.StepDelay(actor, key)
+}

@@ -1,0 +1,47 @@
+package world
+
+import (
+	"slices"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	shipped "github.com/wavetank/wavetank/sim/property"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// settles is the default property that [World.Settle] judges by itself, and worldSettles its
+// sentence.
+const settles, worldSettles = "settles", "the world settles"
+
+// defaultProperties are those that every run is judged by, see [World.Without].
+func defaultProperties() []*property {
+	of := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
+		return &property{kind: k, sentence: sentence, site: "the default pack", holds: holds}
+	}
+	return []*property{
+		of(result.Always, "no panic", shipped.NoPanic()),
+		of(result.Always, "cache untouched", shipped.CacheUntouched()),
+		of(result.Always, "no hot loop", shipped.NoHotLoop(100, 10*time.Second)),
+		of(result.Eventually, "no stuck finalizer", shipped.NoStuckFinalizer(0)),
+		of(result.Always, "apply is stable", shipped.ApplyIsStable()),
+	}
+}
+
+// Without switches default properties off for this run, by their names.
+func (w *World) Without(names ...string) {
+	w.panicIfOver()
+	known := []string{settles}
+	for _, p := range defaultProperties() {
+		known = append(known, p.sentence)
+	}
+	for _, name := range names {
+		if name == worldSettles {
+			name = settles
+		}
+		if !slices.Contains(known, name) {
+			w.misuse("w.Without(%q): there is no default property of that name, only %q", name, known)
+		}
+		w.judge.without = append(w.judge.without, name)
+		w.judge.defaults = slices.DeleteFunc(w.judge.defaults, func(p *property) bool { return p.sentence == name })
+	}
+}

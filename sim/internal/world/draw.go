@@ -1,0 +1,19 @@
+package world
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/draw"
+)
+
+// Draw takes a value from a rapid generator, through the run's own choices.
+func Draw[T any](w *World, label string, g *rapid.Generator[T]) T {
+	w.panicIfOver()
+	v, err := draw.From(label, g, w.choices.Choose)
+	if err != nil {
+		w.misuse("%v", err)
+	}
+	w.history.Drew(history.Draw{At: w.sched.Now(), Label: label, Value: draw.InWords(v)})
+	return v
+}

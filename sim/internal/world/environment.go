@@ -1,0 +1,62 @@
+package world
+
+import (
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Inject declares faults.
+func (w *World) Inject(faults ...fault.Fault) {
+	w.panicIfOver()
+	for _, declared := range faults {
+		f := declared.Begin(environment{w.sched, w})
+		if err := f.Check(); err != nil {
+			w.misuse("fault %s %v", f, err)
+		}
+		f.Arm(w.choices.Choose("fault "+f.String(), 3))
+		w.faults.Add(f)
+	}
+	if w.faults.Holds() {
+		w.sched.Held = w.faults.Held
+	}
+}
+
+// environment is the world as its faults see it. It implements inject.Env.
+type environment struct {
+	*sched.Scheduler
+	w *World
+}
+
+// Ended implements inject.Env.
+func (e environment) Ended() bool { return e.w.recovering }
+
+// Rarely implements inject.Env.
+func (e environment) Rarely(label string, n, odds int) int { return e.w.choices.Rarely(label, n, odds) }
+
+// Note implements inject.Env.
+func (e environment) Note(event history.Event) { e.w.note(event) }
+
+// History implements inject.Env.
+func (e environment) History() *history.History { return e.w.history }
+
+// Server implements inject.Env.
+func (e environment) Server() *apiserver.Server { return e.w.wire.Server() }
+
+// Write implements inject.Env.
+func (e environment) Write(who string, r apiserver.Request) *apiserver.Response {
+	return e.w.wire.Write(who, r)
+}
+
+// Controllers implements inject.Env.
+func (e environment) Controllers() []process.Controller { return e.w.procs.Controllers() }
+
+// Started implements inject.Env.
+func (e environment) Started(process string) bool { return e.w.procs.Find(process) != nil }
+
+// Window implements inject.Env.
+func (e environment) Window() time.Duration { return e.w.settings.Window }

@@ -1,0 +1,112 @@
+package world
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/sim/fault"
+)
+
+// chatter says the same of an object again and again, of the one called brief twice only.
+func chatter(mgr ctrl.Manager) error {
+	said := map[string]int{}
+	recorder := mgr.GetEventRecorder("chatter")
+	return ctrl.NewControllerManagedBy(mgr).Named("chatter").For(&corev1.ConfigMap{}).
+		Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+			var cm corev1.ConfigMap
+			if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			recorder.Eventf(&cm, nil, corev1.EventTypeNormal, "Said", "Say", "it is there")
+			if said[req.Name]++; req.Name == "brief" && said[req.Name] == 2 {
+				return reconcile.Result{}, nil
+			}
+			return reconcile.Result{RequeueAfter: time.Second}, nil
+		}))
+}
+
+// The broadcaster of Events ends a series that has been quiet for six minutes, and holds a mutex until the server has
+// answered. Whoever has something to say meanwhile waits for the mutex, and the world must not wait for them for ever.
+func TestEventsAreSaidWhileASeriesEnds(t *testing.T) {
+	ended := 0
+	scenario := func(w *World) {
+		w.Without("settles")
+		w.Start("chatter", chatter, ProcessOptions{})
+		for _, name := range []string{"brief", "long", "longer"} {
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+		}
+		w.Sleep(14 * time.Minute)
+		var all eventsv1.EventList
+		if err := w.Client().List(w.Context(), &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all.Items {
+			if e.Regarding.Name == "brief" && e.Series != nil && e.Series.Count == 2 {
+				ended++
+			}
+		}
+	}
+	const seeds = 12
+	twice(t, scenario, seeds, 0)
+	if ended != 2*seeds {
+		t.Errorf("the series was written in %d of %d runs", ended, 2*seeds)
+	}
+}
+
+// herald records three Events of each object by the recorder of before: its broadcaster writes one after the other, and waits
+// for a while that it draws when one could not be written.
+func herald(mgr ctrl.Manager) error {
+	rounds := map[string]int{}
+	recorder := mgr.GetEventRecorderFor("herald") //nolint:staticcheck // most operators still use it
+	return ctrl.NewControllerManagedBy(mgr).Named("herald").For(&corev1.ConfigMap{}).
+		Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+			var cm corev1.ConfigMap
+			if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			if rounds[req.Name]++; rounds[req.Name] > 4 {
+				return reconcile.Result{}, nil
+			}
+			for _, what := range []string{"One", "Two", "Three"}[:1+2*(rounds[req.Name]%2)] {
+				recorder.Event(&cm, corev1.EventTypeNormal, what, "it is there")
+			}
+			return reconcile.Result{RequeueAfter: time.Second}, nil
+		}))
+}
+
+// A broadcaster that is shut down while it waits to try again chooses at random between the Events that wait and its end. What
+// it sends then must neither be a step nor draw dice that the next life draws, too.
+func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
+	heralded := func(end func(*World)) func(*World) {
+		return func(w *World) {
+			w.Start("herald", herald, ProcessOptions{})
+			w.Inject(fault.LostReply())
+			for _, name := range []string{"a", "b"} {
+				w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
+			}
+			end(w)
+			w.Settle()
+		}
+	}
+	stop := func(w *World) { w.Stop("herald") }
+	for name, end := range map[string]func(*World){
+		"asked to, at rest": func(w *World) { w.Settle(); stop(w) },
+		"asked to, early":   func(w *World) { w.Sleep(210 * time.Millisecond); stop(w); w.Sleep(time.Minute); stop(w) },
+		"restarted":         func(w *World) { w.Inject(fault.Restart("herald")); w.Sleep(time.Minute) },
+		"killed": func(w *World) {
+			w.Sleep(600 * time.Millisecond)
+			w.procs.Find("herald").Life().Kill()
+			w.Sleep(time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { twice(t, heralded(end), 60, 0) })
+	}
+}

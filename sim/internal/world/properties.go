@@ -1,0 +1,139 @@
+package world
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// property is a named condition on the history of a run.
+type property struct {
+	kind     result.Kind
+	sentence string
+	site     string // file:line of the declaration
+	holds    func(*history.History) error
+	happened func(*history.History) bool
+	reached  bool // a sometimes: it was true once
+	judged   bool
+}
+
+// judge judges the properties of a run.
+type judge struct {
+	declared []*property
+	defaults []*property // the default properties, as far as they are on
+	without  []string    // the names of default properties that are off
+	judging  bool        // a property is being called
+	current  *property   // the property that is being called, or that panicked
+}
+
+// all are the default properties and the declared ones.
+func (j *judge) all() []*property { return slices.Concat(j.defaults, j.declared) }
+
+// judge calls the properties of a kind. It returns a verdict for the first that does not hold.
+func (j *judge) judge(k result.Kind, h *history.History) *result.Ending {
+	j.judging = true
+	defer func() { j.judging = false }()
+	for _, properties := range [][]*property{j.declared, j.defaults} {
+		for _, p := range properties {
+			if p.kind != k {
+				continue
+			}
+			j.current, p.judged = p, true
+			if k == result.Sometimes {
+				p.reached = p.reached || p.happened(h)
+			} else if err := p.holds(h); err != nil {
+				return &result.Ending{Kind: k, Property: p.sentence, Site: p.site, Message: err.Error()}
+			}
+		}
+	}
+	j.current = nil
+	return nil
+}
+
+// readBefore calls every Eventually before the history forgets, so that each has read all events.
+// What they say does not count.
+func (j *judge) readBefore(h *history.History) {
+	for _, p := range j.all() {
+		if p.kind == result.Eventually {
+			j.judging, j.current = true, p
+			_ = p.holds(h)
+		}
+	}
+	j.judging, j.current = false, nil
+}
+
+// unjudged is the first Eventually that was never judged, so nothing could break it; nil for none.
+func (j *judge) unjudged() *property {
+	for _, p := range j.declared {
+		if p.kind == result.Eventually && !p.judged {
+			return p
+		}
+	}
+	return nil
+}
+
+// probes says which Sometimes were true.
+func (j *judge) probes() (out []result.Probe) {
+	for _, p := range j.declared {
+		if p.kind == result.Sometimes {
+			probe := result.Probe{Sentence: p.sentence, Site: p.site}
+			if p.reached {
+				probe.Reached = 1
+			}
+			out = append(out, probe)
+		}
+	}
+	return out
+}
+
+// Always declares a property that must hold after every step.
+func (w *World) Always(sentence string, holds func(*history.History) error) {
+	w.declare(&property{kind: result.Always, sentence: sentence, holds: holds})
+}
+
+// Eventually declares a property that must hold whenever the world has settled.
+func (w *World) Eventually(sentence string, holds func(*history.History) error) {
+	w.declare(&property{kind: result.Eventually, sentence: sentence, holds: holds})
+}
+
+// Sometimes declares a property that must be true in one run of a campaign.
+func (w *World) Sometimes(sentence string, happened func(*history.History) bool) {
+	w.declare(&property{kind: result.Sometimes, sentence: sentence, happened: happened})
+}
+
+// declare adds a property of the scenario's. Its site is the caller of sim.World.Always and the
+// like: two callers above the method of this package.
+func (w *World) declare(p *property) {
+	w.panicIfOver()
+	_, file, line, _ := runtime.Caller(3)
+	p.site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	if p.holds == nil && p.happened == nil {
+		w.misuse("the property %q was given no function", p.sentence)
+	}
+	for _, other := range w.judge.declared {
+		if other.sentence == p.sentence {
+			w.misuse("the property %q is declared twice, at %s and %s; a sentence names one property",
+				p.sentence, other.site, p.site)
+		}
+	}
+	w.judge.declared = append(w.judge.declared, p)
+}
+
+// judgeAll judges the properties of a kind and ends the run at the first that does not hold.
+func (w *World) judgeAll(k result.Kind) {
+	if v := w.judge.judge(k, w.history); v != nil {
+		w.fail(v)
+	}
+}
+
+// refuseUnjudged ends the run if the scenario declares an Eventually and never settles after it.
+func (w *World) refuseUnjudged() {
+	if p := w.judge.unjudged(); p != nil {
+		w.misuse("w.Eventually(%q) was never judged, because the scenario did not settle after it: call w.Settle, "+
+			"or say with w.Always by when it must hold", p.sentence)
+	}
+}

@@ -1,0 +1,186 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+const (
+	// quietPeriod is how long nothing at all may have happened: libraries poll with timers that the
+	// harness does not see, cache synchronisation every 100 ms for one.
+	quietPeriod = time.Second
+	// idlePeriod is how long nothing may have happened but reconciles that change nothing, and
+	// their Events. It counts where keys poll, because no quiet period comes there.
+	idlePeriod = time.Minute
+	// silentPeriod is how long a program must have been silent that has timers of its own. Its
+	// informers may dequeue everything again every few minutes. Then it is enough that nothing has
+	// changed for twice as long: by then it has tried whatever it had put off.
+	silentPeriod = longestBackOff
+	// longestBackOff is the cap of controller-runtime's default rate limiter.
+	longestBackOff = 1000 * time.Second
+)
+
+// quiescence decides when nothing is left to do.
+type quiescence struct {
+	sched    *sched.Scheduler
+	procs    *process.World
+	wire     *wire.Cluster
+	history  *history.History
+	builtins *builtins
+	activity activity
+}
+
+// read takes in what has happened since it was called last.
+func (q *quiescence) read() { q.activity.read(q.history, q.procs) }
+
+// recovers marks the end of faults.
+func (q *quiescence) recovers() {
+	q.activity.recovery = moment{q.history.Len() - 1, q.sched.Now()}
+}
+
+// calm says whether nothing is under way: every action that is left is idle chatter or a timer.
+func (q *quiescence) calm() bool {
+	return q.sched.Idle() && !slices.ContainsFunc(q.procs.Controllers(), process.Controller.IsBusy)
+}
+
+// quietAt is when nothing will have happened for the quiet period.
+func (q *quiescence) quietAt() time.Duration { return q.activity.lastEvent + quietPeriod }
+
+// reached says whether nothing is left to do. If something is, and the passing of time alone could
+// change that, again is when.
+func (q *quiescence) reached() (ok bool, again time.Duration) {
+	if !q.calm() || q.procs.Starting() != "" || q.procs.Deaf() != "" {
+		return false, 0
+	}
+	changed, unchanged := q.activity.changed(), q.activity.unchangedSince()
+	for _, c := range q.procs.Controllers() {
+		fired := true
+		c.EachTimer(func(t process.Timer) bool { fired = t.Fired > changed; return fired })
+		if !fired {
+			return false, 0
+		}
+	}
+	if !q.builtins.retried(changed) {
+		return false, 0
+	}
+	again = min(q.quietAt(), q.activity.lastOther+idlePeriod, unchanged+2*silentPeriod)
+	for _, s := range q.wire.Silences() {
+		if s.Tried <= changed {
+			again = max(again, s.Until())
+		}
+	}
+	for _, at := range q.lastSpoke() {
+		again = max(again, min(at+silentPeriod, unchanged+2*silentPeriod))
+	}
+	if q.activity.awaitsOutside(q.procs) {
+		again = max(again, unchanged+2*silentPeriod)
+	}
+	return q.sched.Now() >= again, again
+}
+
+// lastSpoke is when living programs with timers of their own last sent a request or received a
+// reply. These are programs without a manager, and programs that work beside its controllers.
+func (q *quiescence) lastSpoke() (out []time.Duration) {
+	for _, p := range q.procs.Processes() {
+		spoke := q.activity.spoke
+		if l := p.Life(); l == nil {
+			continue
+		} else if l.Managed() {
+			spoke = q.activity.beside
+		}
+		if at, ok := spoke[p.Name]; ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// extended is the time limit of quiescence where programs with timers of their own or outside
+// services must be waited for. begun is when recovery began.
+func (q *quiescence) extended(limit, begun time.Duration) time.Duration {
+	if len(q.lastSpoke()) == 0 && !q.activity.awaitsOutside(q.procs) {
+		return limit
+	}
+	return max(limit, min(q.activity.wrote.At, begun+3*longestBackOff)+2*silentPeriod)
+}
+
+// dequeuesBefore are the delayed dequeues that are due by then.
+func (q *quiescence) dequeuesBefore(until time.Duration) (out []string) {
+	for _, c := range q.procs.Controllers() {
+		for _, t := range c.Timers() {
+			if t.Due <= until {
+				out = append(out, fmt.Sprintf("%s of %s %s, due %s", t.What, c.Name, t.Item, history.Clock(t.Due)))
+			}
+		}
+	}
+	return out
+}
+
+// longestTimer is the longest delay of a dequeue that is pending.
+func (q *quiescence) longestTimer() (longest time.Duration) {
+	for _, c := range q.procs.Controllers() {
+		c.EachTimer(func(t process.Timer) bool { longest = max(longest, t.Delay); return true })
+	}
+	return longest
+}
+
+// pending lists what is left to do, for people.
+func (q *quiescence) pending() (out []string) {
+	for _, a := range q.sched.Pending() {
+		if !a.Idle && len(out) < 4 {
+			since, due := history.Clock(a.Since()), history.Clock(a.Due())
+			out = append(out, fmt.Sprintf("%s (since %s, due %s)", a.What(), since, due))
+		}
+	}
+	for _, s := range []string{q.procs.Starting(), q.procs.Deaf()} {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	for _, c := range q.procs.Controllers() {
+		out = append(out, c.Busy()...)
+	}
+	out = append(out, q.dequeuesBefore(1<<62)...)
+	if len(out) == 0 {
+		out = append(out, "nothing that the harness can see; a program without a manager, or beside its controllers, "+
+			"keeps writing or asking")
+	}
+	if len(out) > 8 {
+		out = append(out[:8], fmt.Sprintf("and %d more", len(out)-8))
+	}
+	return out
+}
+
+// lastWrite is the last write in words, with how often its object has been written since faults
+// ended; "" if nothing was written.
+func (q *quiescence) lastWrite() string {
+	last := &q.activity.wrote
+	if q.activity.lastWrite < 0 {
+		return ""
+	}
+	at := history.Clock(last.At)
+	s := fmt.Sprintf("; the last write was %s %s by %s at %s", last.Verb, last.Ref, last.Actor(), at)
+	n, before := 0, time.Duration(0)
+	for _, e := range q.history.Events {
+		for _, c := range e.Changes {
+			if c.Ref == last.Ref && e.Process == last.Process && e.Index > q.activity.recovery.index {
+				n++
+				if e.Index < q.activity.lastWrite {
+					before = e.At
+				}
+			}
+		}
+	}
+	if n < 3 {
+		return s
+	}
+	return s + fmt.Sprintf(", as %d times since faults ended, %v after the one before: if it is written on a period "+
+		"by design, say w.Without(%q); w.Settle then waits as long, and judges without failing for that",
+		n, last.At-before, settles)
+}

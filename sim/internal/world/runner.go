@@ -1,0 +1,166 @@
+package world
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/bubble"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// runner makes the runs of one scenario.
+type runner struct {
+	scenario func(*World)
+	// undisturbed is the history of the run on the default schedule, once a run has compared itself
+	// with it.
+	undisturbed *history.History
+}
+
+// Runner makes the runs of a scenario.
+func Runner(scenario func(*World)) run.Runner { return (&runner{scenario: scenario}).run }
+
+// run makes one run. When its scenario compares with the undisturbed run for the first time, that
+// one is made, and the run is repeated from its choices. A run that has connected to the real
+// network has failed.
+func (r *runner) run(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+	if s.Monitor == nil {
+		s.Monitor = &run.Monitor{}
+	}
+	dials := process.Dials()
+	res := r.compared(t, o, s)
+	if process.Dials() != dials && res.Ending.Kind != result.Misuse {
+		r.failConnected(t, res, s)
+	}
+	return res
+}
+
+func (r *runner) compared(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+	res, compares := r.once(t, o, s)
+	if !compares || r.undisturbed != nil {
+		return res
+	}
+	undisturbed, _ := r.once(t, choice.Play(nil), s)
+	r.undisturbed = undisturbed.History
+	res, _ = r.once(t, choice.Play(res.Tape), s)
+	return res
+}
+
+// failConnected makes a run fail that has connected to the real network. The count does not say who
+// did, so the run is made again, with a record of who dials. If it does not connect then, it was
+// perhaps something else in the process.
+func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
+	at := process.RecordDials()
+	r.once(t, choice.Play(res.Tape), s)
+	site := at()
+	if site == "" {
+		res.Strayed = true
+		return
+	}
+	res.Ending = *misuse("%s", run.ConnectedAt(site))
+	res.Ending.Step, res.Ending.At = res.Steps, res.Virtual
+}
+
+// attempt is a run while it is made.
+type attempt struct {
+	*run.Result
+	world    *World
+	settings run.Settings
+	source   *choice.Source
+	compares bool     // with the undisturbed run
+	ignored  []string // functions whose goroutines may be left behind
+	carried  any      // a panic of somebody outside, to be raised again there
+}
+
+// once makes one run: the scenario, in a bubble of its own, with every choice answered by the
+// oracle. It says whether the scenario compares with the undisturbed run.
+func (r *runner) once(t *testing.T, o choice.Oracle, s run.Settings) (res *run.Result, compares bool) {
+	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o)}
+	if s.Window > 0 {
+		a.History = history.Forgetful()
+		a.source.OnlyTape()
+	}
+	s.Monitor.Latest.Store(&run.InProgress{Choices: a.source, History: a.History, Dials: process.Dials()})
+	s.Monitor.UnderWay.Store(true)
+	defer s.Monitor.UnderWay.Store(false)
+	failed := t.Failed()
+	err := bubble.Run(t, func(bt *testing.T) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			run.Scenario(func() { r.live(bt, a) })
+		}()
+		<-done
+	})
+	if a.carried != nil {
+		panic(a.carried)
+	}
+	a.endOutside(err, t.Failed() && !failed)
+	a.Log, a.Tape = a.source.Log(), a.source.Tape()
+	for _, o := range run.OutcomesOf(a.History.Events) {
+		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
+	}
+	a.Refused = run.RefusedOf(a.History.Events)
+	a.Reconciles, a.Requests = a.History.Count(history.Handout), a.History.Count(history.Request)
+	return a.Result, a.compares
+}
+
+// drain is the virtual time in which goroutines of dead incarnations may wake, find that their
+// connection is gone, and end: libraries that take no context poll for as long as they were told
+// to, and time stops with the run.
+const drain = 10 * time.Minute
+
+// live builds the world, runs the scenario and tears everything down. It is called inside the
+// bubble.
+func (r *runner) live(bt *testing.T, a *attempt) {
+	defer current.Store(nil)
+	returned := false
+	defer func() {
+		v := recover()
+		if a.world == nil { // the oracle itself gave up
+			if s, ok := v.(run.Stopped); ok {
+				v = s.Value
+			}
+			a.carried = v
+			return
+		}
+		a.endInside(v, returned)
+		a.tearDown()
+		time.Sleep(drain)
+	}()
+	process.Seed(bt, uint64(a.source.Choose("dice", 1<<16)))
+	w := newWorld(a.source, a.History, a.settings)
+	a.world, w.undisturbed = w, r.undisturbed
+	current.Store(w)
+	r.scenario(w)
+	w.inspectCaches()
+	w.failIfReported()
+	w.judgeAll(result.Always)
+	w.judgeAll(result.Sometimes)
+	w.refuseUnjudged()
+	returned = true
+}
+
+// tearDown ends all processes and takes the result from the world.
+func (a *attempt) tearDown() {
+	w := a.world
+	w.sched.SetFair(true)
+	w.cancel()
+	w.procs.Teardown(synctest.Wait)
+	w.over = true
+	a.compares, a.ignored = w.compares, w.programs.ignored
+	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unseen(), w.ignoredObjects()
+	a.Processes, a.Callers = len(w.procs.Processes()), w.wire.Callers
+	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()
+	if w.failure != nil {
+		a.Ending = *w.failure
+	}
+	for _, c := range w.faults.Counts() {
+		a.Faults = append(a.Faults, result.FaultCount(c))
+	}
+	a.Sometimes = w.judge.probes()
+}

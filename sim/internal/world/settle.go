@@ -1,0 +1,177 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// The fault phase ends at quiescence, or after so much time or so many steps.
+const (
+	faultPhaseTime  = 3 * time.Minute
+	faultPhaseSteps = 2000
+)
+
+// inSettle is the call that the world is in while it waits for quiescence.
+const inSettle = "w.Settle"
+
+// Settle runs the world until nothing is left to do, then judges every Eventually property.
+func (w *World) Settle() {
+	w.panicIfInStep("w.Settle")
+	w.faultPhase()
+	w.beginRecovery()
+	w.settleAndJudge()
+	w.endRecovery()
+}
+
+// settleAndJudge waits for quiescence, when faults have ended, and judges.
+func (w *World) settleAndJudge() {
+	quiescent := w.waitForQuiescence()
+	w.inspectCaches()
+	if quiescent {
+		w.note(history.Event{Kind: history.Settled})
+	}
+	w.judgeAll(result.Always)
+	w.judgeAll(result.Eventually)
+	w.judgeAll(result.Sometimes)
+}
+
+// faultPhase runs the world while choices decide and faults are injected.
+func (w *World) faultPhase() {
+	until := w.sched.Now() + faultPhaseTime
+	steps := w.sched.Steps() + faultPhaseSteps
+	for w.sched.Steps() < steps && w.sched.Now() < until {
+		w.sched.Quiesce()
+		w.failIfReported()
+		w.quiescence.read()
+		quietAt := w.quiescence.quietAt()
+		if w.quiescence.calm() && len(w.quiescence.dequeuesBefore(until)) == 0 && w.sched.Now() >= quietAt {
+			return
+		}
+		if quietAt > w.sched.Now() {
+			w.sched.Step(min(until, quietAt))
+		} else {
+			w.sched.Step(until)
+		}
+		w.failIfTooLong(inSettle)
+	}
+}
+
+// beginRecovery ends all faults and makes scheduling fair.
+func (w *World) beginRecovery() {
+	w.recovering = true
+	w.quiescence.recovers()
+	w.sched.SetFair(true)
+	w.faults.End()
+	w.sched.Hurry()
+	if w.faults.Armed() {
+		w.note(history.Event{Kind: history.Heal})
+	}
+}
+
+// endRecovery lets faults be injected again.
+func (w *World) endRecovery() {
+	w.recovering = false
+	w.sched.SetFair(false)
+}
+
+// waitForQuiescence reports whether the world became quiescent. It need not when the default
+// property "settles" is off.
+func (w *World) waitForQuiescence() bool {
+	q := &w.quiescence
+	required := !slices.Contains(w.judge.without, settles)
+	begun := w.sched.Now()
+	w.procs.LongestWait() // what was put off before does not count
+	limit := begun + 3*max(longestBackOff, q.longestTimer())
+	for {
+		w.sched.Quiesce()
+		w.failIfReported()
+		q.read()
+		ok, again := q.reached()
+		if ok {
+			return true
+		}
+		limit = max(limit, begun+3*max(w.procs.LongestWait(), w.builtins.longestStep()))
+		limit = q.extended(limit, begun)
+		if again <= w.sched.Now() {
+			again = limit
+		}
+		if !w.sched.Step(min(limit, again)) && w.sched.Now() >= limit {
+			if ok, _ := q.reached(); ok || !required {
+				return ok
+			}
+			w.failUnsettled(fmt.Sprintf("within %v, three times the longest wait", limit-begun))
+		}
+		if w.sched.Steps() > w.settings.MaxSteps && !required {
+			return false
+		}
+		w.failIfTooLong(inSettle)
+	}
+}
+
+// failIfTooLong gives up on a run that has taken too many steps.
+func (w *World) failIfTooLong(call string) {
+	switch limit := w.settings.MaxSteps; {
+	case w.sched.Steps() <= limit:
+	case call == inSettle:
+		w.failUnsettled(fmt.Sprintf("after %d steps (-sim.max-steps)", limit))
+	default:
+		w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: fmt.Sprintf(
+			"the run has taken %d steps and is still in %s, before it is asked to settle; if it is meant to be that "+
+				"long, allow more by sim.MaxSteps or -sim.max-steps", limit, call)})
+	}
+}
+
+// failUnsettled ends the run with a sentence about what is still pending.
+func (w *World) failUnsettled(limit string) {
+	msg := fmt.Sprintf("the world did not settle %s: pending are %s%s",
+		limit, strings.Join(w.quiescence.pending(), "; "), w.quiescence.lastWrite())
+	for _, p := range w.procs.Processes() {
+		if why := w.programs.setupFailure(p); why != "" {
+			msg += "; " + why
+		}
+	}
+	for _, kind := range w.procs.Unserved() {
+		msg += fmt.Sprintf("; the cluster does not serve %s, which was asked for: w.Install its definition before "+
+			"w.Start", kind)
+	}
+	w.fail(&result.Ending{Kind: result.Settles, Property: worldSettles, Message: msg})
+}
+
+// drive runs the world until a request of the scenario's has been answered.
+func (w *World) drive(replied func() bool) {
+	const call = "w.Apply, w.Remove or w.Client()"
+	w.panicIfInStep(call)
+	for !replied() {
+		w.sched.Quiesce()
+		w.failIfReported()
+		w.sched.Step(w.sched.Now() + time.Hour)
+		w.failIfTooLong(call)
+	}
+}
+
+// Sleep lets virtual time pass, under faults.
+func (w *World) Sleep(d time.Duration) {
+	w.panicIfInStep("w.Sleep")
+	if d < 0 {
+		w.misuse("w.Sleep(%v): time does not go back", d)
+	}
+	until := w.sched.Now() + d
+	for w.sched.Step(until) {
+		w.failIfTooLong("w.Sleep")
+	}
+}
+
+// inspectCaches adds to the history which cached objects were changed in place.
+func (w *World) inspectCaches() {
+	w.sched.Quiesce()
+	if w.inspected != w.sched.Steps() { // or nobody has done anything since
+		w.inspected = w.sched.Steps()
+		w.procs.Inspect()
+		w.sched.Quiesce()
+	}
+}

@@ -1,0 +1,152 @@
+// Package world is one run: a simulated cluster, the processes in it, how it comes to rest, and how
+// it is judged. Package sim shows it to scenarios.
+package world
+
+import (
+	"context"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/admission"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/models/garbage"
+	"github.com/wavetank/wavetank/models/namespace"
+	"github.com/wavetank/wavetank/models/protection"
+	"github.com/wavetank/wavetank/models/rbac"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/internal/inject"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/user"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// World is one simulated cluster with everything in it. It lives for one run. Its methods must be
+// called on the goroutine that the scenario was called on.
+type World struct {
+	settings run.Settings
+	choices  *choice.Source
+	sched    *sched.Scheduler
+	history  *history.History
+	wire     *wire.Cluster
+	procs    *process.World
+	ctx      context.Context
+	cancel   context.CancelFunc
+
+	user       *user.Client
+	clusters   []*Cluster
+	builtins   builtins
+	programs   programs
+	faults     inject.Set
+	recovering bool // faults have ended for now
+	judge      judge
+	quiescence quiescence
+	window     window
+	inspected  int // the step at which caches were inspected last
+	ending
+
+	compares    bool             // with the undisturbed run
+	undisturbed *history.History // nil if it has not been made
+}
+
+func newWorld(source *choice.Source, h *history.History, s run.Settings) *World {
+	w := &World{settings: s, choices: source, history: h, judge: judge{defaults: defaultProperties()},
+		programs: programs{failures: map[*process.Process]failedSetup{}}}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.sched = sched.New(source)
+	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
+	server.SetAuthorizer(rbac.New(server))
+	server.SetAdmission(admission.New(server))
+	w.wire = wire.New(w.sched, h, server)
+	w.wire.Rules = rules{w}
+	if s.Callers && s.Window == 0 {
+		w.wire.Callers = map[int][]uintptr{}
+	}
+	w.procs = process.New(w.sched, h, w.wire, s.Log)
+	w.procs.OnHandout = w.faults.Dequeued
+	w.procs.OnExit = w.exited
+	w.procs.OnDial = Dialled
+	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
+	w.sched.Granted = w.stepped
+	w.sched.Progress = &s.Monitor.Beats
+	w.wire.Committed = w.builtins.observe
+	w.wire.Unknown = w.unknownHost
+	w.user = w.newUser(wire.APIHost, server)
+	w.Builtin(namespace.New())
+	w.Builtin(garbage.New())
+	w.Builtin(protection.New()...)
+	return w
+}
+
+// stepped is called after every step.
+func (w *World) stepped() {
+	w.quiescence.read()
+	if w.failure == nil {
+		w.failIfAsserted()
+		w.judgeAll(result.Always)
+		w.forget()
+	}
+}
+
+// note adds an event of the present step to the history.
+func (w *World) note(e history.Event) {
+	e.Step, e.At, e.Server = w.sched.Steps(), w.sched.Now(), w.wire.Server().Revision()
+	w.history.Add(e)
+}
+
+// panicIfOver unwinds again if the scenario goes on after its run has ended. Every method of the
+// world that does anything calls it.
+func (w *World) panicIfOver() {
+	if w.over {
+		panic("sim: a World was used when its run was over; each run has a World of its own, so do not keep it")
+	}
+	w.panicIfElsewhere()
+	if w.failure != nil {
+		panic(stopRun{})
+	}
+	w.sched.Disturb()
+}
+
+// panicIfInStep ends the run if the world is asked to go on in the middle of a step.
+func (w *World) panicIfInStep(call string) {
+	w.panicIfOver()
+	if w.sched.Granting() {
+		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in "+
+			"controller; the world goes on only when that step is over, so call it in the scenario, or let a "+
+			"process do it", call)
+	}
+}
+
+// panicIfElsewhere ends the run if the world is used where it cannot be: on another goroutine than
+// the scenario's, or inside a property.
+func (w *World) panicIfElsewhere() {
+	if !run.OnScenario() {
+		w.failLater(misuse("a World was used on another goroutine than its scenario's (in a reconciler, or " +
+			"after a go statement); controllers use mgr.GetClient(), and a scenario does one thing after the " +
+			"other: call it on the scenario's own goroutine, without go"))
+	}
+	if w.judge.judging {
+		w.misuse("a property may only read: its history, or the server through w.Client()")
+	}
+}
+
+// History is the record of this run so far.
+func (w *World) History() *history.History { return w.history }
+
+// Context is done when the run ends.
+func (w *World) Context() context.Context { return w.ctx }
+
+// Undisturbed is the history of the run on the default schedule.
+func (w *World) Undisturbed() *history.History {
+	w.panicIfOver()
+	if w.settings.Window > 0 {
+		w.misuse("w.Undisturbed: with sim.Window no run keeps the whole record that another could be compared with")
+	}
+	w.compares = true
+	if w.undisturbed != nil {
+		return w.undisturbed
+	}
+	return w.history
+}

@@ -1,0 +1,71 @@
+package sim
+
+import (
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/sim/internal/world"
+)
+
+// ProcessOption changes how a process is started.
+type ProcessOption func(*world.ProcessOptions)
+
+func processOptions(opts []ProcessOption) (o world.ProcessOptions) {
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// Options gives a process the ctrl.Options of the operator's own main. The harness overrides these:
+//
+//   - the metrics, health and pprof addresses;
+//   - the REST mapper, unless MapperProvider is set;
+//   - the check that controller names are unique;
+//   - the order of cached lists;
+//   - the identity of the leader election lock;
+//   - a RenewDeadline that is a multiple of the RetryPeriod: it is cut by 7 ms, so that the two
+//     never fall on one instant.
+//
+// LeaderElectionConfig and Cache.NewInformer are refused.
+func Options(o ctrl.Options) ProcessOption {
+	return func(p *world.ProcessOptions) { p.Manager = o }
+}
+
+// As runs a process as a ServiceAccount, written "namespace/name", with the rights that Roles,
+// ClusterRoles and bindings give that account at the moment of each request; see
+// [github.com/wavetank/wavetank/models/rbac]. Without it a process is a cluster administrator (a
+// member of the group system:masters), as it is in envtest.
+//
+// Each incarnation has a token for the account of that name that exists when the incarnation
+// begins. While the account does not exist, or when it has been deleted and made anew, requests are
+// answered with 401, as in production. A controller that fills ClusterRoles with an aggregationRule
+// comes with the first process that runs as an account.
+func As(account string) ProcessOption {
+	return func(p *world.ProcessOptions) { p.As = &account }
+}
+
+// Serves says which Services, written "namespace/name", lead to a process, for worlds in which two
+// processes serve webhooks at the same path. Any Service leads to a process without this option.
+func Serves(services ...string) ProcessOption {
+	return func(p *world.ProcessOptions) { p.Services = append(p.Services, services...) }
+}
+
+// IgnoreGoroutines lets goroutines live on that these functions have begun. Without it they fail
+// the run as left behind. Some libraries begin one in a constructor that nobody can end, because
+// the process always ends before it matters. A function is named by its package and name, as the
+// failure does, for example github.com/hashicorp/golang-lru/v2/expirable.NewLRU. What such a
+// goroutine holds is held until the test binary ends.
+func IgnoreGoroutines(begunBy ...string) ProcessOption {
+	return func(p *world.ProcessOptions) { p.IgnoredGoroutines = append(p.IgnoredGoroutines, begunBy...) }
+}
+
+// Vary lets the choices of each run decide what the process's ctrl.Options leave unset: which of
+// the two work queues, one to four workers, a resync period of ten minutes instead of ten hours, a
+// client that reads its own writes, warm-up, and [ListThenWatch]. What a controller sets itself, as
+// with WithOptions, stays.
+func Vary() ProcessOption { return func(p *world.ProcessOptions) { p.Vary = true } }
+
+// ListThenWatch makes the process's informers list at resourceVersion=0 and watch then, as
+// client-go did by default before 0.35 and does with KUBE_FEATURE_WatchListClient=false. Without it
+// they open a watch that begins with a consistent list.
+func ListThenWatch() ProcessOption { return func(p *world.ProcessOptions) { p.ListThenWatch = true } }
