@@ -180,14 +180,14 @@ var may = map[string]map[string]string{
 		"sim/internal/process/globals.go": "seeds other people's dice",
 	},
 	"go": {
-		"sim/run.go":                   "the run's own goroutines: the bubble and the scenario",
-		"sim/rapid.go":                 "a generator that wants more words ends its goroutine, so it gets one",
-		"sim/watchdog.go":              "stands outside the bubble",
-		"sim/hang_repeat.go":           "waits for another process",
-		"sim/internal/process/life.go": "a life is a goroutine of its own",
-		"models/apiserver/serve/":      "answers sockets, outside any bubble",
-		"conformance/":                 "reads a real server's watch",
-		"cmd/":                         "waits for processes",
+		"sim/run.go":                          "the run's own goroutines: the bubble and the scenario",
+		"sim/rapid.go":                        "a generator that wants more words ends its goroutine, so it gets one",
+		"sim/watchdog.go":                     "stands outside the bubble",
+		"sim/hang_repeat.go":                  "waits for another process",
+		"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
+		"models/apiserver/serve/":             "answers sockets, outside any bubble",
+		"conformance/":                        "reads a real server's watch",
+		"cmd/":                                "waits for processes",
 	},
 }
 

@@ -3,25 +3,24 @@ package wire
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"net/http"
-	"regexp"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
 // APIHost is the host name of the simulated API server.
 const APIHost = "kubernetes.sim"
+
+// ErrDead is what a dead life's requests see.
+var ErrDead = errors.New("wavetank: this process is dead")
 
 // Port is one life's end of the wire: an http.RoundTripper that lives and dies with it.
 type Port struct {
@@ -213,121 +212,6 @@ func finish(req *http.Request, o outcome) (*http.Response, error) {
 	return response(req, o.response, o.stream), nil
 }
 
-// giveUp withdraws a call whose context has ended, and parks its end as a step of its own. One context may end many
-// calls, and Go goes through a context's children in map order: so each caller learns of it when it is granted.
-func (c *Call) giveUp(err error) {
-	cl := c.Port.cluster
-	c.mu.Lock()
-	if c.action != nil && !c.sent {
-		cl.Sched.Drop(c.action)
-	}
-	c.mu.Unlock()
-	cl.park(c, "end", func() {
-		if c.over || c.Port.Dead() {
-			return // a dead caller's call stays parked until the run tears down
-		}
-		e := cl.event(c, history.Reply)
-		e.Note = "the caller gave up"
-		e.Call = c.event
-		cl.History.Add(e)
-		c.over = true
-		cl.forget(c)
-		cl.Sched.SetCurrent("end of " + c.String())
-		c.reply <- outcome{err: err}
-	})
-}
-
-// call reads the request and finds out what it is about.
-func (p *Port) call(req *http.Request) (*Call, error) {
-	var body []byte
-	if req.Body != nil {
-		var err error
-		body, err = io.ReadAll(req.Body)
-		req.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	call := &Call{
-		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
-		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups, UID: p.UID},
-	}
-	switch {
-	case req.URL.Host == APIHost:
-	case p.cluster.remotes[req.URL.Host] != nil:
-		call.Cluster = req.URL.Host
-	default:
-		call.Host = req.URL.Host
-		return call, nil
-	}
-	// The history keeps bodies in JSON. One that is no object of a built-in type stays: the server
-	// refuses it.
-	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
-		call.Request.Header, call.Request.Body = header, body
-	}
-	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
-		call.Info = info
-		p.cluster.mu.Lock()
-		call.Kind = p.cluster.serverOf(call).KindOf(info.Group, info.Resource)
-		p.cluster.mu.Unlock()
-		if call.Kind == "" {
-			call.Kind = info.Resource
-		}
-	}
-	return call, nil
-}
-
-// order is the call's place among those that arrive in one stretch.
-func (c *Call) order() string {
-	c.ordered.Do(func() {
-		f := fnv.New64a()
-		f.Write(c.Request.Body)
-		u := c.Request.URL.String()
-		if strings.Contains(u, "timeout") {
-			u = clientTimeout.ReplaceAllString(u, "")
-		}
-		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + strconv.FormatUint(f.Sum64(), 16)
-		c.key = c.subjectKey
-		if as := c.Request.Header.Get("Accept"); strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
-			c.key += " " + as
-		}
-		if sort := c.sort(); sort != "" {
-			c.key += " " + sort
-		}
-		if c.client > 0 {
-			c.key += fmt.Sprintf(" client %03d", c.client)
-		}
-	})
-	return c.key
-}
-
-type sortKey struct{}
-
-// WithSort tells requests apart that are otherwise the same: a program may have informers of two sorts for one kind.
-func WithSort(ctx context.Context, sort string) context.Context {
-	return context.WithValue(ctx, sortKey{}, sort)
-}
-
-func (c *Call) sort() (s string) {
-	if c.http != nil {
-		s, _ = c.http.Context().Value(sortKey{}).(string)
-	}
-	return s
-}
-
-// Actor says who sends the call: the worker at a key, whichever attempt it is, or else all that the program sends about one
-// sort of thing, as an informer's list and watch.
-func (c *Call) Actor() string {
-	if at := strings.LastIndex(c.Reconcile, " #"); at >= 0 {
-		return c.Port.Name() + " " + c.Reconcile[:at]
-	}
-	return c.Port.Name() + " at " + c.Host + c.Request.URL.Path
-}
-
-// clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start together draw in an order
-// that nobody chooses, so the number must not matter: see [Stream.patience].
-var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)
-
 func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Response {
 	h := r.Header.Clone()
 	if h == nil {
@@ -347,18 +231,4 @@ func response(req *http.Request, r *apiserver.Response, s *Stream) *http.Respons
 	}
 	out.Body = io.NopCloser(bytes.NewReader(r.Body))
 	return out
-}
-
-// revisionOf reads the resource version of an encoded object; 0 when it has none.
-func revisionOf(object []byte) int64 {
-	var o struct {
-		Metadata struct {
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"metadata"`
-	}
-	if json.Unmarshal(object, &o) != nil {
-		return 0
-	}
-	n, _ := strconv.ParseInt(o.Metadata.ResourceVersion, 10, 64)
-	return n
 }

@@ -44,58 +44,6 @@ type admission struct {
 	running *step
 }
 
-// serve lets the request take effect, and goes on with then when it has: at once, or when webhooks have answered.
-func (c *Cluster) serve(call *Call, then func()) {
-	if call.Host != "" {
-		call.Response = c.serveOutside(call)
-		then()
-		return
-	}
-	c.mu.Lock()
-	ex := c.serverOf(call).Begin(&call.Request)
-	c.mu.Unlock()
-	if ex.Response == nil {
-		c.admission.waiting = append(c.admission.waiting, ex)
-	}
-	c.advance(call, ex, then)
-}
-
-func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
-	if ex.Response == nil {
-		if changes := ex.Committed(); len(changes) > 0 {
-			c.took(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
-		}
-		c.askAll(call, ex, then)
-		return
-	}
-	c.settle(ex)
-	call.Response = ex.Response
-	c.took(call, call.Response)
-	then()
-}
-
-// took records what a request has done and lets everybody know who is to know.
-func (c *Cluster) took(call *Call, resp *apiserver.Response) {
-	c.record(call, resp)
-	if len(resp.Changes) > 0 {
-		c.Pump()
-	}
-	if c.Committed != nil && call.Cluster == "" {
-		for _, ch := range resp.Changes {
-			c.Committed(ch)
-		}
-	}
-}
-
-func (c *Cluster) settle(ex *apiserver.Exchange) {
-	for i, other := range c.admission.waiting {
-		if other == ex {
-			c.admission.waiting = append(c.admission.waiting[:i], c.admission.waiting[i+1:]...)
-			return
-		}
-	}
-}
-
 // askAll makes the calls that a request waits for, and goes on with the request when all are answered.
 func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)

@@ -1,0 +1,101 @@
+// Package process runs the programs of a world: their lives, their real controller-runtime managers, and the
+// observation of their work queues. A life is one run of a program's main from nothing: a crash ends it, a restart
+// calls main again, so memory is truly lost.
+//
+// It does not decide when a life ends; faults and scenarios do.
+package process
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// World is what all processes of a run share.
+type World struct {
+	Sched   *sched.Scheduler
+	History *history.History
+	Wire    *wire.Cluster
+	Log     logr.Logger
+	// OnHandout is told of every hand-out as it begins.
+	OnHandout func(l *Life, controller string, item request)
+	// OnExit is told when a program's main returned by itself. It reports whether the kubelet should start it again.
+	OnExit func(l *Life, err error) (restart bool)
+	// OnDial is told when a program dials an address by itself, with a context of its own incarnation.
+	OnDial func(process, address, at string)
+
+	processes []*Process
+	longest   atomic.Int64 // see LongestWait
+	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
+	lives     []*Life
+	alive     []*Life       // room for flush, which is called at each quiet moment
+	served    int           // see Served
+	servedAt  time.Duration // see Served
+}
+
+// New wires the world together.
+func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger) *World {
+	world := &World{Sched: s, History: h, Wire: w, Log: log}
+	w.Kill = func(p *wire.Port) { p.Owner.(*Life).Kill() }
+	w.Serving = world.serving
+	s.Quiet = world.flush
+	return world
+}
+
+// Start adds a process and begins its first life.
+func (w *World) Start(name string, main Main, settings Settings) *Process {
+	p := &Process{Name: name, main: main, settings: settings, world: w}
+	w.processes = append(w.processes, p)
+	p.begin()
+	w.Sched.Disturb()
+	return p
+}
+
+// Processes are all processes, in the order in which they were started.
+func (w *World) Processes() []*Process { return w.processes }
+
+// Find returns a process by name, or nil.
+func (w *World) Find(name string) *Process {
+	for _, p := range w.processes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// flush lets those who have waited for a cache go on, one by one, then informers' handlers hear their news in order. When
+// that is done it passes held queue adds on, process by process, controller by controller. It reports whether any
+// goroutine can go on.
+func (w *World) flush() (woke bool) {
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.lives...), func(l *Life) bool { return l.Port.Dead() })
+	alive := w.alive
+	if slices.ContainsFunc(alive, (*Life).nextTurn) {
+		return true
+	}
+	for _, l := range alive {
+		l.mu.Lock()
+		informers := l.informers
+		l.mu.Unlock()
+		for _, i := range informers {
+			woke = i.look() || woke
+		}
+	}
+	if woke {
+		return true
+	}
+	for _, l := range alive {
+		for _, q := range l.observed() {
+			woke = q.flush() || woke
+		}
+	}
+	return woke
+}
