@@ -39,9 +39,9 @@ func (w *World) builtin(a actor.Actor) {
 	a.Begin(b)
 }
 
-// observe tells the built-in controllers of a committed change.
-func (w *World) observe(ch apiserver.Change) {
-	for _, b := range w.builtins {
+// Committed implements wire.Observer: built-in controllers observe the change.
+func (r rules) Committed(ch apiserver.Change) {
+	for _, b := range r.w.builtins {
 		b.actor.Observe(ch)
 	}
 }

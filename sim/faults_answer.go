@@ -139,7 +139,7 @@ func (f *webhookDown) fresh() Fault { return &webhookDown{f.fault, f.max, map[st
 
 func (f *webhookDown) heal(*World) { clear(f.until) }
 
-// Webhook implements wire.WebhookRules.
+// Webhook implements wire.Rules.
 func (r rules) Webhook(c *wire.Call) wire.Ruling {
 	for _, f := range r.w.faults {
 		if f, ok := f.(*webhookDown); ok && f.refuses(r.w, c) {

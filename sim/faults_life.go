@@ -127,9 +127,9 @@ func (f *pause) holds(a *sched.Action) time.Duration {
 	return f.until
 }
 
-// held is the scheduler's question whether an action's process is frozen.
-func (w *World) held(a *sched.Action) (until time.Duration) {
-	for _, f := range w.pauses {
+// Held implements sched.Observer: actions of a frozen process wait for its end.
+func (r rules) Held(a *sched.Action) (until time.Duration) {
+	for _, f := range r.w.pauses {
 		until = max(until, f.holds(a))
 	}
 	return until

@@ -10,7 +10,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// rules put the declared faults and the ordinary vagaries of a network onto the wire.
+// rules is the world as the scheduler, the wire and the processes know it: it implements the Observer of each.
 type rules struct{ w *World }
 
 // latencies are what a request or a reply may take; the first is the dull one.
@@ -104,8 +104,9 @@ func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 	return wire.Arrives
 }
 
-// handout is told of every reconcile that begins.
-func (w *World) handout(l *process.Life, controller string, item reconcile.Request) {
+// Dequeued implements process.Observer.
+func (r rules) Dequeued(l *process.Life, controller string, item reconcile.Request) {
+	w := r.w
 	begun := &w.history.Events[len(w.history.Events)-1]
 	for _, f := range w.faults {
 		switch f := f.(type) {
@@ -125,3 +126,20 @@ func (w *World) handout(l *process.Life, controller string, item reconcile.Reque
 		}
 	}
 }
+
+// Quiet implements sched.Observer.
+func (r rules) Quiet() (woke bool) {
+	beat.Add(1)
+	return r.w.procs.Flush()
+}
+
+// Endpoints implements wire.Observer.
+func (r rules) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+	return r.w.procs.Endpoints(service, path)
+}
+
+// UnknownHost implements wire.Observer.
+func (r rules) UnknownHost(c *wire.Call, clash string) { r.w.unknown(c, clash) }
+
+// Dialled implements process.Observer.
+func (rules) Dialled(process, address, at string) { dialled(process, address, at) }

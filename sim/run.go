@@ -270,23 +270,15 @@ type leaver interface{ Leaves(panicked any) bool }
 func newWorld(source *choice.Source, h *history.History, s settings) *World {
 	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness(), unready: map[*process.Process]unready{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.sched = sched.New(source)
+	w.sched = sched.New(source, rules{w})
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
 	server.SetAuthorizer(rbac.New(server))
 	server.SetAdmission(admission.New(server))
-	w.wire = wire.New(w.sched, h, server)
-	w.wire.Rules = rules{w}
+	w.wire = wire.New(w.sched, h, server, rules{w})
 	if s.callers && s.window == 0 {
 		w.wire.Callers = map[int][]uintptr{}
 	}
-	w.procs = process.New(w.sched, h, w.wire, runLog())
-	w.procs.OnHandout = w.handout
-	w.procs.OnExit = w.onExit
-	w.procs.OnDial = dialled
-	w.sched.Granted = w.granted
-	w.sched.Progress = &beat
-	w.wire.Committed = w.observe
-	w.wire.Unknown = w.unknown
+	w.procs = process.New(w.sched, h, w.wire, runLog(), rules{w})
 	w.user = newUserClient(w, wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())

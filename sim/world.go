@@ -225,7 +225,6 @@ func (w *World) Inject(faults ...Fault) {
 		w.faults = append(w.faults, f)
 		if f, ok := f.(*pause); ok {
 			w.pauses = append(w.pauses, f)
-			w.sched.Held = w.held
 		}
 	}
 }
@@ -258,8 +257,9 @@ func (w *World) Stop(name string) {
 // reads the server's state at that moment.
 func (w *World) Client() client.Client { return w.user }
 
-// granted is called after every step.
-func (w *World) granted() {
+// Stepped implements sched.Observer.
+func (r rules) Stepped() {
+	w := r.w
 	w.quiet.take(w)
 	if w.verdict == nil {
 		w.raise()
@@ -280,8 +280,9 @@ func (w *World) bounded(in string) {
 	}
 }
 
-// onExit decides what follows when a program ended by itself.
-func (w *World) onExit(l *process.Life, err error) bool {
+// Exited implements process.Observer. It decides what follows when a program ended by itself.
+func (r rules) Exited(l *process.Life, err error) (restart bool) {
+	w := r.w
 	var bad *setupError
 	var panicked *process.PanicError
 	switch {

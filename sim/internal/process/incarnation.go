@@ -131,7 +131,7 @@ func (l *Life) exit(err error) {
 	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
 		Note: note, Server: w.Wire.Server().Revision()})
 	l.bury()
-	if w.OnExit == nil || w.OnExit(l, err) {
+	if w.observer.Exited(l, err) {
 		l.Process.again(err != nil || !l.asked, l.asked, note)
 	}
 }

@@ -31,7 +31,7 @@ func (l *Life) own(ctx context.Context) context.Context {
 		return ctx
 	}
 	stop := func(address string) {
-		l.world.OnDial(l.Process.Name, address, Caller())
+		l.world.observer.Dialled(l.Process.Name, address, Caller())
 		runtime.Goexit() // a hook can return no error
 	}
 	return httptrace.WithClientTrace(context.WithValue(ctx, lifeOf{}, l), &httptrace.ClientTrace{

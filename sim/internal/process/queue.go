@@ -275,9 +275,7 @@ func (q *queue) begin(item request, g given) {
 	}
 	q.mu.Unlock()
 	w.Sched.SetCurrent("reconcile " + k.name)
-	if w.OnHandout != nil {
-		w.OnHandout(q.life, q.controller, item)
-	}
+	w.observer.Dequeued(q.life, q.controller, item)
 }
 
 // inject adds a key as a spurious event would.

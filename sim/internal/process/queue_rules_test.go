@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -19,10 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // operation is one thing that a program does to its work queue.
@@ -137,17 +132,9 @@ func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, erro
 func (r *queueRun) run(priority bool, ops []operation) {
 	lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](grid, longest)}
 	r.inner = plainQueue(priority, lim)
-	h := &history.History{}
-	s := sched.New(choice.New(choice.Play(nil)))
-	w := New(s, h, wire.New(s, h, apiserver.New(apiserver.Options{Now: time.Now})), logr.Discard())
-	flush := s.Quiet
-	s.Quiet = func() bool {
-		woke := flush()
-		if !woke {
-			r.compare(s.Now())
-		}
-		return woke
-	}
+	w := newTestWorld()
+	s := w.Sched
+	w.onQuiet = func() { r.compare(s.Now()) }
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 		l, err := LifeOf(cfg)
@@ -178,7 +165,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 		r.outer.ShutDown()
 	}
 	w.Teardown(synctest.Wait)
-	for _, e := range h.Events {
+	for _, e := range w.History.Events {
 		if e.Kind == history.Handout {
 			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v", e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
 			if e.Cause == "unknown" && r.err == nil {

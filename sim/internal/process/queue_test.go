@@ -7,17 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // A key fails three times; after the first and the second failure an event arrives (its own status write), while it is
@@ -101,11 +96,7 @@ func failThrice(q workQueue, during bool) (at []time.Duration, failures int) {
 
 // underObservation lets the worker run as a process of a world, with the observer around its queue.
 func underObservation(t *testing.T, inner workQueue, lim *limiter, during bool) (at []time.Duration, failures int, h *history.History) {
-	h = &history.History{}
-	source := choice.New(choice.Play(nil))
-	s := sched.New(source)
-	cluster := wire.New(s, h, apiserver.New(apiserver.Options{Now: time.Now}))
-	w := New(s, h, cluster, logr.Discard())
+	w := newTestWorld()
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
 		l, err := LifeOf(cfg)
@@ -127,14 +118,14 @@ func underObservation(t *testing.T, inner workQueue, lim *limiter, during bool) 
 		<-ctx.Done()
 		return nil
 	}, Settings{})
-	for !over && s.Step(time.Hour) {
-		s.Quiesce()
+	for !over && w.Sched.Step(time.Hour) {
+		w.Sched.Quiesce()
 	}
 	w.Teardown(synctest.Wait)
 	if !over {
 		t.Fatal("the worker did not finish")
 	}
-	return at, failures, h
+	return at, failures, w.History
 }
 
 // told compares what the observer says with what the queues do.

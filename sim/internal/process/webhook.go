@@ -93,9 +93,9 @@ func (s *webhookServer) endpoint(path string) *wire.Endpoint {
 	return &wire.Endpoint{Port: s.life.Port, Handler: s.mux, Context: s.life.own(ctx), Go: s.life.spawn}
 }
 
-// serving are the lives that serve a webhook. A Service reaches the processes that were said to be behind it, and those of
+// Endpoints are the lives that serve a webhook. A Service reaches the processes that were said to be behind it, and those of
 // which nothing was said.
-func (w *World) serving(service *apiserver.WebhookService, path string) []wire.Endpoint {
+func (w *World) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	var out []wire.Endpoint
 	for _, l := range w.lives {
 		if l.Port.Dead() || !l.Process.behind(service) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -25,29 +25,34 @@ type World struct {
 	History *history.History
 	Wire    *wire.Cluster
 	Log     logr.Logger
-	// OnHandout is told of every hand-out as it begins.
-	OnHandout func(l *Life, controller string, item request)
-	// OnExit is told when a program's main returned by itself. It reports whether the kubelet should start it again.
-	OnExit func(l *Life, err error) (restart bool)
-	// OnDial is told when a program dials an address by itself, with a context of its own incarnation.
-	OnDial func(process, address, at string)
 
+	observer  Observer
 	processes []*Process
 	longest   atomic.Int64 // see LongestWait
 	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
 	lives     []*Life
-	alive     []*Life       // room for flush, which is called at each quiet moment
+	alive     []*Life       // room for Flush, which is called at each quiet moment
 	served    int           // see Served
 	servedAt  time.Duration // see Served
 }
 
-// New wires the world together.
-func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger) *World {
-	world := &World{Sched: s, History: h, Wire: w, Log: log}
-	w.Kill = func(p *wire.Port) { p.Owner.(*Life).Kill() }
-	w.Serving = world.serving
-	s.Quiet = world.flush
-	return world
+// Observer is told what processes do by themselves.
+type Observer interface {
+	// Dequeued is told of every key that a worker gets, as its reconcile begins.
+	Dequeued(l *Life, controller string, item reconcile.Request)
+	// Exited is told when a program's main returned by itself. It reports whether the kubelet should
+	// start it again.
+	Exited(l *Life, err error) (restart bool)
+	// Dialled is told when a program dials an address by itself, with a context of its own incarnation.
+	// It may be called on any goroutine. at is the operator's line, as file:line.
+	Dialled(process, address, at string)
+}
+
+// New returns a world without processes. The observer of its scheduler must call [World.Flush] whenever
+// every goroutine is blocked, and that of its cluster takes the endpoints of webhooks from
+// [World.Endpoints].
+func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger, o Observer) *World {
+	return &World{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
 
 // Start adds a process and begins its first life.
@@ -72,10 +77,10 @@ func (w *World) Find(name string) *Process {
 	return nil
 }
 
-// flush lets those who have waited for a cache go on, one by one, then informers' handlers hear their news in order. When
+// Flush lets those who have waited for a cache go on, one by one, then informers' handlers hear their news in order. When
 // that is done it passes held queue adds on, process by process, controller by controller. It reports whether any
 // goroutine can go on.
-func (w *World) flush() (woke bool) {
+func (w *World) Flush() (woke bool) {
 	w.alive = slices.DeleteFunc(append(w.alive[:0], w.lives...), func(l *Life) bool { return l.Port.Dead() })
 	alive := w.alive
 	if slices.ContainsFunc(alive, (*Life).nextTurn) {

@@ -82,16 +82,18 @@ type Scheduler struct {
 	quiet   bool
 	// granting is set while an action is being performed.
 	granting bool
+	observer Observer
+}
 
-	// Quiet, when set, is called on the scheduling goroutine each time the bubble has gone quiet and the notes of the
-	// stretch have been taken; it reports whether it made goroutines runnable again.
-	Quiet func() (woke bool)
-	// Progress, when set, is increased whenever the bubble has gone quiet.
-	Progress *atomic.Uint64
-	// Granted, when set, is called after every granted step.
-	Granted func()
-	// Held, when set, says until when an action may not happen whatever its due time is; 0 when it is free.
-	Held func(*Action) time.Duration
+// Observer is the world that a scheduler serves. Its methods are called on the scheduling goroutine.
+type Observer interface {
+	// Quiet is called each time every goroutine is blocked, after the notes. It reports whether it has
+	// made goroutines runnable again.
+	Quiet() (woke bool)
+	// Stepped is called after every step, when every goroutine is blocked again.
+	Stepped()
+	// Held returns the time until which an action may not happen, even if it is due; 0 if it may.
+	Held(*Action) time.Duration
 }
 
 type note struct {
@@ -100,8 +102,8 @@ type note struct {
 }
 
 // New returns a scheduler. It must be called inside the bubble.
-func New(c *choice.Source) *Scheduler {
-	return &Scheduler{Choices: c, start: time.Now(), wake: make(chan struct{}, 1)}
+func New(c *choice.Source, o Observer) *Scheduler {
+	return &Scheduler{Choices: c, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
 }
 
 // Now is virtual time since the start of the run. Any goroutine may call it.
@@ -171,15 +173,10 @@ func (s *Scheduler) Disturb() { s.quiet = false }
 
 // Quiesce waits until the bubble is quiet and takes in what arrived, without granting anything.
 func (s *Scheduler) Quiesce() {
-	for {
+	for woke := true; woke; {
 		synctest.Wait()
-		if s.Progress != nil {
-			s.Progress.Add(1)
-		}
 		s.takeNotes()
-		if s.Quiet == nil || !s.Quiet() {
-			break
-		}
+		woke = s.observer.Quiet()
 	}
 	s.now = s.Now()
 	s.admit()
@@ -261,10 +258,7 @@ func (s *Scheduler) due() (due []*Action, next time.Duration) {
 		if s.fair && a.Seasonal {
 			continue
 		}
-		when := a.due
-		if s.Held != nil {
-			when = max(when, s.Held(a))
-		}
+		when := max(a.due, s.observer.Held(a))
 		if when <= s.now {
 			due = append(due, a)
 		} else if next < 0 || when < next {
@@ -292,9 +286,7 @@ func (s *Scheduler) grant(due []*Action) {
 	a.Do()
 	s.granting = false
 	s.Quiesce()
-	if s.Granted != nil {
-		s.Granted()
-	}
+	s.observer.Stepped()
 }
 
 // actors says whose actions these are.

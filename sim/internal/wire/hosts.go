@@ -171,8 +171,8 @@ func (c *Cluster) nowhere(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}
-	if c.Unknown != nil && (!t.absent || t.clash != "") {
-		c.Unknown(call, t.clash)
+	if !t.absent || t.clash != "" {
+		c.observer.UnknownHost(call, t.clash)
 	}
 	name := call.Request.URL.Hostname()
 	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}

@@ -37,8 +37,8 @@ type Port struct {
 
 	// Direct, when it reports true, serves requests at once and unrecorded: for properties that read through a client.
 	Direct func() bool
-	// Owner is for the package that made the port.
-	Owner any
+	// Owner is the incarnation that the port belongs to; nil for a user.
+	Owner Owner
 
 	cluster *Cluster
 	clients atomic.Int64 // made so far, see Client
@@ -48,6 +48,12 @@ type Port struct {
 	thaw      atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
 	waiting   []*sched.Action               // parked when it does
 	thawed    time.Duration                 // when a frozen program went on last
+}
+
+// Owner is an incarnation, as its port knows it.
+type Owner interface {
+	// Kill ends the incarnation at once.
+	Kill()
 }
 
 // NewPort returns the end of the wire for one life of a process.

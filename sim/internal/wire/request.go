@@ -34,7 +34,7 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 			case leg == "held request" || leg == "end":
 				return 0
 			}
-			return c.Rules.Latency(call, leg)
+			return c.observer.Latency(call, leg)
 		},
 		Do:   do,
 		Idle: call.Idle(),
@@ -47,10 +47,10 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 
 // effect is the first leg: the request arrives and takes effect.
 func (c *Cluster) effect(call *Call) {
-	r := c.Rules.Arrive(call)
+	r := c.observer.Arrive(call)
 	switch {
 	case r.Kill:
-		c.Kill(call.Port)
+		call.Port.Owner.Kill()
 	case r.Hold:
 		c.park(call, "held request", func() { c.effect(call) })
 	case r.Lose != nil: // lost on the way there: the server never hears of it
@@ -111,9 +111,9 @@ func (c *Cluster) took(call *Call, resp *apiserver.Response) {
 	if len(resp.Changes) > 0 {
 		c.Pump()
 	}
-	if c.Committed != nil && call.Cluster == "" {
+	if call.Cluster == "" {
 		for _, ch := range resp.Changes {
-			c.Committed(ch)
+			c.observer.Committed(ch)
 		}
 	}
 }
@@ -129,9 +129,9 @@ func (c *Cluster) settle(ex *apiserver.Exchange) {
 
 // landed is when the request has taken effect: its answer leaves, unless something goes wrong there.
 func (c *Cluster) landed(call *Call, r Ruling) {
-	landed := c.Rules.Landed(call)
+	landed := c.observer.Landed(call)
 	if landed.Kill {
-		c.Kill(call.Port)
+		call.Port.Owner.Kill()
 		return
 	}
 	if landed.Answer != nil {

@@ -142,7 +142,7 @@ func (c *Cluster) next(s *Stream) {
 		Order: s.Call.order(),
 		Actor: s.Call.Actor(),
 		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
-		Delay: func() time.Duration { return c.Rules.Lag(s, f) },
+		Delay: func() time.Duration { return c.observer.Lag(s, f) },
 		Do:    func() { c.deliver(s) },
 		Idle:  s.Call.Idle(),
 	}
@@ -195,7 +195,7 @@ func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 func (c *Cluster) deliver(s *Stream) {
 	s.head = nil
 	if next, ok := s.watch.Peek(); ok {
-		switch fate := c.Rules.Fate(s, next); fate {
+		switch fate := c.observer.Fate(s, next); fate {
 		case Arrives:
 		case Waits:
 			c.next(s)

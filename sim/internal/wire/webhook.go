@@ -31,12 +31,6 @@ type Endpoint struct {
 	Go      func(func())    // runs a function on a goroutine of the life
 }
 
-// WebhookRules are rules that also judge calls of webhooks, which reach no other rule but latency.
-type WebhookRules interface {
-	// Webhook is asked when a call arrives at the webhook; Answer and Lose of the ruling count.
-	Webhook(c *Call) Ruling
-}
-
 // admission is what the cluster knows of requests that wait for webhooks.
 type admission struct {
 	waiting []*apiserver.Exchange
@@ -109,12 +103,9 @@ func (h *webhookCall) arrive() {
 		return
 	}
 	c := h.c
-	if rules, ok := c.Rules.(WebhookRules); ok {
-		r := rules.Webhook(h.Call)
-		if r.Lose != nil || r.Answer != nil {
-			h.reply(r.Answer, r.Lose)
-			return
-		}
+	if r := c.observer.Webhook(h.Call); r.Lose != nil || r.Answer != nil {
+		h.reply(r.Answer, r.Lose)
+		return
 	}
 	hosts := []string{h.Host, h.Request.URL.Hostname()}
 	for _, host := range hosts {
@@ -123,10 +114,7 @@ func (h *webhookCall) arrive() {
 			return
 		}
 	}
-	var all []Endpoint
-	if c.Serving != nil {
-		all = c.Serving(h.asked.Service, h.asked.Path())
-	}
+	all := c.observer.Endpoints(h.asked.Service, h.asked.Path())
 	if len(all) == 0 {
 		// A pattern or a model of Services takes no webhook away from a process that serves it.
 		for _, host := range hosts {

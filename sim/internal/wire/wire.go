@@ -29,10 +29,26 @@ type Rules interface {
 	Arrive(c *Call) Ruling
 	// Landed is asked when it has taken effect and its reply is about to leave.
 	Landed(c *Call) Ruling
+	// Webhook is asked when a call of a webhook arrives; Answer and Lose of the ruling count. Of the
+	// other rules only Latency is asked about such a call.
+	Webhook(c *Call) Ruling
 	// Lag is how long after its commit a watch event may reach the stream.
 	Lag(s *Stream, f apiserver.Frame) time.Duration
 	// Fate is asked when a watch event is about to reach its stream.
 	Fate(s *Stream, f apiserver.Frame) Fate
+}
+
+// Observer is the world that a cluster serves: its rules, and who wants to know what happens.
+type Observer interface {
+	Rules
+	// Committed is told of every change that a request made.
+	Committed(apiserver.Change)
+	// UnknownHost is told of requests to hosts that nobody has declared, on the goroutine that makes
+	// them. clash names two patterns that fit the host equally well; "" for none.
+	UnknownHost(call *Call, clash string)
+	// Endpoints are the incarnations that serve a webhook at a path, in a fixed order. service is nil
+	// for a webhook that is called by URL.
+	Endpoints(service *apiserver.WebhookService, path string) []Endpoint
 }
 
 // Ruling is what goes wrong with a request; the zero value is nothing.
@@ -55,16 +71,10 @@ type Ruling struct {
 type Cluster struct {
 	Sched   *sched.Scheduler
 	History *history.History
-	Rules   Rules
-	// Committed, when set, is told of every change that a request made.
-	Committed func(apiserver.Change)
-	// Kill ends the life that a port belongs to.
-	Kill func(p *Port)
-	// Unknown, when set, is told of requests to hosts that nobody has declared, on the goroutine that makes them. Clash
-	// names two patterns of which it cannot be said which one is meant; "" for none.
-	Unknown func(call *Call, clash string)
 	// Callers, when set, takes from where the requests were made, by the index of their event.
 	Callers map[int][]uintptr
+
+	observer Observer
 
 	mu     sync.Mutex // the API server is not safe for concurrent use; discovery is served on the caller's goroutine
 	server *apiserver.Server
@@ -78,14 +88,12 @@ type Cluster struct {
 	unheard  []*Call // of dead lives, see [Call.lingers]; mu guards it
 	ending   atomic.Bool
 
-	// Serving are the lives that serve a webhook at a path, in a fixed order; service is nil for one that is called by URL.
-	Serving   func(service *apiserver.WebhookService, path string) []Endpoint
 	admission admission
 }
 
 // New returns a cluster around an API server.
-func New(s *sched.Scheduler, h *history.History, server *apiserver.Server) *Cluster {
-	return &Cluster{Sched: s, History: h, server: server, remotes: map[string]*apiserver.Server{},
+func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Cluster {
+	return &Cluster{Sched: s, History: h, observer: o, server: server, remotes: map[string]*apiserver.Server{},
 		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}}}
 }
 
