@@ -176,7 +176,7 @@ var may = map[string]map[string]string{
 	},
 	"math/rand": {
 		"sim/check.go":                    "-sim.seed=random",
-		"sim/internal/choice/":            "the oracles: the one source of chance",
+		"sim/internal/choice/":            "choice sources: the only place where chance comes from",
 		"sim/internal/process/globals.go": "seeds other people's dice",
 	},
 	"go": {

@@ -1,22 +1,23 @@
 package choice
 
-// Entry is one answer that was not dull.
+// Entry is one choice that was not the default.
 type Entry struct {
 	ID    string // Point.ID
 	Value int
 }
 
-// Tape is the answers of a run that were not dull, in the order in which they were asked. Everything else was 0.
+// Tape is a choice sequence: the choices of a run other than the defaults, in the order in which
+// they were made.
 type Tape []Entry
 
-// Player replays a tape. Questions that the tape does not mention get the dull answer.
+// Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
 	values map[string]int
 	order  Tape
 	used   map[string]bool
 }
 
-// Play returns an oracle that replays the tape.
+// Play returns a source that replays a choice sequence.
 func Play(t Tape) *Player {
 	p := &Player{values: make(map[string]int, len(t)), order: t, used: map[string]bool{}}
 	for _, e := range t {
@@ -38,7 +39,8 @@ func (p *Player) Choose(q Point) int {
 	return v
 }
 
-// Unused is the part of the tape that was never asked for: where the code under test has drifted from the recording.
+// Unused are the choices of the sequence that the run did not come to: the code under test has
+// drifted from the recording.
 func (p *Player) Unused() Tape {
 	var t Tape
 	for _, e := range p.order {
