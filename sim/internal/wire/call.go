@@ -28,26 +28,27 @@ type Call struct {
 	Reconcile string
 	Response  *apiserver.Response // once it has taken effect
 	Webhook   string              // the webhook's name, for calls of the API server itself
-	// Trails is how far behind the watch cache of the server is that the request was sent to, and Wait how long the server
-	// keeps the reply back because of that. Rules set them in Arrive.
+	// Trails is how far the watch cache of the server that gets the request is behind. Wait is how
+	// long the server keeps the reply back because of that. Rules set both in Arrive.
 	Trails, Wait time.Duration
 
 	http    *http.Request
 	handler http.Handler // who answers, for requests to the outside that have arrived
-	client  int          // which client of the program sends it, see [Port.Client]; 0 if nobody knows
+	client  int          // which client of the process sends it, see [Port.Client]; 0 if that is not known
 	ordered sync.Once
 	key     string
-	// subjectKey is key without what tells informers of one kind apart.
+	// subjectKey is key without the part that distinguishes informers of one kind.
 	subjectKey string
 	event      int
 	callers    []uintptr
 	reply      chan outcome
 	mu         sync.Mutex
 	action     *sched.Action
-	// server is the life that works on the call of a webhook; lost tells the caller that this life is over.
+	// server is the incarnation that works on the call of a webhook. lost tells the caller that it
+	// has ended.
 	server *Port
 	lost   func()
-	sent   bool // its caller was frozen before it arrived: it takes effect whatever the caller does
+	sent   bool // its caller was frozen before it arrived, so it takes effect in any case
 	over   bool // its caller has the reply, or has given up
 }
 
@@ -62,7 +63,8 @@ func (c *Call) Ref() history.Ref {
 	if c.Host != "" {
 		return history.Ref{}
 	}
-	return history.Ref{Cluster: c.Cluster, Group: c.Info.Group, Kind: c.Kind, Namespace: c.Info.Namespace, Name: c.Info.Name}
+	i := c.Info
+	return history.Ref{Cluster: c.Cluster, Group: i.Group, Kind: c.Kind, Namespace: i.Namespace, Name: i.Name}
 }
 
 // Object is Ref with the name that a create gives its object: its URL has none.
@@ -91,12 +93,14 @@ func (c *Call) Writes() bool {
 	return true
 }
 
-// Idle says whether the call belongs to the endless chatter that a settled world still has.
+// Idle says whether the call is one that comes again for ever, as lease renewals do in a quiescent
+// world.
 func (c *Call) Idle() bool {
 	return c.Info.Group == "coordination.k8s.io" && c.Info.Resource == "leases"
 }
 
-// String is the call in words, without anything that differs between equal calls of two runs.
+// String is the call in words. It contains nothing that may differ between two runs, as choice
+// labels have it.
 func (c *Call) String() string {
 	if c.Host != "" {
 		return c.Request.Method + " " + c.Host + c.Request.URL.Path
@@ -108,7 +112,7 @@ func (c *Call) String() string {
 	return s
 }
 
-// Told is String for stories: a create names its object, too. Labels of choices have String, lest they change.
+// Told is String for stories: it names the object that a create makes.
 func (c *Call) Told() string {
 	if c.Host != "" || c.Info.Verb != "create" || c.Info.Name != "" {
 		return c.String()
@@ -116,7 +120,7 @@ func (c *Call) Told() string {
 	return "create " + c.Object().String()
 }
 
-// call reads the request and finds out what it is about.
+// call reads a request and its subject.
 func (p *Port) call(req *http.Request) (*Call, error) {
 	var body []byte
 	if req.Body != nil {
@@ -129,7 +133,10 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	}
 	call := &Call{
 		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
-		Request: apiserver.Request{Method: req.Method, URL: req.URL, Header: req.Header, Body: body, User: p.User, Groups: p.Groups, UID: p.UID},
+		Request: apiserver.Request{
+			Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
+			User: p.User, Groups: p.Groups, UID: p.UID,
+		},
 	}
 	switch {
 	case req.URL.Host == APIHost:
@@ -139,8 +146,8 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 		call.Host = req.URL.Host
 		return call, nil
 	}
-	// The history keeps bodies in JSON. One that is no object of a built-in type stays: the server
-	// refuses it.
+	// The history keeps bodies in JSON. A body that is no object of a built-in type stays as it is,
+	// and the server refuses it.
 	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
 		call.Request.Header, call.Request.Body = header, body
 	}
@@ -156,7 +163,7 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	return call, nil
 }
 
-// order is the call's place among those that arrive in one stretch.
+// order is the canonical order of calls that are sent in one phase.
 func (c *Call) order() string {
 	c.ordered.Do(func() {
 		f := fnv.New64a()
@@ -165,13 +172,15 @@ func (c *Call) order() string {
 		if strings.Contains(u, "timeout") {
 			u = clientTimeout.ReplaceAllString(u, "")
 		}
-		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + strconv.FormatUint(f.Sum64(), 16)
+		sum := strconv.FormatUint(f.Sum64(), 16)
+		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + sum
 		c.key = c.subjectKey
-		if as := c.Request.Header.Get("Accept"); strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
+		as := c.Request.Header.Get("Accept")
+		if strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
 			c.key += " " + as
 		}
-		if sort := c.sort(); sort != "" {
-			c.key += " " + sort
+		if variant := c.variant(); variant != "" {
+			c.key += " " + variant
 		}
 		if c.client > 0 {
 			c.key += fmt.Sprintf(" client %03d", c.client)
@@ -180,22 +189,23 @@ func (c *Call) order() string {
 	return c.key
 }
 
-type sortKey struct{}
+type variantKey struct{}
 
-// WithSort tells requests apart that are otherwise the same: a program may have informers of two sorts for one kind.
-func WithSort(ctx context.Context, sort string) context.Context {
-	return context.WithValue(ctx, sortKey{}, sort)
+// WithSort distinguishes requests that are otherwise equal: a process may have two informers for
+// one kind, of typed and of unstructured objects.
+func WithSort(ctx context.Context, variant string) context.Context {
+	return context.WithValue(ctx, variantKey{}, variant)
 }
 
-func (c *Call) sort() (s string) {
+func (c *Call) variant() (s string) {
 	if c.http != nil {
-		s, _ = c.http.Context().Value(sortKey{}).(string)
+		s, _ = c.http.Context().Value(variantKey{}).(string)
 	}
 	return s
 }
 
-// Actor says who sends the call: the worker at a key, whichever attempt it is, or else all that the program sends about one
-// sort of thing, as an informer's list and watch.
+// Actor is who sends the call: the worker at a key, in all its attempts. For a call outside any
+// reconcile it is the process with the path, so that an informer's list and watch have one actor.
 func (c *Call) Actor() string {
 	if at := strings.LastIndex(c.Reconcile, " #"); at >= 0 {
 		return c.Port.Name() + " " + c.Reconcile[:at]
@@ -203,6 +213,7 @@ func (c *Call) Actor() string {
 	return c.Port.Name() + " at " + c.Host + c.Request.URL.Path
 }
 
-// clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start together draw in an order
-// that nobody chooses, so the number must not matter: see [Stream.patience].
+// clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start
+// together draw in an order that the harness does not choose, so the number must not matter: see
+// [Stream.timeLimit].
 var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)

@@ -19,23 +19,24 @@ import (
 // APIHost is the host name of the simulated API server.
 const APIHost = "kubernetes.sim"
 
-// ErrDead is what a dead life's requests see.
+// ErrDead is the error of requests of an incarnation that has ended.
 var ErrDead = errors.New("wavetank: this process is dead")
 
-// Port is one life's end of the wire: an http.RoundTripper that lives and dies with it.
+// Port is an incarnation's end of the wire, an http.RoundTripper.
 type Port struct {
 	Process string
 	Life    int
-	// User, Groups and UID are whom its requests come from; see apiserver.Request.
+	// User, Groups and UID are who sends its requests; see apiserver.Request.
 	User   string
 	Groups []string
 	UID    string
 	// Attribute names the reconcile that a request's context belongs to; "" for none.
 	Attribute func(context.Context) string
-	// Drive, when set, runs the scheduler until replied reports true: for calls made on the scheduling goroutine itself.
+	// Drive, when set, runs the scheduler until replied reports true, for calls made on the
+	// scheduling goroutine.
 	Drive func(replied func() bool)
-
-	// Direct, when it reports true, serves requests at once and unrecorded: for properties that read through a client.
+	// Direct, when set, reports whether reads are served at once and unrecorded, for properties
+	// that use a client.
 	Direct func() bool
 	// Owner is the incarnation that the port belongs to; nil for a user.
 	Owner Owner
@@ -43,11 +44,12 @@ type Port struct {
 	cluster *Cluster
 	clients atomic.Int64 // made so far, see Client
 	dead    atomic.Bool
-	// dismissed is set when the goroutines of a dead life were let go; the cluster's mu guards it.
+	// dismissed is set when the goroutines of a dead incarnation may end. The cluster's mu guards
+	// it.
 	dismissed bool
-	thaw      atomic.Pointer[chan struct{}] // closed when a frozen program goes on; nil while it is not frozen
+	thaw      atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
 	waiting   []*sched.Action               // parked when it does
-	thawed    time.Duration                 // when a frozen program went on last
+	thawed    time.Duration                 // when it went on last
 }
 
 // Owner is an incarnation, as its port knows it.
@@ -56,12 +58,12 @@ type Owner interface {
 	Kill()
 }
 
-// NewPort returns the end of the wire for one life of a process.
+// NewPort returns the end of the wire for one incarnation of a process.
 func (c *Cluster) NewPort(process string, life int) *Port {
 	return &Port{Process: process, Life: life, cluster: c, Attribute: func(context.Context) string { return "" }}
 }
 
-// Name is the process and life, as "pipelines/2".
+// Name is the process and incarnation, as "pipelines/2".
 func (p *Port) Name() string {
 	if p.Life == 0 {
 		return p.Process
@@ -69,14 +71,15 @@ func (p *Port) Name() string {
 	return p.Process + "/" + strconv.Itoa(p.Life)
 }
 
-// Die makes every later request of this life fail, and leaves those in flight without an answer until the run ends.
+// Die makes every later request fail, and leaves those in flight without an answer until the run
+// ends.
 func (p *Port) Die() { p.dead.Store(true) }
 
-// Dead reports whether the life is over.
+// Dead reports whether the incarnation has ended.
 func (p *Port) Dead() bool { return p.dead.Load() }
 
-// Freeze stops the program: what it has sent arrives, but its goroutines learn of nothing, not even that their contexts
-// are done, until Thaw. Whoever freezes it sees to it that the scheduler holds its actions.
+// Freeze stops the process until Thaw. What it has sent arrives, but its goroutines learn of
+// nothing, not even that their contexts are done. The scheduler's observer must hold its actions.
 func (p *Port) Freeze() {
 	for _, call := range p.cluster.calls {
 		if call.Port == p && call.Writes() {
@@ -87,10 +90,10 @@ func (p *Port) Freeze() {
 	p.thaw.Store(&thaw)
 }
 
-// Frozen reports whether the program stands still.
+// Frozen reports whether the process is frozen.
 func (p *Port) Frozen() bool { return p.thaw.Load() != nil }
 
-// Thaw lets a frozen program go on.
+// Thaw lets a frozen process go on.
 func (p *Port) Thaw() {
 	thaw := p.thaw.Swap(nil)
 	if thaw == nil {
@@ -105,15 +108,16 @@ func (p *Port) Thaw() {
 	}
 }
 
-// Thawed is when the program went on that was frozen last; 0 for never.
+// Thawed is when the process went on the last time that it was frozen; 0 for never.
 func (p *Port) Thawed() time.Duration { return p.thawed }
 
-// Await parks an action of the world as soon as the frozen program goes on. Parked before, it would become due with the
-// end of the pause and could come first, for ever: a schedule may prefer it to all else.
+// Await parks an action as soon as the frozen process goes on. Parked before, it would be due when
+// the pause ends, and a schedule might prefer it to all other actions for ever.
 func (p *Port) Await(a *sched.Action) { p.waiting = append(p.waiting, a) }
 
-// Client returns a transport over the port for one more client of the program. Clients are numbered as they are made,
-// which tells apart the requests of two caches that watch the same: without it, goroutines would race for who is first.
+// Client returns a transport over the port for one more client of the process. Clients are numbered
+// as they are made. The number distinguishes the requests of two caches that watch the same, which
+// would have no canonical order otherwise.
 func (p *Port) Client() http.RoundTripper {
 	return client{p, int(p.clients.Add(1))}
 }
@@ -150,12 +154,13 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 	}
 	if call.Host != "" {
 		if t := c.resolve(call, call.Host); t.clash != "" || !t.found() {
-			return nil, c.nowhere(call, t)
+			return nil, c.noSuchHost(call, t)
 		}
 	}
 	if call.Host == "" && call.Info.Verb == "" || p.Direct != nil && p.Direct() && !call.Writes() {
-		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock, and a goroutine that
-		// waits for a mutex never lets the bubble go quiet. So they are answered at once.
+		// Discovery, version and OpenAPI: informers ask for them while holding their map's lock,
+		// and a goroutine that waits for a mutex never lets the bubble go quiet. So they are
+		// answered at once.
 		c.mu.Lock()
 		resp := c.serverOf(call).Handle(&call.Request)
 		c.mu.Unlock()
@@ -206,8 +211,9 @@ func (p *Port) wait(req *http.Request, call *Call) (*http.Response, error) {
 	if !p.dead.Load() {
 		call.giveUp(ctx.Err())
 	}
-	// A killed program gets no answer at all. An error now would let its goroutines run on, in an order that the
-	// scheduler does not choose; so the call stays parked until the run tears down.
+	// A killed process gets no answer at all. An error now would let its goroutines run on, in an
+	// order that the scheduler does not choose. So the call stays blocked until the run is torn
+	// down.
 	return finish(req, <-call.reply)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// park hands the next leg of the call to the scheduler.
+// park lets the next leg of the call wait for its step.
 func (c *Cluster) park(call *Call, leg string, do func()) {
 	a := &sched.Action{
 		Order: call.order(),
@@ -25,8 +25,8 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 			}
 			switch {
 			case leg != "reply" && leg != "held request" && call.Port.Dead():
-				// It was sent or ended in the very period in which its incarnation did. Whether it was may be chance (see
-				// [Call.recorder]), so it is no step, and nothing is chosen for it.
+				// It was sent, or it ended, in the phase in which its incarnation ended. That may
+				// be chance (see [Call.recorder]), so it is no step, and no choice is made for it.
 				call.mu.Lock()
 				c.Sched.Drop(call.action)
 				call.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *Cluster) effect(call *Call) {
 		call.Port.Owner.Kill()
 	case r.Hold:
 		c.park(call, "held request", func() { c.effect(call) })
-	case r.Lose != nil: // lost on the way there: the server never hears of it
+	case r.Lose != nil: // lost on the way: it does not take effect
 		c.answer(call, r)
 	case r.Answer != nil:
 		call.Response = r.Answer
@@ -61,7 +61,7 @@ func (c *Cluster) effect(call *Call) {
 		c.answer(call, r)
 	default:
 		if call.Host != "" {
-			if err := c.find(call); err != nil {
+			if err := c.findHandler(call); err != nil {
 				c.answer(call, Ruling{Lose: err})
 				return
 			}
@@ -75,7 +75,7 @@ func (c *Cluster) effect(call *Call) {
 	}
 }
 
-// serve lets the request take effect, and goes on with then when it has: at once, or when webhooks have answered.
+// serve lets the request take effect and calls then: at once, or when webhooks have answered.
 func (c *Cluster) serve(call *Call, then func()) {
 	if call.Host != "" {
 		call.Response = c.serveOutside(call)
@@ -94,19 +94,19 @@ func (c *Cluster) serve(call *Call, then func()) {
 func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
 	if ex.Response == nil {
 		if changes := ex.Committed(); len(changes) > 0 {
-			c.took(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
+			c.recordEffect(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
 		}
 		c.askAll(call, ex, then)
 		return
 	}
-	c.settle(ex)
+	c.forgetExchange(ex)
 	call.Response = ex.Response
-	c.took(call, call.Response)
+	c.recordEffect(call, call.Response)
 	then()
 }
 
-// took records what a request has done and lets everybody know who is to know.
-func (c *Cluster) took(call *Call, resp *apiserver.Response) {
+// recordEffect records what a request has done, and tells the watch streams and the observer.
+func (c *Cluster) recordEffect(call *Call, resp *apiserver.Response) {
 	c.record(call, resp)
 	if len(resp.Changes) > 0 {
 		c.Pump()
@@ -118,7 +118,7 @@ func (c *Cluster) took(call *Call, resp *apiserver.Response) {
 	}
 }
 
-func (c *Cluster) settle(ex *apiserver.Exchange) {
+func (c *Cluster) forgetExchange(ex *apiserver.Exchange) {
 	for i, other := range c.admission.waiting {
 		if other == ex {
 			c.admission.waiting = append(c.admission.waiting[:i], c.admission.waiting[i+1:]...)
@@ -127,7 +127,7 @@ func (c *Cluster) settle(ex *apiserver.Exchange) {
 	}
 }
 
-// landed is when the request has taken effect: its answer leaves, unless something goes wrong there.
+// landed sends the answer to a request that has taken effect, unless the rules say otherwise.
 func (c *Cluster) landed(call *Call, r Ruling) {
 	landed := c.observer.Landed(call)
 	if landed.Kill {
@@ -143,7 +143,7 @@ func (c *Cluster) landed(call *Call, r Ruling) {
 	c.answer(call, landed)
 }
 
-// answer sends the reply, or what the ruling says, on its way back.
+// answer sends the reply, or what the ruling puts in its place.
 func (c *Cluster) answer(call *Call, r Ruling) {
 	c.park(call, "reply", func() {
 		if call.over {
@@ -165,7 +165,7 @@ func (c *Cluster) answer(call *Call, r Ruling) {
 		if o.err == nil && call.Response.Watch != nil && call.http.Context().Err() == nil {
 			o.stream = c.open(call)
 		}
-		c.heard(call, o.err == nil && call.Response.Code < http.StatusBadRequest)
+		c.noteReply(call, o.err == nil && call.Response.Code < http.StatusBadRequest)
 		c.forget(call)
 		if r.Seen != nil {
 			r.Seen()
@@ -175,8 +175,8 @@ func (c *Cluster) answer(call *Call, r Ruling) {
 	})
 }
 
-// giveUp withdraws a call whose context has ended, and parks its end as a step of its own. One context may end many
-// calls, and Go goes through a context's children in map order: so each caller learns of it when it is granted.
+// giveUp withdraws a call whose context has ended. Its end is a step of its own: one context may
+// end many calls, and Go goes through a context's children in map order.
 func (c *Call) giveUp(err error) {
 	cl := c.Port.cluster
 	c.mu.Lock()
@@ -243,8 +243,9 @@ func (c *Cluster) record(call *Call, resp *apiserver.Response) {
 }
 
 func change(ch apiserver.Change, cluster string, s *sched.Scheduler) history.Change {
+	ref := history.Ref{Cluster: cluster, Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name}
 	return history.Change{
-		Type: ch.Type, Ref: history.Ref{Cluster: cluster, Group: ch.Group, Kind: ch.Kind, Namespace: ch.Namespace, Name: ch.Name},
+		Type: ch.Type, Ref: ref,
 		UID: ch.UID, Revision: ch.Revision, At: s.Now(), Object: ch.Object, Previous: ch.Previous,
 	}
 }

@@ -16,29 +16,31 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// A request that webhooks have to be asked about waits at the server. Each call of a webhook takes two steps, like any other
-// request: it arrives, and its answer comes back. In between, the process that serves the webhook works on goroutines of its
-// own, and may itself send requests.
+// A request that webhooks must be asked about waits at the server. Each call of a webhook takes two
+// steps, like any other request: it arrives, and its answer comes back. Between them the process
+// that serves the webhook works on goroutines of its own, and may itself send requests.
 
 // ServerName is the process name under which calls of the API server itself are recorded.
 const ServerName = "kube-apiserver"
 
-// Endpoint is a life that serves a webhook.
+// Endpoint is an incarnation that serves a webhook.
 type Endpoint struct {
 	Port    *Port
 	Handler http.Handler
-	Context context.Context // done when the life ends
-	Go      func(func())    // runs a function on a goroutine of the life
+	Context context.Context // done when the incarnation ends
+	Go      func(func())    // runs a function on a goroutine of the incarnation
 }
 
-// admission is what the cluster knows of requests that wait for webhooks.
-type admission struct {
+// admissionState are the requests that wait for webhooks, and the steps of built-in controllers that
+// wait with them.
+type admissionState struct {
 	waiting []*apiserver.Exchange
 	steps   []*step
 	running *step
 }
 
-// askAll makes the calls that a request waits for, and goes on with the request when all are answered.
+// askAll makes the calls that a request waits for, and goes on with the request when all are
+// answered.
 func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
@@ -46,8 +48,8 @@ func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 			if left--; left > 0 {
 				return
 			}
-			if call.Port.Dead() { // whose connection is gone: the server gives up
-				c.settle(ex)
+			if call.Port.Dead() { // its connection is gone: the server gives up
+				c.forgetExchange(ex)
 				ex.Abandon()
 				return
 			}
@@ -76,10 +78,11 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
 		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
+	req := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}
 	call := &Call{
-		Port: &Port{Process: ServerName, cluster: c}, Host: w.Host(), reply: make(chan outcome, 1), event: -1, Webhook: w.Name,
+		Port: &Port{Process: ServerName, cluster: c}, Host: w.Host(), Webhook: w.Name,
+		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
 		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
-		http:    (&http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}).WithContext(context.Background()),
 	}
 	h := &webhookCall{Call: call, c: c, asked: w, done: done, cancel: func() {}}
 	call.lost = func() { h.reply(nil, errors.New("EOF")) }
@@ -97,7 +100,7 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
 	c.park(call, "request", h.arrive)
 }
 
-// arrive is the first leg: the call reaches whoever serves the webhook.
+// arrive is the first leg: the call reaches an endpoint of the webhook.
 func (h *webhookCall) arrive() {
 	if h.over {
 		return
@@ -116,7 +119,7 @@ func (h *webhookCall) arrive() {
 	}
 	all := c.observer.Endpoints(h.asked.Service, h.asked.Path())
 	if len(all) == 0 {
-		// A pattern or a model of Services takes no webhook away from a process that serves it.
+		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
 			if handler := c.handlerOf(c.resolve(h.Call, host)); handler != nil {
 				h.answerFrom(host, handler)
@@ -127,7 +130,7 @@ func (h *webhookCall) arrive() {
 		return
 	}
 	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
-	if at.Port.Frozen() { // what is sent to a program that stands still waits for it
+	if at.Port.Frozen() { // the call waits until it goes on
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + h.order(),
 			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
@@ -145,13 +148,14 @@ func (h *webhookCall) arrive() {
 	at.Go(func() { h.reply(handled(at.Handler, req)) })
 }
 
-// answerFrom lets a model of the outside world answer the call.
+// answerFrom lets the model of an outside service answer the call.
 func (h *webhookCall) answerFrom(host string, handler http.Handler) {
 	h.Host, h.handler = host, handler
 	h.reply(h.c.serveOutside(h.Call), nil)
 }
 
-// handled serves a request as net/http's server does, which hangs up when a handler panics.
+// handled serves a request as net/http's server does, which closes the connection when a handler
+// panics.
 func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -160,15 +164,16 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 	}()
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	handler.ServeHTTP(w, req)
-	return &apiserver.Response{Code: w.code, Header: w.header, Body: orderly(w.body.Bytes())}, nil
+	return &apiserver.Response{Code: w.code, Header: w.header, Body: sortPatch(w.body.Bytes())}, nil
 }
 
-// reply sends the answer on its way back, or the error that comes in its place. Any goroutine may call it.
+// reply sends the answer on its way back, or the error that comes in its place. Any goroutine may
+// call it.
 func (h *webhookCall) reply(resp *apiserver.Response, err error) {
 	h.c.park(h.Call, "reply", func() { h.finish(resp, err) })
 }
 
-// finish is the second leg: the server learns what came of the call.
+// finish is the second leg: the server gets the answer.
 func (h *webhookCall) finish(resp *apiserver.Response, err error) {
 	if h.over {
 		return

@@ -1,9 +1,10 @@
-// Package wire carries requests between the programs of a world and the models behind them: an in-memory
-// http.RoundTripper per life, the API server, the outside world, and the watch streams.
+// Package wire carries requests between the processes of a world and the models behind them: an
+// in-memory http.RoundTripper for each incarnation, the API server, services outside the cluster,
+// and watch streams.
 //
-// A request takes two steps: it takes effect, and later its reply is delivered. Each watch event is a step of its own.
-// Between any two steps anything else may happen; which and when is the scheduler's business, and what goes wrong is
-// the business of [Rules].
+// A request takes two steps: it takes effect, and later its reply is delivered. Each watch event is
+// a step of its own. Between two steps anything else may happen. The scheduler decides what and
+// when, and [Rules] decide what goes wrong.
 //
 // It knows nothing of managers or reconcilers.
 package wire
@@ -21,20 +22,22 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// Rules decide how long things take and what goes wrong. They are asked on the scheduling goroutine.
+// Rules decide how long things take and what goes wrong. They are called on the scheduling
+// goroutine.
 type Rules interface {
-	// Latency is how long a request takes to arrive (leg "request") or its reply to come back (leg "reply").
+	// Latency is how long a request needs to arrive (leg "request"), or its reply to come back (leg
+	// "reply").
 	Latency(c *Call, leg string) time.Duration
-	// Arrive is asked when a request is about to take effect.
+	// Arrive is called when a request is about to take effect.
 	Arrive(c *Call) Ruling
-	// Landed is asked when it has taken effect and its reply is about to leave.
+	// Landed is called when a request has taken effect, before its reply is sent.
 	Landed(c *Call) Ruling
-	// Webhook is asked when a call of a webhook arrives; Answer and Lose of the ruling count. Of the
-	// other rules only Latency is asked about such a call.
+	// Webhook is called when the call of a webhook arrives; Answer and Lose of the ruling count. Of
+	// the other rules only Latency is called for it.
 	Webhook(c *Call) Ruling
 	// Lag is how long after its commit a watch event may reach the stream.
 	Lag(s *Stream, f apiserver.Frame) time.Duration
-	// Fate is asked when a watch event is about to reach its stream.
+	// Fate is called when a watch event is about to reach its stream.
 	Fate(s *Stream, f apiserver.Frame) Fate
 }
 
@@ -43,17 +46,17 @@ type Observer interface {
 	Rules
 	// Committed is told of every change that a request made.
 	Committed(apiserver.Change)
-	// UnknownHost is told of requests to hosts that nobody has declared, on the goroutine that makes
-	// them. clash names two patterns that fit the host equally well; "" for none.
+	// UnknownHost is told of requests to hosts that nobody has declared, on the goroutine that
+	// makes them. clash names two patterns that fit the host equally well; "" for none.
 	UnknownHost(call *Call, clash string)
-	// Endpoints are the incarnations that serve a webhook at a path, in a fixed order. service is nil
-	// for a webhook that is called by URL.
+	// Endpoints are the incarnations that serve a webhook at a path, in a fixed order. service is
+	// nil for a webhook that is called by URL.
 	Endpoints(service *apiserver.WebhookService, path string) []Endpoint
 }
 
 // Ruling is what goes wrong with a request; the zero value is nothing.
 type Ruling struct {
-	// Kill ends the caller's life here.
+	// Kill ends the caller's incarnation.
 	Kill bool
 	// Answer replaces the server's answer; the request does not take effect.
 	Answer *apiserver.Response
@@ -61,17 +64,17 @@ type Ruling struct {
 	Lose error
 	// Again makes a request to the outside take effect twice.
 	Again bool
-	// Hold puts the request back to wait: its caller was frozen as it was sent.
+	// Hold lets the request wait for another step: its caller was frozen as it was sent.
 	Hold bool
 	// Seen, when set, is called as the consequence reaches the caller.
 	Seen func()
 }
 
-// Cluster is the world's side of the wire.
+// Cluster is the side of the wire where the servers are.
 type Cluster struct {
 	Sched   *sched.Scheduler
 	History *history.History
-	// Callers, when set, takes from where the requests were made, by the index of their event.
+	// Callers, when set, gets the stack that made each request, by the index of its event.
 	Callers map[int][]uintptr
 
 	observer Observer
@@ -82,13 +85,13 @@ type Cluster struct {
 	remotes map[string]*apiserver.Server // other clusters, by host
 	outside outside
 	streams []*Stream
-	// silences are as [Cluster.Silences] found them last, and those since.
-	silences []*Silence
-	calls    []*Call // in flight, in canonical order
-	unheard  []*Call // of dead lives, see [Call.lingers]; mu guards it
-	ending   atomic.Bool
+	// lostWatches are those that [Cluster.Silences] returned last, and those since.
+	lostWatches []*Silence
+	calls       []*Call // in flight, in canonical order
+	lingering   []*Call // of dead incarnations, see [Call.lingers]; mu guards it
+	ending      atomic.Bool
 
-	admission admission
+	admission admissionState
 }
 
 // New returns a cluster around an API server.
@@ -100,7 +103,7 @@ func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Obs
 // Server is the API server. Use it only on the scheduling goroutine.
 func (c *Cluster) Server() *apiserver.Server { return c.server }
 
-// Remote puts the API server of another cluster behind a host name.
+// Remote adds the API server of another cluster at a host name.
 func (c *Cluster) Remote(host string, server *apiserver.Server) error {
 	if err := c.taken(host); err != nil {
 		return err
@@ -109,7 +112,7 @@ func (c *Cluster) Remote(host string, server *apiserver.Server) error {
 	return nil
 }
 
-// taken complains if a host name is used already.
+// taken returns an error if a host name is used already.
 func (c *Cluster) taken(host string) error {
 	_, ok := c.outside.exact[host]
 	pattern := slices.ContainsFunc(c.outside.patterns, func(p hostPattern) bool { return p.text == host })
@@ -127,14 +130,15 @@ func (c *Cluster) serverOf(call *Call) *apiserver.Server {
 	return c.server
 }
 
-// Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling goroutine.
+// Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling
+// goroutine.
 func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server.Handle(req)
 }
 
-// Trim has all API servers forget what was committed longer ago than an age.
+// Trim lets all API servers forget what was committed before a certain age.
 func (c *Cluster) Trim(age time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
