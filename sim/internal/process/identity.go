@@ -8,7 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// identify gives a life that begins its credential. A ServiceAccount's token is for the account that exists now.
+// identify gives a new incarnation its credential. The token of a ServiceAccount is for the account
+// that exists now.
 func (l *Life) identify() {
 	p := l.Port
 	if l.Process.settings.Account == "" {

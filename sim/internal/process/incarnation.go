@@ -18,7 +18,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Life is one life of a process.
+// Life is one incarnation of a process.
 type Life struct {
 	Process *Process
 	N       int // 1 for the first
@@ -38,20 +38,20 @@ type Life struct {
 	resyncs   map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
 	turns     []turn                             // of goroutines that have waited for a cache
 	waits     int                                // how many have begun to
-	handouts  []handout
+	waiters   []waiter
 	managers  []*Manager
 	webhooks  []*webhookServer
-	hooked    []*hooked
+	hooked    []*observedController
 	unseen    []string // controllers that cannot be observed
 	released  bool
 }
 
-type lifeOf struct{}
+type incarnationKey struct{}
 
-// Name is the process and life, as "pipelines/2".
+// Name is the process and incarnation, as "pipelines/2".
 func (l *Life) Name() string { return l.Port.Name() }
 
-// spawn runs a function on a goroutine of the life.
+// spawn runs a function on a goroutine of the incarnation.
 func (l *Life) spawn(f func()) { go f() }
 
 func (l *Life) run() {
@@ -73,7 +73,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return repeatable(fmt.Sprintf("panic: %v", e.Value)) }
 
-// stack is where a panic came from, to be called where it is recovered. It has no addresses, so that two runs say the same.
+// stack is where a panic came from; it is called where the panic is recovered. It has no addresses,
+// so that two runs have the same.
 func stack() string {
 	var b strings.Builder
 	pcs := make([]uintptr, 64)
@@ -89,7 +90,7 @@ func stack() string {
 	}
 }
 
-// Config is the rest.Config that the life's program is given.
+// Config is the rest.Config that the program is given.
 func (l *Life) Config() *rest.Config {
 	return &rest.Config{
 		Host:          "http://" + wire.APIHost,
@@ -100,7 +101,8 @@ func (l *Life) Config() *rest.Config {
 	}
 }
 
-// wrap numbers the clients that are made from the incarnation's rest.Config. A transport of the program's own stays.
+// wrap numbers the clients that are made from the incarnation's rest.Config. A program's own
+// transport stays.
 func (l *Life) wrap(rt http.RoundTripper) http.RoundTripper {
 	if rt == http.RoundTripper(l.Port) {
 		return l.Port.Client()
@@ -113,7 +115,6 @@ func (l *Life) exit(err error) {
 	if l.Port.Dead() || l.exited {
 		return
 	}
-	w := l.world
 	if l.Port.Frozen() { // nobody hears of it before it goes on
 		l.dismiss()
 		l.Port.Await(&sched.Action{
@@ -128,38 +129,50 @@ func (l *Life) exit(err error) {
 	if err != nil {
 		note += ": " + repeatable(err.Error())
 	}
-	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
-		Note: note, Server: w.Wire.Server().Revision()})
+	l.record(history.Stop, note)
 	l.bury()
-	if w.observer.Exited(l, err) {
-		l.Process.again(err != nil || !l.asked, l.asked, note)
+	if l.world.observer.Exited(l, err) {
+		l.Process.scheduleRestart(err != nil || !l.asked, l.asked, note)
 	}
 }
 
-// Kill ends the life as SIGKILL would: nothing of it takes effect any more.
+// event is an event of the incarnation, at this moment.
+func (l *Life) event(k history.Kind) history.Event {
+	w := l.world
+	return history.Event{
+		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: l.Process.Name, Life: l.N,
+		Server: w.Wire.Server().Revision(),
+	}
+}
+
+func (l *Life) record(k history.Kind, note string) {
+	e := l.event(k)
+	e.Note = note
+	l.world.History.Add(e)
+}
+
+// Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
 func (l *Life) Kill() {
 	if l.Port.Dead() {
 		return
 	}
-	w := l.world
-	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Crash, Process: l.Process.Name, Life: l.N,
-		Server: w.Wire.Server().Revision()})
+	l.record(history.Crash, "")
 	l.bury()
-	l.Process.again(true, l.asked, "crashed")
+	l.Process.scheduleRestart(true, l.asked, "crashed")
 }
 
-// grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds, by default.
+// grace is how long the kubelet waits between SIGTERM and SIGKILL: terminationGracePeriodSeconds,
+// by default.
 const grace = 30 * time.Second
 
-// Stop asks the life to end, as SIGTERM would. The kubelet starts the next one when it has, and kills it after 30 s.
+// Stop asks the incarnation to end, as SIGTERM would. The kubelet kills it after 30 s, and starts
+// the next one when it has ended.
 func (l *Life) Stop() {
 	if l.Port.Dead() || l.asked {
 		return
 	}
-	w := l.world
 	l.asked = true
-	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Stop, Process: l.Process.Name, Life: l.N,
-		Note: "asked to stop", Server: w.Wire.Server().Revision()})
+	l.record(history.Stop, "asked to stop")
 	l.dismiss()
 	l.cancel()
 	l.grace = &sched.Action{
@@ -169,48 +182,49 @@ func (l *Life) Stop() {
 		Own:   grace,
 		Do:    l.Kill,
 	}
-	w.Sched.Park(l.grace)
-	w.Sched.Disturb()
+	l.world.Sched.Park(l.grace)
+	l.world.Sched.Disturb()
 }
 
-// Ending reports whether the life was asked to end, or has ended without anybody knowing yet.
+// Ending reports whether the incarnation was asked to end, or has ended and the world does not know
+// yet.
 func (l *Life) Ending() bool { return l.ending.Load() }
 
-// dismiss sees to it that a life that is ending begins no reconcile any more. In production it may: a work queue that is
-// shutting down chooses at random between the next key and its end, and so does much of client-go between an answer and
-// a context that is done.
+// dismiss lets an incarnation that is ending begin no reconcile any more. In production it may: a
+// work queue that is shut down chooses at random between the next key and its end, and much of
+// client-go chooses between an answer and a context that is done.
 func (l *Life) dismiss() {
 	l.dismissKeys()
 	l.world.Sched.Disturb()
 }
 
-// dismissKeys is dismiss for a goroutine of the life: a program may end without being asked to, as one does whose runnable has
-// failed.
+// dismissKeys is dismiss for a goroutine of the incarnation. A program may end without being asked
+// to, for example because one of its runnables has failed.
 func (l *Life) dismissKeys() {
 	l.ending.Store(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, h := range l.handouts {
+	for _, h := range l.waiters {
 		if h.ofKey && l.world.Sched.Drop(h.action) {
 			h.granted <- false
 		}
 	}
 }
 
-// bury makes sure that nothing of the life happens any more. Its goroutines may still be there; whatever they are
-// parked at stays parked until the run ends.
+// bury lets nothing of the incarnation happen any more. Its goroutines may be there still; those
+// that are blocked stay blocked until the run ends.
 func (l *Life) bury() {
 	l.world.Wire.Bury(l.Port)
 	l.mu.Lock()
-	for _, h := range l.handouts {
+	for _, h := range l.waiters {
 		l.world.Sched.Drop(h.action)
 	}
 	l.mu.Unlock()
 	if l.grace != nil {
 		l.world.Sched.Drop(l.grace)
 	}
-	if l.Process.life == l {
-		l.Process.life = nil
+	if l.Process.current == l {
+		l.Process.current = nil
 	}
 	l.cancel()
 	l.world.Sched.Disturb()

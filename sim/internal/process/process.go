@@ -13,27 +13,29 @@ import (
 // Main is a program. It returns when ctx is done or when it fails.
 type Main func(ctx context.Context, cfg *rest.Config) error
 
-// Process is one program in the world.
+// Process is one program that runs in the world.
 type Process struct {
 	Name string
 
 	main      Main
 	settings  Settings
 	world     *World
-	life      *Life // nil between lives
-	lives     int
-	failures  int  // in a row, for the kubelet's back-off
-	fresh     bool // the next failure may count as the first
-	forgiven  bool // and one has
+	current   *Life // nil while the process is down
+	started   int   // how many incarnations
+	failures  int   // in a row, for the kubelet's back-off
+	fresh     bool  // the next failure counts as the first
+	forgiven  bool  // a failure has counted as the first
 	restart   *sched.Action
 	startedAt time.Duration
 }
 
-// Settings are what a cluster says about a program, and the program itself does not know.
+// Settings are what a cluster knows of a process, and its program does not.
 type Settings struct {
-	// Account is the ServiceAccount that it runs as, as "namespace/name"; "" for a cluster administrator.
+	// Account is the ServiceAccount that it runs as, as "namespace/name"; "" for a cluster
+	// administrator.
 	Account string
-	// Services are the Services that lead to it, as "namespace/name"; any may when there are none.
+	// Services are the Services that lead to the process, as "namespace/name"; if there are none,
+	// any may.
 	Services []string
 	// ListThenWatch makes the informers of its managers list first and watch then.
 	ListThenWatch bool
@@ -41,23 +43,22 @@ type Settings struct {
 
 func (p *Process) begin() {
 	w := p.world
-	p.lives++
+	p.started++
 	p.restart = nil
 	p.startedAt = w.Sched.Now()
-	l := &Life{Process: p, N: p.lives, Port: w.Wire.NewPort(p.Name, p.lives), world: w}
+	l := &Life{Process: p, N: p.started, Port: w.Wire.NewPort(p.Name, p.started), world: w}
 	l.Port.Owner = l
 	l.Port.Attribute = Attribute
 	l.identify()
-	l.ctx, l.cancel = context.WithCancel(l.own(context.Background()))
-	p.life = l
-	w.lives = append(w.lives, l)
-	w.History.Add(history.Event{Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: history.Start, Process: p.Name, Life: l.N,
-		Server: w.Wire.Server().Revision()})
+	l.ctx, l.cancel = context.WithCancel(l.attach(context.Background()))
+	p.current = l
+	w.incarnations = append(w.incarnations, l)
+	l.record(history.Start, "")
 	l.spawn(l.run)
 }
 
-// Life is the current life; nil while the process is down.
-func (p *Process) Life() *Life { return p.life }
+// Life is the current incarnation; nil while the process is down.
+func (p *Process) Life() *Life { return p.current }
 
-// Lives is how many lives there were, the current one included.
-func (p *Process) Lives() int { return p.lives }
+// Lives is how many incarnations there were, the current one included.
+func (p *Process) Lives() int { return p.started }

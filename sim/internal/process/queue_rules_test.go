@@ -29,7 +29,8 @@ type operation struct {
 	aside    bool // on a goroutine of its own
 }
 
-// grid is what all delays are multiples of, so that operations often come at the instant at which a timer fires.
+// grid is what all delays are multiples of, so that operations often come at the instant at which a
+// timer fires.
 const grid = 5 * time.Millisecond
 
 // operations draws a sequence. Time passes between the operations, or does not.
@@ -57,10 +58,11 @@ func operations(priority, aside bool) *rapid.Generator[[]operation] {
 	})
 }
 
-// At each quiet moment, and once a millisecond, what the observer believes to be ready is what the real queue holds ready.
-// This goes on until every timer that the observer knows has fired, and for as long again as the longest delay. So the
-// observer knows no timer that the queue does not have, and the queue has none that the observer does not know.
-// Operations come from one goroutine or from several at a time.
+// At each quiet moment, and once a millisecond, what the observer believes to be ready is what the
+// real queue holds ready. This goes on until every timer that the observer knows has fired, and for
+// as long again as the longest delay. So the observer knows no timer that the queue does not have,
+// and the queue has none that the observer does not know. Operations come from one goroutine or
+// from several at a time.
 func TestTheObserverAgreesWithTheQueue(t *testing.T) {
 	for _, priority := range []bool{false, true} {
 		t.Run(fmt.Sprintf("priority=%v", priority), func(t *testing.T) {
@@ -96,8 +98,9 @@ func TestAQueueDoesTheSameTwice(t *testing.T) {
 	}
 }
 
-// check tries more sequences than rapid does by itself: some orders of goroutines are rare. It uses one processor, as
-// runs do: with two, a worker may have its key before the goroutine that made it goes on.
+// check tries more sequences than rapid does by itself: some orders of goroutines are rare. It uses
+// one processor, as runs do: with two, a worker may have its key before the goroutine that made it
+// goes on.
 func check(t *testing.T, prop func(*rapid.T)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 5 {
@@ -122,7 +125,7 @@ type queueRun struct {
 	shut  bool
 }
 
-// observedQueue runs a sequence in a bubble of its own, and returns what was handed out.
+// observedQueue runs a sequence in a bubble of its own, and returns what was dequeued.
 func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, error) {
 	r := &queueRun{}
 	synctest.Test(t, func(*testing.T) { r.run(priority, ops) })
@@ -145,7 +148,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 		if r.q, _ = r.outer.(*queue); r.q == nil {
 			r.q = r.outer.(priorityQueue).queue
 		}
-		r.q.onGet, r.q.hooked, lim.q = func() {}, &hooked{}, r.q
+		r.q.onGet, r.q.hooked, lim.q = func() {}, &observedController{}, r.q
 		for _, o := range ops {
 			if o.aside {
 				go r.do(o)
@@ -167,9 +170,10 @@ func (r *queueRun) run(priority bool, ops []operation) {
 	w.Teardown(synctest.Wait)
 	for _, e := range w.History.Events {
 		if e.Kind == history.Handout {
-			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v", e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
+			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
+				e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
 			if e.Cause == "unknown" && r.err == nil {
-				r.err = fmt.Errorf("the observer does not know why %s was handed out at %v", e.Reconcile, e.At)
+				r.err = fmt.Errorf("the observer does not know why %s was dequeued at %v", e.Reconcile, e.At)
 			}
 		}
 	}
@@ -261,7 +265,8 @@ func (r *queueRun) compare(now time.Duration) {
 		if k.timer != nil {
 			pending = append(pending, fmt.Sprintf("%s at %v", item, k.timer.due))
 			if k.timer.due <= now {
-				r.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v", now, item, k.timer.due)
+				r.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v",
+					now, item, k.timer.due)
 			}
 		}
 	}
@@ -270,8 +275,10 @@ func (r *queueRun) compare(now time.Duration) {
 	slices.Sort(pending)
 	switch n := r.inner.Len(); {
 	case shut && len(ready)+len(pending) > 0:
-		r.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending", now, ready, pending)
+		r.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending",
+			now, ready, pending)
 	case !shut && n != len(ready):
-		r.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v", now, n, ready, pending)
+		r.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v",
+			now, n, ready, pending)
 	}
 }

@@ -1,8 +1,8 @@
-// Package process runs the programs of a world: their lives, their real controller-runtime managers, and the
-// observation of their work queues. A life is one run of a program's main from nothing: a crash ends it, a restart
-// calls main again, so memory is truly lost.
+// Package process runs the processes of a world: their incarnations, their real controller-runtime
+// managers, and the observation of their work queues. An incarnation is one call of a program's
+// main: a crash ends it and a restart calls main again, so memory is lost.
 //
-// It does not decide when a life ends; faults and scenarios do.
+// It does not decide when an incarnation ends; faults and scenarios do.
 package process
 
 import (
@@ -26,36 +26,35 @@ type World struct {
 	Wire    *wire.Cluster
 	Log     logr.Logger
 
-	observer  Observer
-	processes []*Process
-	longest   atomic.Int64 // see LongestWait
-	unserved  sync.Map     // by schema.GroupKind, what was looked for in vain
-	lives     []*Life
-	alive     []*Life       // room for Flush, which is called at each quiet moment
-	served    int           // see Served
-	servedAt  time.Duration // see Served
+	observer     Observer
+	processes    []*Process
+	longest      atomic.Int64 // see LongestWait
+	unserved     sync.Map     // by schema.GroupKind, what was not found
+	incarnations []*Life
+	alive        []*Life       // room for Flush, which is called at each quiet moment
+	served       int           // see Served
+	servedAt     time.Duration // see Served
 }
 
 // Observer is told what processes do by themselves.
 type Observer interface {
 	// Dequeued is told of every key that a worker gets, as its reconcile begins.
 	Dequeued(l *Life, controller string, item reconcile.Request)
-	// Exited is told when a program's main returned by itself. It reports whether the kubelet should
-	// start it again.
+	// Exited is told when a program's main returned by itself. It reports whether the kubelet
+	// should start it again.
 	Exited(l *Life, err error) (restart bool)
-	// Dialled is told when a program dials an address by itself, with a context of its own incarnation.
-	// It may be called on any goroutine. at is the operator's line, as file:line.
+	// Dialled is told when a program dials an address by itself, with a context of its own
+	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
 	Dialled(process, address, at string)
 }
 
-// New returns a world without processes. The observer of its scheduler must call [World.Flush] whenever
-// every goroutine is blocked, and that of its cluster takes the endpoints of webhooks from
-// [World.Endpoints].
+// New returns a world without processes. The observer of its scheduler must call [World.Flush] at
+// each quiet moment. That of its cluster takes the endpoints of webhooks from [World.Endpoints].
 func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger, o Observer) *World {
 	return &World{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
 
-// Start adds a process and begins its first life.
+// Start adds a process and begins its first incarnation.
 func (w *World) Start(name string, main Main, settings Settings) *Process {
 	p := &Process{Name: name, main: main, settings: settings, world: w}
 	w.processes = append(w.processes, p)
@@ -77,11 +76,12 @@ func (w *World) Find(name string) *Process {
 	return nil
 }
 
-// Flush lets those who have waited for a cache go on, one by one, then informers' handlers hear their news in order. When
-// that is done it passes held queue adds on, process by process, controller by controller. It reports whether any
-// goroutine can go on.
+// Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
+// a cache. Then informers' handlers get their notifications in order. When there are none it passes
+// the held adds to the queues, process by process and controller by controller. It reports whether
+// any goroutine can go on.
 func (w *World) Flush() (woke bool) {
-	w.alive = slices.DeleteFunc(append(w.alive[:0], w.lives...), func(l *Life) bool { return l.Port.Dead() })
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), func(l *Life) bool { return l.Port.Dead() })
 	alive := w.alive
 	if slices.ContainsFunc(alive, (*Life).nextTurn) {
 		return true
@@ -91,7 +91,7 @@ func (w *World) Flush() (woke bool) {
 		informers := l.informers
 		l.mu.Unlock()
 		for _, i := range informers {
-			woke = i.look() || woke
+			woke = i.onQuiet() || woke
 		}
 	}
 	if woke {

@@ -16,8 +16,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// testWorld is a world without faults, in which the oldest action is always next. Requests and replies take
-// a millisecond each.
+// testWorld is a world without faults, in which the oldest action is always next. Requests and
+// replies take a millisecond each.
 type testWorld struct {
 	*World
 	arrive   func(*wire.Call)                  // called as a request takes effect
