@@ -193,7 +193,7 @@ func bubble(t *testing.T, f func(*testing.T)) (err error) {
 }
 
 // live builds the world, runs the scenario and tears everything down. It is called inside the bubble.
-func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Source, s settings, carried *any) {
+func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Recorder, s settings, carried *any) {
 	var w *World
 	defer current.Store(nil)
 	normal := false
@@ -267,7 +267,7 @@ type carry struct{ value any }
 // leaver is a Host whose tests are left by panics, once they have been marked as failed or skipped.
 type leaver interface{ Leaves(panicked any) bool }
 
-func newWorld(source *choice.Source, h *history.History, s settings) *World {
+func newWorld(source *choice.Recorder, h *history.History, s settings) *World {
 	w := &World{settings: s, choices: source, history: h, pack: defaultPack(), quiet: newQuietness(), unready: map[*process.Process]unready{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})

@@ -23,7 +23,7 @@ var underWay atomic.Bool
 var latest atomic.Pointer[inProgress]
 
 type inProgress struct {
-	source  *choice.Source
+	source  *choice.Recorder
 	history *history.History
 	dials   uint64 // process.Dials when it began
 }

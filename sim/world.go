@@ -26,7 +26,7 @@ import (
 // goroutine that the scenario was called on.
 type World struct {
 	settings settings
-	choices  *choice.Source
+	choices  *choice.Recorder
 	sched    *sched.Scheduler
 	history  *history.History
 	wire     *wire.Cluster

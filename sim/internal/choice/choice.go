@@ -47,8 +47,8 @@ type Answer struct {
 	Value int
 }
 
-// Source asks a choice source for each choice of a run and records the answers.
-type Source struct {
+// Recorder asks a choice source for each choice of a run and records the answers.
+type Recorder struct {
 	source Oracle
 	asked  map[string]*label
 	log    []Answer
@@ -72,32 +72,32 @@ type other struct {
 }
 
 // New returns a recorder of the choices of one run.
-func New(o Oracle) *Source { return &Source{source: o, asked: map[string]*label{}} }
+func New(o Oracle) *Recorder { return &Recorder{source: o, asked: map[string]*label{}} }
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.
-func (s *Source) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
+func (s *Recorder) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
 
 // Rarely makes a choice for which a random source leaves the default once in odds.
-func (s *Source) Rarely(label string, n, odds int) int {
+func (s *Recorder) Rarely(label string, n, odds int) int {
 	return s.put(Point{Label: label, N: n, Odds: odds})
 }
 
-// Pace chooses how long something takes that an actor does, with odds as for [Source.Rarely].
-func (s *Source) Pace(label, actor string, n, odds int) int {
+// Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
+func (s *Recorder) Pace(label, actor string, n, odds int) int {
 	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []string{actor}})
 }
 
 // Mute takes the default for every further choice, without asking: scheduling is fair and no fault
 // is injected.
-func (s *Source) Mute(on bool) { s.mute = on }
+func (s *Recorder) Mute(on bool) { s.mute = on }
 
 // Pick chooses whose action is next.
-func (s *Source) Pick(label string, actors []string) int {
+func (s *Recorder) Pick(label string, actors []string) int {
 	return s.put(Point{Label: label, N: len(actors), Actors: actors})
 }
 
-func (s *Source) put(p Point) int {
+func (s *Recorder) put(p Point) int {
 	if p.N <= 1 || s.mute {
 		return 0
 	}
@@ -123,13 +123,13 @@ func (s *Source) put(p Point) int {
 }
 
 // OnlyTape keeps no log but only the choice sequence, for runs that are too long for a log.
-func (s *Source) OnlyTape() { s.brief = true }
+func (s *Recorder) OnlyTape() { s.brief = true }
 
 // Log is every answer so far, in order.
-func (s *Source) Log() []Answer { return s.log }
+func (s *Recorder) Log() []Answer { return s.log }
 
 // Tape is the choice sequence so far. It may be called on any goroutine.
-func (s *Source) Tape() Tape {
+func (s *Recorder) Tape() Tape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var t Tape

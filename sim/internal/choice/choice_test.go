@@ -7,7 +7,7 @@ import (
 )
 
 func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
-	ask := func(s *Source) []Answer {
+	ask := func(s *Recorder) []Answer {
 		for i := range 200 {
 			s.Rarely(fmt.Sprintf("fault %d", i%7), 3, 4)
 			s.Choose("next", 1+i%5)

@@ -64,7 +64,7 @@ func (a *Action) Due() time.Duration { return a.due }
 
 // Scheduler holds the actions of one run.
 type Scheduler struct {
-	Choices *choice.Source
+	Choices *choice.Recorder
 
 	start time.Time
 	now   time.Duration // at the last quiet moment
@@ -102,7 +102,7 @@ type note struct {
 }
 
 // New returns a scheduler. It must be called inside the bubble.
-func New(c *choice.Source, o Observer) *Scheduler {
+func New(c *choice.Recorder, o Observer) *Scheduler {
 	return &Scheduler{Choices: c, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
 }
 

@@ -18,7 +18,7 @@ type fakeWorld struct {
 	stepped   int // calls of Stepped
 	quiet     func() (woke bool)
 	held      map[string]time.Duration // by order
-	choices   *choice.Source
+	choices   *choice.Recorder
 }
 
 func (w *fakeWorld) Quiet() (woke bool) { return w.quiet != nil && w.quiet() }
