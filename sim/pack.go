@@ -77,7 +77,7 @@ type undisturbed struct{ history *history.History }
 
 // execute makes one run. When its scenario compares with the undisturbed run for the first time, that one is made, and
 // the run is repeated from its tape. A run that has connected to the real network has failed.
-func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+func execute(t *testing.T, scenario func(*World), oracle choice.Source, s settings) *result {
 	dials := process.Dials()
 	r := compared(t, scenario, oracle, s)
 	if process.Dials() != dials && (r.verdict == nil || r.verdict.Temper != "misuse") {
@@ -86,7 +86,7 @@ func execute(t *testing.T, scenario func(*World), oracle choice.Oracle, s settin
 	return r
 }
 
-func compared(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+func compared(t *testing.T, scenario func(*World), oracle choice.Source, s settings) *result {
 	if s.undisturbed == nil {
 		s.undisturbed = &undisturbed{}
 	}

@@ -208,7 +208,7 @@ func (c *campaign) retell(path string, s *story.Story) bool {
 const twins = 10
 
 // play runs a story: once, or as often as it takes where it is about runs that differ.
-func (c *campaign) play(oracle choice.Oracle, s *story.Story) *result {
+func (c *campaign) play(oracle choice.Source, s *story.Story) *result {
 	res := execute(c.t, c.scenario, oracle, c.settings)
 	if s.Temper != nondeterminism {
 		return res

@@ -95,7 +95,7 @@ type Probe struct {
 }
 
 // once is one run: the scenario, in a bubble of its own, with every choice answered by the oracle.
-func once(t *testing.T, scenario func(*World), oracle choice.Oracle, s settings) *result {
+func once(t *testing.T, scenario func(*World), oracle choice.Source, s settings) *result {
 	r := &result{history: &history.History{}}
 	source := choice.New(oracle)
 	if s.window > 0 {

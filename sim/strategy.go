@@ -66,7 +66,7 @@ func (s *search) prepare() *result {
 }
 
 // plan makes a run that is not one of the campaign's unless it breaks something: every shard makes it.
-func (s *search) plan(o choice.Oracle) *result {
+func (s *search) plan(o choice.Source) *result {
 	res := execute(s.c.t, s.c.scenario, o, s.c.settings)
 	if res.verdict != nil {
 		s.c.count(res)
@@ -74,7 +74,7 @@ func (s *search) plan(o choice.Oracle) *result {
 	return res
 }
 
-func (s *search) run(o choice.Oracle) *result {
+func (s *search) run(o choice.Source) *result {
 	res := execute(s.c.t, s.c.scenario, o, s.c.settings)
 	s.c.searched(res)
 	return res
@@ -104,7 +104,7 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	case "delay":
 		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.log))
 	case "evolve":
-		res = s.run(s.evolve.Oracle())
+		res = s.run(s.evolve.Source())
 	case "sweep":
 		tape, pair := s.sweep.At(s.turn("sweep", i))
 		if pair {

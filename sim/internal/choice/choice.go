@@ -35,9 +35,9 @@ type Point struct {
 // code under test better than a position would.
 func (p Point) ID() string { return p.Label + " #" + strconv.Itoa(p.Nth+1) }
 
-// Oracle is a choice source: it answers choices. An answer outside 0 … N-1 is taken as the nearest
+// Source is a choice source: it answers choices. An answer outside 0 … N-1 is taken as the nearest
 // allowed one.
-type Oracle interface {
+type Source interface {
 	Choose(Point) int
 }
 
@@ -49,7 +49,7 @@ type Answer struct {
 
 // Recorder asks a choice source for each choice of a run and records the answers.
 type Recorder struct {
-	source Oracle
+	source Source
 	asked  map[string]*label
 	log    []Answer
 	mute   bool
@@ -72,7 +72,7 @@ type other struct {
 }
 
 // New returns a recorder of the choices of one run.
-func New(o Oracle) *Recorder { return &Recorder{source: o, asked: map[string]*label{}} }
+func New(o Source) *Recorder { return &Recorder{source: o, asked: map[string]*label{}} }
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.

@@ -35,11 +35,11 @@ func (e *Evolve) Learn(t Tape, features []uint64) {
 	}
 }
 
-// Oracle returns a source that replays a changed member of the corpus. A change is one of these: a
+// Source returns a source that replays a changed member of the corpus. A change is one of these: a
 // choice is left out, has another value, or is made once more at its next occurrence, or the tail
 // of another member follows. On average there are one or two new disturbances at points that are
 // not in the sequence.
-func (e *Evolve) Oracle() Oracle {
+func (e *Evolve) Source() Source {
 	if len(e.corpus) == 0 {
 		return &Random{e.r}
 	}

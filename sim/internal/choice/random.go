@@ -11,7 +11,7 @@ func NewRandom(seed uint64) *Random {
 	return &Random{rand.New(rand.NewPCG(seed, 0x77617665_74616e6b))}
 }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Random) Choose(p Point) int {
 	if p.Odds > 1 {
 		if o.r.IntN(p.Odds) != 0 {
@@ -29,7 +29,7 @@ type Storm struct{ walk *Random }
 // NewStorm returns the source of a seed.
 func NewStorm(seed uint64) Storm { return Storm{NewRandom(seed)} }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o Storm) Choose(p Point) int {
 	if kindOf(p.Label) == arming {
 		return 1
@@ -40,7 +40,7 @@ func (o Storm) Choose(p Point) int {
 // Func makes a source of a function, for rapid's draws and for tests.
 type Func func(Point) int
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (f Func) Choose(p Point) int { return f(p) }
 
 // Mix makes the seed of run i from a base seed. The seeds of neighbouring runs have nothing in
@@ -54,7 +54,7 @@ func Mix(base uint64, i int) uint64 {
 
 // Bytes answers from the input of a fuzzer: a byte for each choice, several where there are many
 // alternatives. A zero byte is the default, and so is everything after the end.
-func Bytes(data []byte) Oracle {
+func Bytes(data []byte) Source {
 	next := func() int {
 		if len(data) == 0 {
 			return 0

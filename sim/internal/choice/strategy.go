@@ -67,7 +67,7 @@ const (
 	slowActors = 4
 )
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *PCT) Choose(p Point) int {
 	if kindOf(p.Label) != schedule {
 		return o.walk.Choose(p)
@@ -149,7 +149,7 @@ func NewDelays(seed uint64, n int, log []Answer) *Delays {
 	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: odds}
 }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Delays) Choose(p Point) int {
 	odds := o.odds[0]
 	switch kindOf(p.Label) {
@@ -182,7 +182,7 @@ func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[string]in
 // swarmOdds are the odds that choices of one kind get for a run.
 var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Swarm) Choose(p Point) int {
 	switch kindOf(p.Label) {
 	case arming:
@@ -213,7 +213,7 @@ type Starve struct {
 // NewStarve returns the source of a seed.
 func NewStarve(seed uint64) *Starve { return &Starve{walk: NewRandom(seed)} }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Starve) Choose(p Point) int {
 	if kindOf(p.Label) != schedule {
 		return o.walk.Choose(p)

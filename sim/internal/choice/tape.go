@@ -26,7 +26,7 @@ func Play(t Tape) *Player {
 	return p
 }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (p *Player) Choose(q Point) int {
 	if len(p.values) == 0 {
 		return 0
