@@ -21,7 +21,7 @@ const (
 
 // toothless are those of a story's choices that let a fault strike and were never asked for. Strikes are labelled with the
 // fault's name, without what narrows it.
-func toothless(whole, unused choice.Tape) (lost []string) {
+func toothless(whole, unused choice.Sequence) (lost []string) {
 	var faults []string
 	for _, e := range whole {
 		if declared, ok := strings.CutPrefix(e.ID, "fault "); ok {
@@ -48,7 +48,7 @@ func toothless(whole, unused choice.Tape) (lost []string) {
 
 // drifted puts on record that a story holds although it was not told to its end. What a test plays by itself with [Replay] is
 // left out: a catalogue plays stories of one program to others.
-func (c *campaign) drifted(path string, s *story.Story, whole, unused choice.Tape) {
+func (c *campaign) drifted(path string, s *story.Story, whole, unused choice.Sequence) {
 	lost := toothless(whole, unused)
 	if len(lost) == 0 || c.settings.replay != "" && flags.replay == "" {
 		return

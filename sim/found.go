@@ -68,10 +68,10 @@ func (c *campaign) found(run int, seed uint64, strategy string, first, from *res
 }
 
 // minimal searches for the shortest tape that fails as the first run did.
-func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration) (*result, choice.Tape) {
+func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration) (*result, choice.Sequence) {
 	best := from
 	c.doing.Store(&doing{fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed), f.Strategy, f.Run, f.Seed})
-	tape, runs, cut := choice.Shrink(from.tape, limit, func(t choice.Tape) (choice.Tape, bool) {
+	tape, runs, cut := choice.Shrink(from.tape, limit, func(t choice.Sequence) (choice.Sequence, bool) {
 		res := execute(c.t, c.scenario, choice.Play(t), c.settings)
 		c.progress.show(&c.report, c.settings)
 		if !res.verdict.same(first.verdict) {
@@ -90,7 +90,7 @@ func (c *campaign) minimal(f *Failure, first, from *result, limit time.Duration)
 }
 
 // fail puts the failure on record, and on file where stories are kept.
-func (c *campaign) fail(f *Failure, tape choice.Tape, before, after story.Length) {
+func (c *campaign) fail(f *Failure, tape choice.Sequence, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
 	if c.settings.stories != "" && c.shortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.stories)
@@ -155,7 +155,7 @@ func lengthOf(r *result) story.Length {
 	return l
 }
 
-func (c *campaign) story(f *Failure, tape choice.Tape, before, after story.Length) *story.Story {
+func (c *campaign) story(f *Failure, tape choice.Sequence, before, after story.Length) *story.Story {
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.host.Package(), Temper: f.Temper, Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed), ", "), Took: f.Took, Before: before, After: after,

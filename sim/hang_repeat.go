@@ -64,7 +64,7 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	}
 	defer os.RemoveAll(dir)
 	f := &Failure{Verdict: Verdict{Temper: hang}, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: &history.History{}}
-	path, err := c.story(f, r.source.Tape(), story.Length{}, story.Length{}).Write(dir)
+	path, err := c.story(f, r.source.Sequence(), story.Length{}, story.Length{}).Write(dir)
 	if err != nil {
 		return repeatUnknown
 	}

@@ -233,8 +233,8 @@ func (c *campaign) breaks(f story.Finding) bool {
 	return c.play(choice.Play(tapeOf(s)), s).verdict != nil
 }
 
-func tapeOf(s *story.Story) choice.Tape {
-	tape := make(choice.Tape, len(s.Tape))
+func tapeOf(s *story.Story) choice.Sequence {
+	tape := make(choice.Sequence, len(s.Tape))
 	for i, e := range s.Tape {
 		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
 	}

@@ -69,7 +69,7 @@ type result struct {
 	verdict    *Verdict
 	history    *history.History
 	log        []choice.Answer
-	tape       choice.Tape
+	tape       choice.Sequence
 	steps      int
 	reconciles int
 	requests   int
@@ -100,7 +100,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Source, s settings)
 	source := choice.New(oracle)
 	if s.window > 0 {
 		r.history = history.Forgetful()
-		source.OnlyTape()
+		source.OnlySequence()
 	}
 	latest.Store(&inProgress{source, r.history, process.Dials()})
 	failed := t.Failed()
@@ -134,7 +134,7 @@ func once(t *testing.T, scenario func(*World), oracle choice.Source, s settings)
 	if r.verdict != nil && r.verdict.Message == endedInside && t.Failed() && !failed {
 		r.verdict.Temper = failedTest // t.Fatal has said its line, and would say it again in each run for shrinking
 	}
-	r.log, r.tape = source.Log(), source.Tape()
+	r.log, r.tape = source.Log(), source.Sequence()
 	for _, o := range outcomesOf(r.history.Events) {
 		r.outcomes = addOutcomes(r.outcomes, o)
 	}

@@ -27,7 +27,7 @@ type search struct {
 	sweep  *choice.Sweep
 	evolve *choice.Evolve
 	all    *choice.Exhaustive
-	armed  choice.Tape
+	armed  choice.Sequence
 	log    []choice.Answer // of the armed run
 	counts map[string]*StrategyCount
 }
@@ -51,7 +51,7 @@ func (s *search) prepare() *result {
 	if dull.verdict != nil {
 		return dull
 	}
-	s.armed = append(choice.Tape{}, choice.Armed(dull.log)...)
+	s.armed = append(choice.Sequence{}, choice.Armed(dull.log)...)
 	armed := dull
 	if len(s.armed) > 0 {
 		if armed = s.plan(choice.Play(s.armed)); armed.verdict != nil {

@@ -57,7 +57,7 @@ func (c *campaign) hung(why string) (said string) {
 		return said
 	}
 	f := &Failure{Verdict: Verdict{Temper: hang, Message: repeatable(why)}, Run: d.run, Seed: d.seed, Strategy: d.strategy, History: r.history.Rest()}
-	tape, length := r.source.Tape(), story.Length{}
+	tape, length := r.source.Sequence(), story.Length{}
 	if n := len(f.History.Events); n > 0 {
 		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
 	}

@@ -122,17 +122,17 @@ func (s *Recorder) put(p Point) int {
 	return v
 }
 
-// OnlyTape keeps no log but only the choice sequence, for runs that are too long for a log.
-func (s *Recorder) OnlyTape() { s.brief = true }
+// OnlySequence keeps no log but only the choice sequence, for runs that are too long for a log.
+func (s *Recorder) OnlySequence() { s.brief = true }
 
 // Log is every answer so far, in order.
 func (s *Recorder) Log() []Answer { return s.log }
 
-// Tape is the choice sequence so far. It may be called on any goroutine.
-func (s *Recorder) Tape() Tape {
+// Sequence is the choice sequence so far. It may be called on any goroutine.
+func (s *Recorder) Sequence() Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var t Tape
+	var t Sequence
 	for _, b := range s.others {
 		t = append(t, Entry{ID: Point{Label: b.text, Nth: int(b.nth)}.ID(), Value: int(b.value)})
 	}

@@ -16,7 +16,7 @@ func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 	}
 	first := New(NewRandom(42))
 	want := ask(first)
-	second := New(Play(first.Tape()))
+	second := New(Play(first.Sequence()))
 	got := ask(second)
 	for i := range want {
 		if fmt.Sprint(want[i]) != fmt.Sprint(got[i]) {
@@ -26,7 +26,7 @@ func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 }
 
 func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
-	p := Play(Tape{{"a #1", 1}, {"b #1", 1}, {"a #2", 1}})
+	p := Play(Sequence{{"a #1", 1}, {"b #1", 1}, {"a #2", 1}})
 	s := New(p)
 	s.Choose("a", 2)
 	if got := fmt.Sprint(p.Unused()); got != "[{b #1 1} {a #2 1}]" {
@@ -36,32 +36,32 @@ func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
 
 // The failure needs two faults and a delay of at least 5; everything else must go.
 func TestShrinkIsLocalMinimal(t *testing.T) {
-	var sequence Tape
+	var sequence Sequence
 	for i := range 300 {
 		sequence = append(sequence, Entry{fmt.Sprintf("next #%d", i+1), 1 + i%3})
 		sequence = append(sequence, Entry{fmt.Sprintf("lag #%d", i+1), 1 + i%9})
 	}
 	sequence = append(sequence, Entry{"crash #3", 1}, Entry{"crash #9", 1})
-	breaks := func(c Tape) bool {
+	breaks := func(c Sequence) bool {
 		m := map[string]int{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
 		return m["crash #3"] > 0 && m["crash #9"] > 0 && m["lag #8"] >= 5
 	}
-	got, runs, cut := Shrink(sequence, time.Minute, func(c Tape) (Tape, bool) { return c, breaks(c) })
+	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) { return c, breaks(c) })
 	if fmt.Sprint(got) != "[{lag #8 5} {crash #3 1} {crash #9 1}]" {
 		t.Errorf("shrunk to %v", got)
 	}
 	for i := range got {
-		if without := append(append(Tape(nil), got[:i]...), got[i+1:]...); breaks(without) {
+		if without := append(append(Sequence(nil), got[:i]...), got[i+1:]...); breaks(without) {
 			t.Errorf("still breaks without %v", got[i])
 		}
 	}
 	if runs > 1500 || cut {
 		t.Errorf("took %d runs, cut %v", runs, cut)
 	}
-	if _, _, cut := Shrink(sequence, 0, func(c Tape) (Tape, bool) { return c, breaks(c) }); !cut {
+	if _, _, cut := Shrink(sequence, 0, func(c Sequence) (Sequence, bool) { return c, breaks(c) }); !cut {
 		t.Error("it does not say that the time was up")
 	}
 }
@@ -69,11 +69,11 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 // Words of sim.Draw are large, and a generator looks at their last bits: here a value of 38 in the
 // last six.
 func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
-	var sequence Tape
+	var sequence Sequence
 	for i := range 40 {
 		sequence = append(sequence, Entry{fmt.Sprintf("draw n/%d #1", i), 1<<61 + i*7919<<20 + 61})
 	}
-	got, runs, cut := Shrink(sequence, time.Minute, func(c Tape) (Tape, bool) {
+	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) {
 		enough := 0
 		for _, e := range c {
 			if e.Value&63 >= 38 {
@@ -103,7 +103,7 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 			log = append(log, Answer{p, 0})
 		}
 	}
-	s := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	s := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
 	if len(s.faults) != 24 || len(s.orders) != 24 {
 		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))
 	}
@@ -118,7 +118,7 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 	if want := 12 * (1 + 7 + 5 + 5); len(tried) != want {
 		t.Errorf("%d singles, want %d", len(tried), want)
 	}
-	other := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	other := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
 	again := false
 	for k := range 2000 {
 		sequence, pair := s.At(s.Singles() + k)

@@ -8,7 +8,7 @@ import "math/rand/v2"
 // Evolve keeps choice sequences that showed something new and makes new ones by changing them.
 type Evolve struct {
 	r      *rand.Rand
-	corpus []Tape
+	corpus []Sequence
 	seen   map[uint64]bool
 }
 
@@ -22,7 +22,7 @@ func (e *Evolve) Features() int { return len(e.seen) }
 
 // Learn takes in a run of any strategy. It keeps the sequence of a run that showed a feature for
 // the first time.
-func (e *Evolve) Learn(t Tape, features []uint64) {
+func (e *Evolve) Learn(t Sequence, features []uint64) {
 	fresh := false
 	for _, f := range features {
 		if !e.seen[f] {
@@ -66,15 +66,15 @@ func (e *Evolve) Source() Source {
 
 // pick takes a member of the corpus. Younger ones know more: half of the time it is one of the last
 // eight.
-func (e *Evolve) pick() Tape {
+func (e *Evolve) pick() Sequence {
 	if n := len(e.corpus); n > 8 && e.r.IntN(2) == 0 {
 		return e.corpus[n-1-e.r.IntN(8)]
 	}
 	return e.corpus[e.r.IntN(len(e.corpus))]
 }
 
-func (e *Evolve) change(t Tape) Tape {
-	var changed Tape
+func (e *Evolve) change(t Sequence) Sequence {
+	var changed Sequence
 	for _, entry := range t {
 		if k := kindOf(entry.ID); k != arming && k != value {
 			switch e.r.IntN(12) {

@@ -13,7 +13,7 @@ import (
 // The result is a local minimum unless the time runs out: without any one of its entries, or with
 // any one value lowered by one, the run does not fail. Shrink also returns the number of runs, and
 // whether the time was up.
-func Shrink(t Tape, limit time.Duration, fails func(Tape) (used Tape, same bool)) (best Tape, runs int, cut bool) {
+func Shrink(t Sequence, limit time.Duration, fails func(Sequence) (used Sequence, same bool)) (best Sequence, runs int, cut bool) {
 	s := &shrinker{best: t, fails: fails, until: time.Now().Add(limit), tried: map[string]bool{}}
 	for {
 		before := s.best.key()
@@ -27,8 +27,8 @@ func Shrink(t Tape, limit time.Duration, fails func(Tape) (used Tape, same bool)
 }
 
 type shrinker struct {
-	best  Tape
-	fails func(Tape) (Tape, bool)
+	best  Sequence
+	fails func(Sequence) (Sequence, bool)
 	until time.Time
 	runs  int
 	tried map[string]bool // candidates that did not fail
@@ -36,7 +36,7 @@ type shrinker struct {
 
 func (s *shrinker) timeIsUp() bool { return time.Now().After(s.until) }
 
-func (t Tape) key() string {
+func (t Sequence) key() string {
 	var b strings.Builder
 	for _, e := range t {
 		b.WriteString(e.ID)
@@ -47,7 +47,7 @@ func (t Tape) key() string {
 	return b.String()
 }
 
-func (s *shrinker) try(t Tape) bool {
+func (s *shrinker) try(t Sequence) bool {
 	k := t.key()
 	if s.timeIsUp() || s.tried[k] {
 		return false
@@ -79,7 +79,7 @@ func (s *shrinker) kinds() {
 		}
 	}
 	for _, w := range seen {
-		var without Tape
+		var without Sequence
 		for _, e := range s.best {
 			if kind(e) != w {
 				without = append(without, e)
@@ -99,7 +99,7 @@ func (s *shrinker) spans() {
 				i = len(s.best) - n
 				continue
 			}
-			without := append(append(Tape(nil), s.best[:i]...), s.best[i+n:]...)
+			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+n:]...)
 			if s.try(without) {
 				i = min(i, len(s.best)) - n
 			} else {
@@ -110,7 +110,7 @@ func (s *shrinker) spans() {
 	for again := true; again && !s.timeIsUp(); {
 		again = false
 		for i := len(s.best) - 1; i >= 0; i = min(i, len(s.best)) - 1 {
-			without := append(append(Tape(nil), s.best[:i]...), s.best[i+1:]...)
+			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+1:]...)
 			again = s.try(without) || again
 		}
 	}
@@ -127,7 +127,7 @@ func (s *shrinker) lower() {
 			if no == 0 {
 				v = 1 // most often the smallest value fails
 			}
-			candidate := append(Tape(nil), s.best...)
+			candidate := append(Sequence(nil), s.best...)
 			candidate[i].Value = v
 			if !s.try(candidate) {
 				no = v
@@ -144,7 +144,7 @@ func (s *shrinker) keepLastBits(i int) {
 		return
 	}
 	for bits := 1; bits <= 16; bits++ {
-		candidate := append(Tape(nil), s.best...)
+		candidate := append(Sequence(nil), s.best...)
 		candidate[i].Value &= 1<<bits - 1
 		if v := candidate[i].Value; v > 0 && v>>(bits-1) > 0 && s.try(candidate) {
 			return

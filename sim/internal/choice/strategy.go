@@ -250,25 +250,25 @@ func (o *Starve) starves(actor string) bool {
 // differs from an earlier one only in the order of independent actions is not extended: everything
 // that follows from it is tried from there.
 type Exhaustive struct {
-	armed        Tape
+	armed        Sequence
 	bound        int
-	queue        []Tape
+	queue        []Sequence
 	seen         map[uint64]int // by trace: from which choice on the run was extended
 	Runs, Pruned int
 }
 
 // NewExhaustive begins with the armed run itself.
-func NewExhaustive(armed Tape, bound int) *Exhaustive {
-	return &Exhaustive{armed: armed, bound: bound, queue: []Tape{nil}, seen: map[uint64]int{}}
+func NewExhaustive(armed Sequence, bound int) *Exhaustive {
+	return &Exhaustive{armed: armed, bound: bound, queue: []Sequence{nil}, seen: map[uint64]int{}}
 }
 
 // Next is the next sequence; false when all have been tried.
-func (e *Exhaustive) Next() (Tape, bool) {
+func (e *Exhaustive) Next() (Sequence, bool) {
 	if len(e.queue) == 0 {
 		return nil, false
 	}
 	e.Runs++
-	return append(append(Tape(nil), e.armed...), e.queue[0]...), true
+	return append(append(Sequence(nil), e.armed...), e.queue[0]...), true
 }
 
 // Done takes in the run of the sequence that Next has returned: its choices, and a fingerprint that
@@ -299,7 +299,7 @@ func (e *Exhaustive) Done(log []Answer, trace uint64) {
 			return
 		}
 		for v := 1; v < a.N; v++ {
-			e.queue = append(e.queue, append(append(Tape(nil), disturbed...), Entry{a.ID(), v}))
+			e.queue = append(e.queue, append(append(Sequence(nil), disturbed...), Entry{a.ID(), v}))
 		}
 	}
 }

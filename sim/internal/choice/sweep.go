@@ -13,18 +13,18 @@ import (
 // where it can be injected, then every delay and every other order. Its pairs are several
 // disturbances at once.
 type Sweep struct {
-	armed   Tape // switches every declared fault on
+	armed   Sequence // switches every declared fault on
 	seed    uint64
 	singles []Entry
 	faults  []Entry // the strongest fault at each point, in the order of the run
 	orders  []Entry
-	multi   []Tape
+	multi   []Sequence
 }
 
 // Armed is the sequence of the undisturbed run, in which every declared fault is on and none is
 // injected. log is that of the run with the default choices.
-func Armed(log []Answer) Tape {
-	var t Tape
+func Armed(log []Answer) Sequence {
+	var t Sequence
 	for _, a := range log {
 		if kindOf(a.Label) == arming {
 			t = append(t, Entry{a.ID(), a.N - 1})
@@ -34,7 +34,7 @@ func Armed(log []Answer) Tape {
 }
 
 // NewSweep plans the sweep from the log of the armed run.
-func NewSweep(seed uint64, armed Tape, log []Answer) *Sweep {
+func NewSweep(seed uint64, armed Sequence, log []Answer) *Sweep {
 	s := &Sweep{armed: armed, seed: seed}
 	var coarse, fine [2][]Entry
 	for _, a := range log {
@@ -97,16 +97,16 @@ func (e Entry) next(n int) Entry {
 // undisturbed run may not have. Then come faults that are injected wherever possible for a while,
 // and at last delays that happen again.
 func (s *Sweep) plan() {
-	var again []Tape
+	var again []Sequence
 	for _, o := range s.orders {
 		if !strings.HasPrefix(o.ID, "next ") {
-			again = append(again, Tape{o, o.next(1)})
+			again = append(again, Sequence{o, o.next(1)})
 		}
 	}
 	of := map[string][]Entry{}
 	var words []string
 	for _, f := range s.faults {
-		s.multi = append(s.multi, Tape{f, f.next(1)}, Tape{f, f.next(1), f.next(2)})
+		s.multi = append(s.multi, Sequence{f, f.next(1)}, Sequence{f, f.next(1), f.next(2)})
 		word, _, _ := strings.Cut(f.ID, " ")
 		if of[word] == nil {
 			words = append(words, word)
@@ -116,12 +116,12 @@ func (s *Sweep) plan() {
 	for _, n := range []int{3, 6, 2, 4} {
 		for _, word := range words {
 			for i := 0; i+n <= len(of[word]); i++ {
-				s.multi = append(s.multi, append(Tape(nil), of[word][i:i+n]...))
+				s.multi = append(s.multi, append(Sequence(nil), of[word][i:i+n]...))
 			}
 		}
 	}
 	r := rand.New(rand.NewPCG(s.seed, 3))
-	for _, part := range [][]Tape{s.multi, again} {
+	for _, part := range [][]Sequence{s.multi, again} {
 		r.Shuffle(len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
 	}
 	s.multi = append(s.multi, again...)
@@ -132,7 +132,7 @@ func (s *Sweep) Singles() int { return len(s.singles) }
 
 // At is sequence k of the sweep; any process can make it without the others. pair says that the
 // singles are used up.
-func (s *Sweep) At(k int) (t Tape, pair bool) {
+func (s *Sweep) At(k int) (t Sequence, pair bool) {
 	if k < len(s.singles) {
 		return s.sequence(s.singles[k]), false
 	}
@@ -142,7 +142,7 @@ func (s *Sweep) At(k int) (t Tape, pair bool) {
 // Pair is sequence k of those with several disturbances; any process can make it without the
 // others. Those of the plan come first, in random order. Then come two faults, or a fault and a
 // delay, or two delays, most often near each other.
-func (s *Sweep) Pair(k int) Tape {
+func (s *Sweep) Pair(k int) Sequence {
 	if k < len(s.multi) {
 		return s.sequence(s.multi[k]...)
 	}
@@ -171,6 +171,6 @@ func (s *Sweep) Pair(k int) Tape {
 	return s.sequence(a, b)
 }
 
-func (s *Sweep) sequence(disturbances ...Entry) Tape {
-	return append(append(Tape(nil), s.armed...), disturbances...)
+func (s *Sweep) sequence(disturbances ...Entry) Sequence {
+	return append(append(Sequence(nil), s.armed...), disturbances...)
 }

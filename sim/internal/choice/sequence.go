@@ -6,19 +6,19 @@ type Entry struct {
 	Value int
 }
 
-// Tape is a choice sequence: the choices of a run other than the defaults, in the order in which
+// Sequence is a choice sequence: the choices of a run other than the defaults, in the order in which
 // they were made.
-type Tape []Entry
+type Sequence []Entry
 
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
 	values map[string]int
-	order  Tape
+	order  Sequence
 	used   map[string]bool
 }
 
 // Play returns a source that replays a choice sequence.
-func Play(t Tape) *Player {
+func Play(t Sequence) *Player {
 	p := &Player{values: make(map[string]int, len(t)), order: t, used: map[string]bool{}}
 	for _, e := range t {
 		p.values[e.ID] = e.Value
@@ -41,8 +41,8 @@ func (p *Player) Choose(q Point) int {
 
 // Unused are the choices of the sequence that the run did not come to: the code under test has
 // drifted from the recording.
-func (p *Player) Unused() Tape {
-	var t Tape
+func (p *Player) Unused() Sequence {
+	var t Sequence
 	for _, e := range p.order {
 		if !p.used[e.ID] {
 			t = append(t, e)
