@@ -98,7 +98,7 @@ func (s *search) next(i int, seed uint64) (*result, string, bool) {
 	case "starve":
 		res = s.run(choice.NewStarve(seed))
 	case "storm":
-		res = s.run(choice.NewStorm(seed))
+		res = s.run(choice.NewAllFaults(seed))
 	case "pct":
 		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.log))
 	case "delay":

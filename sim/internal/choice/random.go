@@ -22,15 +22,15 @@ func (o *Random) Choose(p Point) int {
 	return o.r.IntN(p.N)
 }
 
-// Storm is a random walk in which every declared fault is on, and rare, for long runs that need
+// AllFaults is a random walk in which every declared fault is on, and rare, for long runs that need
 // some of each.
-type Storm struct{ walk *Random }
+type AllFaults struct{ walk *Random }
 
-// NewStorm returns the source of a seed.
-func NewStorm(seed uint64) Storm { return Storm{NewRandom(seed)} }
+// NewAllFaults returns the source of a seed.
+func NewAllFaults(seed uint64) AllFaults { return AllFaults{NewRandom(seed)} }
 
 // Choose implements [Source].
-func (o Storm) Choose(p Point) int {
+func (o AllFaults) Choose(p Point) int {
 	if kindOf(p.Label) == arming {
 		return 1
 	}
