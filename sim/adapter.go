@@ -229,7 +229,7 @@ func (w *World) unknown(c *wire.Call, clash string) {
 // between ends the run when the world is asked to go on, by a call in words, in the middle of a step.
 func (w *World) between(call string) {
 	w.alive()
-	if w.sched.Granting() {
+	if w.sched.Performing() {
 		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in controller; the world goes on only "+
 			"when that step is over, so call it in the scenario, or let a process do it", call)
 	}

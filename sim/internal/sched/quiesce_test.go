@@ -20,8 +20,8 @@ func TestAStepIsOneActionAndThenQuiescence(t *testing.T) {
 		}()
 		a := w.action("a", 0)
 		a.Do = func() {
-			if !w.Granting() {
-				t.Error("Granting is false while an action is performed")
+			if !w.Performing() {
+				t.Error("Performing is false while an action is performed")
 			}
 			wake <- true
 		}
@@ -32,7 +32,7 @@ func TestAStepIsOneActionAndThenQuiescence(t *testing.T) {
 				t.Errorf("step %d: the scheduler counts %d and its observer %d", i+1, w.Steps(), w.stepped)
 			}
 			w.expect(t, want)
-			if !ready || w.Granting() {
+			if !ready || w.Performing() {
 				t.Errorf("step %d has returned before the goroutine that it woke was blocked", i+1)
 			}
 		}

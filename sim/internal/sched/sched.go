@@ -77,11 +77,11 @@ type Scheduler struct {
 	current string
 	wake    chan struct{}
 
-	pending  []*Action
-	seq      uint64
-	quiet    bool
-	granting bool // an action is being performed
-	observer Observer
+	pending    []*Action
+	seq        uint64
+	quiet      bool
+	performing bool // an action is being performed
+	observer   Observer
 }
 
 // Observer is the world that a scheduler serves. Its methods are called on the scheduling
@@ -118,8 +118,8 @@ func (s *Scheduler) SetFair(on bool) {
 	s.Choices.Mute(on)
 }
 
-// Granting reports whether an action is being performed.
-func (s *Scheduler) Granting() bool { return s.granting }
+// Performing reports whether an action is being performed.
+func (s *Scheduler) Performing() bool { return s.performing }
 
 // Park lets an action wait for its step. Any goroutine may call it.
 func (s *Scheduler) Park(a *Action) {
@@ -285,9 +285,9 @@ func (s *Scheduler) perform(due []*Action) {
 	a := due[i]
 	atomic.StoreUint32(&a.done, 1)
 	s.steps++
-	s.granting = true
+	s.performing = true
 	a.Do()
-	s.granting = false
+	s.performing = false
 	s.Quiesce()
 	s.observer.Stepped()
 }
