@@ -29,7 +29,7 @@ type World struct {
 	choices  *choice.Recorder
 	sched    *sched.Scheduler
 	history  *history.History
-	wire     *wire.Cluster
+	wire     *wire.Network
 	procs    *process.World
 	user     *userClient
 

@@ -23,7 +23,7 @@ import (
 type World struct {
 	Sched   *sched.Scheduler
 	History *history.History
-	Wire    *wire.Cluster
+	Wire    *wire.Network
 	Log     logr.Logger
 
 	observer     Observer
@@ -50,7 +50,7 @@ type Observer interface {
 
 // New returns a world without processes. The observer of its scheduler must call [World.Flush] at
 // each quiet moment. That of its cluster takes the endpoints of webhooks from [World.Endpoints].
-func New(s *sched.Scheduler, h *history.History, w *wire.Cluster, log logr.Logger, o Observer) *World {
+func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *World {
 	return &World{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
 

@@ -19,8 +19,8 @@ type step struct {
 var errEnding = errors.New("wavetank: the run is over")
 
 // Step runs one step of a built-in controller and calls ended when the step has ended. If a
-// [Cluster.Write] in it has to wait for webhooks, Step returns before that.
-func (c *Cluster) Step(f, ended func()) {
+// [Network.Write] in it has to wait for webhooks, Step returns before that.
+func (c *Network) Step(f, ended func()) {
 	if !c.server.Admits() {
 		f()
 		ended()
@@ -49,14 +49,14 @@ func (s *step) perform(f func()) (ended bool) {
 	return true
 }
 
-func (c *Cluster) run(s *step) {
+func (c *Network) run(s *step) {
 	before := c.admission.running
 	c.admission.running = s
 	s.next()
 	c.admission.running = before
 }
 
-func (c *Cluster) drop(s *step) {
+func (c *Network) drop(s *step) {
 	for i, other := range c.admission.steps {
 		if other == s {
 			c.admission.steps = append(c.admission.steps[:i], c.admission.steps[i+1:]...)
@@ -66,9 +66,9 @@ func (c *Cluster) drop(s *step) {
 }
 
 // Write performs a request of somebody who is not a process of the world, and records it under that
-// name. It takes effect at once unless webhooks must be asked. Within a [Cluster.Step] Write waits
+// name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
 // for them; elsewhere it returns before.
-func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
+func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := apiserver.ParseInfo(req.Method, req.URL)
 	port, kind := &Port{Process: who, cluster: c}, c.server.KindOf(info.Group, info.Resource)
 	call := &Call{Port: port, Request: req, Info: info, Kind: kind}
@@ -92,7 +92,7 @@ func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 }
 
 // abandon ends everything that waits for webhooks.
-func (c *Cluster) abandon() {
+func (c *Network) abandon() {
 	for _, s := range c.admission.steps {
 		s.stop()
 	}

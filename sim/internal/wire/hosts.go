@@ -54,7 +54,7 @@ func (t target) found() bool { return t.handler != nil || t.service != nil || t.
 
 // Outside adds a handler for a host outside the cluster, or for all hosts that match a pattern; nil
 // for hosts that do not exist.
-func (c *Cluster) Outside(host string, h http.Handler) error {
+func (c *Network) Outside(host string, h http.Handler) error {
 	if err := c.taken(host); err != nil {
 		return err
 	}
@@ -75,11 +75,11 @@ func (c *Cluster) Outside(host string, h http.Handler) error {
 }
 
 // Services adds a model of Services.
-func (c *Cluster) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
+func (c *Network) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
 
 // resolve returns the target of a host. Any goroutine may call it: what it reads changes in steps
 // only, and no process runs during a step.
-func (c *Cluster) resolve(call *Call, host string) target {
+func (c *Network) resolve(call *Call, host string) target {
 	if h, declared := c.outside.exact[host]; declared {
 		return target{handler: h, absent: h == nil}
 	}
@@ -103,7 +103,7 @@ func (c *Cluster) resolve(call *Call, host string) target {
 }
 
 // resolveService returns the Service that a host name of the cluster means.
-func (c *Cluster) resolveService(call *Call, host string) (t target) {
+func (c *Network) resolveService(call *Call, host string) (t target) {
 	if len(c.outside.services) == 0 {
 		return t
 	}
@@ -148,7 +148,7 @@ func serves(s *corev1.Service, port, scheme string) bool {
 }
 
 // handlerOf is what answers at a target; nil for nothing.
-func (c *Cluster) handlerOf(t target) http.Handler {
+func (c *Network) handlerOf(t target) http.Handler {
 	if t.service == nil {
 		return t.handler
 	}
@@ -161,7 +161,7 @@ func (c *Cluster) handlerOf(t target) http.Handler {
 }
 
 // findHandler decides what answers a request to the outside that has arrived.
-func (c *Cluster) findHandler(call *Call) error {
+func (c *Network) findHandler(call *Call) error {
 	t := c.resolve(call, call.Host)
 	if call.handler = c.handlerOf(t); call.handler == nil || t.clash != "" {
 		return c.noSuchHost(call, t)
@@ -172,7 +172,7 @@ func (c *Cluster) findHandler(call *Call) error {
 // noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
 // does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
 // operator that goes on after errors would hide it.
-func (c *Cluster) noSuchHost(call *Call, t target) error {
+func (c *Network) noSuchHost(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}

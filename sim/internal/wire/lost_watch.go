@@ -36,7 +36,7 @@ func (c *Call) subject() string {
 
 // noteReply takes in the reply to a list or watch: the process has a watch again, or its attempt
 // failed.
-func (c *Cluster) noteReply(call *Call, ok bool) {
+func (c *Network) noteReply(call *Call, ok bool) {
 	for i, s := range c.lostWatches {
 		if s.Call.subject() == call.subject() {
 			c.lostWatches = append(c.lostWatches[:i], c.lostWatches[i+1:]...)
@@ -48,14 +48,14 @@ func (c *Cluster) noteReply(call *Call, ok bool) {
 	}
 }
 
-func (c *Cluster) noteLostWatch(call *Call, tried int) {
+func (c *Network) noteLostWatch(call *Call, tried int) {
 	if call.mayBeReflector() {
 		c.lostWatches = append(c.lostWatches, &Silence{call, c.Sched.Now(), tried})
 	}
 }
 
 // Silences are the watches that living processes may be waiting to open again.
-func (c *Cluster) Silences() []*Silence {
+func (c *Network) Silences() []*Silence {
 	live := c.lostWatches[:0]
 	for _, s := range c.lostWatches {
 		if !s.Call.Port.Dead() && c.Sched.Now() < s.Until() {

@@ -23,7 +23,7 @@ import (
 // so that a test replaces the one that it is about; by default nothing goes wrong and each leg
 // takes a millisecond.
 type fakeWorld struct {
-	*Cluster
+	*Network
 	latency  func(c *Call, leg string) time.Duration
 	arrive   func(*Call) Ruling
 	landed   func(*Call) Ruling
@@ -77,7 +77,7 @@ func run(t *testing.T, f func(t *testing.T, w *fakeWorld)) {
 		s := sched.New(choice.New(choice.Play(nil)), w)
 		server := apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})
 		server.SetAdmission(admission.New(server))
-		w.Cluster = New(s, &history.History{}, server, w)
+		w.Network = New(s, &history.History{}, server, w)
 		defer func() { w.Sched.Quiesce(); w.Release(synctest.Wait) }()
 		f(t, w)
 	})

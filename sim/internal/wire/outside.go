@@ -16,7 +16,7 @@ import (
 // serveOutside lets the model of an outside service answer. It records the effects that the model
 // reports. If there are none and the request may have changed something, the request itself is the
 // effect.
-func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
+func (c *Network) serveOutside(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	index := c.History.Len()
 	var effects []history.Effect
@@ -54,7 +54,7 @@ func (u untraced) Value(key any) any {
 }
 
 // requested is the effect of a request for which the model has reported none.
-func (c *Cluster) requested(call *Call, index int) history.Effect {
+func (c *Network) requested(call *Call, index int) history.Effect {
 	return history.Effect{
 		Event: index, Kind: history.Requested, Detail: call.String(),
 		Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,

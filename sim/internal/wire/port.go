@@ -41,7 +41,7 @@ type Port struct {
 	// Owner is the incarnation that the port belongs to; nil for a user.
 	Owner Owner
 
-	cluster *Cluster
+	cluster *Network
 	clients atomic.Int64 // made so far, see Client
 	dead    atomic.Bool
 	// dismissed is set when the goroutines of a dead incarnation may end. The cluster's mu guards
@@ -59,7 +59,7 @@ type Owner interface {
 }
 
 // NewPort returns the end of the wire for one incarnation of a process.
-func (c *Cluster) NewPort(process string, life int) *Port {
+func (c *Network) NewPort(process string, life int) *Port {
 	return &Port{Process: process, Life: life, cluster: c, Attribute: func(context.Context) string { return "" }}
 }
 

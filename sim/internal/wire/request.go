@@ -14,7 +14,7 @@ import (
 )
 
 // park lets the next leg of the call wait for its step.
-func (c *Cluster) park(call *Call, leg string, do func()) {
+func (c *Network) park(call *Call, leg string, do func()) {
 	a := &sched.Action{
 		Order: call.order(),
 		Actor: call.Actor(),
@@ -46,7 +46,7 @@ func (c *Cluster) park(call *Call, leg string, do func()) {
 }
 
 // effect is the first leg: the request arrives and takes effect.
-func (c *Cluster) effect(call *Call) {
+func (c *Network) effect(call *Call) {
 	r := c.observer.Arrive(call)
 	switch {
 	case r.Kill:
@@ -76,7 +76,7 @@ func (c *Cluster) effect(call *Call) {
 }
 
 // serve lets the request take effect and calls then: at once, or when webhooks have answered.
-func (c *Cluster) serve(call *Call, then func()) {
+func (c *Network) serve(call *Call, then func()) {
 	if call.Host != "" {
 		call.Response = c.serveOutside(call)
 		then()
@@ -91,7 +91,7 @@ func (c *Cluster) serve(call *Call, then func()) {
 	c.advance(call, ex, then)
 }
 
-func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
+func (c *Network) advance(call *Call, ex *apiserver.Exchange, then func()) {
 	if ex.Response == nil {
 		if changes := ex.Committed(); len(changes) > 0 {
 			c.recordEffect(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
@@ -106,7 +106,7 @@ func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
 }
 
 // recordEffect records what a request has done, and tells the watch streams and the observer.
-func (c *Cluster) recordEffect(call *Call, resp *apiserver.Response) {
+func (c *Network) recordEffect(call *Call, resp *apiserver.Response) {
 	c.record(call, resp)
 	if len(resp.Changes) > 0 {
 		c.Pump()
@@ -118,7 +118,7 @@ func (c *Cluster) recordEffect(call *Call, resp *apiserver.Response) {
 	}
 }
 
-func (c *Cluster) forgetExchange(ex *apiserver.Exchange) {
+func (c *Network) forgetExchange(ex *apiserver.Exchange) {
 	for i, other := range c.admission.waiting {
 		if other == ex {
 			c.admission.waiting = append(c.admission.waiting[:i], c.admission.waiting[i+1:]...)
@@ -128,7 +128,7 @@ func (c *Cluster) forgetExchange(ex *apiserver.Exchange) {
 }
 
 // landed sends the answer to a request that has taken effect, unless the rules say otherwise.
-func (c *Cluster) landed(call *Call, r Ruling) {
+func (c *Network) landed(call *Call, r Ruling) {
 	landed := c.observer.Landed(call)
 	if landed.Kill {
 		call.Port.Owner.Kill()
@@ -144,7 +144,7 @@ func (c *Cluster) landed(call *Call, r Ruling) {
 }
 
 // answer sends the reply, or what the ruling puts in its place.
-func (c *Cluster) answer(call *Call, r Ruling) {
+func (c *Network) answer(call *Call, r Ruling) {
 	c.park(call, "reply", func() {
 		if call.over {
 			return
@@ -199,7 +199,7 @@ func (c *Call) giveUp(err error) {
 	})
 }
 
-func (c *Cluster) forget(call *Call) {
+func (c *Network) forget(call *Call) {
 	for i, other := range c.calls {
 		if other == call {
 			c.calls = append(c.calls[:i], c.calls[i+1:]...)
@@ -208,7 +208,7 @@ func (c *Cluster) forget(call *Call) {
 	}
 }
 
-func (c *Cluster) event(call *Call, k history.Kind) history.Event {
+func (c *Network) event(call *Call, k history.Kind) history.Event {
 	return history.Event{
 		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k, Process: call.Port.Process, Life: call.Port.Life,
 		Reconcile: call.Reconcile, Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
@@ -217,7 +217,7 @@ func (c *Cluster) event(call *Call, k history.Kind) history.Event {
 }
 
 // record writes the request down as it took effect.
-func (c *Cluster) record(call *Call, resp *apiserver.Response) {
+func (c *Network) record(call *Call, resp *apiserver.Response) {
 	e := c.event(call, history.Request)
 	if call.Host != "" {
 		e.Path = call.Request.URL.RequestURI()

@@ -33,7 +33,7 @@ type Stream struct {
 // String is the stream in words.
 func (s *Stream) String() string { return s.Kind + " watch of " + s.Port.Name() }
 
-func (c *Cluster) open(call *Call) *Stream {
+func (c *Network) open(call *Call) *Stream {
 	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch}
 	s.body = newBody(call.http.Context())
 	s.body.onClose = func() {
@@ -72,9 +72,9 @@ func (s *Stream) timeLimit() time.Duration {
 }
 
 // Streams are the open watches.
-func (c *Cluster) Streams() []*Stream { return c.streams }
+func (c *Network) Streams() []*Stream { return c.streams }
 
-func (c *Cluster) close(s *Stream) {
+func (c *Network) close(s *Stream) {
 	if s.closed {
 		return
 	}
@@ -102,7 +102,7 @@ func (c *Cluster) close(s *Stream) {
 // giveUp ends a stream whose context has ended in a step of its own, for the reasons of
 // [Call.giveUp]. A client that closes the stream in the same moment, as reflectors do, needs no
 // such step.
-func (c *Cluster) giveUp(s *Stream) {
+func (c *Network) giveUp(s *Stream) {
 	if s.Port.Dead() {
 		s.body.end(io.EOF)
 		return
@@ -126,14 +126,14 @@ func (c *Cluster) giveUp(s *Stream) {
 
 // Pump lets every stream that has something new queue its next delivery. Call it after each change
 // of the store.
-func (c *Cluster) Pump() {
+func (c *Network) Pump() {
 	for _, s := range c.streams {
 		c.next(s)
 	}
 }
 
 // next queues the delivery of the stream's next frame, if there is one and none is queued.
-func (c *Cluster) next(s *Stream) {
+func (c *Network) next(s *Stream) {
 	if s.head != nil || s.closed {
 		return
 	}
@@ -167,7 +167,7 @@ const (
 func (s *Stream) Behind() int { return s.watch.Behind() }
 
 // end is the end of a stream, as its fate says.
-func (c *Cluster) end(s *Stream, fate Fate) {
+func (c *Network) end(s *Stream, fate Fate) {
 	c.Sched.SetCurrent("end of the " + s.Kind + " watch")
 	if fate == Expires {
 		f := s.watch.Expired()
@@ -178,14 +178,14 @@ func (c *Cluster) end(s *Stream, fate Fate) {
 }
 
 // hangUp ends a stream from the server's side.
-func (c *Cluster) hangUp(s *Stream) {
+func (c *Network) hangUp(s *Stream) {
 	s.body.end(io.EOF)
 	c.close(s)
 	c.noteLostWatch(s.Call, 0)
 }
 
 // delivery is the event of a frame's arrival.
-func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
+func (c *Network) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
 	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name}
 	ref.Cluster = s.Call.Cluster
 	return history.Event{
@@ -196,7 +196,7 @@ func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 
 // deliver delivers the next frame. The initial events of a watch-list are delivered together, as a
 // list would be.
-func (c *Cluster) deliver(s *Stream) {
+func (c *Network) deliver(s *Stream) {
 	s.head = nil
 	if next, ok := s.watch.Peek(); ok {
 		switch fate := c.observer.Fate(s, next); fate {

@@ -11,8 +11,8 @@ import (
 // This file ends incarnations, and the run.
 
 // Bury ends an incarnation: it withdraws everything that the incarnation waits for. Its calls stay
-// blocked, see [Cluster.Release].
-func (c *Cluster) Bury(p *Port) {
+// blocked, see [Network.Release].
+func (c *Network) Bury(p *Port) {
 	p.Die()
 	for _, call := range append([]*Call(nil), c.calls...) {
 		if call.server == p {
@@ -37,7 +37,7 @@ func (c *Cluster) Bury(p *Port) {
 
 // Dismiss lets the calls of a dead incarnation return an error, one at a time, so that their
 // goroutines can end.
-func (c *Cluster) Dismiss(p *Port, wait func()) {
+func (c *Network) Dismiss(p *Port, wait func()) {
 	for i := 0; i < len(c.calls); {
 		call := c.calls[i]
 		if call.Port != p {
@@ -51,7 +51,7 @@ func (c *Cluster) Dismiss(p *Port, wait func()) {
 }
 
 // abort lets a parked call return an error.
-func (c *Cluster) abort(call *Call, wait func()) {
+func (c *Network) abort(call *Call, wait func()) {
 	select {
 	case call.reply <- outcome{err: ErrDead}:
 		wait()
@@ -61,7 +61,7 @@ func (c *Cluster) abort(call *Call, wait func()) {
 
 // Release ends the run: no request is served any more. The calls that are still blocked return an
 // error, one at a time, so that their goroutines can end.
-func (c *Cluster) Release(wait func()) {
+func (c *Network) Release(wait func()) {
 	c.ending.Store(true)
 	c.abandon()
 	for len(c.calls) > 0 {
@@ -110,7 +110,7 @@ func (p *Port) linger(call *Call) (*http.Response, error) {
 }
 
 // releaseLingering lets such calls go on: those of one port or, for nil, all.
-func (c *Cluster) releaseLingering(p *Port, wait func()) {
+func (c *Network) releaseLingering(p *Port, wait func()) {
 	var ending []*Call
 	c.mu.Lock()
 	if p != nil {

@@ -41,7 +41,7 @@ type admissionState struct {
 
 // askAll makes the calls that a request waits for, and goes on with the request when all are
 // answered.
-func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
+func (c *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
 		c.ask(w, func() {
@@ -64,7 +64,7 @@ func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 // webhookCall is one call of a webhook under way.
 type webhookCall struct {
 	*Call
-	c        *Cluster
+	c        *Network
 	asked    *apiserver.WebhookCall
 	deadline *sched.Action
 	cancel   context.CancelFunc
@@ -72,7 +72,7 @@ type webhookCall struct {
 	done     func()
 }
 
-func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
+func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 	u, err := url.Parse(w.Address())
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}

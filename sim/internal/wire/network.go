@@ -70,8 +70,8 @@ type Ruling struct {
 	Seen func()
 }
 
-// Cluster is the side of the wire where the servers are.
-type Cluster struct {
+// Network is the side of the wire where the servers are.
+type Network struct {
 	Sched   *sched.Scheduler
 	History *history.History
 	// Callers, when set, gets the stack that made each request, by the index of its event.
@@ -85,7 +85,7 @@ type Cluster struct {
 	remotes map[string]*apiserver.Server // other clusters, by host
 	outside outside
 	streams []*Stream
-	// lostWatches are those that [Cluster.Silences] returned last, and those since.
+	// lostWatches are those that [Network.Silences] returned last, and those since.
 	lostWatches []*Silence
 	calls       []*Call // in flight, in canonical order
 	lingering   []*Call // of dead incarnations, see [Call.lingers]; mu guards it
@@ -95,16 +95,16 @@ type Cluster struct {
 }
 
 // New returns a cluster around an API server.
-func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Cluster {
-	return &Cluster{Sched: s, History: h, observer: o, server: server, remotes: map[string]*apiserver.Server{},
+func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Network {
+	return &Network{Sched: s, History: h, observer: o, server: server, remotes: map[string]*apiserver.Server{},
 		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}}}
 }
 
 // Server is the API server. Use it only on the scheduling goroutine.
-func (c *Cluster) Server() *apiserver.Server { return c.server }
+func (c *Network) Server() *apiserver.Server { return c.server }
 
 // Remote adds the API server of another cluster at a host name.
-func (c *Cluster) Remote(host string, server *apiserver.Server) error {
+func (c *Network) Remote(host string, server *apiserver.Server) error {
 	if err := c.taken(host); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (c *Cluster) Remote(host string, server *apiserver.Server) error {
 }
 
 // taken returns an error if a host name is used already.
-func (c *Cluster) taken(host string) error {
+func (c *Network) taken(host string) error {
 	_, ok := c.outside.exact[host]
 	pattern := slices.ContainsFunc(c.outside.patterns, func(p hostPattern) bool { return p.text == host })
 	if ok || pattern || c.remotes[host] != nil || host == APIHost {
@@ -123,7 +123,7 @@ func (c *Cluster) taken(host string) error {
 }
 
 // serverOf is the API server that a call goes to.
-func (c *Cluster) serverOf(call *Call) *apiserver.Server {
+func (c *Network) serverOf(call *Call) *apiserver.Server {
 	if call.Cluster != "" {
 		return c.remotes[call.Cluster]
 	}
@@ -132,14 +132,14 @@ func (c *Cluster) serverOf(call *Call) *apiserver.Server {
 
 // Read serves a request that changes nothing, at once and unrecorded. Call it on the scheduling
 // goroutine.
-func (c *Cluster) Read(req *apiserver.Request) *apiserver.Response {
+func (c *Network) Read(req *apiserver.Request) *apiserver.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server.Handle(req)
 }
 
 // Trim lets all API servers forget what was committed before a certain age.
-func (c *Cluster) Trim(age time.Duration) {
+func (c *Network) Trim(age time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.server.Trim(age)
