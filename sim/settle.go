@@ -210,7 +210,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 	}
 	unchanged := w.quiet.unchanged()
 	again = min(w.quiet.lastEvent+hush, w.quiet.lastOther+murmur, unchanged+2*patience)
-	for _, s := range w.wire.Silences() {
+	for _, s := range w.wire.LostWatches() {
 		if s.Tried <= w.quiet.changed() {
 			again = max(again, s.Until())
 		}

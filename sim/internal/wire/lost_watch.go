@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Silence is a watch that a living process had or asked for, and does not have. If it is a
+// LostWatch is a watch that a living process had or asked for, and does not have. If it is a
 // reflector's, the reflector tries again after a back-off, on a timer that the harness does not
 // see.
-type Silence struct {
+type LostWatch struct {
 	Call  *Call         // that failed, or whose stream the server ended
 	Since time.Duration // virtual time of it
 	Tried int           // index of the reply that said that the attempt failed; 0 for a stream that ended
@@ -20,7 +20,7 @@ const maxReflectorBackOff = time.Minute
 
 // Until is when a reflector has tried again at the latest. After it nobody asks for the watch any
 // more.
-func (s *Silence) Until() time.Duration { return s.Since + maxReflectorBackOff }
+func (s *LostWatch) Until() time.Duration { return s.Since + maxReflectorBackOff }
 
 // mayBeReflector says whether the call lists or watches outside any reconcile, as a reflector does.
 func (c *Call) mayBeReflector() bool {
@@ -50,12 +50,12 @@ func (c *Network) noteReply(call *Call, ok bool) {
 
 func (c *Network) noteLostWatch(call *Call, tried int) {
 	if call.mayBeReflector() {
-		c.lostWatches = append(c.lostWatches, &Silence{call, c.Sched.Now(), tried})
+		c.lostWatches = append(c.lostWatches, &LostWatch{call, c.Sched.Now(), tried})
 	}
 }
 
-// Silences are the watches that living processes may be waiting to open again.
-func (c *Network) Silences() []*Silence {
+// LostWatches are the watches that living processes may be waiting to open again.
+func (c *Network) LostWatches() []*LostWatch {
 	live := c.lostWatches[:0]
 	for _, s := range c.lostWatches {
 		if !s.Call.Port.Dead() && c.Sched.Now() < s.Until() {

@@ -85,8 +85,8 @@ type Network struct {
 	remotes map[string]*apiserver.Server // other clusters, by host
 	outside outside
 	streams []*Stream
-	// lostWatches are those that [Network.Silences] returned last, and those since.
-	lostWatches []*Silence
+	// lostWatches are those that [Network.LostWatches] returned last, and those since.
+	lostWatches []*LostWatch
 	calls       []*Call // in flight, in canonical order
 	lingering   []*Call // of dead incarnations, see [Call.lingers]; mu guards it
 	ending      atomic.Bool

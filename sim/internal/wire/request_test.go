@@ -310,17 +310,17 @@ func TestFailedListsAreRemembered(t *testing.T) {
 			w.drain(w.Sched.Now() + time.Second)
 		}
 		list()
-		s := w.Silences()
+		s := w.LostWatches()
 		if len(s) != 1 || s[0].Since != 2*time.Millisecond || s[0].Until() != s[0].Since+time.Minute {
 			t.Fatalf("after a failed list: %v", s)
 		}
 		lose = nil
 		list()
-		expect(t, "after a list that came through", len(w.Silences()), 0)
+		expect(t, "after a list that came through", len(w.LostWatches()), 0)
 		lose = errLost
 		list()
 		w.drain(2 * time.Minute)
-		expect(t, "after a minute", len(w.Silences()), 0)
+		expect(t, "after a minute", len(w.LostWatches()), 0)
 	})
 }
 

@@ -93,7 +93,7 @@ func TestFates(t *testing.T) {
 				w.drain(w.Sched.Now())
 				expect(t, "streamed", w.streamed, c.streamed)
 				expect(t, "open streams", len(w.Streams()), c.open)
-				expect(t, "lost watches", len(w.Silences()), c.lost)
+				expect(t, "lost watches", len(w.LostWatches()), c.lost)
 			})
 		})
 	}
