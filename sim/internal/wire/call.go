@@ -112,8 +112,8 @@ func (c *Call) String() string {
 	return s
 }
 
-// Told is String for stories: it names the object that a create makes.
-func (c *Call) Told() string {
+// Description is String for stories: it names the object that a create makes.
+func (c *Call) Description() string {
 	if c.Host != "" || c.Info.Verb != "create" || c.Info.Name != "" {
 		return c.String()
 	}

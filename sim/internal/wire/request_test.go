@@ -342,7 +342,7 @@ func TestACallInWords(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		var got []string
 		w.arrive = func(c *Call) Ruling {
-			got = append(got, fmt.Sprintf("%s | %s | %s | %v %v", c, c.Told(), c.Actor(), c.Writes(), c.Idle()))
+			got = append(got, fmt.Sprintf("%s | %s | %s | %v %v", c, c.Description(), c.Actor(), c.Writes(), c.Idle()))
 			return Ruling{Lose: errors.New("lost")}
 		}
 		p := w.program("p")
