@@ -62,7 +62,7 @@ func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWat
 	}
 	mark := func(ctx context.Context) context.Context {
 		if unstructured {
-			ctx = wire.WithSort(ctx, "unstructured")
+			ctx = wire.WithVariant(ctx, "unstructured")
 		}
 		return wire.WithSortedInformer(ctx)
 	}

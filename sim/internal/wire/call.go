@@ -191,9 +191,9 @@ func (c *Call) order() string {
 
 type variantKey struct{}
 
-// WithSort distinguishes requests that are otherwise equal: a process may have two informers for
+// WithVariant distinguishes requests that are otherwise equal: a process may have two informers for
 // one kind, of typed and of unstructured objects.
-func WithSort(ctx context.Context, variant string) context.Context {
+func WithVariant(ctx context.Context, variant string) context.Context {
 	return context.WithValue(ctx, variantKey{}, variant)
 }
 
