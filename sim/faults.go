@@ -150,7 +150,7 @@ func (f *fault) hits(w *World, c *wire.Call, when string, n, rare, often int) in
 
 // mark writes down that the fault was injected at a request.
 func (f *fault) mark(w *World, c *wire.Call, what string) {
-	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Life, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.Description()})
+	w.note(history.Event{Kind: history.Fault, Process: c.Port.Process, Life: c.Port.Incarnation, Reconcile: c.Reconcile, Note: f.name + ": " + what + " " + c.Description()})
 }
 
 // seen notes that one injection has had its effect.

@@ -34,7 +34,7 @@ func (f *watchFault) asks(w *World, s *wire.Stream, frame apiserver.Frame, n int
 // end marks the end of a watch.
 func (f *watchFault) end(w *World, s *wire.Stream, how string) {
 	f.ended[watchKey(s.Call)] = true
-	w.note(history.Event{Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Life, Note: f.name + ": the " + s.Kind + " watch " + how})
+	w.note(history.Event{Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Incarnation, Note: f.name + ": the " + s.Kind + " watch " + how})
 }
 
 // arrive takes note of a watch that is opened again.

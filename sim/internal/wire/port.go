@@ -24,8 +24,8 @@ var ErrDead = errors.New("wavetank: this process is dead")
 
 // Port is an incarnation's end of the wire, an http.RoundTripper.
 type Port struct {
-	Process string
-	Life    int
+	Process     string
+	Incarnation int
 	// User, Groups and UID are who sends its requests; see apiserver.Request.
 	User   string
 	Groups []string
@@ -59,16 +59,16 @@ type Owner interface {
 }
 
 // NewPort returns the end of the wire for one incarnation of a process.
-func (c *Network) NewPort(process string, life int) *Port {
-	return &Port{Process: process, Life: life, cluster: c, Attribute: func(context.Context) string { return "" }}
+func (c *Network) NewPort(process string, incarnation int) *Port {
+	return &Port{Process: process, Incarnation: incarnation, cluster: c, Attribute: func(context.Context) string { return "" }}
 }
 
 // Name is the process and incarnation, as "pipelines/2".
 func (p *Port) Name() string {
-	if p.Life == 0 {
+	if p.Incarnation == 0 {
 		return p.Process
 	}
-	return p.Process + "/" + strconv.Itoa(p.Life)
+	return p.Process + "/" + strconv.Itoa(p.Incarnation)
 }
 
 // Die makes every later request fail, and leaves those in flight without an answer until the run
