@@ -87,7 +87,7 @@ func (q *quietness) take(w *World) {
 
 // awaits says whether an object is kept from its deletion by a key that comes back and has asked the outside. What goes on there
 // nobody can see: a cloud may take minutes to delete what it was asked to.
-func (q *quietness) awaits(procs *process.World) (yes bool) {
+func (q *quietness) awaits(procs *process.Supervisor) (yes bool) {
 	if len(q.held) == 0 || len(q.outside) == 0 {
 		return false
 	}

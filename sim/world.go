@@ -30,7 +30,7 @@ type World struct {
 	sched    *sched.Scheduler
 	history  *history.History
 	wire     *wire.Network
-	procs    *process.World
+	procs    *process.Supervisor
 	user     *userClient
 
 	builtins   []*builtin

@@ -155,7 +155,7 @@ func inPlace(before, after runtime.Object) string {
 }
 
 // Inspect looks for objects that were changed in place, in all caches of living processes.
-func (w *World) Inspect() {
+func (w *Supervisor) Inspect() {
 	for _, l := range w.incarnations {
 		l.mu.Lock()
 		informers := l.informers

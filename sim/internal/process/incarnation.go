@@ -24,7 +24,7 @@ type Life struct {
 	N       int // 1 for the first
 	Port    *wire.Port
 
-	world  *World
+	world  *Supervisor
 	ctx    context.Context
 	cancel context.CancelFunc
 	exited bool

@@ -53,7 +53,7 @@ func (m *Manager) Setup(setup func(manager.Manager) error) error {
 // unserved remembers the kinds that were not found.
 type unserved struct {
 	meta.RESTMapper
-	world *World
+	world *Supervisor
 }
 
 // RESTMapping implements meta.RESTMapper.
@@ -67,7 +67,7 @@ func (u unserved) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RE
 
 // Unserved are the kinds that processes have looked up and that the cluster does not serve, in
 // order.
-func (w *World) Unserved() (out []string) {
+func (w *Supervisor) Unserved() (out []string) {
 	w.unserved.Range(func(k, _ any) bool {
 		if _, err := w.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
 			out = append(out, k.(schema.GroupKind).String())

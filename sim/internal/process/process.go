@@ -19,7 +19,7 @@ type Process struct {
 
 	main      Main
 	settings  Settings
-	world     *World
+	world     *Supervisor
 	current   *Life // nil while the process is down
 	started   int   // how many incarnations
 	failures  int   // in a row, for the kubelet's back-off

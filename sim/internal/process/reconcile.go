@@ -83,7 +83,7 @@ func (h *observedController) waitsForLease() bool {
 }
 
 // Unseen names the controllers that could not be observed.
-func (w *World) Unseen() (out []string) {
+func (w *Supervisor) Unseen() (out []string) {
 	for _, l := range w.incarnations {
 		l.mu.Lock()
 		for _, name := range l.unseen {

@@ -20,7 +20,7 @@ type Controller struct {
 }
 
 // Controllers are the controllers of all living processes, in order.
-func (w *World) Controllers() []Controller {
+func (w *Supervisor) Controllers() []Controller {
 	var out []Controller
 	for _, p := range w.processes {
 		if p.current == nil {
@@ -67,7 +67,7 @@ func (c Controller) EachTimer(f func(Timer) bool) {
 }
 
 // noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
-func (w *World) noteWait(d time.Duration) {
+func (w *Supervisor) noteWait(d time.Duration) {
 	for {
 		was := w.longest.Load()
 		if int64(d) <= was || w.longest.CompareAndSwap(was, int64(d)) {
@@ -77,7 +77,7 @@ func (w *World) noteWait(d time.Duration) {
 }
 
 // LongestWait is the longest delay of a dequeue since the last call.
-func (w *World) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
+func (w *Supervisor) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
 
 // IsBusy reports whether [Controller.Busy] would return anything.
 func (c Controller) IsBusy() bool {
@@ -124,7 +124,7 @@ func (l *Life) Managed() bool {
 
 // Starting says what a living process waits for before all its controllers work; "" when all that
 // can work do.
-func (w *World) Starting() string {
+func (w *Supervisor) Starting() string {
 	for _, p := range w.processes {
 		l := p.current
 		if l == nil {
@@ -165,7 +165,7 @@ func (w *World) Starting() string {
 
 // Deaf says which informer of a living process has no open watch, because its reflector backs off;
 // "" when all have one.
-func (w *World) Deaf() string {
+func (w *Supervisor) Deaf() string {
 	for _, p := range w.processes {
 		l := p.current
 		if l == nil {
@@ -197,7 +197,7 @@ func (w *World) Deaf() string {
 }
 
 // holder is the identity of the incarnation that holds the lease, "" if that incarnation is over.
-func (w *World) holder(lease history.Ref) string {
+func (w *Supervisor) holder(lease history.Ref) string {
 	o, ok := w.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
 	if !ok {
 		return ""

@@ -4,7 +4,7 @@ import "slices"
 
 // Teardown ends every incarnation and lets all goroutines of the run finish. wait must wait for
 // quiet.
-func (w *World) Teardown(wait func()) {
+func (w *Supervisor) Teardown(wait func()) {
 	for _, l := range w.incarnations {
 		l.Port.Die()
 	}
@@ -18,7 +18,7 @@ func (w *World) Teardown(wait func()) {
 // Reap lets the goroutines of dead incarnations end before the run does, and forgets those
 // incarnations. wait must wait for quiet. These goroutines may draw random numbers while they end,
 // so the generators are seeded again.
-func (w *World) Reap(wait func()) {
+func (w *Supervisor) Reap(wait func()) {
 	over := func(l *Life) bool { return l.Port.Dead() }
 	if !slices.ContainsFunc(w.incarnations, over) {
 		return

@@ -73,7 +73,7 @@ func (s *webhookServer) StartedChecker() healthz.Checker {
 }
 
 // Served is the index of the last event before a process began to serve webhooks, and the time.
-func (w *World) Served() (index int, at time.Duration) { return w.served, w.servedAt }
+func (w *Supervisor) Served() (index int, at time.Duration) { return w.served, w.servedAt }
 
 // endpoint is the server while it serves a path, or anything at all for "".
 func (s *webhookServer) endpoint(path string) *wire.Endpoint {
@@ -98,7 +98,7 @@ func (s *webhookServer) endpoint(path string) *wire.Endpoint {
 
 // Endpoints are the incarnations that serve a webhook. A Service reaches the processes that it was
 // declared for, and those without any declaration.
-func (w *World) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+func (w *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	var out []wire.Endpoint
 	for _, l := range w.incarnations {
 		if l.Port.Dead() || !l.Process.behind(service) {

@@ -19,7 +19,7 @@ import (
 // testWorld is a world without faults, in which the oldest action is always next. Requests and
 // replies take a millisecond each.
 type testWorld struct {
-	*World
+	*Supervisor
 	arrive   func(*wire.Call)                  // called as a request takes effect
 	lag      time.Duration                     // of watch events
 	onQuiet  func()                            // called when every goroutine is blocked
@@ -36,7 +36,7 @@ func newTestWorld() *testWorld {
 	s := sched.New(choice.New(choice.Play(nil)), w)
 	server := apiserver.New(apiserver.Options{Now: time.Now})
 	server.SetAdmission(admission.New(server))
-	w.World = New(s, h, wire.New(s, h, server, w), logr.Discard(), w)
+	w.Supervisor = New(s, h, wire.New(s, h, server, w), logr.Discard(), w)
 	return w
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// World is what all processes of a run share.
-type World struct {
+// Supervisor is what all processes of a run share.
+type Supervisor struct {
 	Sched   *sched.Scheduler
 	History *history.History
 	Wire    *wire.Network
@@ -48,14 +48,14 @@ type Observer interface {
 	Dialled(process, address, at string)
 }
 
-// New returns a world without processes. The observer of its scheduler must call [World.Flush] at
-// each quiet moment. That of its cluster takes the endpoints of webhooks from [World.Endpoints].
-func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *World {
-	return &World{Sched: s, History: h, Wire: w, Log: log, observer: o}
+// New returns a world without processes. The observer of its scheduler must call [Supervisor.Flush] at
+// each quiet moment. That of its cluster takes the endpoints of webhooks from [Supervisor.Endpoints].
+func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *Supervisor {
+	return &Supervisor{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
 
 // Start adds a process and begins its first incarnation.
-func (w *World) Start(name string, main Main, settings Settings) *Process {
+func (w *Supervisor) Start(name string, main Main, settings Settings) *Process {
 	p := &Process{Name: name, main: main, settings: settings, world: w}
 	w.processes = append(w.processes, p)
 	p.begin()
@@ -64,10 +64,10 @@ func (w *World) Start(name string, main Main, settings Settings) *Process {
 }
 
 // Processes are all processes, in the order in which they were started.
-func (w *World) Processes() []*Process { return w.processes }
+func (w *Supervisor) Processes() []*Process { return w.processes }
 
 // Find returns a process by name, or nil.
-func (w *World) Find(name string) *Process {
+func (w *Supervisor) Find(name string) *Process {
 	for _, p := range w.processes {
 		if p.Name == name {
 			return p
@@ -80,7 +80,7 @@ func (w *World) Find(name string) *Process {
 // a cache. Then informers' handlers get their notifications in order. When there are none it passes
 // the held adds to the queues, process by process and controller by controller. It reports whether
 // any goroutine can go on.
-func (w *World) Flush() (woke bool) {
+func (w *Supervisor) Flush() (woke bool) {
 	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), func(l *Life) bool { return l.Port.Dead() })
 	alive := w.alive
 	if slices.ContainsFunc(alive, (*Life).nextTurn) {
