@@ -35,7 +35,7 @@ func (f *restart) arrive(w *World, c *wire.Call) wire.Ruling { return f.stop(w, 
 func (f *restart) land(w *World, c *wire.Call) wire.Ruling   { return f.stop(w, c, "after") }
 
 func (f *restart) stop(w *World, c *wire.Call, when string) wire.Ruling {
-	l, ok := c.Port.Owner.(*process.Life)
+	l, ok := c.Port.Owner.(*process.Incarnation)
 	if !ok || !c.Writes() || f.asked >= l.N || f.hits(w, c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
@@ -61,7 +61,7 @@ func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 type pause struct {
 	fault
 	max   time.Duration
-	life  *process.Life // that is frozen; nil for none
+	life  *process.Incarnation // that is frozen; nil for none
 	whose string        // what the orders of its actions begin with
 	until time.Duration
 	wake  *sched.Action
@@ -80,7 +80,7 @@ func (f *pause) land(w *World, c *wire.Call) wire.Ruling {
 }
 
 func (f *pause) freeze(w *World, c *wire.Call, when string) bool {
-	l, ok := c.Port.Owner.(*process.Life)
+	l, ok := c.Port.Owner.(*process.Incarnation)
 	if !ok || f.life != nil || l.Ending() {
 		return false
 	}
@@ -189,7 +189,7 @@ func renews(w *World, c *wire.Call) bool {
 }
 
 // handout counts a reconcile of a deposed leader after its successor has begun to work.
-func (f *leaderOverlap) handout(w *World, l *process.Life) {
+func (f *leaderOverlap) handout(w *World, l *process.Incarnation) {
 	if !f.deposed[l.Name()] {
 		return
 	}

@@ -81,7 +81,7 @@ func (c *crash) kill(w *World, call *wire.Call, when string) wire.Ruling {
 		return wire.Ruling{}
 	}
 	c.mark(w, call, when)
-	if l, ok := call.Port.Owner.(*process.Life); ok && c.scope.atOnce {
+	if l, ok := call.Port.Owner.(*process.Incarnation); ok && c.scope.atOnce {
 		l.Process.Fresh()
 	}
 	return wire.Ruling{Kill: true}
@@ -100,7 +100,7 @@ func (f *racingRequeue) fresh() Fault { c := *f; return &c }
 var requeueLevels = []time.Duration{0, 0, time.Millisecond, 5 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute}
 
 // race may hand the key out once more, in a moment.
-func (f *racingRequeue) race(w *World, l *process.Life, controller string, item reconcile.Request) {
+func (f *racingRequeue) race(w *World, l *process.Incarnation, controller string, item reconcile.Request) {
 	if !f.scope.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
 		return
 	}

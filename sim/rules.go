@@ -105,7 +105,7 @@ func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 }
 
 // Dequeued implements process.Observer.
-func (r rules) Dequeued(l *process.Life, controller string, item reconcile.Request) {
+func (r rules) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
 	w := r.w
 	begun := &w.history.Events[len(w.history.Events)-1]
 	for _, f := range w.faults {

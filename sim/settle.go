@@ -229,7 +229,7 @@ func (w *World) settled() (ok bool, again time.Duration) {
 func (w *World) lastAsked() (out []history.Time) {
 	for _, p := range w.procs.Processes() {
 		asked := w.quiet.heard
-		if l := p.Life(); l == nil {
+		if l := p.Current(); l == nil {
 			continue
 		} else if l.Managed() {
 			asked = w.quiet.beside

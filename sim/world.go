@@ -248,7 +248,7 @@ func (w *World) Stop(name string) {
 	if p == nil {
 		w.misuse("w.Stop(%q): there is no such process", name)
 	}
-	if l := p.Life(); l != nil {
+	if l := p.Current(); l != nil {
 		l.Stop()
 	}
 }
@@ -281,7 +281,7 @@ func (w *World) bounded(in string) {
 }
 
 // Exited implements process.Observer. It decides what follows when a program ended by itself.
-func (r rules) Exited(l *process.Life, err error) (restart bool) {
+func (r rules) Exited(l *process.Incarnation, err error) (restart bool) {
 	w := r.w
 	var bad *setupError
 	var panicked *process.PanicError
@@ -312,7 +312,7 @@ type unready struct {
 // unreadiness says that a process is down because its setup function failed; "" if it is not.
 func (w *World) unreadiness(p *process.Process) string {
 	u, ok := w.unready[p]
-	if !ok || u.life != p.Lives() {
+	if !ok || u.life != p.Incarnations() {
 		return ""
 	}
 	return fmt.Sprintf("the setup function of process %q failed in life %d: %v", p.Name, u.life, u.err)

@@ -24,7 +24,7 @@ import (
 // An object is compared when its next version arrives and whenever the world is quiescent: a change
 // in place remains for as long as the object is in the cache.
 type mutationDetector struct {
-	incarnation *Life
+	incarnation *Incarnation
 	lock        sync.Mutex
 	// known are the objects that the cache holds, or was about to hold, by key.
 	known map[string]cachedObject

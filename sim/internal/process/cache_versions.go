@@ -19,7 +19,7 @@ import (
 
 // versionsSeen returns the objects with the key's name of which a cache holds another version than
 // the server. If several caches hold an object, the oldest version counts.
-func (l *Life) versionsSeen(item request) []history.Seen {
+func (l *Incarnation) versionsSeen(item request) []history.Seen {
 	l.mu.Lock()
 	informers := l.informers
 	l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Life) versionsSeen(item request) []history.Seen {
 
 // covers says whether the incarnation watches an object, as far as its open watches tell: caches
 // may be of some namespaces, or of objects with some labels.
-func (l *Life) covers(ref history.Ref, o history.Object) bool {
+func (l *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	var m *metav1.PartialObjectMetadata
 	known := false
 	for _, s := range l.world.Wire.Streams() {

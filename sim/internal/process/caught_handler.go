@@ -10,7 +10,7 @@ import (
 // come from a predicate or a mapping function in it.
 type caughtHandler struct {
 	cache.ResourceEventHandler
-	incarnation *Life
+	incarnation *Incarnation
 }
 
 // OnAdd implements cache.ResourceEventHandler.
@@ -33,7 +33,7 @@ func (c caughtHandler) OnDelete(obj any) {
 
 // catch ends the incarnation of a goroutine that panics. The goroutine stays blocked until the run
 // ends. It must be deferred.
-func (l *Life) catch() {
+func (l *Incarnation) catch() {
 	v := recover()
 	if v == nil {
 		return

@@ -165,7 +165,7 @@ func TestBusyControllers(t *testing.T) {
 		expect(t, "is busy", c.IsBusy(), true)
 		w.drain(10 * time.Minute)
 		expect(t, "busy at the end", fmt.Sprint(c.Busy(), c.IsBusy()), "[] false")
-		expect(t, "managed", w.Find("p").Life().Managed(), true)
+		expect(t, "managed", w.Find("p").Current().Managed(), true)
 	})
 }
 
@@ -198,8 +198,8 @@ func TestAStoppedProcessBeginsNoReconcile(t *testing.T) {
 			return reconcile.Result{}, nil
 		}))
 		w.drain(time.Second)
-		p.Life().Stop()
-		for p.Lives() == 1 && w.Sched.Step(time.Minute) {
+		p.Current().Stop()
+		for p.Incarnations() == 1 && w.Sched.Step(time.Minute) {
 		}
 		expect(t, "reconciles", w.reconciles(), "c default/a #1 because of initial-list\nc default/a #1: ok")
 		expect(t, "exits", w.exits, "[<nil>]")
@@ -216,12 +216,12 @@ func TestAKilledProcessListsAnew(t *testing.T) {
 		}))
 		for w.History.Count(history.Done) < 3 && w.Sched.Step(time.Minute) {
 		}
-		p.Life().Kill()
+		p.Current().Kill()
 		for w.History.Count(history.Done) < 4 && w.Sched.Step(time.Minute) {
 		}
 		last := strings.Split(w.reconciles(), "\n")
 		expect(t, "last reconcile", last[len(last)-2], "c default/a #1 because of initial-list")
-		expect(t, "lives", p.Lives(), 2)
+		expect(t, "lives", p.Incarnations(), 2)
 	})
 }
 

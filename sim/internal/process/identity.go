@@ -10,7 +10,7 @@ import (
 
 // identify gives a new incarnation its credential. The token of a ServiceAccount is for the account
 // that exists now.
-func (l *Life) identify() {
+func (l *Incarnation) identify() {
 	p := l.Port
 	if l.Process.settings.Account == "" {
 		p.User, p.Groups = l.Process.Name, []string{user.SystemPrivilegedGroup, user.AllAuthenticated}

@@ -18,8 +18,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Life is one incarnation of a process.
-type Life struct {
+// Incarnation is one incarnation of a process.
+type Incarnation struct {
 	Process *Process
 	N       int // 1 for the first
 	Port    *wire.Port
@@ -49,12 +49,12 @@ type Life struct {
 type incarnationKey struct{}
 
 // Name is the process and incarnation, as "pipelines/2".
-func (l *Life) Name() string { return l.Port.Name() }
+func (l *Incarnation) Name() string { return l.Port.Name() }
 
 // spawn runs a function on a goroutine of the incarnation.
-func (l *Life) spawn(f func()) { go f() }
+func (l *Incarnation) spawn(f func()) { go f() }
 
-func (l *Life) run() {
+func (l *Incarnation) run() {
 	var err error
 	defer func() {
 		if r := recover(); r != nil {
@@ -91,7 +91,7 @@ func stack() string {
 }
 
 // Config is the rest.Config that the program is given.
-func (l *Life) Config() *rest.Config {
+func (l *Incarnation) Config() *rest.Config {
 	return &rest.Config{
 		Host:          "http://" + wire.APIHost,
 		Transport:     l.Port,
@@ -103,7 +103,7 @@ func (l *Life) Config() *rest.Config {
 
 // wrap numbers the clients that are made from the incarnation's rest.Config. A program's own
 // transport stays.
-func (l *Life) wrap(rt http.RoundTripper) http.RoundTripper {
+func (l *Incarnation) wrap(rt http.RoundTripper) http.RoundTripper {
 	if rt == http.RoundTripper(l.Port) {
 		return l.Port.Client()
 	}
@@ -111,7 +111,7 @@ func (l *Life) wrap(rt http.RoundTripper) http.RoundTripper {
 }
 
 // exit runs on the scheduling goroutine when main has returned.
-func (l *Life) exit(err error) {
+func (l *Incarnation) exit(err error) {
 	if l.Port.Dead() || l.exited {
 		return
 	}
@@ -137,7 +137,7 @@ func (l *Life) exit(err error) {
 }
 
 // event is an event of the incarnation, at this moment.
-func (l *Life) event(k history.Kind) history.Event {
+func (l *Incarnation) event(k history.Kind) history.Event {
 	w := l.world
 	return history.Event{
 		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: l.Process.Name, Life: l.N,
@@ -145,14 +145,14 @@ func (l *Life) event(k history.Kind) history.Event {
 	}
 }
 
-func (l *Life) record(k history.Kind, note string) {
+func (l *Incarnation) record(k history.Kind, note string) {
 	e := l.event(k)
 	e.Note = note
 	l.world.History.Add(e)
 }
 
 // Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
-func (l *Life) Kill() {
+func (l *Incarnation) Kill() {
 	if l.Port.Dead() {
 		return
 	}
@@ -167,7 +167,7 @@ const grace = 30 * time.Second
 
 // Stop asks the incarnation to end, as SIGTERM would. The kubelet kills it after 30 s, and starts
 // the next one when it has ended.
-func (l *Life) Stop() {
+func (l *Incarnation) Stop() {
 	if l.Port.Dead() || l.asked {
 		return
 	}
@@ -188,19 +188,19 @@ func (l *Life) Stop() {
 
 // Ending reports whether the incarnation was asked to end, or has ended and the world does not know
 // yet.
-func (l *Life) Ending() bool { return l.ending.Load() }
+func (l *Incarnation) Ending() bool { return l.ending.Load() }
 
 // dismiss lets an incarnation that is ending begin no reconcile any more. In production it may: a
 // work queue that is shut down chooses at random between the next key and its end, and much of
 // client-go chooses between an answer and a context that is done.
-func (l *Life) dismiss() {
+func (l *Incarnation) dismiss() {
 	l.dismissKeys()
 	l.world.Sched.Disturb()
 }
 
 // dismissKeys is dismiss for a goroutine of the incarnation. A program may end without being asked
 // to, for example because one of its runnables has failed.
-func (l *Life) dismissKeys() {
+func (l *Incarnation) dismissKeys() {
 	l.ending.Store(true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +213,7 @@ func (l *Life) dismissKeys() {
 
 // bury lets nothing of the incarnation happen any more. Its goroutines may be there still; those
 // that are blocked stay blocked until the run ends.
-func (l *Life) bury() {
+func (l *Incarnation) bury() {
 	l.world.Wire.Bury(l.Port)
 	l.mu.Lock()
 	for _, h := range l.waiters {

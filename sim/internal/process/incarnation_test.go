@@ -78,16 +78,16 @@ func TestACrashBeginsANewIncarnation(t *testing.T) {
 			return nil
 		}, Settings{})
 		w.drain(time.Second)
-		first := p.Life()
+		first := p.Current()
 		first.Kill()
 		first.Kill() // once is enough
-		if p.Life() != nil || !first.Port.Dead() {
+		if p.Current() != nil || !first.Port.Dead() {
 			t.Error("the killed incarnation is still there")
 		}
 		w.drain(time.Minute)
 		expect(t, "events", w.events(changes...), "0s start p/1\n1s crash p/1\n11s start p/2")
 		expect(t, "what each incarnation counts", memory, "[1 1]")
-		expect(t, "incarnations", fmt.Sprint(p.Lives(), " ", p.Life().Name()), "2 p/2")
+		expect(t, "incarnations", fmt.Sprint(p.Incarnations(), " ", p.Current().Name()), "2 p/2")
 		expect(t, "found by name", fmt.Sprint(w.Find("p") == p, w.Find("q") == nil), "true true")
 		expect(t, "exits", w.exits, "[]")
 	})
@@ -101,8 +101,8 @@ func TestTheBackOffOfRestarts(t *testing.T) {
 		var waits []time.Duration
 		crash := func() {
 			died := w.Sched.Now()
-			p.Life().Kill()
-			for p.Life() == nil && w.Sched.Step(died+time.Hour) {
+			p.Current().Kill()
+			for p.Current() == nil && w.Sched.Step(died+time.Hour) {
 			}
 			waits = append(waits, w.Sched.Now()-died)
 		}
@@ -121,7 +121,7 @@ func TestTheFirstFailureOfAFreshProcessDoesNotWait(t *testing.T) {
 		p := w.Start("p", obedient, Settings{})
 		for range 3 {
 			p.Fresh()
-			p.Life().Kill()
+			p.Current().Kill()
 			w.drain(w.Sched.Now() + time.Minute)
 		}
 		expect(t, "events", w.events(history.Start), "0s start p/1\n0s start p/2\n1m10s start p/3\n2m20s start p/4")
@@ -179,7 +179,7 @@ func TestStop(t *testing.T) {
 					return nil
 				}, Settings{})
 				w.drain(time.Second)
-				l := p.Life()
+				l := p.Current()
 				l.Stop()
 				l.Stop() // once is enough
 				if !l.Ending() {
@@ -200,7 +200,7 @@ func TestAFrozenProgramEndsLater(t *testing.T) {
 			return errors.New("over")
 		}, Settings{})
 		w.Sched.Quiesce()
-		l := p.Life()
+		l := p.Current()
 		l.Port.Freeze()
 		w.drain(5 * time.Second)
 		expect(t, "events while it is frozen", w.events(changes...), "0s start p/1")
@@ -228,7 +228,7 @@ func TestNothingOfAKilledProcessTakesEffect(t *testing.T) {
 			return nil
 		}, Settings{})
 		w.Sched.Quiesce()
-		p.Life().Kill()
+		p.Current().Kill()
 		w.drain(time.Second)
 		expect(t, "requests", w.History.Count(history.Request), 0)
 		expect(t, "answers", answered, 0)
@@ -268,8 +268,8 @@ func TestIdentity(t *testing.T) {
 	run(t, func(t *testing.T, w *testWorld) {
 		w.create(t, "/api/v1/namespaces/default/serviceaccounts",
 			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"robot"}}`)
-		p := w.Start("p", obedient, Settings{Account: "default/robot"}).Life().Port
-		q := w.Start("q", obedient, Settings{}).Life().Port
+		p := w.Start("p", obedient, Settings{Account: "default/robot"}).Current().Port
+		q := w.Start("q", obedient, Settings{}).Current().Port
 		if p.User != "system:serviceaccount:default:robot" || p.UID == "" || len(p.Groups) != 3 {
 			t.Errorf("a ServiceAccount is %q, %q of %v", p.User, p.UID, p.Groups)
 		}
@@ -293,7 +293,7 @@ func TestReapEndsTheGoroutinesOfTheDead(t *testing.T) {
 			return err
 		}, Settings{})
 		w.Sched.Quiesce()
-		p.Life().Kill()
+		p.Current().Kill()
 		w.Sched.Quiesce()
 		expect(t, "ended before", ended, 0)
 		w.Reap(synctest.Wait)

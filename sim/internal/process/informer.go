@@ -25,7 +25,7 @@ import (
 //   - Whether it and its handlers have synced is answered as of the last quiet moment.
 //     controller-runtime polls for that every 100 ms. A poll in the phase in which the first
 //     objects arrive would see one or the other, depending on which goroutine ran first.
-func (l *Life) newInformer(
+func (l *Incarnation) newInformer(
 	scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers,
 ) cache.SharedIndexInformer {
 	kind := kindOf(scheme, obj)

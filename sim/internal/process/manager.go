@@ -28,7 +28,7 @@ import (
 // Manager is the real manager, which observes what is added to it.
 type Manager struct {
 	manager.Manager
-	incarnation *Life
+	incarnation *Incarnation
 	setup       atomic.Bool  // the program's setup function is running
 	lease       *history.Ref // the lease that it must hold to lead; nil without leader election
 	id          string       // under which it holds that
@@ -83,10 +83,10 @@ func (m *Manager) HTTPClient() *http.Client {
 	return &http.Client{Transport: m.incarnation.Port.Client()}
 }
 
-// LifeOf returns the incarnation that a rest.Config was made for.
-func LifeOf(cfg *rest.Config) (*Life, error) {
+// IncarnationOf returns the incarnation that a rest.Config was made for.
+func IncarnationOf(cfg *rest.Config) (*Incarnation, error) {
 	if port, ok := cfg.Transport.(*wire.Port); ok {
-		if l, ok := port.Owner.(*Life); ok {
+		if l, ok := port.Owner.(*Incarnation); ok {
 			return l, nil
 		}
 	}
@@ -97,7 +97,7 @@ func LifeOf(cfg *rest.Config) (*Life, error) {
 // NewManager makes a real manager over the incarnation's port. Options that the harness must set
 // are overridden. Options that cannot work in a simulated world are errors.
 func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
-	l, err := LifeOf(cfg)
+	l, err := IncarnationOf(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 
 // lead gives leader election a lock whose identity is the incarnation. controller-runtime's own
 // identity begins with the host name, so histories would differ between machines.
-func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
+func (l *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 	if !o.LeaderElection || o.LeaderElectionResourceLockInterface != nil {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
 	return err
 }
 
-func (l *Life) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
+func (l *Incarnation) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
 
 // Outside is the transport in place of http.DefaultTransport during a run. Requests with a context
 // of an incarnation belong to it; all others are refused.
@@ -220,7 +220,7 @@ type Outside struct {
 
 // RoundTrip implements http.RoundTripper.
 func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {
-	if l, ok := req.Context().Value(incarnationKey{}).(*Life); ok {
+	if l, ok := req.Context().Value(incarnationKey{}).(*Incarnation); ok {
 		return l.Port.RoundTrip(req)
 	}
 	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport "+

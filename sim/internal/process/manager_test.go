@@ -33,7 +33,7 @@ func TestLeaderElection(t *testing.T) {
 		expect(t, "dequeued", w.dequeued, "[p/1 c default/a]")
 		expect(t, "starting", w.Starting(), "")
 		w.gone = true
-		p.Life().Kill()
+		p.Current().Kill()
 		w.drain(31 * time.Second)
 		expect(t, "starting", strings.Contains(w.Starting(), "waiting for the lease"), true)
 		w.drain(2 * time.Minute)
@@ -106,7 +106,7 @@ func TestTheWebhookServerOfAManager(t *testing.T) {
 		w.drain(2 * time.Second)
 		expect(t, "calls of the webhook", asked, 1)
 		expect(t, "answer of the webhook", w.History.Events[len(w.History.Events)-2].Code, http.StatusTeapot)
-		p.Life().Kill()
+		p.Current().Kill()
 		expect(t, "endpoints of the dead", len(w.Endpoints(service, "/judge")), 0)
 	})
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // inOrder makes caches of several namespaces do the same in each run.
-func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
+func (l *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 	if create == nil {
 		create = cache.New
 	}
@@ -46,7 +46,7 @@ func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 
 // resync is the resync period of the informers of a kind, with the jitter that the first of them
 // drew. Which of several draws first is not decided by the harness.
-func (l *Life) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
+func (l *Incarnation) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.resyncs == nil {

@@ -29,7 +29,7 @@ const OverlayNetwork = "wavetank "
 
 // attach returns a context of the incarnation. What is sent with it belongs to the incarnation, and
 // a goroutine that dials with it ends.
-func (l *Life) attach(ctx context.Context) context.Context {
+func (l *Incarnation) attach(ctx context.Context) context.Context {
 	if ctx.Value(incarnationKey{}) == l {
 		return ctx
 	}
@@ -49,7 +49,7 @@ func (o Outside) dialled(ctx context.Context, address string) {
 		return
 	}
 	process := ""
-	if l, ok := ctx.Value(incarnationKey{}).(*Life); ok {
+	if l, ok := ctx.Value(incarnationKey{}).(*Incarnation); ok {
 		process = l.Process.Name
 	}
 	o.Dialled(process, address, Caller())

@@ -20,11 +20,11 @@ type Process struct {
 	main      Main
 	settings  Settings
 	world     *Supervisor
-	current   *Life // nil while the process is down
-	started   int   // how many incarnations
-	failures  int   // in a row, for the kubelet's back-off
-	fresh     bool  // the next failure counts as the first
-	forgiven  bool  // a failure has counted as the first
+	current   *Incarnation // nil while the process is down
+	started   int          // how many incarnations
+	failures  int          // in a row, for the kubelet's back-off
+	fresh     bool         // the next failure counts as the first
+	forgiven  bool         // a failure has counted as the first
 	restart   *sched.Action
 	startedAt time.Duration
 }
@@ -46,7 +46,7 @@ func (p *Process) begin() {
 	p.started++
 	p.restart = nil
 	p.startedAt = w.Sched.Now()
-	l := &Life{Process: p, N: p.started, Port: w.Wire.NewPort(p.Name, p.started), world: w}
+	l := &Incarnation{Process: p, N: p.started, Port: w.Wire.NewPort(p.Name, p.started), world: w}
 	l.Port.Owner = l
 	l.Port.Attribute = Attribute
 	l.identify()
@@ -57,8 +57,8 @@ func (p *Process) begin() {
 	l.spawn(l.run)
 }
 
-// Life is the current incarnation; nil while the process is down.
-func (p *Process) Life() *Life { return p.current }
+// Current is the current incarnation; nil while the process is down.
+func (p *Process) Current() *Incarnation { return p.current }
 
-// Lives is how many incarnations there were, the current one included.
-func (p *Process) Lives() int { return p.started }
+// Incarnations is how many incarnations there were, the current one included.
+func (p *Process) Incarnations() int { return p.started }

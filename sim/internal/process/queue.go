@@ -36,7 +36,7 @@ type (
 type queue struct {
 	workQueue
 	priority    priorityqueue.PriorityQueue[request] // nil for the classic queue
-	incarnation *Life
+	incarnation *Incarnation
 	controller  string
 	onGet       func() // a worker asks for a key
 	hooked      *observedController
@@ -71,7 +71,7 @@ func (a *add) priority() int {
 // PriorityQueue itself, or controller-runtime would put its adapter for classic queues around it.
 type priorityQueue struct{ *queue }
 
-func (l *Life) observe(controller string, inner workQueue) workQueue {
+func (l *Incarnation) observe(controller string, inner workQueue) workQueue {
 	q := &queue{
 		workQueue: inner, incarnation: l, controller: controller, next: never,
 		keys: map[request]*key{}, live: map[request]*key{},

@@ -137,7 +137,7 @@ func (q *queue) waitForQuiet() {
 
 // blockUntil blocks a goroutine of the incarnation until the next quiet moment. It returns false
 // when the run is over.
-func (l *Life) blockUntil(quiet chan bool) bool {
+func (l *Incarnation) blockUntil(quiet chan bool) bool {
 	l.mu.Lock()
 	a := &sched.Action{}
 	released := l.released

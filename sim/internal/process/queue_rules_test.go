@@ -140,7 +140,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 	w.onQuiet = func() { r.compare(s.Now()) }
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
-		l, err := LifeOf(cfg)
+		l, err := IncarnationOf(cfg)
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ func underObservation(
 	w := newTestWorld()
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
-		l, err := LifeOf(cfg)
+		l, err := IncarnationOf(cfg)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 
 // observeController puts the observers into a controller that is added to a manager, and returns
 // what to add in its place.
-func (l *Life) observeController(r manager.Runnable) (manager.Runnable, error) {
+func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, error) {
 	f, ok, err := fieldsOf(r)
 	if err != nil {
 		return r, err
@@ -107,7 +107,7 @@ func Attribute(ctx context.Context) string {
 // reconcile runs the operator's reconciler and records how it ended. controller-runtime recovers
 // its panic. If dies is set, the panic would end the operator's process there, so it ends the
 // incarnation.
-func (l *Life) reconcile(
+func (l *Incarnation) reconcile(
 	ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request, dies bool,
 ) (res reconcile.Result, err error) {
 	q.mu.Lock()
@@ -144,7 +144,7 @@ func (l *Life) reconcile(
 }
 
 // die ends the incarnation from one of its goroutines, which stays blocked until the run ends.
-func (l *Life) die(last func(), order string) error {
+func (l *Incarnation) die(last func(), order string) error {
 	gone := make(chan bool, 1)
 	l.mu.Lock()
 	released := l.released
@@ -182,7 +182,7 @@ func outcomeOf(res reconcile.Result, err error) string {
 	return "ok"
 }
 
-func (l *Life) finished(q *queue, req request, name, outcome string, wait history.Time) {
+func (l *Incarnation) finished(q *queue, req request, name, outcome string, wait history.Time) {
 	q.mu.Lock()
 	if k := q.key(req); k.name == name {
 		k.name = ""

@@ -54,7 +54,7 @@ func (lookalike) Reconcile(context.Context, reconcile.Request) (reconcile.Result
 
 // A rest.Config from elsewhere is refused with a reason.
 func TestAForeignConfigIsRefused(t *testing.T) {
-	if _, err := LifeOf(&rest.Config{}); err == nil {
+	if _, err := IncarnationOf(&rest.Config{}); err == nil {
 		t.Error("a rest.Config without the incarnation's transport was accepted")
 	}
 }

@@ -20,12 +20,12 @@ import (
 //     with the manager's end.
 type managedController struct {
 	leaderElected
-	incarnation *Life
+	incarnation *Incarnation
 	name        string
 	over        chan struct{} // closed when Warmup has returned; nil for a controller that does not warm up
 }
 
-func (l *Life) manage(r manager.Runnable, name string) manager.Runnable {
+func (l *Incarnation) manage(r manager.Runnable, name string) manager.Runnable {
 	g := &managedController{leaderElected: leaderElected{r}, incarnation: l, name: name}
 	if warmsUp(r) {
 		g.over = make(chan struct{})
@@ -85,12 +85,12 @@ func (r leaderElected) NeedLeaderElection() bool {
 // binary. The manager's context comes from nowhere; the runnable gets one of the incarnation.
 type panicCatcher struct {
 	leaderElected
-	incarnation *Life
+	incarnation *Incarnation
 }
 
 // catchPanics returns what to add to a manager in place of r. It is r itself where its type decides
 // how it is run.
-func (l *Life) catchPanics(r manager.Runnable) manager.Runnable {
+func (l *Incarnation) catchPanics(r manager.Runnable) manager.Runnable {
 	sortLists(r)
 	switch r := r.(type) {
 	case clusterRunnable:

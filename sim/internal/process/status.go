@@ -14,7 +14,7 @@ import (
 
 // Controller is one controller of a living process, with its queue.
 type Controller struct {
-	Life *Life
+	Life *Incarnation
 	Name string
 	q    *queue
 }
@@ -116,7 +116,7 @@ func (c Controller) Busy() []string {
 func (c Controller) Inject(item request, why string) { c.q.inject(item, why) }
 
 // Managed reports whether the incarnation runs at least one manager made by this package.
-func (l *Life) Managed() bool {
+func (l *Incarnation) Managed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.managers) > 0
@@ -217,7 +217,7 @@ func (w *Supervisor) holder(lease history.Ref) string {
 }
 
 // holds says whether one of the incarnation's managers holds a lease under that identity.
-func (l *Life) holds(lease history.Ref, identity string) bool {
+func (l *Incarnation) holds(lease history.Ref, identity string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.managers, func(m *Manager) bool {

@@ -30,19 +30,19 @@ type Supervisor struct {
 	processes    []*Process
 	longest      atomic.Int64 // see LongestWait
 	unserved     sync.Map     // by schema.GroupKind, what was not found
-	incarnations []*Life
-	alive        []*Life       // room for Flush, which is called at each quiet moment
-	served       int           // see Served
-	servedAt     time.Duration // see Served
+	incarnations []*Incarnation
+	alive        []*Incarnation // room for Flush, which is called at each quiet moment
+	served       int            // see Served
+	servedAt     time.Duration  // see Served
 }
 
 // Observer is told what processes do by themselves.
 type Observer interface {
 	// Dequeued is told of every key that a worker gets, as its reconcile begins.
-	Dequeued(l *Life, controller string, item reconcile.Request)
+	Dequeued(l *Incarnation, controller string, item reconcile.Request)
 	// Exited is told when a program's main returned by itself. It reports whether the kubelet
 	// should start it again.
-	Exited(l *Life, err error) (restart bool)
+	Exited(l *Incarnation, err error) (restart bool)
 	// Dialled is told when a program dials an address by itself, with a context of its own
 	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
 	Dialled(process, address, at string)
@@ -81,9 +81,9 @@ func (w *Supervisor) Find(name string) *Process {
 // the held adds to the queues, process by process and controller by controller. It reports whether
 // any goroutine can go on.
 func (w *Supervisor) Flush() (woke bool) {
-	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), func(l *Life) bool { return l.Port.Dead() })
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), func(l *Incarnation) bool { return l.Port.Dead() })
 	alive := w.alive
-	if slices.ContainsFunc(alive, (*Life).nextTurn) {
+	if slices.ContainsFunc(alive, (*Incarnation).nextTurn) {
 		return true
 	}
 	for _, l := range alive {

@@ -19,7 +19,7 @@ func (w *Supervisor) Teardown(wait func()) {
 // incarnations. wait must wait for quiet. These goroutines may draw random numbers while they end,
 // so the generators are seeded again.
 func (w *Supervisor) Reap(wait func()) {
-	over := func(l *Life) bool { return l.Port.Dead() }
+	over := func(l *Incarnation) bool { return l.Port.Dead() }
 	if !slices.ContainsFunc(w.incarnations, over) {
 		return
 	}
@@ -35,7 +35,7 @@ func (w *Supervisor) Reap(wait func()) {
 
 // release lets the blocked goroutines of a dead incarnation go on, one at a time, to their end.
 // Then it ends the waits for caches that have not synced.
-func (l *Life) release(wait func()) {
+func (l *Incarnation) release(wait func()) {
 	l.cancel()
 	wait()
 	l.mu.Lock()

@@ -19,7 +19,7 @@ type turn struct {
 // client-go's WaitForCacheSync looks every 100 ms. Several goroutines wake up at one instant, in an
 // order that the runtime chooses, and what one does next may matter to another: a new informer has
 // to sync, too, before a controller starts. So each goes on alone, until the world is quiet again.
-func (l *Life) inTurn(what string) func() {
+func (l *Incarnation) inTurn(what string) func() {
 	since := l.world.Sched.Now()
 	l.mu.Lock()
 	l.waits++
@@ -43,7 +43,7 @@ func (l *Life) inTurn(what string) func() {
 }
 
 // nextTurn lets the first of those go on who wait for their turn. It reports whether there was one.
-func (l *Life) nextTurn() bool {
+func (l *Incarnation) nextTurn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.turns) == 0 {

@@ -12,14 +12,14 @@ type waiter struct {
 }
 
 // observed are the queues of the incarnation's controllers so far.
-func (l *Life) observed() []*queue {
+func (l *Incarnation) observed() []*queue {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queues
 }
 
 // block registers the waiter of an action and parks the action.
-func (l *Life) block(a *sched.Action, granted chan bool, ofKey bool) {
+func (l *Incarnation) block(a *sched.Action, granted chan bool, ofKey bool) {
 	l.mu.Lock()
 	if l.released || ofKey && l.ending.Load() { // under the mutex, or it could miss the end of dequeues
 		l.mu.Unlock()
@@ -35,7 +35,7 @@ func (l *Life) block(a *sched.Action, granted chan bool, ofKey bool) {
 }
 
 // unblock forgets a waiter that goes on.
-func (l *Life) unblock(a *sched.Action) {
+func (l *Incarnation) unblock(a *sched.Action) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, h := range l.waiters {

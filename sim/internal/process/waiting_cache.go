@@ -11,14 +11,14 @@ import (
 )
 
 // waitingCache is a cache whose callers, when they have waited for it, go on one at a time (see
-// [Life.inTurn]).
+// [Incarnation.inTurn]).
 //
 // A manager does not wait for it when its incarnation is over. It would do so in a loop without a
 // pause: the select in manager/runnable_group.go, Start, is always ready once its context is done.
 // The world would never go quiet.
 type waitingCache struct {
 	cache.Cache
-	incarnation *Life
+	incarnation *Incarnation
 }
 
 // WaitForCacheSync implements cache.Informers. If the caller's own context is done it returns false
@@ -68,7 +68,7 @@ type clusterRunnable interface {
 // otherCluster is another cluster that an operator has added to its manager.
 type otherCluster struct {
 	clusterRunnable
-	incarnation *Life
+	incarnation *Incarnation
 }
 
 // GetCache implements clusterRunnable.

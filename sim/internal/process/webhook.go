@@ -19,7 +19,7 @@ import (
 // webhookServer replaces a manager's webhook server. It has no port and no certificates; the world
 // calls its handlers. It implements webhook.Server.
 type webhookServer struct {
-	incarnation *Life
+	incarnation *Incarnation
 	mux         *http.ServeMux
 
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ type webhookServer struct {
 }
 
 // newWebhookServer replaces the server that a program has made for itself, and keeps its handlers.
-func (l *Life) newWebhookServer(own webhook.Server) *webhookServer {
+func (l *Incarnation) newWebhookServer(own webhook.Server) *webhookServer {
 	s := &webhookServer{incarnation: l, mux: http.NewServeMux()}
 	if own != nil {
 		if mux := own.WebhookMux(); mux != nil {

@@ -93,11 +93,11 @@ func (w *testWorld) Committed(apiserver.Change) {}
 
 func (w *testWorld) UnknownHost(*wire.Call, string) {}
 
-func (w *testWorld) Dequeued(l *Life, controller string, item request) {
+func (w *testWorld) Dequeued(l *Incarnation, controller string, item request) {
 	w.dequeued = append(w.dequeued, l.Name()+" "+controller+" "+item.String())
 }
 
-func (w *testWorld) Exited(_ *Life, err error) (restart bool) {
+func (w *testWorld) Exited(_ *Incarnation, err error) (restart bool) {
 	w.exits = append(w.exits, err)
 	return !w.gone
 }
