@@ -232,7 +232,7 @@ func (r *result) live(bt *testing.T, scenario func(*World), source *choice.Recor
 		w.cancel()
 		w.procs.Teardown(synctest.Wait)
 		w.over = true
-		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unseen()
+		r.compares, r.outcomes, r.ignored, r.unseen = w.compares, w.outcomes, w.ignored, w.procs.Unobserved()
 		r.unheeded, r.processes, r.callers = w.unheeded(), len(w.procs.Processes()), w.wire.Callers
 		r.verdict, r.steps, r.virtual = w.verdict, w.sched.Steps(), w.sched.Now()
 		for _, f := range w.faults {

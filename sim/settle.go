@@ -195,7 +195,7 @@ func (w *World) longestStep() time.Duration {
 
 // settled says whether nothing is left to do. If not, and if silence alone could settle the world, again is when.
 func (w *World) settled() (ok bool, again time.Duration) {
-	if !w.calm() || w.procs.Starting() != "" || w.procs.Deaf() != "" {
+	if !w.calm() || w.procs.Starting() != "" || w.procs.MissingWatch() != "" {
 		return false, 0
 	}
 	for _, c := range w.procs.Controllers() {
@@ -249,7 +249,7 @@ func (w *World) unsettled(bound string) {
 			pending = append(pending, fmt.Sprintf("%s (since %s, due %s)", a.What(), history.Clock(a.Since()), history.Clock(a.Due())))
 		}
 	}
-	for _, s := range []string{w.procs.Starting(), w.procs.Deaf()} {
+	for _, s := range []string{w.procs.Starting(), w.procs.MissingWatch()} {
 		if s != "" {
 			pending = append(pending, s)
 		}

@@ -258,7 +258,7 @@ func TestControllersThatCannotBeObserved(t *testing.T) {
 			return err
 		})
 		w.drain(time.Second)
-		if got := w.Unseen(); len(got) != 1 || !strings.Contains(got[0], `controller "own"`) {
+		if got := w.Unobserved(); len(got) != 1 || !strings.Contains(got[0], `controller "own"`) {
 			t.Errorf("not observed: %q", got)
 		}
 	})

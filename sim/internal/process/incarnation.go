@@ -32,18 +32,18 @@ type Incarnation struct {
 	asked  bool          // asked to stop gracefully
 	grace  *sched.Action // the SIGKILL that follows if it does not
 
-	mu        sync.Mutex
-	queues    []*queue
-	informers []*informer
-	resyncs   map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
-	turns     []turn                             // of goroutines that have waited for a cache
-	waits     int                                // how many have begun to
-	waiters   []waiter
-	managers  []*Manager
-	webhooks  []*webhookServer
-	hooked    []*observedController
-	unseen    []string // controllers that cannot be observed
-	released  bool
+	mu         sync.Mutex
+	queues     []*queue
+	informers  []*informer
+	resyncs    map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
+	turns      []turn                             // of goroutines that have waited for a cache
+	waits      int                                // how many have begun to
+	waiters    []waiter
+	managers   []*Manager
+	webhooks   []*webhookServer
+	hooked     []*observedController
+	unobserved []string // controllers that cannot be observed
+	released   bool
 }
 
 type incarnationKey struct{}

@@ -28,7 +28,7 @@ func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, e
 	if !ok {
 		if name, is := unobservable(r); is {
 			l.mu.Lock()
-			l.unseen = append(l.unseen, fmt.Sprintf("%s of process %q", name, l.Process.Name))
+			l.unobserved = append(l.unobserved, fmt.Sprintf("%s of process %q", name, l.Process.Name))
 			l.mu.Unlock()
 			return l.manage(r, name), nil // it may warm up
 		}
@@ -82,11 +82,11 @@ func (h *observedController) waitsForLease() bool {
 	return !ok || r.NeedLeaderElection()
 }
 
-// Unseen names the controllers that could not be observed.
-func (w *Supervisor) Unseen() (out []string) {
+// Unobserved names the controllers that could not be observed.
+func (w *Supervisor) Unobserved() (out []string) {
 	for _, l := range w.incarnations {
 		l.mu.Lock()
-		for _, name := range l.unseen {
+		for _, name := range l.unobserved {
 			if !slices.Contains(out, name) {
 				out = append(out, name)
 			}

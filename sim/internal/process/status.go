@@ -163,9 +163,9 @@ func (w *Supervisor) Starting() string {
 	return ""
 }
 
-// Deaf says which informer of a living process has no open watch, because its reflector backs off;
+// MissingWatch says which informer of a living process has no open watch, because its reflector backs off;
 // "" when all have one.
-func (w *Supervisor) Deaf() string {
+func (w *Supervisor) MissingWatch() string {
 	for _, p := range w.processes {
 		l := p.current
 		if l == nil {
