@@ -6,8 +6,8 @@ type Entry struct {
 	Value int
 }
 
-// Sequence is a choice sequence: the choices of a run other than the defaults, in the order in which
-// they were made.
+// Sequence is a choice sequence: the choices of a run other than the defaults, in the order in
+// which they were made.
 type Sequence []Entry
 
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.

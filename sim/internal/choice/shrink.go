@@ -13,7 +13,9 @@ import (
 // The result is a local minimum unless the time runs out: without any one of its entries, or with
 // any one value lowered by one, the run does not fail. Shrink also returns the number of runs, and
 // whether the time was up.
-func Shrink(t Sequence, limit time.Duration, fails func(Sequence) (used Sequence, same bool)) (best Sequence, runs int, cut bool) {
+func Shrink(
+	t Sequence, limit time.Duration, fails func(Sequence) (used Sequence, same bool),
+) (best Sequence, runs int, cut bool) {
 	s := &shrinker{best: t, fails: fails, until: time.Now().Add(limit), tried: map[string]bool{}}
 	for {
 		before := s.best.key()

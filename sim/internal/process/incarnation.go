@@ -18,7 +18,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Incarnation is one incarnation of a process.
+// Incarnation is one start of a process.
 type Incarnation struct {
 	Process *Process
 	N       int // 1 for the first

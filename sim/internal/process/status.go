@@ -163,8 +163,8 @@ func (w *Supervisor) Starting() string {
 	return ""
 }
 
-// MissingWatch says which informer of a living process has no open watch, because its reflector backs off;
-// "" when all have one.
+// MissingWatch says which informer of a living process has no open watch, because its reflector
+// backs off; "" when all have one.
 func (w *Supervisor) MissingWatch() string {
 	for _, p := range w.processes {
 		l := p.current

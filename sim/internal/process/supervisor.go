@@ -19,7 +19,7 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Supervisor is what all processes of a run share.
+// Supervisor starts the processes of a world, and starts them again as the kubelet does.
 type Supervisor struct {
 	Sched   *sched.Scheduler
 	History *history.History
@@ -48,8 +48,9 @@ type Observer interface {
 	Dialled(process, address, at string)
 }
 
-// New returns a world without processes. The observer of its scheduler must call [Supervisor.Flush] at
-// each quiet moment. That of its cluster takes the endpoints of webhooks from [Supervisor.Endpoints].
+// New returns a supervisor without processes. The observer of its scheduler must call
+// [Supervisor.Flush] at each quiet moment. That of its network takes the endpoints of webhooks from
+// [Supervisor.Endpoints].
 func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *Supervisor {
 	return &Supervisor{Sched: s, History: h, Wire: w, Log: log, observer: o}
 }
@@ -81,7 +82,8 @@ func (w *Supervisor) Find(name string) *Process {
 // the held adds to the queues, process by process and controller by controller. It reports whether
 // any goroutine can go on.
 func (w *Supervisor) Flush() (woke bool) {
-	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), func(l *Incarnation) bool { return l.Port.Dead() })
+	dead := func(l *Incarnation) bool { return l.Port.Dead() }
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), dead)
 	alive := w.alive
 	if slices.ContainsFunc(alive, (*Incarnation).nextTurn) {
 		return true

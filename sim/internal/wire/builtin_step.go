@@ -70,7 +70,7 @@ func (c *Network) drop(s *step) {
 // for them; elsewhere it returns before.
 func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := apiserver.ParseInfo(req.Method, req.URL)
-	port, kind := &Port{Process: who, cluster: c}, c.server.KindOf(info.Group, info.Resource)
+	port, kind := &Port{Process: who, network: c}, c.server.KindOf(info.Group, info.Resource)
 	call := &Call{Port: port, Request: req, Info: info, Kind: kind}
 	s := c.admission.running
 	waiting := false

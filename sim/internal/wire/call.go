@@ -140,7 +140,7 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	}
 	switch {
 	case req.URL.Host == APIHost:
-	case p.cluster.remotes[req.URL.Host] != nil:
+	case p.network.remotes[req.URL.Host] != nil:
 		call.Cluster = req.URL.Host
 	default:
 		call.Host = req.URL.Host
@@ -153,9 +153,9 @@ func (p *Port) call(req *http.Request) (*Call, error) {
 	}
 	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
 		call.Info = info
-		p.cluster.mu.Lock()
-		call.Kind = p.cluster.serverOf(call).KindOf(info.Group, info.Resource)
-		p.cluster.mu.Unlock()
+		p.network.mu.Lock()
+		call.Kind = p.network.serverOf(call).KindOf(info.Group, info.Resource)
+		p.network.mu.Unlock()
 		if call.Kind == "" {
 			call.Kind = info.Resource
 		}

@@ -53,7 +53,7 @@ func calledBy(names ...string) bool {
 // server would in this moment. The later reply is not delivered: Events are written with best
 // effort.
 func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
-	c := p.cluster
+	c := p.network
 	answer := &apiserver.Response{Code: http.StatusCreated, Body: call.Request.Body}
 	if call.Request.Method == http.MethodPatch {
 		get := call.Request

@@ -41,7 +41,7 @@ type Rules interface {
 	Fate(s *Stream, f apiserver.Frame) Fate
 }
 
-// Observer is the world that a cluster serves: its rules, and who wants to know what happens.
+// Observer is the world that a network serves: its rules, and who wants to know what happens.
 type Observer interface {
 	Rules
 	// Committed is told of every change that a request made.
@@ -94,7 +94,7 @@ type Network struct {
 	admission admissionState
 }
 
-// New returns a cluster around an API server.
+// New returns a network with an API server.
 func New(s *sched.Scheduler, h *history.History, server *apiserver.Server, o Observer) *Network {
 	return &Network{Sched: s, History: h, observer: o, server: server, remotes: map[string]*apiserver.Server{},
 		outside: outside{exact: map[string]http.Handler{}, resolved: map[string]bool{}}}

@@ -41,10 +41,10 @@ type Port struct {
 	// Owner is the incarnation that the port belongs to; nil for a user.
 	Owner Owner
 
-	cluster *Network
+	network *Network
 	clients atomic.Int64 // made so far, see Client
 	dead    atomic.Bool
-	// dismissed is set when the goroutines of a dead incarnation may end. The cluster's mu guards
+	// dismissed is set when the goroutines of a dead incarnation may end. The network's mu guards
 	// it.
 	dismissed bool
 	thaw      atomic.Pointer[chan struct{}] // closed when a frozen process goes on; nil while it is not frozen
@@ -60,7 +60,8 @@ type Owner interface {
 
 // NewPort returns the end of the wire for one incarnation of a process.
 func (c *Network) NewPort(process string, incarnation int) *Port {
-	return &Port{Process: process, Incarnation: incarnation, cluster: c, Attribute: func(context.Context) string { return "" }}
+	none := func(context.Context) string { return "" }
+	return &Port{Process: process, Incarnation: incarnation, network: c, Attribute: none}
 }
 
 // Name is the process and incarnation, as "pipelines/2".
@@ -81,7 +82,7 @@ func (p *Port) Dead() bool { return p.dead.Load() }
 // Freeze stops the process until Thaw. What it has sent arrives, but its goroutines learn of
 // nothing, not even that their contexts are done. The scheduler's observer must hold its actions.
 func (p *Port) Freeze() {
-	for _, call := range p.cluster.calls {
+	for _, call := range p.network.calls {
 		if call.Port == p && call.Writes() {
 			call.sent = true
 		}
@@ -100,11 +101,11 @@ func (p *Port) Thaw() {
 		return
 	}
 	close(*thaw)
-	p.thawed = p.cluster.Sched.Now()
+	p.thawed = p.network.Sched.Now()
 	waiting := p.waiting
 	p.waiting = nil
 	for _, a := range waiting {
-		p.cluster.Sched.Park(a)
+		p.network.Sched.Park(a)
 	}
 }
 
@@ -141,7 +142,7 @@ func (p *Port) roundTrip(req *http.Request, client int) (*http.Response, error) 
 		return nil, err
 	}
 	call.client = client
-	c := p.cluster
+	c := p.network
 	if c.Callers != nil {
 		call.callers = make([]uintptr, 64)
 		call.callers = call.callers[:runtime.Callers(2, call.callers)]

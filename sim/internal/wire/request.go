@@ -178,7 +178,7 @@ func (c *Network) answer(call *Call, r Ruling) {
 // giveUp withdraws a call whose context has ended. Its end is a step of its own: one context may
 // end many calls, and Go goes through a context's children in map order.
 func (c *Call) giveUp(err error) {
-	cl := c.Port.cluster
+	cl := c.Port.network
 	c.mu.Lock()
 	if c.action != nil && !c.sent {
 		cl.Sched.Drop(c.action)

@@ -189,7 +189,8 @@ func (c *Network) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name}
 	ref.Cluster = s.Call.Cluster
 	return history.Event{
-		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Incarnation,
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver,
+		Process: s.Port.Process, Life: s.Port.Incarnation,
 		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: c.server.Revision(), Received: data,
 	}
 }

@@ -88,7 +88,7 @@ func (c *Call) lingers() bool { return c.recorder() || c.Idle() && calledBy("Lea
 
 // linger blocks such a call.
 func (p *Port) linger(call *Call) (*http.Response, error) {
-	c := p.cluster
+	c := p.network
 	c.mu.Lock()
 	waits := !p.dismissed && !c.ending.Load()
 	if waits {

@@ -31,8 +31,8 @@ type Endpoint struct {
 	Go      func(func())    // runs a function on a goroutine of the incarnation
 }
 
-// admissionState are the requests that wait for webhooks, and the steps of built-in controllers that
-// wait with them.
+// admissionState are the requests that wait for webhooks, and the steps of built-in controllers
+// that wait with them.
 type admissionState struct {
 	waiting []*apiserver.Exchange
 	steps   []*step
@@ -80,7 +80,7 @@ func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
 	req := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}
 	call := &Call{
-		Port: &Port{Process: ServerName, cluster: c}, Host: w.Host(), Webhook: w.Name,
+		Port: &Port{Process: ServerName, network: c}, Host: w.Host(), Webhook: w.Name,
 		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
 		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
 	}
