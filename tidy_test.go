@@ -186,17 +186,17 @@ var may = map[string]map[string]string{
 	},
 	"math/rand": {
 		"sim/internal/campaign/campaign.go": "-sim.seed=random",
-		"sim/internal/choice/":              "the oracles: the one source of chance",
+		"sim/internal/choice/":              "choice sources: the only place where chance comes from",
 		"sim/internal/process/globals.go":   "seeds other people's dice",
 	},
 	"go": {
-		"sim/run.go":                   "the run's own goroutines: the bubble and the scenario",
-		"sim/draw.go":                  "a generator that wants more words ends its goroutine, so it gets one",
-		"sim/internal/campaign/":       "the watchdog stands outside bubbles; another process is waited for; a bubble may end its goroutine",
-		"sim/internal/process/life.go": "a life is a goroutine of its own",
-		"models/apiserver/serve/":      "answers sockets, outside any bubble",
-		"conformance/":                 "reads a real server's watch",
-		"cmd/":                         "waits for processes",
+		"sim/run.go":                          "the run's own goroutines: the bubble and the scenario",
+		"sim/draw.go":                         "a generator that wants more words ends its goroutine, so it gets one",
+		"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for; a bubble may end its goroutine",
+		"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
+		"models/apiserver/serve/":             "answers sockets, outside any bubble",
+		"conformance/":                        "reads a real server's watch",
+		"cmd/":                                "waits for processes",
 	},
 }
 

@@ -18,7 +18,7 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tape choice.Tape
+	var tape choice.Sequence
 	for _, c := range s.Tape {
 		tape = append(tape, choice.Entry{ID: c.ID, Value: c.Value})
 	}

@@ -63,7 +63,7 @@ func (f *leaderOverlap) renews(c *wire.Call) bool {
 
 // Dequeued implements [inject.Dequeuer]: a deposed leader reconciles after its successor has begun
 // to work.
-func (f *leaderOverlap) Dequeued(l *process.Life, _ string, _ reconcile.Request) {
+func (f *leaderOverlap) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
 	if !f.deposed[l.Name()] {
 		return
 	}

@@ -38,14 +38,14 @@ func (f *crash) kill(c *wire.Call, when string) wire.Ruling {
 		return wire.Ruling{}
 	}
 	f.note(c, when)
-	if l, ok := c.Port.Owner.(*process.Life); ok && f.scope.atOnce {
+	if l, ok := c.Port.Owner.(*process.Incarnation); ok && f.scope.atOnce {
 		l.Process.Fresh()
 	}
 	return wire.Ruling{Kill: true}
 }
 
 // Dequeued implements [inject.Dequeuer]: the next incarnation reconciles.
-func (f *crash) Dequeued(l *process.Life, _ string, _ reconcile.Request) {
+func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) {
 	if f.process == l.Process.Name && l.N > max(1, f.reconciled) {
 		f.reconciled = l.N
 		f.latestObserved()
@@ -72,7 +72,7 @@ func (f *restart) Arrive(c *wire.Call) wire.Ruling { return f.stop(c, "before") 
 func (f *restart) Landed(c *wire.Call) wire.Ruling { return f.stop(c, "after") }
 
 func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
-	l, ok := c.Port.Owner.(*process.Life)
+	l, ok := c.Port.Owner.(*process.Incarnation)
 	if !ok || !c.Writes() || f.asked >= l.N || f.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
@@ -99,7 +99,7 @@ func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 
 type pause struct {
 	core
-	life   *process.Life // that is frozen; nil for none
+	life   *process.Incarnation // that is frozen; nil for none
 	orders string        // what the orders of its actions begin with
 	until  time.Duration
 	wake   *sched.Action
@@ -115,7 +115,7 @@ func (f *pause) Landed(c *wire.Call) wire.Ruling {
 }
 
 func (f *pause) freeze(c *wire.Call, when string) bool {
-	l, ok := c.Port.Owner.(*process.Life)
+	l, ok := c.Port.Owner.(*process.Incarnation)
 	if !ok || f.life != nil || l.Ending() {
 		return false
 	}

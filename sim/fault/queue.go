@@ -27,7 +27,7 @@ var requeueDelays = []time.Duration{
 }
 
 // Dequeued implements [inject.Dequeuer].
-func (f *racingRequeue) Dequeued(l *process.Life, controller string, item reconcile.Request) {
+func (f *racingRequeue) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
 	if !f.covers(l.Process.Name, "", "", history.Ref{Namespace: item.Namespace, Name: item.Name}) {
 		return
 	}
@@ -45,7 +45,7 @@ func (f *racingRequeue) Dequeued(l *process.Life, controller string, item reconc
 }
 
 // requeue puts the key into the queue of the controller, unless that incarnation is over.
-func (f *racingRequeue) requeue(l *process.Life, controller string, item reconcile.Request) {
+func (f *racingRequeue) requeue(l *process.Incarnation, controller string, item reconcile.Request) {
 	for _, c := range f.env.Controllers() {
 		if c.Life == l && c.Name == controller {
 			f.observed()

@@ -55,7 +55,7 @@ func (f *staleCache) changedAt(s *wire.Stream, frame apiserver.Frame) history.Ti
 
 // Dequeued implements [inject.Dequeuer]: a reconcile begins that the cache has told what is no
 // longer so.
-func (f *staleCache) Dequeued(*process.Life, string, reconcile.Request) {
+func (f *staleCache) Dequeued(*process.Incarnation, string, reconcile.Request) {
 	events := f.env.History().Events
 	if len(events[len(events)-1].Seen) > 0 {
 		f.latestObserved()
@@ -85,7 +85,7 @@ func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
 func (f *ender) end(s *wire.Stream, how string) {
 	f.ended[watchKey(s.Call)] = true
 	f.env.Note(history.Event{
-		Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Life,
+		Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Incarnation,
 		Note: f.name + ": the " + s.Kind + " watch " + how,
 	})
 }

@@ -128,7 +128,7 @@ func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign 
 }
 
 // execute makes one run.
-func (c *campaign) execute(o choice.Oracle) *run.Result { return c.runner(c.t, o, c.settings.Run) }
+func (c *campaign) execute(o choice.Source) *run.Result { return c.runner(c.t, o, c.settings.Run) }
 
 func (c *campaign) run(began time.Time) {
 	c.progress, c.cpu = newProgress(began), cpuTime()

@@ -17,7 +17,7 @@ const (
 )
 
 // lostFaults are those of a story's choices that inject a fault and were never asked for.
-func lostFaults(whole, unused choice.Tape) (lost []string) {
+func lostFaults(whole, unused choice.Sequence) (lost []string) {
 	declared := declaredFaults(whole)
 	for _, e := range unused {
 		if strings.HasPrefix(e.ID, arming) || injectedFault(e, declared) != "" {
@@ -31,7 +31,7 @@ func lostFaults(whole, unused choice.Tape) (lost []string) {
 const arming = "fault "
 
 // declaredFaults are the faults that are on in a run, as the scenario declared them.
-func declaredFaults(tape choice.Tape) (declared []string) {
+func declaredFaults(tape choice.Sequence) (declared []string) {
 	for _, e := range tape {
 		if f, ok := strings.CutPrefix(e.ID, arming); ok {
 			declared = append(declared, f)
@@ -60,7 +60,7 @@ func injectedFault(e choice.Entry, declared []string) (name string) {
 // addDrift puts on record that a story passes although not all of its choices were asked for. What
 // a test plays by itself with sim.Replay is left out: a catalogue plays stories of one program to
 // others.
-func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Tape) {
+func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Sequence) {
 	lost := lostFaults(whole, unused)
 	if len(lost) == 0 || c.settings.Replay != "" && !c.settings.replayFlag {
 		return

@@ -10,7 +10,7 @@ import (
 
 // A fault is recognised by its name, with or without a scope, whatever its arguments hold.
 func TestLostFaults(t *testing.T) {
-	whole := choice.Tape{{ID: "fault Crash(op) in op #1", Value: 2}, {ID: `fault Rejected("not in time") of App #1`, Value: 1},
+	whole := choice.Sequence{{ID: "fault Crash(op) in op #1", Value: 2}, {ID: `fault Rejected("not in time") of App #1`, Value: 1},
 		{ID: "fault StaleCache(10s) #1", Value: 1}}
 	for name, c := range map[string]struct{ unused, lost []string }{
 		"nothing":     {nil, nil},
@@ -20,7 +20,7 @@ func TestLostFaults(t *testing.T) {
 		"with blanks": {[]string{`Rejected("not in time") op create App #1`}, []string{`Rejected("not in time") op create App #1`}},
 		"undeclared":  {[]string{"LostReply op create App #1"}, nil},
 	} {
-		var unused choice.Tape
+		var unused choice.Sequence
 		for _, id := range c.unused {
 			unused = append(unused, choice.Entry{ID: id, Value: 1})
 		}

@@ -67,7 +67,7 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	}
 	defer os.RemoveAll(dir)
 	f := d.failure(result.Ending{Kind: result.Hang}, &history.History{})
-	path, err := c.story(f, r.Choices.Tape(), story.Length{}, story.Length{}).Write(dir)
+	path, err := c.story(f, r.Choices.Sequence(), story.Length{}, story.Length{}).Write(dir)
 	if err != nil {
 		return repeatUnknown
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestInjectedFaultsAreKnownByTheirChoices(t *testing.T) {
-	declared := declaredFaults(choice.Tape{
+	declared := declaredFaults(choice.Sequence{
 		{ID: "fault StaleCache(30s) in op #1", Value: 1}, {ID: "fault Pause(a, 1m0s) #1", Value: 1},
 		{ID: "next #7", Value: 2}, {ID: "fault Pause(a, 2m0s) #1", Value: 2}, {ID: "fault LostReply of Pod on create #1", Value: 1},
 	})

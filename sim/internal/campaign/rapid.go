@@ -86,7 +86,7 @@ func (c *campaign) byRapid() {
 
 // drawing is a choice source that answers with draws. A panic of rapid's (it ran out of recorded
 // data while shrinking) must be carried out of the bubble before it is raised.
-func drawing(rt *rapid.T) choice.Oracle {
+func drawing(rt *rapid.T) choice.Source {
 	return choice.Func(func(p choice.Point) int {
 		defer func() {
 			if v := recover(); v != nil {

@@ -219,7 +219,7 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 const pairsPlayed = 10
 
 // play runs a story: once, or as often as it takes where it is about runs that differ.
-func (c *campaign) play(oracle choice.Oracle, s *story.Story) *run.Result {
+func (c *campaign) play(oracle choice.Source, s *story.Story) *run.Result {
 	res := c.execute(oracle)
 	if s.Kind != result.Nondeterminism.String() {
 		return res
@@ -245,8 +245,8 @@ func (c *campaign) stillFails(f story.Finding) bool {
 	return c.play(choice.Play(tapeOf(s)), s).Ending.Failed()
 }
 
-func tapeOf(s *story.Story) choice.Tape {
-	tape := make(choice.Tape, len(s.Tape))
+func tapeOf(s *story.Story) choice.Sequence {
+	tape := make(choice.Sequence, len(s.Tape))
 	for i, e := range s.Tape {
 		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
 	}

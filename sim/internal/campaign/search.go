@@ -23,7 +23,7 @@ type search struct {
 	sweep  *choice.Sweep
 	evolve *choice.Evolve
 	all    *choice.Exhaustive
-	armed  choice.Tape
+	armed  choice.Sequence
 	log    []choice.Answer // of the armed run
 	counts map[string]*result.StrategyCount
 }
@@ -49,7 +49,7 @@ func (s *search) prepare() *run.Result {
 	if plain.Ending.Failed() {
 		return plain
 	}
-	s.armed = append(choice.Tape{}, choice.Armed(plain.Log)...)
+	s.armed = append(choice.Sequence{}, choice.Armed(plain.Log)...)
 	armed := plain
 	if len(s.armed) > 0 {
 		if armed = s.plan(choice.Play(s.armed)); armed.Ending.Failed() {
@@ -65,7 +65,7 @@ func (s *search) prepare() *run.Result {
 
 // plan makes a run that is not one of the campaign's unless it breaks something: every shard makes
 // it.
-func (s *search) plan(o choice.Oracle) *run.Result {
+func (s *search) plan(o choice.Source) *run.Result {
 	res := s.c.execute(o)
 	if res.Ending.Failed() {
 		s.c.count(res)
@@ -73,7 +73,7 @@ func (s *search) plan(o choice.Oracle) *run.Result {
 	return res
 }
 
-func (s *search) run(o choice.Oracle) *run.Result {
+func (s *search) run(o choice.Source) *run.Result {
 	res := s.c.execute(o)
 	s.c.searched(res)
 	return res
@@ -97,13 +97,13 @@ func (s *search) next(i int, seed uint64) (*run.Result, string, bool) {
 	case "starve":
 		res = s.run(choice.NewStarve(seed))
 	case "storm":
-		res = s.run(choice.NewStorm(seed))
+		res = s.run(choice.NewAllFaults(seed))
 	case "pct":
 		res = s.run(choice.NewPCT(seed, 1+i/len(portfolio)%3, s.log))
 	case "delay":
 		res = s.run(choice.NewDelays(seed, 1+i/len(portfolio)%4, s.log))
 	case "evolve":
-		res = s.run(s.evolve.Oracle())
+		res = s.run(s.evolve.Source())
 	case "sweep":
 		tape, pair := s.sweep.At(s.turn("sweep", i))
 		if pair {

@@ -47,11 +47,11 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 }
 
 // shrink searches for the shortest choice sequence that fails as the first run did.
-func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Tape) {
+func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Sequence) {
 	best := from
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
-	tape, runs, cut := choice.Shrink(from.Tape, limit, func(t choice.Tape) (choice.Tape, bool) {
+	tape, runs, cut := choice.Shrink(from.Tape, limit, func(t choice.Sequence) (choice.Sequence, bool) {
 		res := c.execute(choice.Play(t))
 		c.progress.show(c)
 		if !res.Ending.Same(first.Ending) {
@@ -71,7 +71,7 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 }
 
 // addFailure puts the failure on record, and on file where stories are kept.
-func (c *campaign) addFailure(f *result.Failure, tape choice.Tape, before, after story.Length) {
+func (c *campaign) addFailure(f *result.Failure, tape choice.Sequence, before, after story.Length) {
 	f.Story = c.story(f, tape, before, after)
 	if c.settings.Stories != "" && c.isShortest(f, after.Steps) {
 		path, err := f.Story.Write(c.settings.Stories)
@@ -134,7 +134,7 @@ func lengthOf(r *run.Result) story.Length {
 	return l
 }
 
-func (c *campaign) story(f *result.Failure, tape choice.Tape, before, after story.Length) *story.Story {
+func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after story.Length) *story.Story {
 	from := fmt.Sprintf("%s, run %d of base seed %d", f.Strategy, f.Run, c.report.Seed)
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),

@@ -46,7 +46,7 @@ func (c *campaign) reportHang(why string) (said string) {
 		return said
 	}
 	f := d.failure(result.Ending{Kind: result.Hang, Message: run.Repeatable(why)}, r.History.Rest())
-	tape, length := r.Choices.Tape(), story.Length{}
+	tape, length := r.Choices.Sequence(), story.Length{}
 	if n := len(f.History.Events); n > 0 {
 		f.Step, f.At = f.History.Events[n-1].Step, f.History.Events[n-1].At
 	}

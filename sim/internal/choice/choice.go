@@ -1,8 +1,10 @@
-// Package choice is the one source of chance: every decision of a run is a question "which of n?" with a label, asked
-// here and answered by one oracle. Seeded, recorded, swept, fuzzed and rapid-driven runs differ only in the oracle.
+// Package choice is the only place where chance comes from. Every decision of a run is a choice: a
+// label, a number of alternatives, and the index of the one that is taken. One choice source
+// answers all choices of a run. Seeded, recorded, guided, fuzzed and rapid-driven runs differ in
+// their source only.
 //
-// 0 is always the dull answer (oldest action, no fault, no delay), so a tape need only remember the answers that were
-// not dull, and shrinking is the removal of those.
+// Index 0 is the default choice: the oldest action, no delay, no fault. So a choice sequence holds
+// the other choices only, and shrinking removes them.
 //
 // It knows nothing of clusters or time.
 package choice
@@ -15,97 +17,103 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Point is one question.
+// Point is one choice to be made.
 type Point struct {
 	Label string // what is decided, for example "lag pipelines Pipeline"
 	Nth   int    // how many times this label was asked before, in this run
-	N     int    // answers are 0 … N-1
-	// Actors says, for the question which action is next, whose action each answer stands for, and for the question how long
-	// something takes, in one entry, whose it is. The first word of an actor is its program. Names last for a run.
+	N     int    // how many alternatives there are; the answer is 0 … N-1
+	// Actors are whose action each alternative is, where the choice is which action is next. Where
+	// the choice is how long something takes, they have one entry: whose it is. The first word of
+	// an actor is its process. Names last for a run.
 	Actors []string
-	Odds   int // a random oracle leaves 0 once in Odds; 0 or 1 means that all answers are alike to it
+	// Odds are for a random source, which leaves the default once in Odds. At 0 or 1 all
+	// alternatives are equally likely.
+	Odds int
 }
 
-// ID names the point within its run: label and occurrence. It survives unrelated changes of the code under test better
-// than a position would.
+// ID names the point within its run by label and occurrence. It survives unrelated changes of the
+// code under test better than a position would.
 func (p Point) ID() string { return p.Label + " #" + strconv.Itoa(p.Nth+1) }
 
-// Oracle answers questions. An answer outside 0 … N-1 is taken as the nearest allowed one.
-type Oracle interface {
+// Source is a choice source: it answers choices. An answer outside 0 … N-1 is taken as the nearest
+// allowed one.
+type Source interface {
 	Choose(Point) int
 }
 
-// Answer is a question and what was answered.
+// Answer is a choice that was made.
 type Answer struct {
 	Point
 	Value int
 }
 
-// Source asks an oracle and records what it answered.
-type Source struct {
-	oracle Oracle
+// Recorder asks a choice source for each choice of a run and records the answers.
+type Recorder struct {
+	source Source
 	asked  map[string]*label
 	log    []Answer
 	mute   bool
 	brief  bool
-	bent   []bent // in place of the log, when brief
+	others []other // in place of the log, when brief
 
-	mu sync.Mutex // held while log or bent grows: a watchdog reads the tape from outside the run
+	mu sync.Mutex // held while log or others grow: a watchdog reads the sequence from outside the run
 }
 
-// label is a label and how often it was asked.
+// label is a label and how many choices had it.
 type label struct {
 	text string
 	n    int
 }
 
-// bent is an answer that was not dull.
-type bent struct {
+// other is an answer that was not the default.
+type other struct {
 	*label
 	nth, value int32
 }
 
-// New returns a source of choices for one run.
-func New(o Oracle) *Source { return &Source{oracle: o, asked: map[string]*label{}} }
+// New returns a recorder of the choices of one run.
+func New(o Source) *Recorder { return &Recorder{source: o, asked: map[string]*label{}} }
 
-// Choose asks which of n. Questions with one answer are not asked at all.
-func (s *Source) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
+// Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
+// recorded.
+func (s *Recorder) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
 
-// Rarely asks which of n where a random oracle should leave 0 only once in odds.
-func (s *Source) Rarely(label string, n, odds int) int {
+// Rarely makes a choice for which a random source leaves the default once in odds.
+func (s *Recorder) Rarely(label string, n, odds int) int {
 	return s.put(Point{Label: label, N: n, Odds: odds})
 }
 
-// Pace asks, as [Source.Rarely] does, how long something takes that an actor does.
-func (s *Source) Pace(label, actor string, n, odds int) int {
+// Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
+func (s *Recorder) Pace(label, actor string, n, odds int) int {
 	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []string{actor}})
 }
 
-// Mute makes every further answer the dull one, without asking: scheduling is fair and nothing strikes.
-func (s *Source) Mute(on bool) { s.mute = on }
+// Mute takes the default for every further choice, without asking: scheduling is fair and no fault
+// is injected.
+func (s *Recorder) Mute(on bool) { s.mute = on }
 
-// Pick asks whose action is next.
-func (s *Source) Pick(label string, actors []string) int {
+// Pick chooses whose action is next.
+func (s *Recorder) Pick(label string, actors []string) int {
 	return s.put(Point{Label: label, N: len(actors), Actors: actors})
 }
 
-func (s *Source) put(p Point) int {
+func (s *Recorder) put(p Point) int {
 	if p.N <= 1 || s.mute {
 		return 0
 	}
 	l := s.asked[p.Label]
 	if l == nil {
-		l = &label{text: strings.ReplaceAll(p.Label, "\n", `\n`)} // a story has a line for each
+		l = &label{text: strings.ReplaceAll(p.Label, "\n", `\n`)} // a story has a line for each choice
 		s.asked[p.Label] = l
 	}
 	p.Label, p.Nth = l.text, l.n // one string for all answers
 	l.n++
-	v := min(max(s.oracle.Choose(p), 0), p.N-1)
+	v := min(max(s.source.Choose(p), 0), p.N-1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.brief {
 		if v != 0 {
-			s.bent = append(s.bent, bent{l, int32(p.Nth), int32(v)})
+			s.others = append(s.others, other{l, int32(p.Nth), int32(v)})
 		}
 		return v
 	}
@@ -114,18 +122,18 @@ func (s *Source) put(p Point) int {
 	return v
 }
 
-// OnlyTape keeps the answers that are not dull and no others: for runs that are too long for a log.
-func (s *Source) OnlyTape() { s.brief = true }
+// OnlySequence keeps no log but only the choice sequence, for runs that are too long for a log.
+func (s *Recorder) OnlySequence() { s.brief = true }
 
 // Log is every answer so far, in order.
-func (s *Source) Log() []Answer { return s.log }
+func (s *Recorder) Log() []Answer { return s.log }
 
-// Tape is the answers so far that were not dull. It may be called on any goroutine.
-func (s *Source) Tape() Tape {
+// Sequence is the choice sequence so far. It may be called on any goroutine.
+func (s *Recorder) Sequence() Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var t Tape
-	for _, b := range s.bent {
+	var t Sequence
+	for _, b := range s.others {
 		t = append(t, Entry{ID: Point{Label: b.text, Nth: int(b.nth)}.ID(), Value: int(b.value)})
 	}
 	for _, a := range s.log {

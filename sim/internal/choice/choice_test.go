@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-func TestAReplayedTapeGivesTheSameAnswers(t *testing.T) {
-	ask := func(s *Source) []Answer {
+func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
+	ask := func(s *Recorder) []Answer {
 		for i := range 200 {
 			s.Rarely(fmt.Sprintf("fault %d", i%7), 3, 4)
 			s.Choose("next", 1+i%5)
@@ -16,7 +16,7 @@ func TestAReplayedTapeGivesTheSameAnswers(t *testing.T) {
 	}
 	first := New(NewRandom(42))
 	want := ask(first)
-	second := New(Play(first.Tape()))
+	second := New(Play(first.Sequence()))
 	got := ask(second)
 	for i := range want {
 		if fmt.Sprint(want[i]) != fmt.Sprint(got[i]) {
@@ -26,7 +26,7 @@ func TestAReplayedTapeGivesTheSameAnswers(t *testing.T) {
 }
 
 func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
-	p := Play(Tape{{"a #1", 1}, {"b #1", 1}, {"a #2", 1}})
+	p := Play(Sequence{{"a #1", 1}, {"b #1", 1}, {"a #2", 1}})
 	s := New(p)
 	s.Choose("a", 2)
 	if got := fmt.Sprint(p.Unused()); got != "[{b #1 1} {a #2 1}]" {
@@ -34,44 +34,46 @@ func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
 	}
 }
 
-// The failure needs two strikes and a delay of at least 5; everything else must go.
+// The failure needs two faults and a delay of at least 5; everything else must go.
 func TestShrinkIsLocalMinimal(t *testing.T) {
-	var tape Tape
+	var sequence Sequence
 	for i := range 300 {
-		tape = append(tape, Entry{fmt.Sprintf("next #%d", i+1), 1 + i%3}, Entry{fmt.Sprintf("lag #%d", i+1), 1 + i%9})
+		sequence = append(sequence, Entry{fmt.Sprintf("next #%d", i+1), 1 + i%3})
+		sequence = append(sequence, Entry{fmt.Sprintf("lag #%d", i+1), 1 + i%9})
 	}
-	tape = append(tape, Entry{"crash #3", 1}, Entry{"crash #9", 1})
-	breaks := func(c Tape) bool {
+	sequence = append(sequence, Entry{"crash #3", 1}, Entry{"crash #9", 1})
+	breaks := func(c Sequence) bool {
 		m := map[string]int{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
 		return m["crash #3"] > 0 && m["crash #9"] > 0 && m["lag #8"] >= 5
 	}
-	got, runs, cut := Shrink(tape, time.Minute, func(c Tape) (Tape, bool) { return c, breaks(c) })
+	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) { return c, breaks(c) })
 	if fmt.Sprint(got) != "[{lag #8 5} {crash #3 1} {crash #9 1}]" {
 		t.Errorf("shrunk to %v", got)
 	}
 	for i := range got {
-		if without := append(append(Tape(nil), got[:i]...), got[i+1:]...); breaks(without) {
+		if without := append(append(Sequence(nil), got[:i]...), got[i+1:]...); breaks(without) {
 			t.Errorf("still breaks without %v", got[i])
 		}
 	}
 	if runs > 1500 || cut {
 		t.Errorf("took %d runs, cut %v", runs, cut)
 	}
-	if _, _, cut := Shrink(tape, 0, func(c Tape) (Tape, bool) { return c, breaks(c) }); !cut {
+	if _, _, cut := Shrink(sequence, 0, func(c Sequence) (Sequence, bool) { return c, breaks(c) }); !cut {
 		t.Error("it does not say that the time was up")
 	}
 }
 
-// Words of sim.Draw are large, and a generator looks at their last bits: here a value of 38 in the last six.
+// Words of sim.Draw are large, and a generator looks at their last bits: here a value of 38 in the
+// last six.
 func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
-	var tape Tape
+	var sequence Sequence
 	for i := range 40 {
-		tape = append(tape, Entry{fmt.Sprintf("draw n/%d #1", i), 1<<61 + i*7919<<20 + 61})
+		sequence = append(sequence, Entry{fmt.Sprintf("draw n/%d #1", i), 1<<61 + i*7919<<20 + 61})
 	}
-	got, runs, cut := Shrink(tape, time.Minute, func(c Tape) (Tape, bool) {
+	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) {
 		enough := 0
 		for _, e := range c {
 			if e.Value&63 >= 38 {
@@ -88,47 +90,52 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 	}
 }
 
-// A sweep tries every answer of every point where a fault could strike, then what several disturbances can do; tape k is
-// the same whoever asks for it.
+// A sweep tries every answer of every point where a fault can be injected, then what several
+// disturbances can do; sequence k is the same whoever asks for it.
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
-	for i := range 12 {
-		log = append(log, Answer{Point{Label: "crash", Nth: i, N: 2}, 0}, Answer{Point{Label: "lag", Nth: i, N: 8}, 0}, Answer{Point{Label: "request", Nth: i, N: 6}, 0},
-			Answer{Point{Label: "step actor key", Nth: i, N: 6}, 0})
+	points := []Point{
+		{Label: "crash", N: 2}, {Label: "lag", N: 8}, {Label: "request", N: 6}, {Label: "step actor key", N: 6},
 	}
-	s := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	for i := range 12 {
+		for _, p := range points {
+			p.Nth = i
+			log = append(log, Answer{p, 0})
+		}
+	}
+	s := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
 	if len(s.faults) != 24 || len(s.orders) != 24 {
 		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))
 	}
 	tried := map[string]bool{}
 	for k := range s.Singles() {
-		tape, pair := s.At(k)
-		if pair || len(tape) != 2 || tried[tape.key()] {
-			t.Fatalf("single %d is %v, pair %v", k, tape, pair)
+		sequence, pair := s.At(k)
+		if pair || len(sequence) != 2 || tried[sequence.key()] {
+			t.Fatalf("single %d is %v, pair %v", k, sequence, pair)
 		}
-		tried[tape.key()] = true
+		tried[sequence.key()] = true
 	}
 	if want := 12 * (1 + 7 + 5 + 5); len(tried) != want {
 		t.Errorf("%d singles, want %d", len(tried), want)
 	}
-	other := NewSweep(1, Tape{{"fault a #1", 2}}, log)
+	other := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
 	again := false
 	for k := range 2000 {
-		tape, pair := s.At(s.Singles() + k)
-		if same := other.Pair(k); !pair || same.key() != tape.key() || len(tape) < 3 {
-			t.Fatalf("pair %d is %v, and %v for somebody else", k, tape, same)
+		sequence, pair := s.At(s.Singles() + k)
+		if same := other.Pair(k); !pair || same.key() != sequence.key() || len(sequence) < 3 {
+			t.Fatalf("pair %d is %v, and %v for somebody else", k, sequence, same)
 		}
-		again = again || tape[1] == Entry{"crash #12", 1} && tape[2] == Entry{"crash #13", 1}
+		again = again || sequence[1] == Entry{"crash #12", 1} && sequence[2] == Entry{"crash #13", 1}
 	}
 	if !again {
-		t.Error("no tape lets a fault strike once more behind the last point of the undisturbed run")
+		t.Error("no sequence injects a fault once more behind the last point of the undisturbed run")
 	}
-	if tape := NewSweep(1, nil, nil).Pair(0); len(tape) != 0 {
-		t.Errorf("where nothing can be disturbed the pair is %v", tape)
+	if sequence := NewSweep(1, nil, nil).Pair(0); len(sequence) != 0 {
+		t.Errorf("where nothing can be disturbed the pair is %v", sequence)
 	}
 }
 
-// A swarm's runs differ in their odds: some never let a fault strike, some nearly always do.
+// A swarm's runs differ in their odds: some never inject a fault, some nearly always do.
 func TestASwarmDiffers(t *testing.T) {
 	never, often := 0, 0
 	for seed := range uint64(200) {
@@ -146,12 +153,12 @@ func TestASwarmDiffers(t *testing.T) {
 		}
 	}
 	if never < 20 || often < 10 {
-		t.Errorf("of 200 runs %d never strike and %d strike often", never, often)
+		t.Errorf("of 200 runs %d inject no fault and %d inject many", never, often)
 	}
 }
 
-// Two workers of one controller send requests that look alike; a PCT run makes either of them the slower one, and one
-// that leads until a point and falls back there.
+// Two workers of one controller send requests that look alike; a PCT run makes either of them the
+// slower one, and one that leads until a point and falls back there.
 func TestPCTTellsWorkersApart(t *testing.T) {
 	workers := []string{"clerk/1 clerk default/a", "clerk/1 clerk default/b"}
 	log := make([]Answer, 8)
@@ -187,7 +194,7 @@ func TestPCTTellsWorkersApart(t *testing.T) {
 		}
 	}
 	if min(led[0], led[1]) < 150 || min(slower[0], slower[1]) < 50 || slower[2] < 50 || fell < 250 {
-		t.Errorf("of 500 runs the workers led %v, were slower (or equal) in %v, and the leader fell in %d", led, slower, fell)
+		t.Errorf("of 500 runs the workers led %v and were not faster in %v; the leader fell in %d", led, slower, fell)
 	}
 }
 

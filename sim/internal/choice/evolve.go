@@ -2,12 +2,13 @@ package choice
 
 import "math/rand/v2"
 
-// This file holds the search that learns: tapes that showed something new are changed a little and tried again.
+// This file holds the strategy that learns: choice sequences that showed something new are changed
+// a little and tried again.
 
-// Evolve keeps tapes that showed something new and makes new ones by changing them.
+// Evolve keeps choice sequences that showed something new and makes new ones by changing them.
 type Evolve struct {
 	r      *rand.Rand
-	corpus []Tape
+	corpus []Sequence
 	seen   map[uint64]bool
 }
 
@@ -19,8 +20,9 @@ func NewEvolve(seed uint64) *Evolve {
 // Features is the number of different features seen.
 func (e *Evolve) Features() int { return len(e.seen) }
 
-// Learn takes in a run of any strategy: its tape is kept if it showed a feature that no run before it had.
-func (e *Evolve) Learn(t Tape, features []uint64) {
+// Learn takes in a run of any strategy. It keeps the sequence of a run that showed a feature for
+// the first time.
+func (e *Evolve) Learn(t Sequence, features []uint64) {
 	fresh := false
 	for _, f := range features {
 		if !e.seen[f] {
@@ -33,10 +35,11 @@ func (e *Evolve) Learn(t Tape, features []uint64) {
 	}
 }
 
-// Oracle plays a changed member of the corpus: an answer forgotten, another value, the same disturbance once more at
-// its next occurrence, the tail of another member, and on average one or two new disturbances where the tape says
-// nothing.
-func (e *Evolve) Oracle() Oracle {
+// Source returns a source that replays a changed member of the corpus. A change is one of these: a
+// choice is left out, has another value, or is made once more at its next occurrence, or the tail
+// of another member follows. On average there are one or two new disturbances at points that are
+// not in the sequence.
+func (e *Evolve) Source() Source {
 	if len(e.corpus) == 0 {
 		return &Random{e.r}
 	}
@@ -47,7 +50,7 @@ func (e *Evolve) Oracle() Oracle {
 			return v
 		}
 		rarity := odds[0]
-		switch sortOf(p.Label) {
+		switch kindOf(p.Label) {
 		case arming, value:
 			return 0
 		case schedule:
@@ -61,18 +64,19 @@ func (e *Evolve) Oracle() Oracle {
 	})
 }
 
-// pick takes a member of the corpus. Younger ones know more: half of the time it is one of the last eight.
-func (e *Evolve) pick() Tape {
+// pick takes a member of the corpus. Younger ones know more: half of the time it is one of the last
+// eight.
+func (e *Evolve) pick() Sequence {
 	if n := len(e.corpus); n > 8 && e.r.IntN(2) == 0 {
 		return e.corpus[n-1-e.r.IntN(8)]
 	}
 	return e.corpus[e.r.IntN(len(e.corpus))]
 }
 
-func (e *Evolve) change(t Tape) Tape {
-	var changed Tape
+func (e *Evolve) change(t Sequence) Sequence {
+	var changed Sequence
 	for _, entry := range t {
-		if s := sortOf(entry.ID); s != arming && s != value {
+		if k := kindOf(entry.ID); k != arming && k != value {
 			switch e.r.IntN(12) {
 			case 0:
 				continue

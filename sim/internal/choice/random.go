@@ -2,15 +2,16 @@ package choice
 
 import "math/rand/v2"
 
-// Random answers from a seed: dull answers with the odds that the point suggests, all others alike.
+// Random answers from a seed. It takes the default with the odds that the point suggests; all other
+// alternatives are equally likely.
 type Random struct{ r *rand.Rand }
 
-// NewRandom returns the random oracle of a seed.
+// NewRandom returns the random source of a seed.
 func NewRandom(seed uint64) *Random {
 	return &Random{rand.New(rand.NewPCG(seed, 0x77617665_74616e6b))}
 }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Random) Choose(p Point) int {
 	if p.Odds > 1 {
 		if o.r.IntN(p.Odds) != 0 {
@@ -21,27 +22,29 @@ func (o *Random) Choose(p Point) int {
 	return o.r.IntN(p.N)
 }
 
-// Storm is a random walk in which every declared fault is on, and rare: for long runs that are to have something of all.
-type Storm struct{ walk *Random }
+// AllFaults is a random walk in which every declared fault is on, and rare, for long runs that need
+// some of each.
+type AllFaults struct{ walk *Random }
 
-// NewStorm returns the oracle.
-func NewStorm(seed uint64) Storm { return Storm{NewRandom(seed)} }
+// NewAllFaults returns the source of a seed.
+func NewAllFaults(seed uint64) AllFaults { return AllFaults{NewRandom(seed)} }
 
-// Choose implements [Oracle].
-func (o Storm) Choose(p Point) int {
-	if sortOf(p.Label) == arming {
+// Choose implements [Source].
+func (o AllFaults) Choose(p Point) int {
+	if kindOf(p.Label) == arming {
 		return 1
 	}
 	return o.walk.Choose(p)
 }
 
-// Func makes an oracle of a function, as rapid's draws and tests need it.
+// Func makes a source of a function, for rapid's draws and for tests.
 type Func func(Point) int
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (f Func) Choose(p Point) int { return f(p) }
 
-// Mix makes the seed of run i from a base seed, so that neighbouring runs have nothing in common.
+// Mix makes the seed of run i from a base seed. The seeds of neighbouring runs have nothing in
+// common.
 func Mix(base uint64, i int) uint64 {
 	z := base + uint64(i+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -49,9 +52,9 @@ func Mix(base uint64, i int) uint64 {
 	return z ^ z>>31
 }
 
-// Bytes answers from an input of a fuzzer: a byte for each choice, a few for choices with many answers. A zero byte, and
-// everything after the end, is the dull answer.
-func Bytes(data []byte) Oracle {
+// Bytes answers from the input of a fuzzer: a byte for each choice, several where there are many
+// alternatives. A zero byte is the default, and so is everything after the end.
+func Bytes(data []byte) Source {
 	next := func() int {
 		if len(data) == 0 {
 			return 0

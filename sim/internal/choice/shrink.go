@@ -1,38 +1,44 @@
 package choice
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
 
-// Shrink looks for a shorter tape that fails in the same way. fails runs a candidate and returns the part of it that
-// the run asked for, and whether the run broke as the original did. The result is local-minimal unless the time runs out: without
-// any one of its entries, or with any one value lowered by one, the run no longer breaks. It returns the number of runs made, and
+// Shrink looks for a shorter choice sequence that fails in the same way. fails runs a candidate. It
+// returns the part of the candidate that the run came to, and whether the run failed as the
+// original did.
+//
+// The result is a local minimum unless the time runs out: without any one of its entries, or with
+// any one value lowered by one, the run does not fail. Shrink also returns the number of runs, and
 // whether the time was up.
-func Shrink(t Tape, limit time.Duration, fails func(Tape) (used Tape, same bool)) (best Tape, runs int, cut bool) {
+func Shrink(
+	t Sequence, limit time.Duration, fails func(Sequence) (used Sequence, same bool),
+) (best Sequence, runs int, cut bool) {
 	s := &shrinker{best: t, fails: fails, until: time.Now().Add(limit), tried: map[string]bool{}}
 	for {
 		before := s.best.key()
-		s.classes()
+		s.kinds()
 		s.spans()
 		s.lower()
-		if late := s.late(); late || s.best.key() == before {
-			return s.best, s.runs, late
+		if up := s.timeIsUp(); up || s.best.key() == before {
+			return s.best, s.runs, up
 		}
 	}
 }
 
 type shrinker struct {
-	best  Tape
-	fails func(Tape) (Tape, bool)
+	best  Sequence
+	fails func(Sequence) (Sequence, bool)
 	until time.Time
 	runs  int
-	tried map[string]bool // candidates that did not work
+	tried map[string]bool // candidates that did not fail
 }
 
-func (s *shrinker) late() bool { return time.Now().After(s.until) }
+func (s *shrinker) timeIsUp() bool { return time.Now().After(s.until) }
 
-func (t Tape) key() string {
+func (t Sequence) key() string {
 	var b strings.Builder
 	for _, e := range t {
 		b.WriteString(e.ID)
@@ -43,9 +49,9 @@ func (t Tape) key() string {
 	return b.String()
 }
 
-func (s *shrinker) try(t Tape) bool {
+func (s *shrinker) try(t Sequence) bool {
 	k := t.key()
-	if s.late() || s.tried[k] {
+	if s.timeIsUp() || s.tried[k] {
 		return false
 	}
 	s.runs++
@@ -54,33 +60,30 @@ func (s *shrinker) try(t Tape) bool {
 		s.tried[k] = true
 		return false
 	}
-	if len(used) > len(t) { // cannot be: what a tape does not mention is dull
+	if len(used) > len(t) { // cannot be: what is not in a sequence is a default
 		used = t
 	}
 	s.best = used
 	return true
 }
 
-// classes tries to make all choices of one sort dull at once: the first word of a label is its sort.
-func (s *shrinker) classes() {
-	sort := func(e Entry) string {
+// kinds tries to take the default for all choices of one kind at once. The first word of a label is
+// its kind.
+func (s *shrinker) kinds() {
+	kind := func(e Entry) string {
 		w, _, _ := strings.Cut(e.ID, " ")
 		return w
 	}
 	var seen []string
 	for _, e := range s.best {
-		known := false
-		for _, w := range seen {
-			known = known || w == sort(e)
-		}
-		if !known {
-			seen = append(seen, sort(e))
+		if !slices.Contains(seen, kind(e)) {
+			seen = append(seen, kind(e))
 		}
 	}
 	for _, w := range seen {
-		var without Tape
+		var without Sequence
 		for _, e := range s.best {
-			if sort(e) != w {
+			if kind(e) != w {
 				without = append(without, e)
 			}
 		}
@@ -90,15 +93,15 @@ func (s *shrinker) classes() {
 	}
 }
 
-// spans deletes runs of entries, long ones first, until no single entry can go.
+// spans removes adjacent entries, many at a time first, until no single entry can be removed.
 func (s *shrinker) spans() {
 	for n := len(s.best) / 2; n >= 1; n /= 2 {
-		for i := len(s.best) - n; i >= 0 && !s.late(); {
+		for i := len(s.best) - n; i >= 0 && !s.timeIsUp(); {
 			if i+n > len(s.best) {
 				i = len(s.best) - n
 				continue
 			}
-			without := append(append(Tape(nil), s.best[:i]...), s.best[i+n:]...)
+			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+n:]...)
 			if s.try(without) {
 				i = min(i, len(s.best)) - n
 			} else {
@@ -106,26 +109,27 @@ func (s *shrinker) spans() {
 			}
 		}
 	}
-	for again := true; again && !s.late(); {
+	for again := true; again && !s.timeIsUp(); {
 		again = false
 		for i := len(s.best) - 1; i >= 0; i = min(i, len(s.best)) - 1 {
-			without := append(append(Tape(nil), s.best[:i]...), s.best[i+1:]...)
+			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+1:]...)
 			again = s.try(without) || again
 		}
 	}
 }
 
-// lower makes values smaller, by bisection: what remains works, and its predecessor does not.
+// lower makes values smaller, by bisection: with what remains the run fails, and with one less it
+// does not.
 func (s *shrinker) lower() {
 	for i := 0; i < len(s.best); i++ {
-		s.cut(i)
-		id, no := s.best[i].ID, 0 // 0 does not work: spans has tried that
-		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.late() {
+		s.keepLastBits(i)
+		id, no := s.best[i].ID, 0 // 0 does not fail: spans has tried that
+		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.timeIsUp() {
 			v := no + (s.best[i].Value-no)/2
 			if no == 0 {
-				v = 1 // most often the least will do
+				v = 1 // most often the smallest value fails
 			}
-			candidate := append(Tape(nil), s.best...)
+			candidate := append(Sequence(nil), s.best...)
 			candidate[i].Value = v
 			if !s.try(candidate) {
 				no = v
@@ -134,14 +138,15 @@ func (s *shrinker) lower() {
 	}
 }
 
-// cut keeps the last few bits of a large value. Such a value is a random word of [sim.Draw], and most generators look at its last
-// bits: bisection alone would go from one lucky remainder to the next.
-func (s *shrinker) cut(i int) {
+// keepLastBits cuts a large value down to its last few bits. Such a value is a random word of
+// [sim.Draw], and most generators look at its last bits only. Bisection alone would go from one
+// lucky remainder to the next.
+func (s *shrinker) keepLastBits(i int) {
 	if s.best[i].Value < 1<<16 {
 		return
 	}
 	for bits := 1; bits <= 16; bits++ {
-		candidate := append(Tape(nil), s.best...)
+		candidate := append(Sequence(nil), s.best...)
 		candidate[i].Value &= 1<<bits - 1
 		if v := candidate[i].Value; v > 0 && v>>(bits-1) > 0 && s.try(candidate) {
 			return

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// This file holds the oracles that search in other ways than a random walk. Each is good at bugs that the others find
-// late: see docs/search.md.
+// This file holds the sources that search in other ways than a random walk. Each finds bugs early
+// that the others find late: see docs/search.md.
 
-// Sort of a point: what kind of decision its label names.
-type sort int
+// kind says what a choice is about.
+type kind int
 
 const (
-	schedule sort = iota // which due action is next, how long a leg or a step of a built-in controller takes
-	arming               // whether a declared fault is on in this run
-	strike               // whether, and how, a fault strikes here
-	value                // drawn values, names, dice
+	schedule  kind = iota // which due action is next, how long a leg or a step of a built-in controller takes
+	arming                // whether a declared fault is on in this run
+	injection             // whether a fault is injected here, and how
+	value                 // drawn values, names, seeds
 )
 
-func sortOf(label string) sort {
+// kindOf reads the kind from the first word of a label.
+func kindOf(label string) kind {
 	word, _, _ := strings.Cut(label, " ")
 	switch word {
 	case "next", "request", "reply", "step":
@@ -28,24 +29,29 @@ func sortOf(label string) sort {
 	case "dice", "names", "draw":
 		return value
 	}
-	return strike
+	return injection
 }
 
-// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a clock. Every actor, so
-// also every worker of one controller at its key, has a random priority; the highest goes first, and at depth-1 random
-// points the leader falls to the back. Where nobody else is due a low priority costs nothing, so it costs time as well:
-// who has fallen is slow from there on, and some actors and some sorts of requests are slow from the start, each equally
-// slow whenever it is asked. Faults strike as in a random walk.
+// PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a
+// clock.
+//
+//   - Every actor has a random priority; a worker at its key is an actor. The highest priority goes
+//     first.
+//   - At depth-1 random points the actor with the highest priority gets the lowest one.
+//   - A low priority costs nothing where nobody else is due, so it costs time as well: such an
+//     actor is slow from there on.
+//   - Some actors and some kinds of requests are slow from the start, and equally slow each time.
+//   - Faults are injected as in a random walk.
 type PCT struct {
 	walk     *Random
 	priority map[string]int
-	pace     map[string]int // of actors, and of sorts of requests by their label
-	change   map[int]bool   // questions of time and order at which the leader loses its place
+	pace     map[string]int // of actors, and of kinds of requests by their label
+	change   map[int]bool   // choices of time and order at which the first actor becomes the last
 	asked    int
 	low      int
 }
 
-// NewPCT returns the oracle for bugs of a depth, in runs like the one with this log.
+// NewPCT returns the source for bugs of a depth, in runs like the one with this log.
 func NewPCT(seed uint64, depth int, log []Answer) *PCT {
 	o := &PCT{walk: NewRandom(seed), priority: map[string]int{}, pace: map[string]int{}, change: map[int]bool{}}
 	_, orders := points(log)
@@ -55,15 +61,15 @@ func NewPCT(seed uint64, depth int, log []Answer) *PCT {
 	return o
 }
 
-// One in how many sorts of requests, and one in how many actors, is slow.
+// One in how many kinds of requests, and one in how many actors, is slow.
 const (
-	slowSorts  = 6
+	slowKinds  = 6
 	slowActors = 4
 )
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *PCT) Choose(p Point) int {
-	if sortOf(p.Label) != schedule {
+	if kindOf(p.Label) != schedule {
 		return o.walk.Choose(p)
 	}
 	first := o.first(p.Actors)
@@ -81,7 +87,7 @@ func (o *PCT) Choose(p Point) int {
 	if o.priority[p.Actors[0]] < 0 {
 		odds = 1
 	}
-	return max(o.slowness(p.Label, slowSorts, p.N), o.slowness(p.Actors[0], odds, steady(p.N)+1))
+	return max(o.slowness(p.Label, slowKinds, p.N), o.slowness(p.Actors[0], odds, steady(p.N)+1))
 }
 
 // first is the place of the actor with the highest priority.
@@ -97,7 +103,8 @@ func (o *PCT) first(actors []string) (best int) {
 	return best
 }
 
-// slowness is the answer of a name to all questions how long something takes, drawn when it is asked first.
+// slowness is the answer for a name whenever the choice is how long something takes. It is drawn
+// the first time.
 func (o *PCT) slowness(name string, odds, n int) int {
 	v, known := o.pace[name]
 	if !known && o.walk.r.IntN(odds) == 0 {
@@ -107,41 +114,45 @@ func (o *PCT) slowness(name string, odds, n int) int {
 	return v
 }
 
-// steady is the slowest of n answers that an actor gets time and again. The last one is left to single requests: a program
-// that takes half a second for each would only show how long the scenario waits for it to start.
+// steady is the slowest of n answers that an actor gets each time. The slowest of all is left to
+// single requests: a process that takes half a second for each would only show how long the
+// scenario waits for its start.
 func steady(n int) int { return max(n-2, 1) }
 
-// points counts the questions of a run whether a fault strikes, and those of time and order.
-func points(log []Answer) (strikes, orders int) {
+// points counts the choices of a run whether a fault is injected, and those of time and order.
+func points(log []Answer) (injections, orders int) {
 	for _, a := range log {
-		switch sortOf(a.Label) {
-		case strike:
-			strikes++
+		switch kindOf(a.Label) {
+		case injection:
+			injections++
 		case schedule:
 			orders++
 		}
 	}
-	return strikes, orders
+	return injections, orders
 }
 
-// Delays is delay-bounded search (Emmi and others, POPL 2011): the dull run, disturbed at a handful of random points only.
+// Delays is delay-bounded search (Emmi and others, POPL 2011): the run with the default choices,
+// disturbed at a few random points.
 type Delays struct {
 	r      *rand.Rand
 	budget int
 	odds   [2]int // of a fault, of a delay or another order
 }
 
-// NewDelays returns an oracle that leaves the dull path about n times in a run like the one with this log. Most points
-// of a run are about time and order, so faults get half of the budget whatever their number.
+// NewDelays returns a source that leaves the defaults about n times in a run like the one with this
+// log. Most points of a run are about time and order, so faults get half of the budget, however few
+// they are.
 func NewDelays(seed uint64, n int, log []Answer) *Delays {
-	strikes, orders := points(log)
-	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: [2]int{max(strikes/n, 2), max(2*orders/n, 2)}}
+	injections, orders := points(log)
+	odds := [2]int{max(injections/n, 2), max(2*orders/n, 2)}
+	return &Delays{r: rand.New(rand.NewPCG(seed, 2)), budget: n, odds: odds}
 }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Delays) Choose(p Point) int {
 	odds := o.odds[0]
-	switch sortOf(p.Label) {
+	switch kindOf(p.Label) {
 	case arming:
 		return p.N - 1
 	case value:
@@ -156,23 +167,24 @@ func (o *Delays) Choose(p Point) int {
 	return 1 + o.r.IntN(p.N-1)
 }
 
-// Swarm is a random walk whose odds are themselves random (Groce and others, ISSTA 2012): in each run some faults are
-// off, some rare and some strike every other time, and the network is calm or wild. What needs the same fault several
-// times over is all but out of reach of odds that are always the same.
+// Swarm is a random walk whose odds are themselves random (Groce and others, ISSTA 2012). In each
+// run some faults are off, some are rare and some are injected every other time, and the network is
+// fast or slow. A bug that needs one fault several times is almost never found at odds that are
+// always the same.
 type Swarm struct {
 	walk *Random
 	odds map[string]int // by the first word of the label; 0 for never
 }
 
-// NewSwarm returns the oracle.
+// NewSwarm returns the source of a seed.
 func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[string]int{}} }
 
-// swarmOdds are the odds that a sort of decision gets for a run.
+// swarmOdds are the odds that choices of one kind get for a run.
 var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Swarm) Choose(p Point) int {
-	switch sortOf(p.Label) {
+	switch kindOf(p.Label) {
 	case arming:
 		return min(o.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
 	case value:
@@ -190,19 +202,20 @@ func (o *Swarm) Choose(p Point) int {
 	return 1 + o.walk.r.IntN(p.N-1)
 }
 
-// Starve is a random walk in which one after another gets nothing for a while: an actor, or all of a program.
+// Starve is a random walk in which an actor, or all of a process, gets no turn for a while, then
+// another one.
 type Starve struct {
 	walk   *Random
 	victim string
 	left   int
 }
 
-// NewStarve returns the oracle.
+// NewStarve returns the source of a seed.
 func NewStarve(seed uint64) *Starve { return &Starve{walk: NewRandom(seed)} }
 
-// Choose implements [Oracle].
+// Choose implements [Source].
 func (o *Starve) Choose(p Point) int {
-	if sortOf(p.Label) != schedule {
+	if kindOf(p.Label) != schedule {
 		return o.walk.Choose(p)
 	}
 	if o.left == 0 {
@@ -233,37 +246,37 @@ func (o *Starve) starves(actor string) bool {
 	return actor == o.victim || strings.HasPrefix(actor, o.victim+" ")
 }
 
-// Exhaustive walks all runs with at most a bound of disturbances, each run once: a run that differs from an earlier one
-// only in the order of things that do not touch each other is not extended, because everything that follows from it has
-// been or will be tried from there.
+// Exhaustive makes all runs with at most a number of disturbances, each run once. A run that
+// differs from an earlier one only in the order of independent actions is not extended: everything
+// that follows from it is tried from there.
 type Exhaustive struct {
-	armed        Tape
+	armed        Sequence
 	bound        int
-	queue        []Tape
-	seen         map[uint64]int // by trace: from which question on the run was extended
+	queue        []Sequence
+	seen         map[uint64]int // by trace: from which choice on the run was extended
 	Runs, Pruned int
 }
 
 // NewExhaustive begins with the armed run itself.
-func NewExhaustive(armed Tape, bound int) *Exhaustive {
-	return &Exhaustive{armed: armed, bound: bound, queue: []Tape{nil}, seen: map[uint64]int{}}
+func NewExhaustive(armed Sequence, bound int) *Exhaustive {
+	return &Exhaustive{armed: armed, bound: bound, queue: []Sequence{nil}, seen: map[uint64]int{}}
 }
 
-// Next is the next tape; false when all have been tried.
-func (e *Exhaustive) Next() (Tape, bool) {
+// Next is the next sequence; false when all have been tried.
+func (e *Exhaustive) Next() (Sequence, bool) {
 	if len(e.queue) == 0 {
 		return nil, false
 	}
 	e.Runs++
-	return append(append(Tape(nil), e.armed...), e.queue[0]...), true
+	return append(append(Sequence(nil), e.armed...), e.queue[0]...), true
 }
 
-// Done takes in what the tape that Next gave led to: the answers of the run and a fingerprint of what it came to, equal
-// for runs from which the same follows.
+// Done takes in the run of the sequence that Next has returned: its choices, and a fingerprint that
+// is equal for runs from which the same follows.
 func (e *Exhaustive) Done(log []Answer, trace uint64) {
 	disturbed := e.queue[0]
 	e.queue = e.queue[1:]
-	// Extend only behind the last disturbance, so that each set is made once.
+	// Extend only behind the last disturbance, so that each set of disturbances is tried once.
 	at := 0
 	if len(disturbed) > 0 {
 		last := disturbed[len(disturbed)-1].ID
@@ -279,17 +292,17 @@ func (e *Exhaustive) Done(log []Answer, trace uint64) {
 	}
 	e.seen[trace] = at
 	for _, a := range log[at:] {
-		if s := sortOf(a.Label); s != strike && s != schedule {
+		if k := kindOf(a.Label); k != injection && k != schedule {
 			continue
 		}
 		if len(disturbed) >= e.bound {
 			return
 		}
 		for v := 1; v < a.N; v++ {
-			e.queue = append(e.queue, append(append(Tape(nil), disturbed...), Entry{a.ID(), v}))
+			e.queue = append(e.queue, append(append(Sequence(nil), disturbed...), Entry{a.ID(), v}))
 		}
 	}
 }
 
-// Left is the number of tapes that are still to be tried.
+// Left is the number of sequences that are still to be tried.
 func (e *Exhaustive) Left() int { return len(e.queue) }

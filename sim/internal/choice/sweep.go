@@ -6,25 +6,27 @@ import (
 	"strings"
 )
 
-// This file holds the search that has a plan: what one disturbance can do is tried for certain, and what several can do
-// is tried where experience says that they belong together.
+// This file holds the strategy that has a plan. It tries every single disturbance, and several at
+// once where experience says that they belong together.
 
-// Sweep makes tapes from one undisturbed run. Its singles are every fault at every point where it could strike, then
-// every delay and every other order; its pairs are several disturbances at once.
+// Sweep makes choice sequences from one undisturbed run. Its singles are every fault at every point
+// where it can be injected, then every delay and every other order. Its pairs are several
+// disturbances at once.
 type Sweep struct {
-	armed   Tape // switches every declared fault on
+	armed   Sequence // switches every declared fault on
 	seed    uint64
 	singles []Entry
-	faults  []Entry // the strongest single of each point, in the order of the run
+	faults  []Entry // the strongest fault at each point, in the order of the run
 	orders  []Entry
-	multi   []Tape
+	multi   []Sequence
 }
 
-// Armed is the tape of the undisturbed run with every fault declared and none striking, from the log of the dull run.
-func Armed(log []Answer) Tape {
-	var t Tape
+// Armed is the sequence of the undisturbed run, in which every declared fault is on and none is
+// injected. log is that of the run with the default choices.
+func Armed(log []Answer) Sequence {
+	var t Sequence
 	for _, a := range log {
-		if sortOf(a.Label) == arming {
+		if kindOf(a.Label) == arming {
 			t = append(t, Entry{a.ID(), a.N - 1})
 		}
 	}
@@ -32,13 +34,13 @@ func Armed(log []Answer) Tape {
 }
 
 // NewSweep plans the sweep from the log of the armed run.
-func NewSweep(seed uint64, armed Tape, log []Answer) *Sweep {
+func NewSweep(seed uint64, armed Sequence, log []Answer) *Sweep {
 	s := &Sweep{armed: armed, seed: seed}
 	var coarse, fine [2][]Entry
 	for _, a := range log {
 		which := 0
-		switch sortOf(a.Label) {
-		case strike:
+		switch kindOf(a.Label) {
+		case injection:
 			s.faults = append(s.faults, Entry{a.ID(), a.N - 1})
 		case schedule:
 			which = 1
@@ -61,17 +63,17 @@ func NewSweep(seed uint64, armed Tape, log []Answer) *Sweep {
 	return s
 }
 
-// manyAnswers is how many answers a point may have for all of them to be tried.
-const manyAnswers = 8
+// manyAlternatives is how many alternatives a point may have for all of them to be tried.
+const manyAlternatives = 8
 
-// levels are the answers worth trying at a point with n of them, the most telling first: the strongest, the weakest, and
+// levels are the answers to try at a point with n alternatives: the strongest, the weakest, and
 // then all others if they are few, else the middle.
 func levels(n int) []int {
 	all := []int{n - 1}
 	if n > 2 {
 		all = append(all, 1)
 	}
-	if n > manyAnswers {
+	if n > manyAlternatives {
 		return append(all, n/2)
 	}
 	for v := n - 2; v > 1; v-- {
@@ -90,20 +92,21 @@ func (e Entry) next(n int) Entry {
 	return e
 }
 
-// plan makes the tapes of several disturbances that are worth trying before chance has its turn: a fault that strikes
-// again as soon as its victim tries again (that point may not even exist in the undisturbed run), and a fault that
-// strikes wherever it can for a while. After those come delays that happen again.
+// plan makes the sequences of several disturbances that are tried before random ones. First come
+// faults that are injected again as soon as the request is repeated, at a point that the
+// undisturbed run may not have. Then come faults that are injected wherever possible for a while,
+// and at last delays that happen again.
 func (s *Sweep) plan() {
-	var again []Tape
+	var again []Sequence
 	for _, o := range s.orders {
 		if !strings.HasPrefix(o.ID, "next ") {
-			again = append(again, Tape{o, o.next(1)})
+			again = append(again, Sequence{o, o.next(1)})
 		}
 	}
 	of := map[string][]Entry{}
 	var words []string
 	for _, f := range s.faults {
-		s.multi = append(s.multi, Tape{f, f.next(1)}, Tape{f, f.next(1), f.next(2)})
+		s.multi = append(s.multi, Sequence{f, f.next(1)}, Sequence{f, f.next(1), f.next(2)})
 		word, _, _ := strings.Cut(f.ID, " ")
 		if of[word] == nil {
 			words = append(words, word)
@@ -113,12 +116,12 @@ func (s *Sweep) plan() {
 	for _, n := range []int{3, 6, 2, 4} {
 		for _, word := range words {
 			for i := 0; i+n <= len(of[word]); i++ {
-				s.multi = append(s.multi, append(Tape(nil), of[word][i:i+n]...))
+				s.multi = append(s.multi, append(Sequence(nil), of[word][i:i+n]...))
 			}
 		}
 	}
 	r := rand.New(rand.NewPCG(s.seed, 3))
-	for _, part := range [][]Tape{s.multi, again} {
+	for _, part := range [][]Sequence{s.multi, again} {
 		r.Shuffle(len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
 	}
 	s.multi = append(s.multi, again...)
@@ -127,19 +130,21 @@ func (s *Sweep) plan() {
 // Singles is the number of single disturbances.
 func (s *Sweep) Singles() int { return len(s.singles) }
 
-// At is tape k of the sweep, whoever makes the others; pair says that the singles are used up.
-func (s *Sweep) At(k int) (t Tape, pair bool) {
+// At is sequence k of the sweep; any process can make it without the others. pair says that the
+// singles are used up.
+func (s *Sweep) At(k int) (t Sequence, pair bool) {
 	if k < len(s.singles) {
-		return s.play(s.singles[k]), false
+		return s.sequence(s.singles[k]), false
 	}
 	return s.Pair(k - len(s.singles)), true
 }
 
-// Pair is tape k of those with several disturbances, whoever makes the others: first those of the plan, in random order,
-// then two faults, or a fault and a delay, or two delays, near each other more often than not.
-func (s *Sweep) Pair(k int) Tape {
+// Pair is sequence k of those with several disturbances; any process can make it without the
+// others. Those of the plan come first, in random order. Then come two faults, or a fault and a
+// delay, or two delays, most often near each other.
+func (s *Sweep) Pair(k int) Sequence {
 	if k < len(s.multi) {
-		return s.play(s.multi[k]...)
+		return s.sequence(s.multi[k]...)
 	}
 	r := rand.New(rand.NewPCG(s.seed, uint64(k)))
 	first, second := s.faults, s.faults
@@ -163,9 +168,9 @@ func (s *Sweep) Pair(k int) Tape {
 			e.Value = 1 + r.IntN(e.Value)
 		}
 	}
-	return s.play(a, b)
+	return s.sequence(a, b)
 }
 
-func (s *Sweep) play(disturbances ...Entry) Tape {
-	return append(append(Tape(nil), s.armed...), disturbances...)
+func (s *Sweep) sequence(disturbances ...Entry) Sequence {
+	return append(append(Sequence(nil), s.armed...), disturbances...)
 }

@@ -68,7 +68,7 @@ type (
 	}
 	// Dequeuer is told of every reconcile that begins, when its event has been recorded.
 	Dequeuer interface {
-		Dequeued(l *process.Life, controller string, item reconcile.Request)
+		Dequeued(l *process.Incarnation, controller string, item reconcile.Request)
 	}
 	// Ender is told when faults end.
 	Ender interface{ End() }

@@ -151,7 +151,7 @@ func (s *Set) Held(a *sched.Action) (until time.Duration) {
 }
 
 // Dequeued tells the faults of a reconcile that begins.
-func (s *Set) Dequeued(l *process.Life, controller string, item reconcile.Request) {
+func (s *Set) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
 	for _, f := range s.dequeuers {
 		f.Dequeued(l, controller, item)
 	}

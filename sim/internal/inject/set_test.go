@@ -44,7 +44,7 @@ func (f *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate      { f.ask(); r
 func (f *hooked) ReplyDelay(*wire.Call) time.Duration               { f.ask(); return f.delay }
 func (f *hooked) StepDelay(string, string) time.Duration            { f.ask(); return f.delay }
 func (f *hooked) Held(*sched.Action) time.Duration                  { f.ask(); return f.delay }
-func (f *hooked) Dequeued(*process.Life, string, reconcile.Request) { f.ask() }
+func (f *hooked) Dequeued(*process.Incarnation, string, reconcile.Request) { f.ask() }
 func (f *hooked) End()                                              { f.ask() }
 
 // three is a set of a fault that does little, one without hooks, and one that does more; asked are

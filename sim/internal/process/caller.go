@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// This file finds the operator's line that led to something which libraries did, often on goroutines of their own.
+// This file finds the operator's line for what libraries do, often on goroutines of their own.
 
-// Caller is that line, as file:line, for what the calling goroutine does. Goroutines that a library began are followed
-// to those that wait for them.
+// Caller is the operator's line, as file:line, for what the calling goroutine does. For a goroutine
+// that a library has started it is the line that waits for the library.
 func Caller() string {
 	stacks := make([]byte, 1<<20)
 	for runtime.Stack(stacks, true) == len(stacks) {
@@ -24,7 +24,7 @@ func Caller() string {
 
 var creator = regexp.MustCompile(`\ncreated by .* in goroutine (\d+)\n`)
 
-// CallerIn finds the operator's line for one goroutine of a dump of all of them.
+// CallerIn returns the operator's line for one goroutine in a dump of all.
 func CallerIn(goroutine, all string) string {
 	library := ""
 	for range 16 { // goroutines that begin goroutines
@@ -53,7 +53,7 @@ func CallerIn(goroutine, all string) string {
 	return library
 }
 
-// frame is one call of a goroutine, as a dump prints it.
+// frame is one call in the dump of a goroutine.
 type frame struct{ function, file, site string }
 
 func framesOf(goroutine string) (out []frame) {
@@ -67,8 +67,9 @@ func framesOf(goroutine string) (out []frame) {
 	return out
 }
 
-// standard says whether the frame is of the standard library. Its packages have no dot in their first
-// element, and neither have some modules, so the file decides where paths are whole.
+// standard says whether the frame is of the standard library. Its packages have no dot in the first
+// element of their path. Neither have those of some modules, so the file decides where paths are
+// whole.
 func (f frame) standard() bool {
 	if root := rootOfStandard(); root != "" {
 		return strings.HasPrefix(f.file, root)
@@ -77,8 +78,8 @@ func (f frame) standard() bool {
 	return !strings.Contains(first, ".")
 }
 
-// rootOfStandard is where the sources of the standard library lay when the binary was built; "" if it does
-// not say.
+// rootOfStandard is where the sources of the standard library were when the binary was built; "" if
+// the binary does not say.
 func rootOfStandard() string {
 	const file = "strings/builder.go"
 	pc := reflect.ValueOf((*strings.Builder).Reset).Pointer()

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// This file notices connections that stock Go cannot refuse: to an address, with a context that belongs to
-// no incarnation. GODEBUG multipathtcp=1 makes package net count the TCP connections that it begins
-// ([Enter]), and the profile of allocations says who began them.
+// This file detects connections that stock Go cannot refuse: to an address, with a context that
+// belongs to no incarnation. GODEBUG multipathtcp=1 makes package net count the TCP connections
+// that it begins ([Enter]), and the profile of allocations says who began them.
 
 // Dials is how many TCP connections were begun in the process by package net, during runs.
 func Dials() uint64 {
@@ -23,8 +23,8 @@ func Dials() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// RecordDials has the process remember who dials, which makes it slow. The function that is returned finds
-// the operator's line, "" if nobody has dialled since, and ends the recording.
+// RecordDials lets the Go runtime record who dials, which makes it slow. The function that it
+// returns ends the recording and returns the operator's line, or "" if nothing has dialled since.
 func RecordDials() (at func() string) {
 	dials, before, rate := Dials(), map[[32]uintptr]int64{}, runtime.MemProfileRate
 	for _, r := range allocations() {
@@ -71,9 +71,9 @@ func allocations() []runtime.MemProfileRecord {
 	}
 }
 
-// dialSite is the operator's line in a stack that dials, or waits for a library's goroutine that does; "" in
-// any other. inRun says whether the stack is known to belong to a run. That of a goroutine which the
-// operator began does not tell.
+// dialSite is the operator's line in a stack that dials, or that waits for a library's goroutine
+// which does; "" in any other stack. inRun says whether the stack is known to belong to a run: that
+// of a goroutine which the operator started is not.
 func dialSite(stack []uintptr) (site string, inRun bool) {
 	dials, library := false, ""
 	frames := runtime.CallersFrames(stack)

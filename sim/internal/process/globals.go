@@ -28,21 +28,23 @@ import (
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each test, and commandLine is
 //     what package flag has set.
 
-// Enter puts the process into the state that runs need and returns the function that undoes it.
+// Enter prepares the process for runs and returns the function that undoes it.
 //
-//   - GOMAXPROCS is 1: programs with goroutines of their own race to their own channels otherwise.
-//   - GODEBUG randseednop=0: math/rand.Seed works again, for the jitter in client-go.
+//   - GOMAXPROCS is 1: goroutines of one process would race to its channels otherwise.
+//   - GODEBUG randseednop=0: math/rand.Seed has an effect again, for the jitter in client-go.
 //   - GODEBUG multipathtcp=1: package net counts the TCP connections that it begins ([Dials]).
-//   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for virtual decades.
-//   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived, and the default would
-//     collect once or twice in each run.
+//   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for
+//     virtual decades.
+//   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived,
+//     and the default would collect once or twice in each run.
 //   - klog is silent unless log is given.
-//   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed; clones of it refuse.
-//   - net.DefaultResolver answers from the hosts file alone and refuses all else.
+//   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed;
+//     clones of it refuse.
+//   - net.DefaultResolver answers from the hosts file alone and refuses everything else.
 //
-// Channels that package net makes once are made before: a run must not own them.
+// Channels that package net makes once are made before, as a run must not own them.
 func Enter(log logr.Logger, outside Outside) (leave func()) {
-	warm()
+	makeNetChannels()
 	procs := runtime.GOMAXPROCS(1)
 	percent := debug.SetGCPercent(1000)
 	godebug, had := os.LookupEnv("GODEBUG")
@@ -54,7 +56,8 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	resolver := net.DefaultResolver
 	net.DefaultResolver = outside.refusing()
 	klog.SetLogger(log)
-	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when nobody has called it.
+	// Once only: controller-runtime offers no way back, and warns after 30 s of real time when
+	// nobody has called it.
 	ctrllog.SetLogger(log)
 	return func() {
 		klog.ClearLogger()
@@ -71,12 +74,13 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	}
 }
 
-// leadingTo is a transport of the type that programs expect to find, and some clone to give it certificates
-// of their own: what it is asked goes to next, and what a clone is asked ends the run.
+// leadingTo is a transport of the type that programs expect; some of them clone it to set
+// certificates. Its own requests go to next. A request to a clone ends the run.
 func leadingTo(next Outside) *http.Transport {
 	t := &http.Transport{DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 		next.dialled(ctx, address)
-		return nil, fmt.Errorf("sim: %s was dialled by a transport of the program's own; use sim.HTTPClient(mgr)", address)
+		const message = "sim: %s was dialled by a transport of the program's own; use sim.HTTPClient(mgr)"
+		return nil, fmt.Errorf(message, address)
 	}}
 	for _, scheme := range []string{"http", "https"} {
 		t.RegisterProtocol(scheme, next)
@@ -84,20 +88,22 @@ func leadingTo(next Outside) *http.Transport {
 	return t
 }
 
-// reseed sets the dice of math/rand and apimachinery again. What a program does between its end and its death, the
-// runtime decides (client-go's event recorder picks at random between the next Event and the end), and it may draw.
+// reseed seeds math/rand and apimachinery's names again. In what order a process works between its
+// end and its death, the runtime decides, and it may draw random numbers there: client-go's event
+// recorder chooses at random between the next Event and its end.
 func reseed(seed uint64) {
 	rand.Seed(int64(seed)) //nolint:staticcheck // as in Seed
 	utilrand.Seed(int64(seed))
 }
 
-// Seed sets every process-wide die to the seed of a run: math/rand for jitter, apimachinery's names, crypto/rand for
-// UUIDs (reconcile IDs, lock identities). It panics when t or one of its parents is parallel.
+// Seed seeds every process-wide random generator with the seed of a run: math/rand for jitter,
+// apimachinery's names, crypto/rand for UUIDs (reconcile IDs, lock identities). It panics when t or
+// one of its parents is parallel.
 func Seed(t *testing.T, seed uint64) {
 	rand.Seed(int64(seed)) //nolint:staticcheck // the only way to make other people's top-level calls repeat
 	utilrand.Seed(int64(seed))
 	cryptotest.SetGlobalRandom(t, seed)
 	for range seed % 64 {
-		maphash.MakeSeed() // where the runtime's own generator can be told (wavetank overlay), runs differ in their map orders, too
+		maphash.MakeSeed() // in exact mode, which seeds the runtime's own generator, runs differ in map orders, too
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// identify gives a life that begins its credential. A ServiceAccount's token is for the account that exists now.
-func (l *Life) identify() {
+// identify gives a new incarnation its credential. The token of a ServiceAccount is for the account
+// that exists now.
+func (l *Incarnation) identify() {
 	p := l.Port
 	if l.Process.settings.Account == "" {
 		p.User, p.Groups = l.Process.Name, []string{user.SystemPrivilegedGroup, user.AllAuthenticated}

@@ -17,17 +17,20 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// newInformer makes client-go's own shared informer and wraps it only where its answers depend on luck:
+// newInformer makes client-go's own shared informer and wraps it where its answers depend on the
+// order of goroutines or maps:
 //
-//   - What its indexer lists is sorted by key; client-go lists in map order. Its handlers hear in key order of all that
+//   - Its indexer lists by key; client-go lists in map order. Its handlers get in key order what
 //     client-go goes through in map order (see [orderedHandler]).
-//   - Whether it and its handlers have synced is answered as of the last quiet moment. controller-runtime polls for that
-//     every 100 ms, and a poll that fell into the stretch in which the first objects arrive would see one thing or the
-//     other, depending on which goroutine ran first.
-func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+//   - Whether it and its handlers have synced is answered as of the last quiet moment.
+//     controller-runtime polls for that every 100 ms. A poll in the phase in which the first
+//     objects arrive would see one or the other, depending on which goroutine ran first.
+func (l *Incarnation) newInformer(
+	scheme *runtime.Scheme, lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
 	kind := kindOf(scheme, obj)
 	in := &informer{kind: kind, wake: l.world.Sched.Wake, spawn: l.spawn,
-		originals: originals{life: l, known: map[string]original{}}}
+		mutationDetector: mutationDetector{incarnation: l, known: map[string]cachedObject{}}}
 	if plain, ok := lw.(*cache.ListWatch); ok {
 		_, loose := obj.(runtime.Unstructured)
 		lw = in.marked(plain, loose)
@@ -37,7 +40,7 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	}
 	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
 	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
-	in.synced = newSynced(in.SharedIndexInformer.HasSyncedChecker())
+	in.synced = newSyncState(in.SharedIndexInformer.HasSyncedChecker())
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
@@ -49,8 +52,9 @@ func (l *Life) newInformer(scheme *runtime.Scheme, lw cache.ListerWatcher, obj r
 	return in
 }
 
-// marked lets the requests of an informer say that what it lists is sorted, and whether its objects are unstructured: there
-// may be an informer of Go's types beside it, which sends the same. It takes note of requests for all objects.
+// marked marks the requests of an informer: what it lists is sorted, and its objects are
+// unstructured or not. An informer of Go's types beside it sends the same requests. It also notes
+// when all objects are requested.
 func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWatch {
 	list, watching, out := lw.ListWithContextFunc, lw.WatchFuncWithContext, *lw
 	if list == nil || watching == nil {
@@ -58,7 +62,7 @@ func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWat
 	}
 	mark := func(ctx context.Context) context.Context {
 		if unstructured {
-			ctx = wire.WithSort(ctx, "unstructured")
+			ctx = wire.WithVariant(ctx, "unstructured")
 		}
 		return wire.WithSortedInformer(ctx)
 	}
@@ -75,8 +79,8 @@ func (i *informer) marked(lw *cache.ListWatch, unstructured bool) *cache.ListWat
 	return &out
 }
 
-// plainLister makes a reflector list first and watch then, as client-go did by default before 0.35 and does where its
-// feature WatchListClient is off.
+// plainLister makes a reflector list first and watch then, as client-go did by default before 0.35
+// and does where its feature WatchListClient is off.
 type plainLister struct {
 	cache.ListerWatcherWithContext
 	cache.ListerWatcher
@@ -89,12 +93,12 @@ type informer struct {
 	cache.SharedIndexInformer
 	sorted sortedIndexer
 	kind   schema.GroupKind
-	synced *synced
+	synced *syncState
 	wake   func()       // asks for a quiet moment
-	spawn  func(func()) // runs a function on a goroutine of the life
-	// replacing is set when all objects are asked for, until news has come of them.
+	spawn  func(func()) // runs a function on a goroutine of the incarnation
+	// replacing is set when all objects are requested, until their notifications have come.
 	replacing atomic.Bool
-	originals
+	mutationDetector
 
 	mu       sync.Mutex
 	handlers []*registration
@@ -111,7 +115,7 @@ func (i *informer) HasSyncedChecker() cache.DoneChecker { return i.synced.checke
 type registration struct {
 	cache.ResourceEventHandlerRegistration
 	handler *orderedHandler
-	synced  *synced
+	synced  *syncState
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
@@ -120,11 +124,8 @@ func (r *registration) HasSynced() bool { return r.synced.is.Load() }
 // HasSyncedChecker implements cache.ResourceEventHandlerRegistration.
 func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.synced.checker() }
 
-func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegistration, err error) (cache.ResourceEventHandlerRegistration, error) {
-	if err != nil {
-		return r, err
-	}
-	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSynced(r.HasSyncedChecker())}
+func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegistration) *registration {
+	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(r.HasSyncedChecker())}
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
 	over := i.over
@@ -132,29 +133,42 @@ func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegis
 	if over {
 		own.synced.end()
 	}
-	i.wake() // or nobody would look until something else happens
-	return own, nil
+	i.wake() // or the informer would not look before something else happens
+	return own
 }
 
 // AddEventHandler implements cache.SharedInformer.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	o := i.ordered(h)
 	r, err := i.SharedIndexInformer.AddEventHandler(o)
-	return i.register(o, r, err)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
 }
 
 // AddEventHandlerWithResyncPeriod implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler, d time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithResyncPeriod(
+	h cache.ResourceEventHandler, d time.Duration,
+) (cache.ResourceEventHandlerRegistration, error) {
 	o := i.ordered(h)
 	r, err := i.SharedIndexInformer.AddEventHandlerWithResyncPeriod(o, d)
-	return i.register(o, r, err)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
 }
 
 // AddEventHandlerWithOptions implements cache.SharedInformer.
-func (i *informer) AddEventHandlerWithOptions(h cache.ResourceEventHandler, opts cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+func (i *informer) AddEventHandlerWithOptions(
+	h cache.ResourceEventHandler, opts cache.HandlerOptions,
+) (cache.ResourceEventHandlerRegistration, error) {
 	o := i.ordered(h)
 	r, err := i.SharedIndexInformer.AddEventHandlerWithOptions(o, opts)
-	return i.register(o, r, err)
+	if err != nil {
+		return r, err
+	}
+	return i.register(o, r), nil
 }
 
 // RemoveEventHandler implements cache.SharedInformer.
@@ -169,9 +183,9 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 	return i.SharedIndexInformer.RemoveEventHandler(own.ResourceEventHandlerRegistration)
 }
 
-// look has the handlers told what they wait for, and takes note of what has synced. It is called when the bubble is
-// quiet, and reports whether a goroutine can go on because of that.
-func (i *informer) look() (woke bool) {
+// onQuiet releases the notifications that handlers wait for, and notes what has synced. It is
+// called when the bubble is quiet, and reports whether a goroutine can go on because of that.
+func (i *informer) onQuiet() (woke bool) {
 	if !i.synced.is.Load() && i.SharedIndexInformer.HasSynced() {
 		woke = i.synced.set()
 	}
@@ -189,7 +203,7 @@ func (i *informer) look() (woke bool) {
 	return woke
 }
 
-// end lets those go on who wait for what will not sync any more.
+// end lets those go on who wait for a sync that will not come any more.
 func (i *informer) end() {
 	i.synced.end()
 	i.mu.Lock()
@@ -233,7 +247,7 @@ func (s sortedIndexer) IndexKeys(name, value string) ([]string, error) {
 
 func sortByKey(objs []any) []any { return sortBy(objs, func(o any) any { return o }) }
 
-// sortBy sorts by the keys of the objects that the elements are about.
+// sortBy sorts by the keys of the objects of the elements.
 func sortBy[T any](all []T, object func(T) any) []T {
 	if len(all) < 2 {
 		return all

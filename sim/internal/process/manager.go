@@ -25,35 +25,35 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// Manager is the real manager with one method more closely watched: what is added to it.
+// Manager is the real manager, which observes what is added to it.
 type Manager struct {
 	manager.Manager
-	life  *Life
-	setup atomic.Bool  // the program's setup function is running
-	lease *history.Ref // the lease that it must hold to lead; nil without leader election
-	id    string       // under which it holds that
+	incarnation *Incarnation
+	setup       atomic.Bool  // the program's setup function is running
+	lease       *history.Ref // the lease that it must hold to lead; nil without leader election
+	id          string       // under which it holds that
 }
 
 // Add implements manager.Manager.
 func (m *Manager) Add(r manager.Runnable) error {
-	r, err := m.life.hook(r)
+	r, err := m.incarnation.observeController(r)
 	if err != nil {
 		return err
 	}
 	return m.Manager.Add(r)
 }
 
-// Setup calls the function that the operator ships.
+// Setup calls the setup function of the operator.
 func (m *Manager) Setup(setup func(manager.Manager) error) error {
 	m.setup.Store(true)
 	defer m.setup.Store(false)
 	return setup(m)
 }
 
-// unserved remembers what was looked for in vain.
+// unserved remembers the kinds that were not found.
 type unserved struct {
 	meta.RESTMapper
-	world *World
+	world *Supervisor
 }
 
 // RESTMapping implements meta.RESTMapper.
@@ -65,8 +65,9 @@ func (u unserved) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RE
 	return m, err
 }
 
-// Unserved are the kinds that programs have looked for and that the cluster does not serve, in order.
-func (w *World) Unserved() (out []string) {
+// Unserved are the kinds that processes have looked up and that the cluster does not serve, in
+// order.
+func (w *Supervisor) Unserved() (out []string) {
 	w.unserved.Range(func(k, _ any) bool {
 		if _, err := w.Wire.Server().Mapper().RESTMapping(k.(schema.GroupKind)); err != nil {
 			out = append(out, k.(schema.GroupKind).String())
@@ -77,40 +78,47 @@ func (w *World) Unserved() (out []string) {
 	return out
 }
 
-// HTTPClient is the life's client to the outside. It dies with the life.
-func (m *Manager) HTTPClient() *http.Client { return &http.Client{Transport: m.life.Port.Client()} }
+// HTTPClient is a client for requests to the outside. It ends with the incarnation.
+func (m *Manager) HTTPClient() *http.Client {
+	return &http.Client{Transport: m.incarnation.Port.Client()}
+}
 
-// LifeOf finds the life that a rest.Config was made for.
-func LifeOf(cfg *rest.Config) (*Life, error) {
+// IncarnationOf returns the incarnation that a rest.Config was made for.
+func IncarnationOf(cfg *rest.Config) (*Incarnation, error) {
 	if port, ok := cfg.Transport.(*wire.Port); ok {
-		if l, ok := port.Owner.(*Life); ok {
+		if l, ok := port.Owner.(*Incarnation); ok {
 			return l, nil
 		}
 	}
-	return nil, errors.New("this rest.Config is not the one that the simulated process was given (its Transport must be kept)")
+	return nil, errors.New("this rest.Config is not the one that the simulated process was given " +
+		"(its Transport must be kept)")
 }
 
-// NewManager makes a real manager over the life's wire. Options that the harness must own are overridden; those that
-// cannot work in a simulated world are errors.
+// NewManager makes a real manager over the incarnation's port. Options that the harness must set
+// are overridden. Options that cannot work in a simulated world are errors.
 func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
-	l, err := LifeOf(cfg)
+	l, err := IncarnationOf(cfg)
 	if err != nil {
 		return nil, err
 	}
 	if home := l.Config().Host; cfg.Host != home {
-		return nil, fmt.Errorf("this rest.Config is of %s, and a manager can only be had for the cluster that the simulated process runs in (%s); "+
-			"reach the others by cluster.New, as multi-cluster operators do, and add that to the manager", cfg.Host, home)
+		return nil, fmt.Errorf("this rest.Config is of %s, and a manager can only be had for the cluster "+
+			"that the simulated process runs in (%s); reach the others by cluster.New, "+
+			"as multi-cluster operators do, and add that to the manager", cfg.Host, home)
 	}
 	if o.LeaderElectionConfig != nil {
-		return nil, errors.New("ctrl.Options.LeaderElectionConfig cannot be set in a simulated process: its leases go to the simulated cluster")
+		return nil, errors.New("ctrl.Options.LeaderElectionConfig cannot be set in a simulated process: " +
+			"its leases go to the simulated cluster")
 	}
 	if o.Cache.NewInformer != nil {
-		return nil, errors.New("ctrl.Options.Cache.NewInformer cannot be set in a simulated process: the harness sorts what informers list")
+		return nil, errors.New("ctrl.Options.Cache.NewInformer cannot be set in a simulated process: " +
+			"the harness sorts what informers list")
 	}
 	if o.NewCache != nil || o.NewClient != nil {
-		l.world.Log.Info("NewCache and NewClient are kept, but cached lists of other caches come in map order", "process", l.Process.Name)
+		const message = "NewCache and NewClient are kept, but cached lists of other caches come in map order"
+		l.world.Log.Info(message, "process", l.Process.Name)
 	}
-	if o.Client.Cache != nil { // controller-runtime writes this life's cache into it
+	if o.Client.Cache != nil { // controller-runtime writes this incarnation's cache into it
 		cache := *o.Client.Cache
 		o.Client.Cache = &cache
 	}
@@ -131,7 +139,9 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 	if scheme == nil {
 		scheme = clientgoscheme.Scheme // controller-runtime's default
 	}
-	o.Cache.NewInformer = func(lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	o.Cache.NewInformer = func(
+		lw cache.ListerWatcher, obj runtime.Object, resync time.Duration, ix cache.Indexers,
+	) cache.SharedIndexInformer {
 		return l.newInformer(scheme, lw, obj, resync, ix)
 	}
 	o.NewCache = l.inOrder(o.NewCache)
@@ -144,20 +154,21 @@ func NewManager(cfg *rest.Config, o ctrl.Options) (*Manager, error) {
 		return nil, err
 	}
 	l.mu.Lock()
-	m := &Manager{Manager: mgr, life: l}
+	m := &Manager{Manager: mgr, incarnation: l}
 	if o.LeaderElection {
 		lock := o.LeaderElectionResourceLockInterface
 		namespace, name, _ := strings.Cut(lock.Describe(), "/")
-		m.lease, m.id = &history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: namespace, Name: name}, lock.Identity()
+		m.lease = &history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Namespace: namespace, Name: name}
+		m.id = lock.Identity()
 	}
 	l.managers = append(l.managers, m)
 	l.mu.Unlock()
 	return m, nil
 }
 
-// lead gives leader election a lock whose identity is the life's name: controller-runtime's own begins with the name
-// of the machine, which would make histories differ between machines.
-func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
+// lead gives leader election a lock whose identity is the incarnation. controller-runtime's own
+// identity begins with the host name, so histories would differ between machines.
+func (l *Incarnation) lead(cfg *rest.Config, o *ctrl.Options) error {
 	if !o.LeaderElection || o.LeaderElectionResourceLockInterface != nil {
 		return nil
 	}
@@ -172,7 +183,8 @@ func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
 		deadline = *o.RenewDeadline
 	}
 	if retry > 0 && deadline%retry == 0 {
-		// The last retry and the deadline would fall on one instant, and the runtime would choose which comes first.
+		// The last retry and the deadline would fall on one instant, and the runtime would choose
+		// which comes first.
 		deadline -= 7 * time.Millisecond
 		o.RenewDeadline = &deadline
 	}
@@ -191,27 +203,27 @@ func (l *Life) lead(cfg *rest.Config, o *ctrl.Options) error {
 	if kind == "" {
 		kind = resourcelock.LeasesResourceLock
 	}
-	id := l.identity()
-	o.LeaderElectionResourceLockInterface, err = resourcelock.New(kind, o.LeaderElectionNamespace, o.LeaderElectionID, core, coordination,
-		resourcelock.ResourceLockConfig{Identity: id})
+	o.LeaderElectionResourceLockInterface, err = resourcelock.New(kind, o.LeaderElectionNamespace, o.LeaderElectionID,
+		core, coordination, resourcelock.ResourceLockConfig{Identity: l.identity()})
 	return err
 }
 
-func (l *Life) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
+func (l *Incarnation) identity() string { return fmt.Sprintf("%s-%d", l.Process.Name, l.N) }
 
-// Outside is the transport that stands in for http.DefaultTransport during a run: requests of a reconcile are
-// attributed by their context, all others are refused by name.
+// Outside is the transport in place of http.DefaultTransport during a run. Requests with a context
+// of an incarnation belong to it; all others are refused.
 type Outside struct {
-	// Dialled, if set, is told when code under test dials an address by itself: by which process, if that is known,
-	// and at which file:line.
+	// Dialled, if set, is told when the code under test dials an address by itself: which process,
+	// "" if that is not known, which address, and at which file:line.
 	Dialled func(process, address, at string)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (Outside) RoundTrip(req *http.Request) (*http.Response, error) {
-	if l, ok := req.Context().Value(lifeOf{}).(*Life); ok {
+	if l, ok := req.Context().Value(incarnationKey{}).(*Incarnation); ok {
 		return l.Port.RoundTrip(req)
 	}
-	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport with a context that belongs to no reconcile; "+
+	return nil, fmt.Errorf("sim: %s %s was sent through http.DefaultTransport "+
+		"with a context that belongs to no reconcile; "+
 		"use sim.HTTPClient(mgr), or a request made with the reconcile's context", req.Method, req.URL)
 }

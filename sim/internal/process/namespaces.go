@@ -1,5 +1,5 @@
-// This file exists for operators that are told which namespaces to watch. controller-runtime gives each of these a cache of its own
-// and goes through them as they come out of a map, waiting for each.
+// This file is for operators that watch several namespaces. controller-runtime gives each namespace
+// a cache of its own, and goes through them in map order, waiting for each.
 
 package process
 
@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// inOrder makes caches of several namespaces do the same things in each run.
-func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
+// inOrder makes caches of several namespaces do the same in each run.
+func (l *Incarnation) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 	if create == nil {
 		create = cache.New
 	}
@@ -35,18 +35,18 @@ func (l *Life) inOrder(create cache.NewCacheFunc) cache.NewCacheFunc {
 			return nil, err
 		}
 		if !several {
-			return awaited{c, l}, nil
+			return waitingCache{c, l}, nil
 		}
 		l.mu.Lock()
 		l.resyncs = map[schema.GroupKind]time.Duration{}
 		l.mu.Unlock()
-		return awaited{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l}, nil
+		return waitingCache{ordered{c, o.Scheme, o.ReaderFailOnMissingInformer}, l}, nil
 	}
 }
 
-// resync is the period after which informers of a kind go round, with the jitter that the first of them drew: nobody decides which of
-// several is the first.
-func (l *Life) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
+// resync is the resync period of the informers of a kind, with the jitter that the first of them
+// drew. Which of several draws first is not decided by the harness.
+func (l *Incarnation) resync(kind schema.GroupKind, drawn time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.resyncs == nil {
@@ -58,7 +58,8 @@ func (l *Life) resync(kind schema.GroupKind, drawn time.Duration) time.Duration 
 	return l.resyncs[kind]
 }
 
-// ordered begins the informers of all namespaces before it waits for any, so that none comes first, and sorts what they list together.
+// ordered starts the informers of all namespaces before it waits for any, so that none is first,
+// and sorts what they list together.
 type ordered struct {
 	cache.Cache
 	scheme *runtime.Scheme
@@ -66,16 +67,22 @@ type ordered struct {
 }
 
 // GetInformer implements cache.Cache.
-func (c ordered) GetInformer(ctx context.Context, o client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
-	if _, err := c.Cache.GetInformer(ctx, o, append(slices.Clone(opts), cache.BlockUntilSynced(false))...); err != nil {
+func (c ordered) GetInformer(
+	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
+	unsynced := append(slices.Clone(opts), cache.BlockUntilSynced(false))
+	if _, err := c.Cache.GetInformer(ctx, o, unsynced...); err != nil {
 		return nil, err
 	}
 	return c.Cache.GetInformer(ctx, o, opts...)
 }
 
 // GetInformerForKind implements cache.Cache.
-func (c ordered) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption) (cache.Informer, error) {
-	if _, err := c.Cache.GetInformerForKind(ctx, kind, append(slices.Clone(opts), cache.BlockUntilSynced(false))...); err != nil {
+func (c ordered) GetInformerForKind(
+	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
+	unsynced := append(slices.Clone(opts), cache.BlockUntilSynced(false))
+	if _, err := c.Cache.GetInformerForKind(ctx, kind, unsynced...); err != nil {
 		return nil, err
 	}
 	return c.Cache.GetInformerForKind(ctx, kind, opts...)
@@ -109,7 +116,8 @@ func (c ordered) List(ctx context.Context, list client.ObjectList, opts ...clien
 	return meta.SetList(list, items)
 }
 
-// itemOf is an object of the type that a list is of, as the cache keeps it; nil if that cannot be said.
+// itemOf is an object of the item type of a list, as the cache keeps it; nil if the type is not
+// known.
 func (c ordered) itemOf(list client.ObjectList) client.Object {
 	kind, err := apiutil.GVKForObject(list, c.scheme)
 	if err != nil {

@@ -7,44 +7,48 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// orderedHandler hears in key order what client-go tells in map order: the objects of a list or of the start of a
-// watch, those that a handler finds when it joins, and those of a resync. It matters to queues that nobody observes and
-// to handlers with memories of their own.
+// orderedHandler gets notifications in key order where client-go sends them in map order: the
+// objects of a list or of the start of a watch, those that a handler gets when it joins, and those
+// of a resync. It matters to queues that are not observed and to handlers with state of their own.
 //
-// Such news comes many at a time, within one step. The handler hears them when the next quiet moment has come, from a
-// goroutine of its own, and whatever comes meanwhile afterwards. All other news it hears at once.
+// Such notifications come many at a time, within one step. The handler gets them at the next quiet
+// moment, from a goroutine of its own, and after them whatever has come meanwhile. All other
+// notifications it gets at once.
 type orderedHandler struct {
 	cache.ResourceEventHandler
 	informer *informer
 
-	mu      sync.Mutex
-	held    []news // of this step
-	ready   []news // of earlier steps, in order
-	telling bool   // a goroutine passes on what is ready
+	mu         sync.Mutex
+	held       []notification // of this step
+	ready      []notification // of earlier steps, in order
+	delivering bool           // a goroutine passes on what is ready
 }
 
-// news is what an informer tells a handler: an object that was added (was is nil), updated, or deleted (is is nil).
-type news struct {
+// notification is what an informer sends to a handler: an object was added (was is nil), updated,
+// or deleted (is is nil).
+type notification struct {
 	was, is any
 	initial bool
 }
 
 func (i *informer) ordered(h cache.ResourceEventHandler) *orderedHandler {
-	return &orderedHandler{ResourceEventHandler: caughtHandler{h, i.life}, informer: i}
+	return &orderedHandler{ResourceEventHandler: caughtHandler{h, i.incarnation}, informer: i}
 }
 
 // OnAdd implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnAdd(obj any, initial bool) { h.hear(news{is: obj, initial: initial}) }
+func (h *orderedHandler) OnAdd(obj any, initial bool) {
+	h.handle(notification{is: obj, initial: initial})
+}
 
 // OnUpdate implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnUpdate(was, is any) { h.hear(news{was: was, is: is}) }
+func (h *orderedHandler) OnUpdate(was, is any) { h.handle(notification{was: was, is: is}) }
 
 // OnDelete implements cache.ResourceEventHandler.
-func (h *orderedHandler) OnDelete(obj any) { h.hear(news{was: obj}) }
+func (h *orderedHandler) OnDelete(obj any) { h.handle(notification{was: obj}) }
 
-func (h *orderedHandler) hear(n news) {
+func (h *orderedHandler) handle(n notification) {
 	h.mu.Lock()
-	wait := n.initial || n.unchanged() || h.informer.replacing.Load() || h.telling || len(h.held)+len(h.ready) > 0
+	wait := n.initial || n.unchanged() || h.informer.replacing.Load() || h.delivering || len(h.held)+len(h.ready) > 0
 	if wait {
 		h.held = append(h.held, n)
 	}
@@ -52,12 +56,12 @@ func (h *orderedHandler) hear(n news) {
 	if wait {
 		h.informer.wake()
 	} else {
-		h.tell(n)
+		h.deliver(n)
 	}
 }
 
-// unchanged says whether the object is as it was, as all are that a resync tells of.
-func (n news) unchanged() bool {
+// unchanged says whether the object has not changed, as in a resync.
+func (n notification) unchanged() bool {
 	if n.was == nil || n.is == nil {
 		return false
 	}
@@ -69,7 +73,7 @@ func (n news) unchanged() bool {
 	return err == nil && was.GetResourceVersion() == is.GetResourceVersion()
 }
 
-func (h *orderedHandler) tell(n news) {
+func (h *orderedHandler) deliver(n notification) {
 	switch {
 	case n.was == nil:
 		h.ResourceEventHandler.OnAdd(n.is, n.initial)
@@ -80,27 +84,27 @@ func (h *orderedHandler) tell(n news) {
 	}
 }
 
-// release puts the news of the last step in order and has them told. It is called at each quiet moment, and reports
-// whether it has begun to tell.
+// release sorts the notifications of the last step and starts their delivery. It is called at each
+// quiet moment, and reports whether it has started one.
 func (h *orderedHandler) release() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.ready = append(h.ready, sortNews(h.held)...)
+	h.ready = append(h.ready, sortNotifications(h.held)...)
 	h.held = nil
-	if h.telling || len(h.ready) == 0 {
+	if h.delivering || len(h.ready) == 0 {
 		return false
 	}
-	h.telling = true
-	h.informer.spawn(h.tellReady)
+	h.delivering = true
+	h.informer.spawn(h.deliverReady)
 	return true
 }
 
-// tellReady passes on what is ready. The handler may block for as long as it likes.
-func (h *orderedHandler) tellReady() {
+// deliverReady delivers what is ready. The handler may block for as long as it likes.
+func (h *orderedHandler) deliverReady() {
 	for {
 		h.mu.Lock()
 		if len(h.ready) == 0 {
-			h.telling = false
+			h.delivering = false
 			h.mu.Unlock()
 			h.informer.wake()
 			return
@@ -108,19 +112,19 @@ func (h *orderedHandler) tellReady() {
 		n := h.ready[0]
 		h.ready = h.ready[1:]
 		h.mu.Unlock()
-		h.tell(n)
+		h.deliver(n)
 	}
 }
 
-// behind says whether the handler has not heard all that the informer has told.
+// behind says whether the handler has not got all notifications of the informer yet.
 func (h *orderedHandler) behind() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.telling || len(h.held)+len(h.ready) > 0
+	return h.delivering || len(h.held)+len(h.ready) > 0
 }
 
-func sortNews(all []news) []news {
-	return sortBy(all, func(n news) any {
+func sortNotifications(all []notification) []notification {
+	return sortBy(all, func(n notification) any {
 		if n.is != nil {
 			return n.is
 		}

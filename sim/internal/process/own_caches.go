@@ -12,31 +12,37 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// This file exists for caches that a program makes itself: cluster.New, or cache.New beside the manager's own. client-go
-// lists what a cache holds in map order. The manager's cache is made with an informer that sorts (see newInformer); a
-// program's own is not, and an operator that goes through such a list would send its requests in another order each time.
+// This file is for caches that a program makes itself: cluster.New, or cache.New beside the
+// manager's own. client-go lists what a cache holds in map order. The manager's cache has an
+// informer that sorts (see newInformer) and a program's own has not. An operator that goes through
+// such a list would send its requests in another order each time.
 //
-// The indexers lie in unexported fields, so they are set through unsafe pointers. TestOwnCachesListInOrder fails when
-// controller-runtime keeps them elsewhere. Then lists come in map order again, which doubled runs tell; nothing else breaks.
+// The indexers are in unexported fields, so they are set through unsafe pointers.
+// TestOwnCachesListInOrder fails when controller-runtime moves them. Lists then come in map order
+// again, which doubled runs detect; nothing else breaks.
 
-type informerMaker = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
+type informerMaker = func(
+	toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers,
+) toolscache.SharedIndexInformer
 
 var (
 	indexerType = reflect.TypeFor[toolscache.Indexer]()
 	makerType   = reflect.TypeFor[informerMaker]()
 )
 
-// sortLists makes the cache that a program adds to its manager, alone or with its cluster, list by key.
+// sortLists makes the cache that a program adds to its manager, alone or with its cluster, list by
+// key.
 func sortLists(r manager.Runnable) {
 	switch r := r.(type) {
-	case caching:
+	case clusterRunnable:
 		sortFields(reflect.ValueOf(r.GetCache()))
 	case cache.Cache:
 		sortFields(reflect.ValueOf(r))
 	}
 }
 
-// sortFields walks through controller-runtime's own structs and replaces the indexers of today and of informers to come.
+// sortFields replaces the indexers in controller-runtime's own structs, those that are there and
+// those of future informers.
 func sortFields(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:

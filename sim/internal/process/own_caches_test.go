@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The harness takes for granted where controller-runtime keeps the indexers of a cache. If this fails after an upgrade,
-// look at sigs.k8s.io/controller-runtime/pkg/cache/internal (Informers.newInformer, CacheReader.indexer): own_caches.go
-// finds them by their types.
+// The harness takes for granted where controller-runtime keeps the indexers of a cache. If this
+// fails after an upgrade, look at sigs.k8s.io/controller-runtime/pkg/cache/internal
+// (Informers.newInformer, CacheReader.indexer): own_caches.go finds them by their types.
 func TestOwnCachesListInOrder(t *testing.T) {
 	for name, o := range map[string]cache.Options{
 		"all namespaces":     {},
@@ -48,7 +48,8 @@ func TestOwnCachesListInOrder(t *testing.T) {
 	}
 }
 
-// startedCache is a synced cache over a server of 30 ConfigMaps, as a program adds it to its manager.
+// startedCache is a synced cache over a server of 30 ConfigMaps, as a program adds it to its
+// manager.
 func startedCache(t *testing.T, o cache.Options, early bool) cache.Cache {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)

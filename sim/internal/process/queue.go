@@ -24,31 +24,33 @@ type (
 	rateLimiter = workqueue.TypedRateLimiter[request]
 )
 
-// queue observes one controller's work queue. The queue itself stays the real one; the observer
+// queue observes one controller's work queue. The queue itself stays the real one. The observer
 //
-//   - records why keys were added, so that each hand-out has a cause, and what is pending (queue_rules.go),
-//   - puts the plain adds of one stretch into canonical order (informers, resyncs and mapping functions may add in map
-//     order) before the real queue sees them,
-//   - lets operations wait for a quiet moment if the real queue could answer them in two ways before,
-//   - parks every hand-out at the gate, so that at most one worker starts per step.
+//   - records why keys were added, so that each dequeue has a cause, and what is pending
+//     (queue_rules.go),
+//   - puts the plain adds of one phase into canonical order before the real queue gets them, as
+//     informers, resyncs and mapping functions may add in map order,
+//   - lets operations wait for a quiet moment if the real queue could answer them in two ways
+//     before,
+//   - parks every dequeue, so that at most one worker starts in each step.
 type queue struct {
 	workQueue
-	priority   priorityqueue.PriorityQueue[request] // nil for the classic queue
-	life       *Life
-	controller string
-	onGet      func() // a worker asks for a key
-	hooked     *hooked
+	priority    priorityqueue.PriorityQueue[request] // nil for the classic queue
+	incarnation *Incarnation
+	controller  string
+	onGet       func() // a worker asks for a key
+	hooked      *observedController
 
 	mu      sync.Mutex
 	working time.Duration // since when there are workers: a process may have to lead before
-	adds    []add         // plain adds of this stretch, not yet passed on
+	adds    []add         // plain adds of this phase, not yet passed on
 	later   []add         // delayed adds that wait for the quiet moment
 	blocked []chan bool   // workers that wait for it
 	next    time.Duration // no timer is due before: if this has come, some may have fired since the last quiet moment
 	down    bool          // ShutDown was called
 	keys    map[request]*key
-	// live are the keys of which something may be pending or under way: those touched since somebody last looked through
-	// them, and those of which something was then.
+	// live are the keys of which something may be pending or in progress: those that were used
+	// since the last look through them, and those of which something was pending then.
 	live map[request]*key
 }
 
@@ -65,12 +67,15 @@ func (a *add) priority() int {
 	return *a.opts.Priority
 }
 
-// priorityQueue is the observer around controller-runtime's priority queue. It must itself be a PriorityQueue, or
-// controller-runtime would quietly put its adapter for classic queues around it.
+// priorityQueue is the observer around controller-runtime's priority queue. It must be a
+// PriorityQueue itself, or controller-runtime would put its adapter for classic queues around it.
 type priorityQueue struct{ *queue }
 
-func (l *Life) observe(controller string, inner workQueue) workQueue {
-	q := &queue{workQueue: inner, life: l, controller: controller, next: never, keys: map[request]*key{}, live: map[request]*key{}}
+func (l *Incarnation) observe(controller string, inner workQueue) workQueue {
+	q := &queue{
+		workQueue: inner, incarnation: l, controller: controller, next: never,
+		keys: map[request]*key{}, live: map[request]*key{},
+	}
 	l.mu.Lock()
 	l.queues = append(l.queues, q)
 	l.mu.Unlock()
@@ -91,8 +96,8 @@ func (q *queue) key(item request) *key {
 	return k
 }
 
-// each calls f for every key of which something is pending or under way, in no order, until f returns false. The mutex
-// must be held.
+// each calls f for every key of which something is pending or in progress, in no order, until f
+// returns false. The mutex must be held.
 func (q *queue) each(f func(request, *key) bool) {
 	for item, k := range q.live {
 		if k.idle() {
@@ -103,18 +108,18 @@ func (q *queue) each(f func(request, *key) bool) {
 	}
 }
 
-// Add implements workqueue.TypedInterface: an event handler wants the key reconciled.
+// Add implements workqueue.TypedInterface.
 func (q *queue) Add(item request) { q.plain(priorityqueue.AddOpts{}, item) }
 
-// plain holds a plain add until the stretch is over.
+// plain holds a plain add until the phase is over.
 func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
-	s := q.life.world.Sched
+	s := q.incarnation.world.Sched
 	what, now := s.Current(), s.Now()
 	q.mu.Lock()
 	for _, item := range items {
 		why := what
 		if what == sched.Time {
-			why = q.untimely(item)
+			why = q.causeWithoutStep(item)
 		}
 		if !q.down {
 			q.adds = append(q.adds, add{item, o, cause{at: now, what: why}})
@@ -124,14 +129,17 @@ func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 	s.Wake()
 }
 
-// untimely names the cause of an add that no granted step led to, only the passing of time: an informer that hands over
-// what it already had (to a handler that joined late, or as a resync), or a program's own goroutine through a channel.
-func (q *queue) untimely(item request) string {
+// causeWithoutStep is the cause of an add that follows no step but the passing of time. It is an
+// informer that repeats what it had already (for a handler that joins late, or as a resync), or a
+// goroutine of the program's own through a channel.
+func (q *queue) causeWithoutStep(item request) string {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
 		f, more := frames.Next()
-		if strings.Contains(f.Function, "tools/cache.(*processorListener)") || strings.HasSuffix(f.Function, "(*orderedHandler).tellReady") {
+		fromInformer := strings.Contains(f.Function, "tools/cache.(*processorListener)") ||
+			strings.HasSuffix(f.Function, "(*orderedHandler).deliverReady")
+		if fromInformer {
 			if q.keys[item] == nil {
 				return "initial-list"
 			}
@@ -143,8 +151,8 @@ func (q *queue) untimely(item request) string {
 	}
 }
 
-// flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go on. It reports whether
-// there were any.
+// flush is called at each quiet moment. It passes the held adds on and lets the blocked workers go
+// on. It reports whether there were any.
 func (q *queue) flush() bool {
 	q.mu.Lock()
 	q.fire()
@@ -166,10 +174,12 @@ func (q *queue) flush() bool {
 	return woke || len(later)+len(blocked) > 0
 }
 
-// flushPlain passes the plain adds on, in canonical order. It reports whether there were any. The runtime may interrupt it at any
-// place, and a worker that takes a key meanwhile must take the one that it would take at its end. A classic queue gives out
-// what came first. A priority queue gets all keys of one priority in one call, the highest first; a key that it already
-// holds with a higher priority stands among those, where it changes nothing but that it is ready now.
+// flushPlain passes the plain adds on, in canonical order, and reports whether there were any.
+//
+// The runtime may interrupt it at any place, and a worker that takes a key meanwhile must take the
+// same one as at its end. A classic queue is first in, first out. A priority queue gets all keys of
+// one priority in one call, the highest priority first. A key that it already holds with a higher
+// priority is among those; there it only becomes ready.
 func (q *queue) flushPlain() bool {
 	q.mu.Lock()
 	adds := q.adds
@@ -227,45 +237,47 @@ func (q priorityQueue) Get() (request, bool) {
 	return item, down
 }
 
-// admit parks the hand-out until it is granted. False means that the run is over.
+// admit lets the dequeue wait for its step. It returns false when the incarnation begins no
+// reconcile any more.
 func (q *queue) admit(item request) bool {
-	if q.life.ending.Load() {
+	if q.incarnation.ending.Load() {
 		return false
 	}
 	q.mu.Lock()
-	given := q.key(item).take(q.life.world.Sched.Now())
+	given := q.key(item).take(q.incarnation.world.Sched.Now())
 	q.mu.Unlock()
 	granted := make(chan bool, 1)
-	name := fmt.Sprintf("%s %s %s", q.life.Name(), q.controller, item)
+	name := fmt.Sprintf("%s %s %s", q.incarnation.Name(), q.controller, item)
 	a := &sched.Action{
 		Order: name,
 		Actor: name, // and its requests': see [wire.Call.Actor]
-		What:  func() string { return fmt.Sprintf("hand-out of %s to %s", item, q.life.Name()+" "+q.controller) },
+		What: func() string {
+			return "hand-out of " + item.String() + " to " + q.incarnation.Name() + " " + q.controller
+		},
 		Do: func() {
 			q.begin(item, given)
 			granted <- true
 		},
 	}
-	q.life.parkHandout(a, granted, true)
+	q.incarnation.block(a, granted, true)
 	ok := <-granted
-	q.life.unparkHandout(a)
+	q.incarnation.unblock(a)
 	return ok
 }
 
-// begin records the hand-out. It runs on the scheduling goroutine.
-func (q *queue) begin(item request, g given) {
-	w := q.life.world
+// begin records the dequeue. It runs on the scheduling goroutine.
+func (q *queue) begin(item request, g dequeue) {
+	w := q.incarnation.world
 	now := w.Sched.Now()
 	q.mu.Lock()
 	k := q.key(item)
-	g.ready = max(g.ready, q.working, q.life.Port.Thawed())
+	g.ready = max(g.ready, q.working, q.incarnation.Port.Thawed())
 	k.runs++
 	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
 	q.mu.Unlock()
-	at := w.History.Add(history.Event{
-		Step: w.Sched.Steps(), At: now, Kind: history.Handout, Process: q.life.Process.Name, Life: q.life.N,
-		Reconcile: k.name, Cause: g.why, Wait: g.wait, Ready: g.ready, Server: w.Wire.Server().Revision(), Seen: q.life.seen(item),
-	})
+	e := q.incarnation.event(history.Handout)
+	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.incarnation.versionsSeen(item)
+	at := w.History.Add(e)
 	q.mu.Lock()
 	for what, due := range k.owed {
 		if due <= now {
@@ -275,13 +287,11 @@ func (q *queue) begin(item request, g given) {
 	}
 	q.mu.Unlock()
 	w.Sched.SetCurrent("reconcile " + k.name)
-	if w.OnHandout != nil {
-		w.OnHandout(q.life, q.controller, item)
-	}
+	w.observer.Dequeued(q.incarnation, q.controller, item)
 }
 
-// inject adds a key as a spurious event would.
+// inject adds a key without an event. why is the cause in the history.
 func (q *queue) inject(item request, why string) {
-	q.life.world.Sched.SetCurrent(why)
+	q.incarnation.world.Sched.SetCurrent(why)
 	q.plain(priorityqueue.AddOpts{}, item)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// This file holds what the observer does at the instants at which the timers of a queue fire. A queue fires them on a
-// goroutine of its own, and nobody can see from outside whether it has done so already.
+// This file is about the instants at which the timers of a queue fire. A queue fires them on a
+// goroutine of its own, and from outside it cannot be seen whether it has.
 
 // AddAfter implements workqueue.TypedDelayingInterface.
 func (q *queue) AddAfter(item request, d time.Duration) { q.add(priorityqueue.AddOpts{After: d}, item) }
@@ -20,14 +20,15 @@ func (q *queue) AddRateLimited(item request) { q.add(priorityqueue.AddOpts{RateL
 // AddWithOpts implements priorityqueue.PriorityQueue.
 func (q priorityQueue) AddWithOpts(o priorityqueue.AddOpts, items ...request) { q.add(o, items...) }
 
-// add takes in adds of any sort. A delayed one goes to the real queue at once if a worker has the key and no timer can
-// have fired since the last quiet moment: no other order of what goes on now could make a difference to it.
+// add handles all adds. A delayed one reaches the real queue at once if a worker has the key and no
+// timer can have fired since the last quiet moment: the order of the goroutines that run now makes
+// no difference to it.
 func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	if !o.RateLimited && o.After <= 0 {
 		q.plain(o, items...)
 		return
 	}
-	s := q.life.world.Sched
+	s := q.incarnation.world.Sched
 	for _, item := range items {
 		q.mu.Lock()
 		k := q.key(item)
@@ -45,7 +46,8 @@ func (q *queue) add(o priorityqueue.AddOpts, items ...request) {
 	}
 }
 
-// pass gives the real queue a delayed add. A rate-limited one tells its delay through the limiter.
+// pass passes a delayed add to the real queue. The delay of a rate-limited one comes from the
+// limiter.
 func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 	q.mu.Lock()
 	if q.down {
@@ -75,14 +77,14 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 
 // delayed notes a timer. The mutex must be held.
 func (q *queue) delayed(item request, what string, d time.Duration) {
-	q.life.world.waits(d)
-	due := q.life.world.Sched.Now() + d
+	q.incarnation.world.noteWait(d)
+	due := q.incarnation.world.Sched.Now() + d
 	if q.key(item).after(timer{what, d, due}) {
 		q.next = min(q.next, due)
 	}
 }
 
-// limiter tells the observer which delay the real rate limiter chose.
+// limiter tells the observer which delay the real rate limiter has chosen.
 type limiter struct {
 	rateLimiter
 	q *queue
@@ -96,7 +98,8 @@ func (l *limiter) When(item request) time.Duration {
 	return d
 }
 
-// limited notes a rate-limited add. If it came with a delay, too, the shorter one counts (priorityqueue.go, lockedAddWithOpts).
+// limited notes a rate-limited add. If it has a delay as well, the shorter one counts
+// (priorityqueue.go, lockedAddWithOpts).
 func (q *queue) limited(item request, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,34 +113,36 @@ func (q *queue) limited(item request, d time.Duration) {
 	switch {
 	case q.down:
 	case d <= 0: // the key is ready at once
-		k.ready(cause{at: q.life.world.Sched.Now(), what: "backoff"})
+		k.ready(cause{at: q.incarnation.world.Sched.Now(), what: "backoff"})
 	default:
 		q.delayed(item, "backoff", d)
 	}
 }
 
-// waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the last one.
+// waitForQuiet lets a worker wait for the next quiet moment if a timer may have fired since the
+// last one.
 func (q *queue) waitForQuiet() {
 	for again := true; again; {
 		q.mu.Lock()
-		if q.down || q.next > q.life.world.Sched.Now() {
+		if q.down || q.next > q.incarnation.world.Sched.Now() {
 			q.mu.Unlock()
 			return
 		}
 		quiet := make(chan bool, 1)
 		q.blocked = append(q.blocked, quiet)
 		q.mu.Unlock()
-		again = q.life.blockUntil(quiet)
+		again = q.incarnation.blockUntil(quiet)
 	}
 }
 
-// blockUntil lets a goroutine of the life wait for the next quiet moment, and reports false when the run is over.
-func (l *Life) blockUntil(quiet chan bool) bool {
+// blockUntil blocks a goroutine of the incarnation until the next quiet moment. It returns false
+// when the run is over.
+func (l *Incarnation) blockUntil(quiet chan bool) bool {
 	l.mu.Lock()
 	a := &sched.Action{}
 	released := l.released
 	if !released {
-		l.handouts = append(l.handouts, handout{a, quiet, false})
+		l.waiters = append(l.waiters, waiter{a, quiet, false})
 	}
 	l.mu.Unlock()
 	if released {
@@ -145,13 +150,13 @@ func (l *Life) blockUntil(quiet chan bool) bool {
 	}
 	l.world.Sched.Wake()
 	again := <-quiet
-	l.unparkHandout(a)
+	l.unblock(a)
 	return again
 }
 
-// fire lets the timers fire whose time has come. The world must be quiet, and the mutex be held.
+// fire fires the timers that are due. The world must be quiet, and the mutex held.
 func (q *queue) fire() {
-	now := q.life.world.Sched.Now()
+	now := q.incarnation.world.Sched.Now()
 	if q.next > now {
 		return
 	}
@@ -173,7 +178,8 @@ func (q *queue) Done(item request) {
 	q.workQueue.Done(item)
 }
 
-// ShutDown implements workqueue.TypedInterface. Which keys that are ready now are still given out, the runtime would choose.
+// ShutDown implements workqueue.TypedInterface. Which of the keys that are ready are still
+// dequeued, the runtime would choose; so none is.
 func (q *queue) ShutDown() {
 	q.shut()
 	q.workQueue.ShutDown()
@@ -187,7 +193,7 @@ func (q *queue) ShutDownWithDrain() {
 
 // shut forgets what is pending.
 func (q *queue) shut() {
-	q.life.dismissKeys()
+	q.incarnation.dismissKeys()
 	q.mu.Lock()
 	q.down, q.next = true, never
 	q.adds, q.later = nil, nil

@@ -6,44 +6,45 @@ import (
 	"time"
 )
 
-// This file holds what a work queue does with one key, rule by rule, for both kinds of queue:
+// This file has the rules of a work queue for one key, for both kinds of queue:
 //
-//   - classic: k8s.io/client-go/util/workqueue, files queue.go and delaying_queue.go
-//   - priority: sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue/priorityqueue.go
+//  - classic: k8s.io/client-go/util/workqueue, files queue.go and delaying_queue.go
+//  - priority: sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue/priorityqueue.go
 //
-// A key's record is a function of the operations that reach the real queue and of the time. It holds
-// because of two habits of the observer in queue.go:
+// A key's record is a function of the time and of the operations that reach the real queue. Two
+// rules of the observer in queue.go make it so:
 //
-//   - An operation whose result depends on whether a timer has fired reaches the real queue at the next
-//     quiet moment. By then every timer that is due has fired.
-//   - So does an add of a key that no worker has, because a worker may be about to take it.
+//  - An operation whose result depends on whether a timer has fired reaches the real queue at the
+//    next quiet moment. By then every timer that is due has fired.
+//  - So does an add of a key that no worker has, because a worker may be about to take it.
 //
 // TestTheObserverAgreesWithTheQueue compares the records with the real queues.
 
-// key is what the observer knows of one key.
+// key is the observer's record of one key.
 type key struct {
 	priority bool // which queue's rules hold
-	// causes say why the real queue will hand the key out as soon as it can, and are empty if it will not. The
-	// classic queue calls such a key dirty; the priority queue has a ready item for it.
+	// causes say why the real queue will give the key out as soon as it can; there are none if it
+	// will not. The classic queue calls such a key dirty; the priority queue has a ready item for
+	// it.
 	causes []cause
 	timer  *timer // the delayed add that is pending
 	taken  bool   // a worker got it and has not called Done
 	held   int    // delayed adds that have not reached the real queue
 	queued bool   // the real priority queue holds it, ready or not,
 	rank   int    // with this priority
-	// bounds are the delays that rate-limited adds came with; the limiter has not been asked for these yet.
+	// bounds are the delays of rate-limited adds for which the limiter has not been called yet.
 	bounds []time.Duration
 	runs   int
 	name   string        // of the running reconcile; "" when idle
 	ended  time.Duration // when its last reconcile did
-	// fired is the index of the last hand-out that each sort of timer caused, or that came at its time in its
-	// stead; owed is that time. An event, or a resync that comes more often than the timer is long, takes the
-	// timer away before it goes off.
+	// fired is the index of the last dequeue that each kind of timer caused, or that came in its
+	// place at its time; owed is that time. An event takes the timer away before it fires, and so
+	// does a resync that comes more often than the timer is long.
 	fired map[string]int
 	owed  map[string]time.Duration
 }
 
-// cause is one reason to hand a key out.
+// cause is one reason to dequeue a key.
 type cause struct {
 	at   time.Duration
 	what string
@@ -61,10 +62,10 @@ const never = time.Duration(math.MaxInt64)
 
 // ready applies an add without delay.
 //
-//   - classic, queue.go, Add: the key is dirty. A delayed add of it stays pending, as that is another
-//     queue's (delaying_queue.go).
-//   - priority, lockedAddWithOpts: a key has one item. If that was waiting, it is ready now, and its time
-//     is forgotten.
+//   - classic, queue.go, Add: the key is dirty. A delayed add of it stays pending, as that is
+//     another queue's (delaying_queue.go).
+//   - priority, lockedAddWithOpts: a key has one item. If that was waiting, it is ready now, and
+//     its time is forgotten.
 func (k *key) ready(c cause) {
 	k.causes = append(k.causes, c)
 	if k.priority {
@@ -72,10 +73,12 @@ func (k *key) ready(c cause) {
 	}
 }
 
-// after applies a delayed add. It reports whether the queue has taken the time as the key's.
+// after applies a delayed add. It reports whether the queue keeps that time for the key.
 //
-//   - classic, delaying_queue.go, insert: of two times the earlier one stays, whether the key is dirty or not.
-//   - priority, lockedAddWithOpts: an item that is ready stays ready. Of two times the earlier one stays.
+//   - classic, delaying_queue.go, insert: of two times the earlier one stays, whether the key is
+//     dirty or not.
+//   - priority, lockedAddWithOpts: an item that is ready stays ready. Of two times the earlier one
+//     stays.
 func (k *key) after(t timer) bool {
 	if k.priority && len(k.causes) > 0 || k.timer != nil && k.timer.due <= t.due {
 		return false
@@ -89,8 +92,8 @@ func (k *key) after(t timer) bool {
 
 // fire applies the passing of time.
 //
-//   - classic, delaying_queue.go, waitingLoop: what is due leaves the delaying queue and is added, even while
-//     a worker has the key.
+//   - classic, delaying_queue.go, waitingLoop: what is due leaves the delaying queue and is added,
+//     even while a worker has the key.
 //   - priority, handleWaitingItems: an item that is due is ready.
 func (k *key) fire(now time.Duration) {
 	if t := k.timer; t != nil && t.due <= now {
@@ -99,21 +102,22 @@ func (k *key) fire(now time.Duration) {
 	}
 }
 
-// given is what is known of a hand-out.
-type given struct {
+// dequeue is what the observer knows of a dequeue.
+type dequeue struct {
 	why   string
 	wait  time.Duration // that led to it
 	ready time.Duration // when the queue could have handed it out
 }
 
-// take applies Get, and says why the key was handed out: the earliest cause, an add before a timer.
+// take applies Get, and returns why the key was dequeued: the earliest cause, and an add before a
+// timer.
 //
 //   - classic, queue.go, Get: the key is not dirty any more. A delayed add of it stays pending.
 //   - priority, handleReadyItems: the key has no item any more.
-func (k *key) take(now time.Duration) given {
+func (k *key) take(now time.Duration) dequeue {
 	k.fire(now)
 	k.taken, k.queued = true, false
-	g := given{why: "unknown", ready: now}
+	g := dequeue{why: "unknown", ready: now}
 	sort.SliceStable(k.causes, func(i, j int) bool {
 		a, b := k.causes[i], k.causes[j]
 		if a.at != b.at {
@@ -126,23 +130,23 @@ func (k *key) take(now time.Duration) given {
 	})
 	if len(k.causes) > 0 {
 		c := k.causes[0]
-		g = given{c.what, c.wait, c.at}
+		g = dequeue{c.what, c.wait, c.at}
 	}
 	k.causes = nil
 	g.ready = max(g.ready, k.ended) // one key is never reconciled twice at a time
 	return g
 }
 
-// done applies Done: both queues hand a key that is ready out once nobody has it (queue.go, Done;
-// priorityqueue.go, handleReadyItems).
+// done applies Done: both queues give out a key that is ready once no worker has it (queue.go,
+// Done; priorityqueue.go, handleReadyItems).
 func (k *key) done() { k.taken = false }
 
-// shut applies ShutDown: neither queue takes anything in any more, and no timer fires (delaying_queue.go,
-// AddAfter and waitingLoop; priorityqueue.go, ShutDown). What is ready is not handed out either: see
-// [queue.ShutDown].
+// shut applies ShutDown: neither queue accepts anything any more, and no timer fires
+// (delaying_queue.go, AddAfter and waitingLoop; priorityqueue.go, ShutDown). What is ready is not
+// dequeued either: see [queue.ShutDown].
 func (k *key) shut() { k.causes, k.timer, k.held = nil, nil, 0 }
 
-// put notes that the real priority queue is given the key, and returns the priority that it has there.
+// put notes that the real priority queue gets the key, and returns its priority there.
 func (k *key) put(priority int) int {
 	if !k.queued || priority > k.rank {
 		k.queued, k.rank = true, priority
@@ -150,5 +154,5 @@ func (k *key) put(priority int) int {
 	return k.rank
 }
 
-// idle says whether nothing of the key is pending or under way.
+// idle says whether nothing of the key is pending or in progress.
 func (k *key) idle() bool { return k.name == "" && k.timer == nil && len(k.causes) == 0 }

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -19,10 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // operation is one thing that a program does to its work queue.
@@ -34,7 +29,8 @@ type operation struct {
 	aside    bool // on a goroutine of its own
 }
 
-// grid is what all delays are multiples of, so that operations often come at the instant at which a timer fires.
+// grid is what all delays are multiples of, so that operations often come at the instant at which a
+// timer fires.
 const grid = 5 * time.Millisecond
 
 // operations draws a sequence. Time passes between the operations, or does not.
@@ -62,10 +58,11 @@ func operations(priority, aside bool) *rapid.Generator[[]operation] {
 	})
 }
 
-// At each quiet moment, and once a millisecond, what the observer believes to be ready is what the real queue holds ready.
-// This goes on until every timer that the observer knows has fired, and for as long again as the longest delay. So the
-// observer knows no timer that the queue does not have, and the queue has none that the observer does not know.
-// Operations come from one goroutine or from several at a time.
+// At each quiet moment, and once a millisecond, what the observer believes to be ready is what the
+// real queue holds ready. This goes on until every timer that the observer knows has fired, and for
+// as long again as the longest delay. So the observer knows no timer that the queue does not have,
+// and the queue has none that the observer does not know. Operations come from one goroutine or
+// from several at a time.
 func TestTheObserverAgreesWithTheQueue(t *testing.T) {
 	for _, priority := range []bool{false, true} {
 		t.Run(fmt.Sprintf("priority=%v", priority), func(t *testing.T) {
@@ -101,8 +98,9 @@ func TestAQueueDoesTheSameTwice(t *testing.T) {
 	}
 }
 
-// check tries more sequences than rapid does by itself: some orders of goroutines are rare. It uses one processor, as
-// runs do: with two, a worker may have its key before the goroutine that made it goes on.
+// check tries more sequences than rapid does by itself: some orders of goroutines are rare. It uses
+// one processor, as runs do: with two, a worker may have its key before the goroutine that made it
+// goes on.
 func check(t *testing.T, prop func(*rapid.T)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 5 {
@@ -127,7 +125,7 @@ type queueRun struct {
 	shut  bool
 }
 
-// observedQueue runs a sequence in a bubble of its own, and returns what was handed out.
+// observedQueue runs a sequence in a bubble of its own, and returns what was dequeued.
 func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, error) {
 	r := &queueRun{}
 	synctest.Test(t, func(*testing.T) { r.run(priority, ops) })
@@ -137,20 +135,12 @@ func observedQueue(t *testing.T, priority bool, ops []operation) ([]string, erro
 func (r *queueRun) run(priority bool, ops []operation) {
 	lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](grid, longest)}
 	r.inner = plainQueue(priority, lim)
-	h := &history.History{}
-	s := sched.New(choice.New(choice.Play(nil)))
-	w := New(s, h, wire.New(s, h, apiserver.New(apiserver.Options{Now: time.Now})), logr.Discard())
-	flush := s.Quiet
-	s.Quiet = func() bool {
-		woke := flush()
-		if !woke {
-			r.compare(s.Now())
-		}
-		return woke
-	}
+	w := newTestWorld()
+	s := w.Sched
+	w.onQuiet = func() { r.compare(s.Now()) }
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
-		l, err := LifeOf(cfg)
+		l, err := IncarnationOf(cfg)
 		if err != nil {
 			return err
 		}
@@ -158,7 +148,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 		if r.q, _ = r.outer.(*queue); r.q == nil {
 			r.q = r.outer.(priorityQueue).queue
 		}
-		r.q.onGet, r.q.hooked, lim.q = func() {}, &hooked{}, r.q
+		r.q.onGet, r.q.hooked, lim.q = func() {}, &observedController{}, r.q
 		for _, o := range ops {
 			if o.aside {
 				go r.do(o)
@@ -178,11 +168,12 @@ func (r *queueRun) run(priority bool, ops []operation) {
 		r.outer.ShutDown()
 	}
 	w.Teardown(synctest.Wait)
-	for _, e := range h.Events {
+	for _, e := range w.History.Events {
 		if e.Kind == history.Handout {
-			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v", e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
+			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
+				e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
 			if e.Cause == "unknown" && r.err == nil {
-				r.err = fmt.Errorf("the observer does not know why %s was handed out at %v", e.Reconcile, e.At)
+				r.err = fmt.Errorf("the observer does not know why %s was dequeued at %v", e.Reconcile, e.At)
 			}
 		}
 	}
@@ -274,7 +265,8 @@ func (r *queueRun) compare(now time.Duration) {
 		if k.timer != nil {
 			pending = append(pending, fmt.Sprintf("%s at %v", item, k.timer.due))
 			if k.timer.due <= now {
-				r.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v", now, item, k.timer.due)
+				r.err = fmt.Errorf("at %v the observer keeps the timer of %s, which was due at %v",
+					now, item, k.timer.due)
 			}
 		}
 	}
@@ -283,8 +275,10 @@ func (r *queueRun) compare(now time.Duration) {
 	slices.Sort(pending)
 	switch n := r.inner.Len(); {
 	case shut && len(ready)+len(pending) > 0:
-		r.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending", now, ready, pending)
+		r.err = fmt.Errorf("at %v, after ShutDown, the observer believes %v to be ready and %v to be pending",
+			now, ready, pending)
 	case !shut && n != len(ready):
-		r.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v", now, n, ready, pending)
+		r.err = fmt.Errorf("at %v the queue holds %d keys ready, the observer believes %v; pending: %v",
+			now, n, ready, pending)
 	}
 }

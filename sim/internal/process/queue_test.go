@@ -7,23 +7,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/models/apiserver"
-	"github.com/wavetank/wavetank/sim/internal/choice"
-	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// A key fails three times; after the first and the second failure an event arrives (its own status write), while it is
-// still being reconciled or just after. Both queues run it again at once. They differ in what is left of the timers: in
-// the classic queue the earliest deadline survives, in the priority queue an event consumes the timer that is pending.
-// The observer changes none of this, and tells which it was.
+// A key fails three times; after the first and the second failure an event arrives (its own status
+// write), while it is still being reconciled or just after. Both queues run it again at once. They
+// differ in what is left of the timers: in the classic queue the earliest deadline survives, in the
+// priority queue an event consumes the timer that is pending. The observer changes none of this,
+// and tells which it was.
 func TestWhatAnEventDoesToAPendingBackOff(t *testing.T) {
 	for _, priority := range []bool{false, true} {
 		for _, during := range []bool{false, true} {
@@ -39,7 +35,8 @@ func TestWhatAnEventDoesToAPendingBackOff(t *testing.T) {
 const firstDelay = 400 * time.Millisecond
 
 func backOffTable(t *testing.T, priority, during, observed bool) {
-	lim := &limiter{rateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstDelay, 1000*time.Second)}
+	backOff := workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstDelay, 1000*time.Second)
+	lim := &limiter{rateLimiter: backOff}
 	q := plainQueue(priority, lim)
 	defer q.ShutDown()
 	var at []time.Duration
@@ -47,7 +44,7 @@ func backOffTable(t *testing.T, priority, during, observed bool) {
 	if observed {
 		var h *history.History
 		at, failures, h = underObservation(t, q, lim, during)
-		told(t, h, priority)
+		checkCauses(t, h, priority)
 	} else {
 		at, failures = failThrice(q, during)
 	}
@@ -71,11 +68,12 @@ func plainQueue(priority bool, lim rateLimiter) workQueue {
 	if priority {
 		return priorityqueue.New("q", func(o *priorityqueue.Opts[request]) { o.RateLimiter = lim })
 	}
-	return workqueue.NewTypedRateLimitingQueueWithConfig(lim, workqueue.TypedRateLimitingQueueConfig[request]{Name: "q"})
+	classic := workqueue.TypedRateLimitingQueueConfig[request]{Name: "q"}
+	return workqueue.NewTypedRateLimitingQueueWithConfig(lim, classic)
 }
 
-// failThrice is a worker as controller-runtime's, with a reconciler that fails three times. It returns when the key was
-// handed out, four times, and how often it had failed then.
+// failThrice is a worker as controller-runtime's, with a reconciler that fails three times. It
+// returns when the key was dequeued, four times, and how often it had failed then.
 func failThrice(q workQueue, during bool) (at []time.Duration, failures int) {
 	begun := time.Now()
 	q.Add(request{NamespacedName: types.NamespacedName{Namespace: "n", Name: "a"}})
@@ -100,15 +98,13 @@ func failThrice(q workQueue, during bool) (at []time.Duration, failures int) {
 }
 
 // underObservation lets the worker run as a process of a world, with the observer around its queue.
-func underObservation(t *testing.T, inner workQueue, lim *limiter, during bool) (at []time.Duration, failures int, h *history.History) {
-	h = &history.History{}
-	source := choice.New(choice.Play(nil))
-	s := sched.New(source)
-	cluster := wire.New(s, h, apiserver.New(apiserver.Options{Now: time.Now}))
-	w := New(s, h, cluster, logr.Discard())
+func underObservation(
+	t *testing.T, inner workQueue, lim *limiter, during bool,
+) (at []time.Duration, failures int, h *history.History) {
+	w := newTestWorld()
 	over := false
 	w.Start("p", func(ctx context.Context, cfg *rest.Config) error {
-		l, err := LifeOf(cfg)
+		l, err := IncarnationOf(cfg)
 		if err != nil {
 			return err
 		}
@@ -127,25 +123,25 @@ func underObservation(t *testing.T, inner workQueue, lim *limiter, during bool) 
 		<-ctx.Done()
 		return nil
 	}, Settings{})
-	for !over && s.Step(time.Hour) {
-		s.Quiesce()
+	for !over && w.Sched.Step(time.Hour) {
+		w.Sched.Quiesce()
 	}
 	w.Teardown(synctest.Wait)
 	if !over {
 		t.Fatal("the worker did not finish")
 	}
-	return at, failures, h
+	return at, failures, w.History
 }
 
-// told compares what the observer says with what the queues do.
-func told(t *testing.T, h *history.History, priority bool) {
+// checkCauses compares what the observer says with what the queues do.
+func checkCauses(t *testing.T, h *history.History, priority bool) {
 	var last history.Event
 	n := 0
 	for _, e := range h.Events {
 		if e.Kind == history.Handout {
 			last = e
 			if n++; n < 4 && e.Cause == "timer(backoff)" {
-				t.Errorf("hand-out %d was an event's and is said to be a timer's", n)
+				t.Errorf("dequeue %d was an event's and is said to be a timer's", n)
 			}
 		}
 	}
@@ -154,6 +150,7 @@ func told(t *testing.T, h *history.History, priority bool) {
 		want = 4 * firstDelay
 	}
 	if n != 4 || last.Cause != "timer(backoff)" || last.Wait != want || last.Ready != last.At {
-		t.Errorf("hand-out %d is said to be because of %s after %v, ready at %v, at %v; want timer(backoff) after %v", n, last.Cause, last.Wait, last.Ready, last.At, want)
+		t.Errorf("dequeue %d is said to be because of %s after %v, ready at %v, at %v; want timer(backoff) after %v",
+			n, last.Cause, last.Wait, last.Ready, last.At, want)
 	}
 }

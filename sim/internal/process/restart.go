@@ -6,18 +6,21 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// kubelet's restart back-off, https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
+// kubelet's restart back-off,
+// https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
 const (
 	firstBackOff = 10 * time.Second
 	maxBackOff   = 300 * time.Second
 	backOffReset = 10 * time.Minute
 )
 
-// Fresh makes the next failure count as the first, after which the kubelet does not wait, if none has been before.
+// Fresh makes the next failure count as the first, if there was none before. The kubelet does not
+// wait after a first failure.
 func (p *Process) Fresh() { p.fresh = true }
 
-// again schedules the next life. why is how the last one ended, in words, and asked whether it was asked to.
-func (p *Process) again(failed, asked bool, why string) {
+// scheduleRestart schedules the next incarnation. why is how the last one ended, in words, and
+// asked whether it was asked to end.
+func (p *Process) scheduleRestart(failed, asked bool, why string) {
 	w := p.world
 	var wait time.Duration
 	if w.Sched.Now()-p.startedAt >= backOffReset {

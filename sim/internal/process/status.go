@@ -12,37 +12,37 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Controller is one controller of a living process and what its queue holds.
+// Controller is one controller of a living process, with its queue.
 type Controller struct {
-	Life *Life
+	Life *Incarnation
 	Name string
 	q    *queue
 }
 
 // Controllers are the controllers of all living processes, in order.
-func (w *World) Controllers() []Controller {
+func (w *Supervisor) Controllers() []Controller {
 	var out []Controller
 	for _, p := range w.processes {
-		if p.life == nil {
+		if p.current == nil {
 			continue
 		}
-		for _, q := range p.life.observed() {
-			out = append(out, Controller{p.life, q.controller, q})
+		for _, q := range p.current.observed() {
+			out = append(out, Controller{p.current, q.controller, q})
 		}
 	}
 	return out
 }
 
-// Timer is a delayed hand-out that is pending.
+// Timer is a delayed dequeue that is pending.
 type Timer struct {
 	Item  request
 	What  string // "backoff" or "RequeueAfter"
 	Delay time.Duration
 	Due   time.Duration
-	Fired int // index of the key's last hand-out that a timer of this sort caused, or that came at its time; -1 for none
+	Fired int // index of the key's last dequeue that a timer of this sort caused, or that came at its time; -1 for none
 }
 
-// Timers are the controller's pending delayed hand-outs, ordered by key.
+// Timers are the controller's pending timers, ordered by key.
 func (c Controller) Timers() []Timer {
 	var out []Timer
 	c.EachTimer(func(t Timer) bool { out = append(out, t); return true })
@@ -50,7 +50,7 @@ func (c Controller) Timers() []Timer {
 	return out
 }
 
-// EachTimer calls f for each pending delayed hand-out, in no order, until f returns false.
+// EachTimer calls f for each pending timer, in no order, until f returns false.
 func (c Controller) EachTimer(f func(Timer) bool) {
 	c.q.mu.Lock()
 	defer c.q.mu.Unlock()
@@ -66,8 +66,8 @@ func (c Controller) EachTimer(f func(Timer) bool) {
 	})
 }
 
-// waits remembers the longest delay of a hand-out. Any goroutine of the world may call it.
-func (w *World) waits(d time.Duration) {
+// noteWait remembers the longest delay of a dequeue. Any goroutine of the world may call it.
+func (w *Supervisor) noteWait(d time.Duration) {
 	for {
 		was := w.longest.Load()
 		if int64(d) <= was || w.longest.CompareAndSwap(was, int64(d)) {
@@ -76,10 +76,10 @@ func (w *World) waits(d time.Duration) {
 	}
 }
 
-// LongestWait is the longest delay of the hand-outs that were put off since it was asked last.
-func (w *World) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
+// LongestWait is the longest delay of a dequeue since the last call.
+func (w *Supervisor) LongestWait() time.Duration { return time.Duration(w.longest.Swap(0)) }
 
-// IsBusy says whether there is anything that [Controller.Busy] would name.
+// IsBusy reports whether [Controller.Busy] would return anything.
 func (c Controller) IsBusy() bool {
 	c.q.mu.Lock()
 	defer c.q.mu.Unlock()
@@ -91,8 +91,8 @@ func (c Controller) IsBusy() bool {
 	return busy
 }
 
-// Busy are the names of the reconciles that have begun and not ended, and of keys that are waiting for a worker. The
-// keys of a controller that has no workers yet, because its process does not lead, are not waiting.
+// Busy are the names of the reconciles in progress, and of keys that wait for a worker. The keys of
+// a controller without workers, because its process does not lead, do not wait.
 func (c Controller) Busy() []string {
 	c.q.mu.Lock()
 	defer c.q.mu.Unlock()
@@ -112,20 +112,21 @@ func (c Controller) Busy() []string {
 	return out
 }
 
-// Inject adds a key to the controller's queue as an event would.
+// Inject adds a key to the controller's queue, as an event would.
 func (c Controller) Inject(item request, why string) { c.q.inject(item, why) }
 
-// Managed reports whether the life runs at least one manager made by this package.
-func (l *Life) Managed() bool {
+// Managed reports whether the incarnation runs at least one manager made by this package.
+func (l *Incarnation) Managed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.managers) > 0
 }
 
-// Starting says what a living process is still waiting for before its controllers work; "" when all that can work do.
-func (w *World) Starting() string {
+// Starting says what a living process waits for before all its controllers work; "" when all that
+// can work do.
+func (w *Supervisor) Starting() string {
 	for _, p := range w.processes {
-		l := p.life
+		l := p.current
 		if l == nil {
 			continue
 		}
@@ -135,7 +136,8 @@ func (w *World) Starting() string {
 		led := true
 		for _, m := range managers {
 			if m.setup.Load() {
-				return fmt.Sprintf("the setup function of %s, which has not returned: it registers controllers, and the manager is started for it", l.Name())
+				return fmt.Sprintf("the setup function of %s, which has not returned: "+
+					"it registers controllers, and the manager is started for it", l.Name())
 			}
 			select {
 			case <-m.Elected():
@@ -161,11 +163,11 @@ func (w *World) Starting() string {
 	return ""
 }
 
-// Deaf says which informer of a living process has no open watch, because its reflector is waiting to try again; "" when
-// all hear the server.
-func (w *World) Deaf() string {
+// MissingWatch says which informer of a living process has no open watch, because its reflector
+// backs off; "" when all have one.
+func (w *Supervisor) MissingWatch() string {
 	for _, p := range w.processes {
-		l := p.life
+		l := p.current
 		if l == nil {
 			continue
 		}
@@ -179,21 +181,23 @@ func (w *World) Deaf() string {
 			}
 		}
 		for _, s := range w.Wire.Streams() {
-			if s.Port == l.Port && s.Call.Cluster == "" { // an operator's own caches of other clusters are not among the informers
+			// An operator's own caches of other clusters are not among the informers.
+			if s.Port == l.Port && s.Call.Cluster == "" {
 				need[schema.GroupKind{Group: s.Call.Info.Group, Kind: s.Kind}]--
 			}
 		}
 		for _, in := range informers {
 			if need[in.kind] > 0 {
-				return fmt.Sprintf("%s's informer for %s has no watch, its reflector is backing off", l.Name(), in.kind.Kind)
+				const message = "%s's informer for %s has no watch, its reflector is backing off"
+				return fmt.Sprintf(message, l.Name(), in.kind.Kind)
 			}
 		}
 	}
 	return ""
 }
 
-// holder is the identity of the life that holds the lease, "" if that life is over.
-func (w *World) holder(lease history.Ref) string {
+// holder is the identity of the incarnation that holds the lease, "" if that incarnation is over.
+func (w *Supervisor) holder(lease history.Ref) string {
 	o, ok := w.History.Object(lease.Group, lease.Kind, lease.Namespace, lease.Name)
 	if !ok {
 		return ""
@@ -205,21 +209,23 @@ func (w *World) holder(lease history.Ref) string {
 		return ""
 	}
 	for _, p := range w.processes {
-		if p.life != nil && p.life.holds(lease, v.Spec.HolderIdentity) {
+		if p.current != nil && p.current.holds(lease, v.Spec.HolderIdentity) {
 			return v.Spec.HolderIdentity
 		}
 	}
 	return ""
 }
 
-// holds says whether one of the life's managers holds a lease under that identity.
-func (l *Life) holds(lease history.Ref, identity string) bool {
+// holds says whether one of the incarnation's managers holds a lease under that identity.
+func (l *Incarnation) holds(lease history.Ref, identity string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.managers, func(m *Manager) bool { return m.lease != nil && *m.lease == lease && m.id == identity })
+	return slices.ContainsFunc(l.managers, func(m *Manager) bool {
+		return m.lease != nil && *m.lease == lease && m.id == identity
+	})
 }
 
-// kindOf finds the group and kind of an informer's example object.
+// kindOf returns the group and kind of an informer's example object.
 func kindOf(scheme *runtime.Scheme, obj runtime.Object) schema.GroupKind {
 	if gvk := obj.GetObjectKind().GroupVersionKind(); gvk.Kind != "" {
 		return gvk.GroupKind()

@@ -2,49 +2,51 @@ package process
 
 import "slices"
 
-// Teardown ends every life and lets all goroutines of the run finish. wait must wait for quiet.
-func (w *World) Teardown(wait func()) {
-	for _, l := range w.lives {
+// Teardown ends every incarnation and lets all goroutines of the run finish. wait must wait for
+// quiet.
+func (w *Supervisor) Teardown(wait func()) {
+	for _, l := range w.incarnations {
 		l.Port.Die()
 	}
 	wait()
-	for _, l := range w.lives {
+	for _, l := range w.incarnations {
 		l.release(wait)
 	}
 	w.Wire.Release(wait)
 }
 
-// Reap lets the goroutines of lives that are over end before the run does, and forgets those lives. wait must wait for quiet.
-// What these goroutines do on their way out concerns nobody but the dice, which are set again.
-func (w *World) Reap(wait func()) {
-	over := func(l *Life) bool { return l.Port.Dead() }
-	if !slices.ContainsFunc(w.lives, over) {
+// Reap lets the goroutines of dead incarnations end before the run does, and forgets those
+// incarnations. wait must wait for quiet. These goroutines may draw random numbers while they end,
+// so the generators are seeded again.
+func (w *Supervisor) Reap(wait func()) {
+	over := func(l *Incarnation) bool { return l.Port.Dead() }
+	if !slices.ContainsFunc(w.incarnations, over) {
 		return
 	}
-	for _, l := range w.lives {
+	for _, l := range w.incarnations {
 		if over(l) {
 			l.release(wait)
 			w.Wire.Dismiss(l.Port, wait)
 		}
 	}
-	w.lives = slices.DeleteFunc(w.lives, over)
+	w.incarnations = slices.DeleteFunc(w.incarnations, over)
 	reseed(uint64(w.Sched.Now()))
 }
 
-// release lets the goroutines of a dead life that wait for a key go on, one at a time, to their end. Then it ends the waits for
-// caches that have not synced.
-func (l *Life) release(wait func()) {
+// release lets the blocked goroutines of a dead incarnation go on, one at a time, to their end.
+// Then it ends the waits for caches that have not synced.
+func (l *Incarnation) release(wait func()) {
 	l.cancel()
 	wait()
 	l.mu.Lock()
 	l.released = true
-	handouts, informers := l.handouts, l.informers
-	l.handouts = nil
+	waiters, informers := l.waiters, l.informers
+	l.waiters = nil
 	l.mu.Unlock()
 	for l.nextTurn() {
 		wait()
 	}
-	for _, h := range handouts {
+	for _, h := range waiters {
 		select {
 		case h.granted <- false:
 			wait()

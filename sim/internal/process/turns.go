@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// turn is a goroutine that goes on when gone is closed.
+// turn is a goroutine that waits until gone is closed.
 type turn struct {
 	what string
 	n    int // of those who began to wait
 	gone chan struct{}
 }
 
-// inTurn is called by whoever may wait for a cache, and what it returns when it has done so. That blocks, if it has waited,
-// until it is its turn to go on.
+// inTurn is called before a goroutine may wait for a cache, and the function that it returns after
+// that. If the goroutine has waited, that function blocks until it is its turn to go on.
 //
-// Whoever waits for a cache asks every 100 ms whether that has synced (client-go's WaitForCacheSync). Several of them
-// wake up at one instant, in an order that the Go runtime chooses, and what one does next may matter to another: a new
-// informer has to sync, too, before a controller starts. So each goes on alone, until the world is quiet again.
-func (l *Life) inTurn(what string) func() {
+// client-go's WaitForCacheSync looks every 100 ms. Several goroutines wake up at one instant, in an
+// order that the runtime chooses, and what one does next may matter to another: a new informer has
+// to sync, too, before a controller starts. So each goes on alone, until the world is quiet again.
+func (l *Incarnation) inTurn(what string) func() {
 	since := l.world.Sched.Now()
 	l.mu.Lock()
 	l.waits++
@@ -42,8 +42,8 @@ func (l *Life) inTurn(what string) func() {
 	}
 }
 
-// nextTurn lets the first of those go on that wait for their turn. It reports whether there was one.
-func (l *Life) nextTurn() bool {
+// nextTurn lets the first of those go on who wait for their turn. It reports whether there was one.
+func (l *Incarnation) nextTurn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.turns) == 0 {

@@ -16,19 +16,19 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// webhookServer stands in the place of a manager's webhook server: it has no port and no certificates, and is served by the
-// world. It implements webhook.Server.
+// webhookServer replaces a manager's webhook server. It has no port and no certificates; the world
+// calls its handlers. It implements webhook.Server.
 type webhookServer struct {
-	life *Life
-	mux  *http.ServeMux
+	incarnation *Incarnation
+	mux         *http.ServeMux
 
 	mu      sync.Mutex
 	serving context.Context // nil before Start
 }
 
-// newWebhookServer replaces the server that a program has made for itself, whose handlers it keeps.
-func (l *Life) newWebhookServer(own webhook.Server) *webhookServer {
-	s := &webhookServer{life: l, mux: http.NewServeMux()}
+// newWebhookServer replaces the server that a program has made for itself, and keeps its handlers.
+func (l *Incarnation) newWebhookServer(own webhook.Server) *webhookServer {
+	s := &webhookServer{incarnation: l, mux: http.NewServeMux()}
 	if own != nil {
 		if mux := own.WebhookMux(); mux != nil {
 			s.mux = mux
@@ -54,8 +54,10 @@ func (s *webhookServer) Start(ctx context.Context) error {
 	s.mu.Lock()
 	s.serving = ctx
 	s.mu.Unlock()
-	w := s.life.world
-	w.Sched.Note(s.life.Name()+" serves webhooks", func() { w.served, w.servedAt = w.History.Len()-1, w.Sched.Now() })
+	w := s.incarnation.world
+	w.Sched.Note(s.incarnation.Name()+" serves webhooks", func() {
+		w.served, w.servedAt = w.History.Len()-1, w.Sched.Now()
+	})
 	<-ctx.Done()
 	return nil
 }
@@ -70,8 +72,8 @@ func (s *webhookServer) StartedChecker() healthz.Checker {
 	}
 }
 
-// Served is the index of the last event before a program began to serve webhooks, and when that was.
-func (w *World) Served() (index int, at time.Duration) { return w.served, w.servedAt }
+// Served is the index of the last event before a process began to serve webhooks, and the time.
+func (w *Supervisor) Served() (index int, at time.Duration) { return w.served, w.servedAt }
 
 // endpoint is the server while it serves a path, or anything at all for "".
 func (s *webhookServer) endpoint(path string) *wire.Endpoint {
@@ -90,14 +92,15 @@ func (s *webhookServer) endpoint(path string) *wire.Endpoint {
 			return nil
 		}
 	}
-	return &wire.Endpoint{Port: s.life.Port, Handler: s.mux, Context: s.life.own(ctx), Go: s.life.spawn}
+	l := s.incarnation
+	return &wire.Endpoint{Port: l.Port, Handler: s.mux, Context: l.attach(ctx), Go: l.spawn}
 }
 
-// serving are the lives that serve a webhook. A Service reaches the processes that were said to be behind it, and those of
-// which nothing was said.
-func (w *World) serving(service *apiserver.WebhookService, path string) []wire.Endpoint {
+// Endpoints are the incarnations that serve a webhook. A Service reaches the processes that it was
+// declared for, and those without any declaration.
+func (w *Supervisor) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
 	var out []wire.Endpoint
-	for _, l := range w.lives {
+	for _, l := range w.incarnations {
 		if l.Port.Dead() || !l.Process.behind(service) {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // Runner makes one run of a scenario. The choice source answers its choices.
-type Runner func(t *testing.T, o choice.Oracle, s Settings) *Result
+type Runner func(t *testing.T, o choice.Source, s Settings) *Result
 
 // Settings are what a run is given besides its choices.
 type Settings struct {
@@ -42,7 +42,7 @@ type Result struct {
 	Ending     result.Ending
 	History    *history.History
 	Log        []choice.Answer
-	Tape       choice.Tape
+	Tape       choice.Sequence
 	Steps      int
 	Reconciles int
 	Requests   int
@@ -72,7 +72,7 @@ type Monitor struct {
 
 // InProgress is a run that has begun.
 type InProgress struct {
-	Choices *choice.Source
+	Choices *choice.Recorder
 	History *history.History
 	Dials   uint64 // process.Dials when it began
 }

@@ -1,11 +1,14 @@
-// Package sched is the gate and the clock: it decides which action of the world happens next and moves virtual time.
+// Package sched is the scheduler and the clock of a world: it decides which action happens next and
+// moves virtual time.
 //
-// Everything that can act (a request about to take effect, its reply, a watch event, a key about to be handed to a
-// worker, a restart) is an [Action] that waits here. The rule of the house is: at most one grant, then wait until every
-// goroutine of the bubble is durably blocked. Actions that arrive during one such stretch are put into a canonical
-// order before anything is decided about them, so the order in which goroutines happened to run never matters.
+// Everything that can happen is an [Action] that waits here: that a request takes effect, its
+// reply, a watch event, the dequeue of a key, a restart. The scheduler performs one action, which
+// is a step, and waits until every goroutine of the bubble is durably blocked. The time between two
+// such quiet moments is a phase. Actions that arrive in one phase get a canonical order before
+// anything is decided about them. So it does not matter in which order goroutines happened to run.
 //
-// It knows nothing of Kubernetes. All methods must be called on the scheduling goroutine unless they say otherwise.
+// It knows nothing of Kubernetes. All methods must be called on the scheduling goroutine unless
+// they say otherwise.
 package sched
 
 import (
@@ -21,40 +24,37 @@ import (
 
 // Action is something that waits to happen.
 type Action struct {
-	// Order is the canonical order among actions that arrive in one stretch or are due together. Equal actions are kept
-	// in order of arrival, so they must be interchangeable.
+	// Order is the canonical order among actions that arrive in one phase. Equal actions keep their
+	// order of arrival, so they must be interchangeable.
 	Order string
-	// Actor is whose action it is: a worker at its key, an informer, … Empty for one that stands alone.
+	// Actor is whose action it is: a worker at its key, an informer, … Empty for an action that is
+	// nobody's.
 	Actor string
-	// What is the action in words, for messages about what is pending. Called only when such a message is made.
+	// What is the action in words. It is called only for a message about what is pending.
 	What func() string
-	// Delay is asked when the action is admitted, in canonical order. Nil means due at once. It may withdraw the action.
+	// Delay is asked for when the action is admitted, in canonical order. Nil means due at once. It
+	// may drop the action.
 	Delay func() time.Duration
-	// Own is the part of the delay that belongs to the action itself and was not injected: it is never healed away.
+	// Own is the part of the delay that was not injected. It stays when faults end: see
+	// [Scheduler.Hurry].
 	Own time.Duration
-	// Do performs the action on the scheduling goroutine. The scheduler then waits until whoever it has woken has had his turn.
+	// Do performs the action, on the scheduling goroutine.
 	Do func()
-	// Idle marks actions that never end by themselves (lease renewals, watch time-outs): a settled world still has them.
+	// Idle marks actions that come again for ever, such as lease renewals and watch time-outs. A
+	// quiescent world still has them.
 	Idle bool
-	// Seasonal marks actions that come round by themselves and begin something new each time: they wait while scheduling is fair.
+	// Seasonal marks actions that come again by themselves and begin something new each time, such
+	// as the schedule of a CronJob. They wait while scheduling is fair.
 	Seasonal bool
 
 	since time.Duration // when it was admitted
 	due   time.Duration
 	seq   uint64
-	state uint32 // a state; atomic, because goroutines of the world may withdraw their actions
+	done  uint32 // 1 if it was performed or dropped; atomic, as goroutines of the world may drop it
 }
 
-type state = uint32
-
-const (
-	waiting state = iota
-	admitted
-	done
-)
-
-// Happened reports whether the action was granted or withdrawn.
-func (a *Action) Happened() bool { return atomic.LoadUint32(&a.state) == done }
+// Happened reports whether the action was performed or dropped.
+func (a *Action) Happened() bool { return atomic.LoadUint32(&a.done) == 1 }
 
 // Since is the virtual time since which the action has been waiting.
 func (a *Action) Since() time.Duration { return a.since }
@@ -64,10 +64,10 @@ func (a *Action) Due() time.Duration { return a.due }
 
 // Scheduler holds the actions of one run.
 type Scheduler struct {
-	Choices *choice.Source
+	Choices *choice.Recorder
 
 	start time.Time
-	now   time.Duration // as of the last quiet moment
+	now   time.Duration // at the last quiet moment
 	steps int
 	fair  bool
 
@@ -77,21 +77,23 @@ type Scheduler struct {
 	current string
 	wake    chan struct{}
 
-	pending []*Action
-	seq     uint64
-	quiet   bool
-	// granting is set while an action is being performed.
-	granting bool
+	pending    []*Action
+	seq        uint64
+	quiet      bool
+	performing bool // an action is being performed
+	observer   Observer
+}
 
-	// Quiet, when set, is called on the scheduling goroutine each time the bubble has gone quiet and the notes of the
-	// stretch have been taken; it reports whether it made goroutines runnable again.
-	Quiet func() (woke bool)
-	// Progress, when set, is increased whenever the bubble has gone quiet.
-	Progress *atomic.Uint64
-	// Granted, when set, is called after every granted step.
-	Granted func()
-	// Held, when set, says until when an action may not happen whatever its due time is; 0 when it is free.
-	Held func(*Action) time.Duration
+// Observer is the world that a scheduler serves. Its methods are called on the scheduling
+// goroutine.
+type Observer interface {
+	// Quiet is called each time every goroutine is blocked, after the notes. It reports whether it
+	// has made goroutines runnable again.
+	Quiet() (woke bool)
+	// Stepped is called after every step, when every goroutine is blocked again.
+	Stepped()
+	// Held returns the time until which an action may not happen, even if it is due; 0 if it may.
+	Held(*Action) time.Duration
 }
 
 type note struct {
@@ -100,26 +102,26 @@ type note struct {
 }
 
 // New returns a scheduler. It must be called inside the bubble.
-func New(c *choice.Source) *Scheduler {
-	return &Scheduler{Choices: c, start: time.Now(), wake: make(chan struct{}, 1)}
+func New(c *choice.Recorder, o Observer) *Scheduler {
+	return &Scheduler{Choices: c, observer: o, start: time.Now(), wake: make(chan struct{}, 1)}
 }
 
 // Now is virtual time since the start of the run. Any goroutine may call it.
 func (s *Scheduler) Now() time.Duration { return time.Since(s.start) }
 
-// Steps is the number of granted steps so far.
+// Steps is the number of steps so far.
 func (s *Scheduler) Steps() int { return s.steps }
 
-// SetFair makes scheduling fair and dull: the oldest action is always next and no choice is asked.
+// SetFair makes scheduling fair: the oldest action is always next, and no choice is made.
 func (s *Scheduler) SetFair(on bool) {
 	s.fair = on
 	s.Choices.Mute(on)
 }
 
-// Granting reports whether an action is being performed.
-func (s *Scheduler) Granting() bool { return s.granting }
+// Performing reports whether an action is being performed.
+func (s *Scheduler) Performing() bool { return s.performing }
 
-// Park hands an action to the scheduler. Any goroutine may call it.
+// Park lets an action wait for its step. Any goroutine may call it.
 func (s *Scheduler) Park(a *Action) {
 	s.mu.Lock()
 	s.inbox = append(s.inbox, a)
@@ -127,7 +129,7 @@ func (s *Scheduler) Park(a *Action) {
 	s.Wake()
 }
 
-// Wake ends the passing of time: something has happened that the scheduler must look at. Any goroutine may call it.
+// Wake ends the passing of time, because something has happened. Any goroutine may call it.
 func (s *Scheduler) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -135,8 +137,8 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// Note queues f to run on the scheduling goroutine at the next quiet moment, in canonical order with the other notes
-// of the stretch. Any goroutine may call it.
+// Note lets f run on the scheduling goroutine at the next quiet moment, in canonical order with the
+// other notes of the phase. Any goroutine may call it.
 func (s *Scheduler) Note(order string, f func()) {
 	s.mu.Lock()
 	s.notes = append(s.notes, note{order, f})
@@ -144,42 +146,39 @@ func (s *Scheduler) Note(order string, f func()) {
 	s.Wake()
 }
 
-// Drop withdraws an action. Any goroutine may call it; it reports whether the action had not happened yet.
-func (s *Scheduler) Drop(a *Action) bool {
-	return atomic.SwapUint32(&a.state, done) != done
-}
+// Drop withdraws an action. It reports whether the action had not happened yet. Any goroutine may
+// call it.
+func (s *Scheduler) Drop(a *Action) bool { return atomic.SwapUint32(&a.done, 1) == 0 }
 
-// Time is what [Scheduler.Current] says when no step led to the present but the passing of time.
+// Time is what [Scheduler.Current] returns when time has passed since the last step.
 const Time = "time"
 
-// Current describes the step that is being granted. Any goroutine may call it.
+// Current describes the last step, for the causes of what goroutines do because of it. Any
+// goroutine may call it.
 func (s *Scheduler) Current() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
-// SetCurrent describes the step being granted, for causes recorded by goroutines that it wakes.
+// SetCurrent describes the step that is being performed.
 func (s *Scheduler) SetCurrent(what string) {
 	s.mu.Lock()
 	s.current = what
 	s.mu.Unlock()
 }
 
-// Disturb says that goroutines may be runnable that no granted action woke, so the next step must wait for quiet first.
+// Disturb says that something other than a step may have made goroutines runnable. The next step
+// then waits first until all are blocked.
 func (s *Scheduler) Disturb() { s.quiet = false }
 
-// Quiesce waits until the bubble is quiet and takes in what arrived, without granting anything.
+// Quiesce waits until every goroutine is blocked and takes in what has arrived. It performs
+// nothing.
 func (s *Scheduler) Quiesce() {
-	for {
+	for woke := true; woke; {
 		synctest.Wait()
-		if s.Progress != nil {
-			s.Progress.Add(1)
-		}
 		s.takeNotes()
-		if s.Quiet == nil || !s.Quiet() {
-			break
-		}
+		woke = s.observer.Quiet()
 	}
 	s.now = s.Now()
 	s.admit()
@@ -224,14 +223,13 @@ func (s *Scheduler) admit() {
 		}
 		a.seq = s.seq
 		s.seq++
-		atomic.StoreUint32(&a.state, admitted)
 		s.pending = append(s.pending, a)
 	}
 }
 
-// Step lets one action happen, moving time forward if none is due, but not beyond until. It reports false when until
-// has come. It also returns when a goroutine of the world wants to be looked at (see [Scheduler.Wake]), so that callers
-// can judge the new situation.
+// Step performs one action. If none is due, time passes first, but not beyond until; Step reports
+// false when that has come. It also returns when a goroutine has called [Scheduler.Wake], so that
+// its caller can look at the new situation.
 func (s *Scheduler) Step(until time.Duration) bool {
 	for {
 		if !s.quiet {
@@ -239,7 +237,7 @@ func (s *Scheduler) Step(until time.Duration) bool {
 		}
 		due, next := s.due()
 		if len(due) > 0 {
-			s.grant(due)
+			s.perform(due)
 			return true
 		}
 		if next < 0 || next > until {
@@ -254,17 +252,15 @@ func (s *Scheduler) Step(until time.Duration) bool {
 	}
 }
 
-// due returns the actions that are due, oldest first, and the due time of the next one (-1 when there is none).
+// due returns the actions that are due, oldest first, and the due time of the next one (-1 when
+// there is none).
 func (s *Scheduler) due() (due []*Action, next time.Duration) {
 	next = -1
 	for _, a := range s.pending {
 		if s.fair && a.Seasonal {
 			continue
 		}
-		when := a.due
-		if s.Held != nil {
-			when = max(when, s.Held(a))
-		}
+		when := max(a.due, s.observer.Held(a))
 		if when <= s.now {
 			due = append(due, a)
 		} else if next < 0 || when < next {
@@ -280,24 +276,23 @@ func (s *Scheduler) due() (due []*Action, next time.Duration) {
 	return due, next
 }
 
-func (s *Scheduler) grant(due []*Action) {
+// perform performs one of the actions that are due, and waits until every goroutine is blocked.
+func (s *Scheduler) perform(due []*Action) {
 	i := 0
 	if !s.fair && len(due) > 1 {
 		i = s.Choices.Pick("next", actors(due))
 	}
 	a := due[i]
-	atomic.StoreUint32(&a.state, done)
+	atomic.StoreUint32(&a.done, 1)
 	s.steps++
-	s.granting = true
+	s.performing = true
 	a.Do()
-	s.granting = false
+	s.performing = false
 	s.Quiesce()
-	if s.Granted != nil {
-		s.Granted()
-	}
+	s.observer.Stepped()
 }
 
-// actors says whose actions these are.
+// actors are whose actions these are.
 func actors(due []*Action) []string {
 	out := make([]string, len(due))
 	for i, a := range due {
@@ -306,12 +301,13 @@ func actors(due []*Action) []string {
 	return out
 }
 
-// sleep lets virtual time pass, at most d: less when a goroutine whose timer fired wakes the scheduler, which it reports.
+// sleep lets virtual time pass, d at most. It reports whether a goroutine has woken the scheduler
+// before.
 func (s *Scheduler) sleep(d time.Duration) (woken bool) {
 	s.SetCurrent(Time)
 	s.quiet = false
 	select {
-	case <-s.wake: // left over from this stretch: already taken in
+	case <-s.wake: // of this phase, which was taken in
 	default:
 	}
 	t := time.NewTimer(d)
@@ -321,7 +317,7 @@ func (s *Scheduler) sleep(d time.Duration) (woken bool) {
 		t.Stop()
 		woken = true
 	}
-	s.Quiesce() // whose timer fired at the same instant has had its turn now
+	s.Quiesce() // goroutines whose timers fire at the same instant have their turn
 	select {
 	case <-s.wake:
 		woken = true
@@ -342,7 +338,7 @@ func (s *Scheduler) Pending() []*Action {
 	return out
 }
 
-// Idle says whether all that is pending is idle.
+// Idle reports whether all pending actions are idle.
 func (s *Scheduler) Idle() bool {
 	for _, a := range s.pending {
 		if !a.Idle && !a.Happened() {
@@ -352,7 +348,8 @@ func (s *Scheduler) Idle() bool {
 	return true
 }
 
-// Hurry takes injected delays away: pending actions become due as soon as their own delay lets them. Idle ones keep theirs.
+// Hurry takes injected delays away: pending actions become due when their own delay is over. Idle
+// ones keep theirs.
 func (s *Scheduler) Hurry() {
 	for _, a := range s.pending {
 		if !a.Happened() && !a.Idle {

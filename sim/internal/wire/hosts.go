@@ -12,7 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ServiceModel is what serves a Service of the cluster: nil for one that it knows nothing of.
+// ServiceModel returns what serves a Service of the cluster; nil for a Service that it does not
+// know.
 type ServiceModel func(*corev1.Service) http.Handler
 
 // outside is what lies behind host names other than those of API servers.
@@ -20,7 +21,8 @@ type outside struct {
 	exact    map[string]http.Handler
 	patterns []hostPattern // the longest first
 	services []ServiceModel
-	// resolved are the hosts that were found to be Services, and stay names of the cluster when the Service is gone.
+	// resolved are the hosts that were Services once. They stay names of the cluster when the
+	// Service is gone.
 	resolved map[string]bool
 }
 
@@ -30,7 +32,7 @@ type hostPattern struct {
 	handler http.Handler
 }
 
-// matches compares label by label: a star stands for no dot.
+// matches compares label by label: a star matches no dot.
 func (p hostPattern) matches(host string) bool {
 	ok, err := path.Match(slashed(p.text), slashed(host))
 	return ok && err == nil
@@ -44,15 +46,15 @@ type target struct {
 	service *corev1.Service
 	absent  bool   // it is known that there is no such host
 	refused bool   // the Service has no such port
-	clash   string // why it cannot be said which pattern is meant
+	clash   string // two patterns that fit equally well
 }
 
-// found says whether there is something that may answer.
+// found says whether something may answer.
 func (t target) found() bool { return t.handler != nil || t.service != nil || t.refused }
 
-// Outside puts a handler behind a host name outside the cluster, or behind all hosts that fit a pattern; nil for hosts
-// that do not exist.
-func (c *Cluster) Outside(host string, h http.Handler) error {
+// Outside adds a handler for a host outside the cluster, or for all hosts that match a pattern; nil
+// for hosts that do not exist.
+func (c *Network) Outside(host string, h http.Handler) error {
 	if err := c.taken(host); err != nil {
 		return err
 	}
@@ -64,8 +66,8 @@ func (c *Cluster) Outside(host string, h http.Handler) error {
 		return fmt.Errorf("the host pattern %q has a slash; write the host without scheme and path, as *.example", host)
 	}
 	if _, err := path.Match(slashed(host), ""); err != nil {
-		return fmt.Errorf("the host pattern %q is malformed; * stands for any text within one label, ? for one character and "+
-			"[a-z] for one of those", host)
+		return fmt.Errorf("the host pattern %q is malformed; "+
+			"* stands for any text within one label, ? for one character and [a-z] for one of those", host)
 	}
 	c.outside.patterns = append(c.outside.patterns, hostPattern{host, h})
 	slices.SortStableFunc(c.outside.patterns, func(a, b hostPattern) int { return len(b.text) - len(a.text) })
@@ -73,11 +75,11 @@ func (c *Cluster) Outside(host string, h http.Handler) error {
 }
 
 // Services adds a model of Services.
-func (c *Cluster) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
+func (c *Network) Services(m ServiceModel) { c.outside.services = append(c.outside.services, m) }
 
-// resolve finds what lies behind a host. Any goroutine may call it: what it reads changes in steps only, between which the
-// programs stand still.
-func (c *Cluster) resolve(call *Call, host string) target {
+// resolve returns the target of a host. Any goroutine may call it: what it reads changes in steps
+// only, and no process runs during a step.
+func (c *Network) resolve(call *Call, host string) target {
 	if h, declared := c.outside.exact[host]; declared {
 		return target{handler: h, absent: h == nil}
 	}
@@ -100,8 +102,8 @@ func (c *Cluster) resolve(call *Call, host string) target {
 	return t
 }
 
-// resolveService finds the Service that a host name of the cluster means.
-func (c *Cluster) resolveService(call *Call, host string) (t target) {
+// resolveService returns the Service that a host name of the cluster means.
+func (c *Network) resolveService(call *Call, host string) (t target) {
 	if len(c.outside.services) == 0 {
 		return t
 	}
@@ -111,7 +113,7 @@ func (c *Cluster) resolveService(call *Call, host string) (t target) {
 	}
 	name, rest, _ := strings.Cut(strings.TrimSuffix(bare, "."), ".")
 	namespace, zone, _ := strings.Cut(rest, ".")
-	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.cluster.local" {
+	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.network.local" {
 		return t
 	}
 	c.mu.Lock()
@@ -129,7 +131,8 @@ func (c *Cluster) resolveService(call *Call, host string) (t target) {
 	return target{service: service}
 }
 
-// serves says whether a Service has a port. A headless one has no ports of its own: its name leads to the pods.
+// serves says whether a Service has a port. A headless Service has none: its name leads to the
+// pods.
 func serves(s *corev1.Service, port, scheme string) bool {
 	if s.Spec.ClusterIP == corev1.ClusterIPNone {
 		return true
@@ -140,11 +143,12 @@ func serves(s *corev1.Service, port, scheme string) bool {
 			port = "80"
 		}
 	}
-	return slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return strconv.Itoa(int(p.Port)) == port })
+	has := func(p corev1.ServicePort) bool { return strconv.Itoa(int(p.Port)) == port }
+	return slices.ContainsFunc(s.Spec.Ports, has)
 }
 
-// handlerOf is what answers at a target; nil for nobody.
-func (c *Cluster) handlerOf(t target) http.Handler {
+// handlerOf is what answers at a target; nil for nothing.
+func (c *Network) handlerOf(t target) http.Handler {
 	if t.service == nil {
 		return t.handler
 	}
@@ -156,23 +160,24 @@ func (c *Cluster) handlerOf(t target) http.Handler {
 	return nil
 }
 
-// find decides who answers a request to the outside that has arrived.
-func (c *Cluster) find(call *Call) error {
+// findHandler decides what answers a request to the outside that has arrived.
+func (c *Network) findHandler(call *Call) error {
 	t := c.resolve(call, call.Host)
 	if call.handler = c.handlerOf(t); call.handler == nil || t.clash != "" {
-		return c.nowhere(call, t)
+		return c.noSuchHost(call, t)
 	}
 	return nil
 }
 
-// nowhere is what a request gets that leads to no model: what a resolver says of a host that does not exist. A host of which
-// nobody has said that it does not is a hole in the scenario, and an operator that lives with errors would hide it.
-func (c *Cluster) nowhere(call *Call, t target) error {
+// noSuchHost is the error of a request that leads to no model: what a resolver says of a host that
+// does not exist. If the scenario does not say that, it is incomplete, and the observer is told: an
+// operator that goes on after errors would hide it.
+func (c *Network) noSuchHost(call *Call, t target) error {
 	if t.refused {
 		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connect to %s: connection refused", call.Host)}
 	}
-	if c.Unknown != nil && (!t.absent || t.clash != "") {
-		c.Unknown(call, t.clash)
+	if !t.absent || t.clash != "" {
+		c.observer.UnknownHost(call, t.clash)
 	}
 	name := call.Request.URL.Hostname()
 	return &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}}

@@ -13,15 +13,16 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// serveOutside lets a model of the outside world answer, and keeps in the ledger the effects that
-// it reports, or the request itself if it reports none and the request may have changed something.
-func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
+// serveOutside lets the model of an outside service answer. It records the effects that the model
+// reports. If there are none and the request may have changed something, the request itself is the
+// effect.
+func (c *Network) serveOutside(call *Call) *apiserver.Response {
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	index := c.History.Len()
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
 		e.Kind = cmp.Or(e.Kind, history.Requested)
-		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Life, call.Reconcile
+		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Incarnation, call.Reconcile
 		effects = append(effects, e)
 	})
 	req := call.http.Clone(untraced{ctx})
@@ -39,8 +40,8 @@ func (c *Cluster) serveOutside(call *Call) *apiserver.Response {
 	return resp
 }
 
-// untraced is the context of a request as a model sees it, without hooks: those of a program stop a goroutine
-// that dials, and a model is called on the goroutine that must not stop.
+// untraced is the context of a request as a model gets it, without trace hooks. Those of a process
+// stop a goroutine that dials, and a model is called on the scheduling goroutine.
 type untraced struct{ context.Context }
 
 // Value implements context.Context.
@@ -52,11 +53,11 @@ func (u untraced) Value(key any) any {
 	return v
 }
 
-// requested is the effect of a request that the model has said nothing of.
-func (c *Cluster) requested(call *Call, index int) history.Effect {
+// requested is the effect of a request for which the model has reported none.
+func (c *Network) requested(call *Call, index int) history.Effect {
 	return history.Effect{
 		Event: index, Kind: history.Requested, Detail: call.String(),
-		Process: call.Port.Process, Life: call.Port.Life, Reconcile: call.Reconcile,
+		Process: call.Port.Process, Life: call.Port.Incarnation, Reconcile: call.Reconcile,
 	}
 }
 

@@ -23,9 +23,9 @@ type Stream struct {
 
 	watch   *apiserver.Watch
 	body    *body
-	head    *sched.Action // delivery of the next frame
+	head    *sched.Action // delivers the next frame
 	timeout *sched.Action
-	// cancelled is the end of the stream whose context has ended; the body's mutex guards it.
+	// cancelled ends the stream because its context has ended; the body's mutex guards it.
 	cancelled *sched.Action
 	closed    bool
 }
@@ -33,7 +33,7 @@ type Stream struct {
 // String is the stream in words.
 func (s *Stream) String() string { return s.Kind + " watch of " + s.Port.Name() }
 
-func (c *Cluster) open(call *Call) *Stream {
+func (c *Network) open(call *Call) *Stream {
 	s := &Stream{Port: call.Port, Kind: call.Kind, Call: call, watch: call.Response.Watch}
 	s.body = newBody(call.http.Context())
 	s.body.onClose = func() {
@@ -41,7 +41,7 @@ func (c *Cluster) open(call *Call) *Stream {
 	}
 	s.body.onCancel = func() { c.giveUp(s) }
 	c.streams = append(c.streams, s)
-	if d := s.patience(); d > 0 {
+	if d := s.timeLimit(); d > 0 {
 		s.timeout = &sched.Action{
 			Order: call.order(), Idle: true,
 			What:  func() string { return "time-out of " + s.String() },
@@ -57,9 +57,10 @@ func (c *Cluster) open(call *Call) *Stream {
 	return s
 }
 
-// patience is how long the server keeps the watch open. Reflectors ask for a random time of 5 to 10 minutes; which of
-// them draws first is not the scheduler's choice, so the time within that range is derived from what they watch.
-func (s *Stream) patience() time.Duration {
+// timeLimit is how long the server keeps the watch open. Reflectors ask for a random time of 5 to
+// 10 minutes. Which of them draws first is not the scheduler's choice, so the time within that
+// range is derived from what they watch.
+func (s *Stream) timeLimit() time.Duration {
 	d := s.watch.Timeout()
 	if d < 5*time.Minute {
 		return d
@@ -71,9 +72,9 @@ func (s *Stream) patience() time.Duration {
 }
 
 // Streams are the open watches.
-func (c *Cluster) Streams() []*Stream { return c.streams }
+func (c *Network) Streams() []*Stream { return c.streams }
 
-func (c *Cluster) close(s *Stream) {
+func (c *Network) close(s *Stream) {
 	if s.closed {
 		return
 	}
@@ -98,9 +99,10 @@ func (c *Cluster) close(s *Stream) {
 	}
 }
 
-// giveUp parks the end of a stream whose context has ended as a step of its own, for the reasons of [Call.giveUp]. A
-// client that closes the stream in the same moment, as reflectors do, needs no such step.
-func (c *Cluster) giveUp(s *Stream) {
+// giveUp ends a stream whose context has ended in a step of its own, for the reasons of
+// [Call.giveUp]. A client that closes the stream in the same moment, as reflectors do, needs no
+// such step.
+func (c *Network) giveUp(s *Stream) {
 	if s.Port.Dead() {
 		s.body.end(io.EOF)
 		return
@@ -122,15 +124,16 @@ func (c *Cluster) giveUp(s *Stream) {
 	c.Sched.Park(a)
 }
 
-// Pump lets every stream that has something new queue its next delivery. Call it after each change of the store.
-func (c *Cluster) Pump() {
+// Pump lets every stream that has something new queue its next delivery. Call it after each change
+// of the store.
+func (c *Network) Pump() {
 	for _, s := range c.streams {
 		c.next(s)
 	}
 }
 
 // next queues the delivery of the stream's next frame, if there is one and none is queued.
-func (c *Cluster) next(s *Stream) {
+func (c *Network) next(s *Stream) {
 	if s.head != nil || s.closed {
 		return
 	}
@@ -142,30 +145,29 @@ func (c *Cluster) next(s *Stream) {
 		Order: s.Call.order(),
 		Actor: s.Call.Actor(),
 		What:  func() string { return fmt.Sprintf("delivery of %s %s/%s to %s", f.Type, f.Namespace, f.Name, s) },
-		Delay: func() time.Duration { return c.Rules.Lag(s, f) },
+		Delay: func() time.Duration { return c.observer.Lag(s, f) },
 		Do:    func() { c.deliver(s) },
 		Idle:  s.Call.Idle(),
 	}
 	c.Sched.Park(s.head)
 }
 
-// Fate is what becomes of a stream as its next frame is due.
+// Fate is what happens to a stream when its next frame is due.
 type Fate int
 
-// The fates: the frame arrives; the connection ends before it, without a word; the server says 410 Gone instead; nothing
-// gets through yet, so that the frame lags anew.
+// The fates of a stream.
 const (
-	Arrives Fate = iota
-	Drops
-	Expires
-	Waits
+	Arrives Fate = iota // the frame is delivered
+	Drops               // the connection ends before the frame
+	Expires             // the server sends 410 Gone in place of the frame, and ends the stream
+	Waits               // the frame lags once more
 )
 
 // Behind is the number of changes that the stream has not delivered.
 func (s *Stream) Behind() int { return s.watch.Behind() }
 
 // end is the end of a stream, as its fate says.
-func (c *Cluster) end(s *Stream, fate Fate) {
+func (c *Network) end(s *Stream, fate Fate) {
 	c.Sched.SetCurrent("end of the " + s.Kind + " watch")
 	if fate == Expires {
 		f := s.watch.Expired()
@@ -176,26 +178,29 @@ func (c *Cluster) end(s *Stream, fate Fate) {
 }
 
 // hangUp ends a stream from the server's side.
-func (c *Cluster) hangUp(s *Stream) {
+func (c *Network) hangUp(s *Stream) {
 	s.body.end(io.EOF)
 	c.close(s)
-	c.silent(s.Call, 0)
+	c.noteLostWatch(s.Call, 0)
 }
 
 // delivery is the event of a frame's arrival.
-func (c *Cluster) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
+func (c *Network) delivery(s *Stream, f apiserver.Frame, data []byte) history.Event {
+	ref := history.Ref{Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name}
+	ref.Cluster = s.Call.Cluster
 	return history.Event{
-		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver, Process: s.Port.Process, Life: s.Port.Life,
-		Verb: f.Type, Ref: history.Ref{Cluster: s.Call.Cluster, Group: s.Call.Info.Group, Kind: s.Kind, Namespace: f.Namespace, Name: f.Name},
-		Revision: f.Revision, Server: c.server.Revision(), Received: data,
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver,
+		Process: s.Port.Process, Life: s.Port.Incarnation,
+		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: c.server.Revision(), Received: data,
 	}
 }
 
-// deliver hands over the next frame; the initial events of a watch-list go together, as one list would.
-func (c *Cluster) deliver(s *Stream) {
+// deliver delivers the next frame. The initial events of a watch-list are delivered together, as a
+// list would be.
+func (c *Network) deliver(s *Stream) {
 	s.head = nil
 	if next, ok := s.watch.Peek(); ok {
-		switch fate := c.Rules.Fate(s, next); fate {
+		switch fate := c.observer.Fate(s, next); fate {
 		case Arrives:
 		case Waits:
 			c.next(s)
@@ -231,12 +236,13 @@ func (c *Cluster) deliver(s *Stream) {
 	c.Sched.SetCurrent(cause)
 	s.body.write(data)
 	if f.Type == string(watch.Error) {
-		c.silent(s.Call, 0) // its reader closes it, and lists anew after a while
+		c.noteLostWatch(s.Call, 0) // its reader closes it, and lists anew after a while
 	}
 	c.next(s)
 }
 
-// body is the response body of a watch: frames go in on the scheduling goroutine and come out where the client reads.
+// body is the response body of a watch. Frames are written on the scheduling goroutine and read by
+// the client.
 type body struct {
 	ctx      context.Context
 	onClose  func() // the reader has closed it
@@ -278,9 +284,9 @@ func (b *body) signal() {
 	}
 }
 
-// Read implements io.Reader. It blocks on channels of the bubble only, so a reader that waits counts as quiet. For a reader that
-// has closed it or given up it just ends: of an error client-go would make an event, which nobody takes any more, and
-// watch.Filter keeps its goroutine for as long as it holds one.
+// Read implements io.Reader. It blocks on channels of the bubble only, so the bubble is quiet while
+// a reader waits. After Close it returns io.EOF: client-go would make an event of an error, which
+// nobody receives any more, and watch.Filter would keep its goroutine.
 func (b *body) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()

@@ -11,14 +11,16 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// This file lets informers that a program makes itself, as client-go's factories do, list first and watch then.
+// This file lets informers that a process makes itself, as client-go's factories do, list first and
+// then watch.
 //
-// client-go's reflector asks for a watch that begins with all objects (KEP-3157), puts them into a map, and tells
-// the informer of them in the map's order (tools/cache/reflector.go, watchList). A handler that feeds a queue of its
-// own would then work in another order in each run. A list keeps its order. So the request is refused as by a
-// server whose feature WatchList is off, and the reflector falls back to a list.
+// client-go's reflector asks for a watch that begins with all objects (KEP-3157). It puts them into
+// a map and passes them to the informer in map order (tools/cache/reflector.go, watchList). A
+// handler that adds to a queue of its own would work in another order in each run. A list keeps its
+// order. So the request is refused as by a server whose feature WatchList is off, and the reflector
+// falls back to a list.
 //
-// The harness makes the informers of managers itself, and its own queue observer orders what they add.
+// The harness makes the informers of managers itself, and its queue observer orders what they add.
 
 type sortedKey struct{}
 
@@ -38,12 +40,14 @@ func (c *Call) streamsList() bool {
 	return streams
 }
 
-// withoutWatchList is the answer of a server that streams no lists (apimachinery, metav1/validation/validation.go).
+// withoutWatchList is the answer of a server that streams no lists (apimachinery,
+// metav1/validation/validation.go).
 func withoutWatchList() *apiserver.Response {
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusFailure, Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity,
-		Message: "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+		Message: "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch " +
+			"unless the WatchList feature gate is enabled",
 	})
 	if err != nil {
 		panic(err) // it is made of strings

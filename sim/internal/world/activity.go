@@ -55,7 +55,7 @@ func (a *activity) unchangedSince() time.Duration {
 }
 
 // read reads the events that are new.
-func (a *activity) read(h *history.History, procs *process.World) {
+func (a *activity) read(h *history.History, procs *process.Supervisor) {
 	if index, at := procs.Served(); index > a.started.index {
 		a.started = moment{index, at}
 	}
@@ -120,7 +120,7 @@ func (a *activity) readRequest(e *history.Event) {
 // awaitsOutside says whether an object waits for its deletion while its key comes back and has
 // asked the outside. Nobody can see what goes on there: a cloud may take minutes to delete
 // something.
-func (a *activity) awaitsOutside(procs *process.World) (yes bool) {
+func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
 	if len(a.deleting) == 0 || len(a.outside) == 0 {
 		return false
 	}

@@ -21,9 +21,6 @@ func (w *World) Inject(faults ...fault.Fault) {
 		f.Arm(w.choices.Choose("fault "+f.String(), 3))
 		w.faults.Add(f)
 	}
-	if w.faults.Holds() {
-		w.sched.Held = w.faults.Held
-	}
 }
 
 // environment is the world as its faults see it. It implements inject.Env.

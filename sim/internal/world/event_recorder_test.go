@@ -103,7 +103,7 @@ func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 		"restarted":         func(w *World) { w.Inject(fault.Restart("herald")); w.Sleep(time.Minute) },
 		"killed": func(w *World) {
 			w.Sleep(600 * time.Millisecond)
-			w.procs.Find("herald").Life().Kill()
+			w.procs.Find("herald").Current().Kill()
 			w.Sleep(time.Minute)
 		},
 	} {

@@ -39,7 +39,7 @@ func TestADeadLeaderDoesNotLoseItsLease(t *testing.T) {
 		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 		for range 1000 {
 			if e := w.History().Events; e[len(e)-1].Kind == history.Request && e[len(e)-1].Reconcile != "" {
-				w.procs.Find("op").Life().Kill() // it waits for the reply
+				w.procs.Find("op").Current().Kill() // it waits for the reply
 				killed = true
 				break
 			}

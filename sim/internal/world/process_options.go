@@ -21,7 +21,7 @@ type ProcessOptions struct {
 
 // chooseUnset chooses the options of one process that are left unset, if it is to vary. The default
 // choice is what an operator gets that sets nothing.
-func (p *ProcessOptions) chooseUnset(process string, choices *choice.Source) {
+func (p *ProcessOptions) chooseUnset(process string, choices *choice.Recorder) {
 	if !p.Vary {
 		return
 	}

@@ -35,7 +35,7 @@ type failedSetup struct {
 // setupFailure says that a process is down because its setup function failed; "" if it is not.
 func (p *programs) setupFailure(of *process.Process) string {
 	f, ok := p.failures[of]
-	if !ok || f.incarnation != of.Lives() {
+	if !ok || f.incarnation != of.Incarnations() {
 		return ""
 	}
 	return fmt.Sprintf("the setup function of process %q failed in life %d: %v", of.Name, f.incarnation, f.err)
@@ -117,7 +117,7 @@ func (w *World) Stop(name string) {
 	if p == nil {
 		w.misuse("w.Stop(%q): there is no such process", name)
 	}
-	if l := p.Life(); l != nil {
+	if l := p.Current(); l != nil {
 		l.Stop()
 	}
 }
@@ -130,7 +130,7 @@ func (e *setupError) Unwrap() error { return e.error }
 
 // exited decides whether the kubelet starts a program again that has ended by itself. If not, the
 // run ends.
-func (w *World) exited(l *process.Life, err error) (restart bool) {
+func (w *World) exited(l *process.Incarnation, err error) (restart bool) {
 	var bad *setupError
 	var panicked *process.PanicError
 	name := l.Process.Name

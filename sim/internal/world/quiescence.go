@@ -29,8 +29,8 @@ const (
 // quiescence decides when nothing is left to do.
 type quiescence struct {
 	sched    *sched.Scheduler
-	procs    *process.World
-	wire     *wire.Cluster
+	procs    *process.Supervisor
+	wire     *wire.Network
 	history  *history.History
 	builtins *builtins
 	activity activity
@@ -55,7 +55,7 @@ func (q *quiescence) quietAt() time.Duration { return q.activity.lastEvent + qui
 // reached says whether nothing is left to do. If something is, and the passing of time alone could
 // change that, again is when.
 func (q *quiescence) reached() (ok bool, again time.Duration) {
-	if !q.calm() || q.procs.Starting() != "" || q.procs.Deaf() != "" {
+	if !q.calm() || q.procs.Starting() != "" || q.procs.MissingWatch() != "" {
 		return false, 0
 	}
 	changed, unchanged := q.activity.changed(), q.activity.unchangedSince()
@@ -70,7 +70,7 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 		return false, 0
 	}
 	again = min(q.quietAt(), q.activity.lastOther+idlePeriod, unchanged+2*silentPeriod)
-	for _, s := range q.wire.Silences() {
+	for _, s := range q.wire.LostWatches() {
 		if s.Tried <= changed {
 			again = max(again, s.Until())
 		}
@@ -89,7 +89,7 @@ func (q *quiescence) reached() (ok bool, again time.Duration) {
 func (q *quiescence) lastSpoke() (out []time.Duration) {
 	for _, p := range q.procs.Processes() {
 		spoke := q.activity.spoke
-		if l := p.Life(); l == nil {
+		if l := p.Current(); l == nil {
 			continue
 		} else if l.Managed() {
 			spoke = q.activity.beside
@@ -138,7 +138,7 @@ func (q *quiescence) pending() (out []string) {
 			out = append(out, fmt.Sprintf("%s (since %s, due %s)", a.What(), since, due))
 		}
 	}
-	for _, s := range []string{q.procs.Starting(), q.procs.Deaf()} {
+	for _, s := range []string{q.procs.Starting(), q.procs.MissingWatch()} {
 		if s != "" {
 			out = append(out, s)
 		}

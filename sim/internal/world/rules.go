@@ -3,13 +3,17 @@ package world
 import (
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// rules puts the declared faults and the ordinary delays of a network onto the wire. It implements
-// wire.Rules and wire.WebhookRules.
+// rules is the world as the scheduler, the wire and the processes know it: it implements the
+// Observer of each. It puts the declared faults and the ordinary delays of a network onto the wire.
 type rules struct{ w *World }
 
 // latencies are what a request, a reply or a step of a built-in controller may take. The first is
@@ -67,5 +71,39 @@ func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
 	return r.w.faults.Fate(s, f)
 }
 
-// Webhook implements wire.WebhookRules.
+// Webhook implements wire.Rules.
 func (r rules) Webhook(c *wire.Call) wire.Ruling { return r.w.faults.Webhook(c) }
+
+// Committed implements wire.Observer: built-in controllers observe the change.
+func (r rules) Committed(ch apiserver.Change) { r.w.builtins.observe(ch) }
+
+// Endpoints implements wire.Observer.
+func (r rules) Endpoints(service *apiserver.WebhookService, path string) []wire.Endpoint {
+	return r.w.procs.Endpoints(service, path)
+}
+
+// UnknownHost implements wire.Observer.
+func (r rules) UnknownHost(c *wire.Call, clash string) { r.w.unknownHost(c, clash) }
+
+// Quiet implements sched.Observer.
+func (r rules) Quiet() (woke bool) {
+	r.w.settings.Monitor.Beats.Add(1)
+	return r.w.procs.Flush()
+}
+
+// Stepped implements sched.Observer.
+func (r rules) Stepped() { r.w.stepped() }
+
+// Held implements sched.Observer: actions of a frozen process wait for its end.
+func (r rules) Held(a *sched.Action) time.Duration { return r.w.faults.Held(a) }
+
+// Dequeued implements process.Observer.
+func (r rules) Dequeued(l *process.Incarnation, controller string, item reconcile.Request) {
+	r.w.faults.Dequeued(l, controller, item)
+}
+
+// Exited implements process.Observer.
+func (r rules) Exited(l *process.Incarnation, err error) (restart bool) { return r.w.exited(l, err) }
+
+// Dialled implements process.Observer.
+func (rules) Dialled(process, address, at string) { Dialled(process, address, at) }

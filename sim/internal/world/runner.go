@@ -27,7 +27,7 @@ func Runner(scenario func(*World)) run.Runner { return (&runner{scenario: scenar
 // run makes one run. When its scenario compares with the undisturbed run for the first time, that
 // one is made, and the run is repeated from its choices. A run that has connected to the real
 // network has failed.
-func (r *runner) run(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result {
 	if s.Monitor == nil {
 		s.Monitor = &run.Monitor{}
 	}
@@ -39,7 +39,7 @@ func (r *runner) run(t *testing.T, o choice.Oracle, s run.Settings) *run.Result 
 	return res
 }
 
-func (r *runner) compared(t *testing.T, o choice.Oracle, s run.Settings) *run.Result {
+func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Result {
 	res, compares := r.once(t, o, s)
 	if !compares || r.undisturbed != nil {
 		return res
@@ -70,7 +70,7 @@ type attempt struct {
 	*run.Result
 	world    *World
 	settings run.Settings
-	source   *choice.Source
+	source   *choice.Recorder
 	compares bool     // with the undisturbed run
 	ignored  []string // functions whose goroutines may be left behind
 	carried  any      // a panic of somebody outside, to be raised again there
@@ -78,11 +78,11 @@ type attempt struct {
 
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
 // oracle. It says whether the scenario compares with the undisturbed run.
-func (r *runner) once(t *testing.T, o choice.Oracle, s run.Settings) (res *run.Result, compares bool) {
+func (r *runner) once(t *testing.T, o choice.Source, s run.Settings) (res *run.Result, compares bool) {
 	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o)}
 	if s.Window > 0 {
 		a.History = history.Forgetful()
-		a.source.OnlyTape()
+		a.source.OnlySequence()
 	}
 	s.Monitor.Latest.Store(&run.InProgress{Choices: a.source, History: a.History, Dials: process.Dials()})
 	s.Monitor.UnderWay.Store(true)
@@ -100,7 +100,7 @@ func (r *runner) once(t *testing.T, o choice.Oracle, s run.Settings) (res *run.R
 		panic(a.carried)
 	}
 	a.endOutside(err, t.Failed() && !failed)
-	a.Log, a.Tape = a.source.Log(), a.source.Tape()
+	a.Log, a.Tape = a.source.Log(), a.source.Sequence()
 	for _, o := range run.OutcomesOf(a.History.Events) {
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
 	}
@@ -153,7 +153,7 @@ func (a *attempt) tearDown() {
 	w.procs.Teardown(synctest.Wait)
 	w.over = true
 	a.compares, a.ignored = w.compares, w.programs.ignored
-	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unseen(), w.ignoredObjects()
+	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()
 	a.Processes, a.Callers = len(w.procs.Processes()), w.wire.Callers
 	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()
 	if w.failure != nil {

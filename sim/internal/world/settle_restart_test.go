@@ -80,15 +80,15 @@ func makePod(name string) client.Object {
 // killFor ends gate often enough that it is down for five minutes after the last time, which is a minute from now.
 func killFor(w *World) {
 	for range 5 {
-		w.procs.Find("gate").Life().Kill()
-		for w.procs.Find("gate").Life() == nil {
+		w.procs.Find("gate").Current().Kill()
+		for w.procs.Find("gate").Current() == nil {
 			w.Sleep(time.Second)
 		}
 	}
 	w.sched.Park(&sched.Action{
 		Order: "kill gate", What: func() string { return "the end of gate" },
 		Delay: func() time.Duration { return time.Minute },
-		Do:    func() { w.procs.Find("gate").Life().Kill() },
+		Do:    func() { w.procs.Find("gate").Current().Kill() },
 	})
 }
 

@@ -27,11 +27,11 @@ import (
 // called on the goroutine that the scenario was called on.
 type World struct {
 	settings run.Settings
-	choices  *choice.Source
+	choices  *choice.Recorder
 	sched    *sched.Scheduler
 	history  *history.History
-	wire     *wire.Cluster
-	procs    *process.World
+	wire     *wire.Network
+	procs    *process.Supervisor
 	ctx      context.Context
 	cancel   context.CancelFunc
 
@@ -51,28 +51,20 @@ type World struct {
 	undisturbed *history.History // nil if it has not been made
 }
 
-func newWorld(source *choice.Source, h *history.History, s run.Settings) *World {
+func newWorld(source *choice.Recorder, h *history.History, s run.Settings) *World {
 	w := &World{settings: s, choices: source, history: h, judge: judge{defaults: defaultProperties()},
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	w.sched = sched.New(source)
+	w.sched = sched.New(source, rules{w})
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
 	server.SetAuthorizer(rbac.New(server))
 	server.SetAdmission(admission.New(server))
-	w.wire = wire.New(w.sched, h, server)
-	w.wire.Rules = rules{w}
+	w.wire = wire.New(w.sched, h, server, rules{w})
 	if s.Callers && s.Window == 0 {
 		w.wire.Callers = map[int][]uintptr{}
 	}
-	w.procs = process.New(w.sched, h, w.wire, s.Log)
-	w.procs.OnHandout = w.faults.Dequeued
-	w.procs.OnExit = w.exited
-	w.procs.OnDial = Dialled
+	w.procs = process.New(w.sched, h, w.wire, s.Log, rules{w})
 	w.quiescence = quiescence{w.sched, w.procs, w.wire, h, &w.builtins, newActivity()}
-	w.sched.Granted = w.stepped
-	w.sched.Progress = &s.Monitor.Beats
-	w.wire.Committed = w.builtins.observe
-	w.wire.Unknown = w.unknownHost
 	w.user = w.newUser(wire.APIHost, server)
 	w.Builtin(namespace.New())
 	w.Builtin(garbage.New())
@@ -112,7 +104,7 @@ func (w *World) panicIfOver() {
 // panicIfInStep ends the run if the world is asked to go on in the middle of a step.
 func (w *World) panicIfInStep(call string) {
 	w.panicIfOver()
-	if w.sched.Granting() {
+	if w.sched.Performing() {
 		w.misuse("%s was called in the middle of a step, by a handler given to w.External or by a built-in "+
 			"controller; the world goes on only when that step is over, so call it in the scenario, or let a "+
 			"process do it", call)

@@ -16,7 +16,7 @@ func pass(t *testing.T, scenario func(*World), runs int) {
 	defer process.Enter(logr.Discard(), process.Outside{})()
 	make := Runner(scenario)
 	for i := range runs {
-		source := choice.Oracle(choice.Play(nil))
+		source := choice.Source(choice.Play(nil))
 		if i > 0 {
 			source = choice.NewRandom(choice.Mix(7, i))
 		}

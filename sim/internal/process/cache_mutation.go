@@ -17,25 +17,26 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// originals remembers the objects of one informer's cache as they came, to find those that somebody has changed in place.
-// client-go has such a detector (KUBE_CACHE_MUTATION_DETECTOR), but it is switched on for whole processes, panics, and
-// compares by the wall clock.
+// mutationDetector remembers the objects of one informer's cache as they came, to detect changes in
+// place. client-go has such a detector (KUBE_CACHE_MUTATION_DETECTOR), but it is switched on for
+// whole processes, panics, and compares by real time.
 //
-// An object is compared when the next version of it arrives and whenever the world has settled: what was changed in
-// place stays changed for as long as it is in the cache.
-type originals struct {
-	life *Life
-	lock sync.Mutex
-	// known is by key what the cache holds, or was about to hold.
-	known map[string]original
+// An object is compared when its next version arrives and whenever the world is quiescent: a change
+// in place remains for as long as the object is in the cache.
+type mutationDetector struct {
+	incarnation *Incarnation
+	lock        sync.Mutex
+	// known are the objects that the cache holds, or was about to hold, by key.
+	known map[string]cachedObject
 }
 
-type original struct {
+type cachedObject struct {
 	object runtime.Object // shared with the cache
 	copied runtime.Object
 }
 
-// SetTransform implements cache.SharedInformer: what the transformer makes of an object is what must not be changed.
+// SetTransform implements cache.SharedInformer. The transformed object is the one that must not be
+// changed.
 func (i *informer) SetTransform(user cache.TransformFunc) error {
 	return i.SharedIndexInformer.SetTransform(func(obj any) (any, error) {
 		if user != nil {
@@ -45,14 +46,14 @@ func (i *informer) SetTransform(user cache.TransformFunc) error {
 			}
 		}
 		if o, ok := obj.(runtime.Object); ok {
-			i.keep(o, i.kind.Group, i.kind.Kind)
+			i.remember(o, i.kind.Group, i.kind.Kind)
 		}
 		return obj, nil
 	})
 }
 
-// keep remembers an object that is about to be stored, and looks at the one whose place it takes.
-func (o *originals) keep(obj runtime.Object, group, kind string) {
+// remember remembers an object that is about to be stored, and compares the one that it replaces.
+func (o *mutationDetector) remember(obj runtime.Object, group, kind string) {
 	key, err := cache.MetaNamespaceKeyFunc(obj)
 	if err != nil {
 		return
@@ -60,7 +61,7 @@ func (o *originals) keep(obj runtime.Object, group, kind string) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	if o.known == nil {
-		return // its life is over
+		return // its incarnation is over
 	}
 	if old, ok := o.known[key]; ok {
 		if old.object == obj {
@@ -68,10 +69,10 @@ func (o *originals) keep(obj runtime.Object, group, kind string) {
 		}
 		o.compare(old, group, kind)
 	}
-	o.known[key] = original{obj, obj.DeepCopyObject()}
+	o.known[key] = cachedObject{obj, obj.DeepCopyObject()}
 }
 
-// inspect compares everything that the cache holds, and forgets what it no longer holds.
+// inspect compares everything that the cache holds, and forgets what it holds no longer.
 func (i *informer) inspect() {
 	i.lock.Lock()
 	defer i.lock.Unlock()
@@ -83,15 +84,16 @@ func (i *informer) inspect() {
 	}
 }
 
-// forget lets go of everything: nobody will read this cache any more.
-func (o *originals) forget() {
+// forget forgets everything: nothing reads this cache any more.
+func (o *mutationDetector) forget() {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	o.known = nil
 }
 
-// compare tells the history if an object has changed since it came. It tells it once: the change becomes the original.
-func (o *originals) compare(was original, group, kind string) {
+// compare records in the history that an object has changed since it came. It does so once for each
+// change.
+func (o *mutationDetector) compare(was cachedObject, group, kind string) {
 	if reflect.DeepEqual(was.object, was.copied) || equality.Semantic.DeepEqual(was.object, was.copied) {
 		return // a Quantity, for one, remembers how it was written last, which is no change
 	}
@@ -101,20 +103,21 @@ func (o *originals) compare(was original, group, kind string) {
 	}
 	ref := history.Ref{Group: group, Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName()}
 	revision, _ := strconv.ParseInt(m.GetResourceVersion(), 10, 64)
-	l, note := o.life, inPlace(was.copied, was.object)
+	l, note := o.incarnation, inPlace(was.copied, was.object)
 	key, _ := cache.MetaNamespaceKeyFunc(was.object)
 	if now, ok := o.known[key]; ok && now.object == was.object {
-		o.known[key] = original{was.object, was.object.DeepCopyObject()}
+		o.known[key] = cachedObject{was.object, was.object.DeepCopyObject()}
 	}
 	l.world.Sched.Note(l.Name()+" "+ref.String(), func() {
 		if !l.Port.Dead() {
-			l.world.History.Add(history.Event{Step: l.world.Sched.Steps(), At: l.world.Sched.Now(), Kind: history.Mutation,
-				Process: l.Process.Name, Life: l.N, Ref: ref, Revision: revision, Note: note, Server: l.world.Wire.Server().Revision()})
+			e := l.event(history.Mutation)
+			e.Ref, e.Revision, e.Note = ref, revision, note
+			l.world.History.Add(e)
 		}
 	})
 }
 
-// inPlace says which fields of an object differ.
+// inPlace returns the fields of an object that differ, in words.
 func inPlace(before, after runtime.Object) string {
 	var a, b map[string]any
 	for o, into := range map[runtime.Object]*map[string]any{before: &a, after: &b} {
@@ -151,9 +154,9 @@ func inPlace(before, after runtime.Object) string {
 	return strings.Join(out, "; ")
 }
 
-// Inspect looks at all caches of living processes for objects that were changed in place.
-func (w *World) Inspect() {
-	for _, l := range w.lives {
+// Inspect looks for objects that were changed in place, in all caches of living processes.
+func (w *Supervisor) Inspect() {
+	for _, l := range w.incarnations {
 		l.mu.Lock()
 		informers := l.informers
 		l.mu.Unlock()

@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// This file is about the end: of a life, and of the run.
+// This file ends incarnations, and the run.
 
-// Bury withdraws everything that a dead life was waiting for. Its calls stay parked: see [Cluster.Release].
-func (c *Cluster) Bury(p *Port) {
+// Bury ends an incarnation: it withdraws everything that the incarnation waits for. Its calls stay
+// blocked, see [Network.Release].
+func (c *Network) Bury(p *Port) {
 	p.Die()
 	for _, call := range append([]*Call(nil), c.calls...) {
 		if call.server == p {
@@ -34,8 +35,9 @@ func (c *Cluster) Bury(p *Port) {
 	}
 }
 
-// Dismiss lets the calls of a dead life return an error, one at a time, so that their goroutines can end.
-func (c *Cluster) Dismiss(p *Port, wait func()) {
+// Dismiss lets the calls of a dead incarnation return an error, one at a time, so that their
+// goroutines can end.
+func (c *Network) Dismiss(p *Port, wait func()) {
 	for i := 0; i < len(c.calls); {
 		call := c.calls[i]
 		if call.Port != p {
@@ -45,11 +47,11 @@ func (c *Cluster) Dismiss(p *Port, wait func()) {
 		c.calls = append(c.calls[:i], c.calls[i+1:]...)
 		c.abort(call, wait)
 	}
-	c.unlinger(p, wait)
+	c.releaseLingering(p, wait)
 }
 
 // abort lets a parked call return an error.
-func (c *Cluster) abort(call *Call, wait func()) {
+func (c *Network) abort(call *Call, wait func()) {
 	select {
 	case call.reply <- outcome{err: ErrDead}:
 		wait()
@@ -57,9 +59,9 @@ func (c *Cluster) abort(call *Call, wait func()) {
 	}
 }
 
-// Release ends the run: no request is served any more, and the calls that are still parked return an error, one at a
-// time, so that their goroutines can end.
-func (c *Cluster) Release(wait func()) {
+// Release ends the run: no request is served any more. The calls that are still blocked return an
+// error, one at a time, so that their goroutines can end.
+func (c *Network) Release(wait func()) {
 	c.ending.Store(true)
 	c.abandon()
 	for len(c.calls) > 0 {
@@ -67,7 +69,7 @@ func (c *Cluster) Release(wait func()) {
 		c.calls = c.calls[1:]
 		c.abort(call, wait)
 	}
-	c.unlinger(nil, wait)
+	c.releaseLingering(nil, wait)
 	for _, s := range append([]*Stream(nil), c.streams...) {
 		s.body.end(io.EOF)
 		c.close(s)
@@ -75,21 +77,22 @@ func (c *Cluster) Release(wait func()) {
 	}
 }
 
-// lingers says whether a call of a dead life waits until its goroutines may end; every other one is refused.
+// lingers says whether a call of a dead incarnation waits until its goroutines may end. Every other
+// one is refused.
 //
-// An error would have the recorder draw the dice to know when to try again, and then choose again: the lives after it would find the
-// dice elsewhere from run to run. And it would have a leader lose its lease, of which controller-runtime takes note without a lock that
-// its end, which waits for reconciles that have no answer, does not take either: a data race that no program has, as one that is dead
-// writes nothing.
+//   - After an error the event recorder draws a random number, to know when to try again. Later
+//     incarnations would get other random numbers from run to run.
+//   - After an error a leader loses its lease. controller-runtime notes that without a mutex while
+//     it stops, which is a data race. No real process has it, as a killed one notes nothing.
 func (c *Call) lingers() bool { return c.recorder() || c.Idle() && calledBy("LeaderElector).renew.") }
 
-// linger keeps such a call waiting.
+// linger blocks such a call.
 func (p *Port) linger(call *Call) (*http.Response, error) {
-	c := p.cluster
+	c := p.network
 	c.mu.Lock()
 	waits := !p.dismissed && !c.ending.Load()
 	if waits {
-		c.unheard = append(c.unheard, call)
+		c.lingering = append(c.lingering, call)
 	}
 	c.mu.Unlock()
 	if !waits {
@@ -99,21 +102,21 @@ func (p *Port) linger(call *Call) (*http.Response, error) {
 	select {
 	case <-call.reply:
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // nobody asked it to end
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // it was not cancelled
 			<-call.reply
 		}
 	}
 	return nil, ErrDead
 }
 
-// unlinger lets such calls go on, those of one port or, for nil, all.
-func (c *Cluster) unlinger(p *Port, wait func()) {
+// releaseLingering lets such calls go on: those of one port or, for nil, all.
+func (c *Network) releaseLingering(p *Port, wait func()) {
 	var ending []*Call
 	c.mu.Lock()
 	if p != nil {
 		p.dismissed = true
 	}
-	c.unheard = slices.DeleteFunc(c.unheard, func(call *Call) bool {
+	c.lingering = slices.DeleteFunc(c.lingering, func(call *Call) bool {
 		ends := p == nil || call.Port == p
 		if ends {
 			ending = append(ending, call)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// orderly writes the answer of a webhook with the operations of its patch in one order, where they mean the same in any.
-// gomodules.xyz/jsonpatch, with which controller-runtime makes patches, goes through objects in map order: two runs of a
-// correct webhook would send different bytes.
-func orderly(body []byte) []byte {
+// sortPatch sorts the operations of the patch in a webhook's answer, where they mean the same in
+// any order. controller-runtime makes patches with gomodules.xyz/jsonpatch, which goes through
+// objects in map order. Two runs of a correct webhook would send different bytes.
+func sortPatch(body []byte) []byte {
 	if !bytes.Contains(body, []byte(`"patch"`)) {
 		return body
 	}
@@ -24,12 +24,15 @@ func orderly(body []byte) []byte {
 	ops := make([]operation, len(raw))
 	for i, r := range raw {
 		var o struct{ Op, Path string }
-		if json.Unmarshal(r, &o) != nil || !slices.Contains([]string{"add", "remove", "replace"}, o.Op) || !strings.HasPrefix(o.Path, "/") {
-			return body // the others look at more than one place
+		if json.Unmarshal(r, &o) != nil || !strings.HasPrefix(o.Path, "/") {
+			return body
+		}
+		if !slices.Contains([]string{"add", "remove", "replace"}, o.Op) {
+			return body // the others are about more than one place
 		}
 		ops[i] = operation{strings.Split(o.Path[1:], "/"), r}
 	}
-	arrange(ops, 0)
+	sortOperations(ops, 0)
 	for i := range ops {
 		raw[i] = ops[i].raw
 	}
@@ -45,9 +48,10 @@ type operation struct {
 	raw  json.RawMessage
 }
 
-// arrange sorts operations, whose paths begin alike, by the part of their paths at depth. Those on different fields of an object
-// can be done in any order; those on an array, or on the object itself and on what is in it, cannot.
-func arrange(ops []operation, depth int) {
+// sortOperations sorts operations whose paths are equal up to depth, by the part at depth.
+// Operations on different fields of an object can be done in any order. Those on an array, or on an
+// object and on a field of it, cannot.
+func sortOperations(ops []operation, depth int) {
 	if len(ops) < 2 || slices.ContainsFunc(ops, func(o operation) bool { return len(o.path) <= depth }) {
 		return
 	}
@@ -59,7 +63,7 @@ func arrange(ops []operation, depth int) {
 		for n < len(ops) && ops[n].path[depth] == ops[0].path[depth] {
 			n++
 		}
-		arrange(ops[:n], depth+1)
+		sortOperations(ops[:n], depth+1)
 		ops = ops[n:]
 	}
 }

@@ -11,7 +11,9 @@ import (
 )
 
 func answer(patch string) []byte {
-	return fmt.Appendf(nil, `{"kind":"AdmissionReview","response":{"uid":"u","allowed":true,"patchType":"JSONPatch","patch":%q}}`, base64.StdEncoding.EncodeToString([]byte(patch)))
+	encoded := base64.StdEncoding.EncodeToString([]byte(patch))
+	const review = `{"kind":"AdmissionReview","response":{"uid":"u","allowed":true,"patchType":"JSONPatch","patch":%q}}`
+	return fmt.Appendf(nil, review, encoded)
 }
 
 func patchIn(t *testing.T, body []byte) string {
@@ -30,8 +32,14 @@ func TestPatchesInOneOrder(t *testing.T) {
 	before := []byte(`{"a":{"k":1},"b":{"list":[1,{"x":1,"y":2},3,4]},"1":{"2":"z"}}`)
 	fields := [][]string{
 		{`{"op":"replace","path":"/a/k","value":2}`, `{"op":"add","path":"/a/l","value":3}`},
-		{`{"op":"remove","path":"/b/list/3"}`, `{"op":"remove","path":"/b/list/2"}`, `{"op":"replace","path":"/b/list/1/x","value":5}`},
-		{`{"op":"add","path":"/c","value":{}}`, `{"op":"add","path":"/c/z","value":1}`, `{"op":"add","path":"/c/y","value":1}`},
+		{
+			`{"op":"remove","path":"/b/list/3"}`, `{"op":"remove","path":"/b/list/2"}`,
+			`{"op":"replace","path":"/b/list/1/x","value":5}`,
+		},
+		{
+			`{"op":"add","path":"/c","value":{}}`, `{"op":"add","path":"/c/z","value":1}`,
+			`{"op":"add","path":"/c/y","value":1}`,
+		},
 		{`{"op":"remove","path":"/1"}`},
 	}
 	want, done := "", ""
@@ -42,7 +50,7 @@ func TestPatchesInOneOrder(t *testing.T) {
 				text += "," + o
 			}
 		}
-		got := patchIn(t, orderly(answer("["+text[1:]+"]")))
+		got := patchIn(t, sortPatch(answer("["+text[1:]+"]")))
 		p, err := jsonpatch.DecodePatch([]byte(got))
 		if err != nil {
 			t.Fatal(err)
@@ -72,12 +80,12 @@ func TestPatchesThatKeepTheirOrder(t *testing.T) {
 		`[{"op":"add","path":"/b/c","value":1},{"op":"replace","path":"/b","value":{}}]`,
 		`nonsense`, `[{"path":7}]`, `[]`,
 	} {
-		if got := patchIn(t, orderly(answer(patch))); got != patch {
+		if got := patchIn(t, sortPatch(answer(patch))); got != patch {
 			t.Errorf("%s became %s", patch, got)
 		}
 	}
 	for _, body := range []string{"", "nonsense", `{"patch":1}`, `{"response":{"patch":"###"}}`} {
-		if got := string(orderly([]byte(body))); got != body {
+		if got := string(sortPatch([]byte(body))); got != body {
 			t.Errorf("%s became %s", body, got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// step is one step of a built-in controller, which may have to wait for webhooks.
+// step is one step of a built-in controller. It may have to wait for webhooks.
 type step struct {
 	next  func() (struct{}, bool)
 	stop  func()
@@ -18,9 +18,9 @@ type step struct {
 // errEnding unwinds a step whose run is over.
 var errEnding = errors.New("wavetank: the run is over")
 
-// Step runs one step of a built-in controller. If a [Cluster.Write] in it has to wait for webhooks, the step goes on when
-// they have answered, and Step returns before; ended is called when the step has ended.
-func (c *Cluster) Step(f, ended func()) {
+// Step runs one step of a built-in controller and calls ended when the step has ended. If a
+// [Network.Write] in it has to wait for webhooks, Step returns before that.
+func (c *Network) Step(f, ended func()) {
 	if !c.server.Admits() {
 		f()
 		ended()
@@ -38,7 +38,7 @@ func (c *Cluster) Step(f, ended func()) {
 	c.run(s)
 }
 
-// perform runs the step on a stack of its own, which is not the scenario's, and reports whether it came to its end.
+// perform runs the step on a stack of its own and reports whether it came to its end.
 func (s *step) perform(f func()) (ended bool) {
 	defer func() {
 		if r := recover(); r != nil && r != errEnding {
@@ -49,14 +49,14 @@ func (s *step) perform(f func()) (ended bool) {
 	return true
 }
 
-func (c *Cluster) run(s *step) {
+func (c *Network) run(s *step) {
 	before := c.admission.running
 	c.admission.running = s
 	s.next()
 	c.admission.running = before
 }
 
-func (c *Cluster) drop(s *step) {
+func (c *Network) drop(s *step) {
 	for i, other := range c.admission.steps {
 		if other == s {
 			c.admission.steps = append(c.admission.steps[:i], c.admission.steps[i+1:]...)
@@ -65,11 +65,13 @@ func (c *Cluster) drop(s *step) {
 	}
 }
 
-// Write performs a request of somebody who is not a process of the world, at once but for webhooks, and records it under
-// that name. Within a [Cluster.Step] it waits for webhooks; elsewhere it goes on by itself when they have answered.
-func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
+// Write performs a request of somebody who is not a process of the world, and records it under that
+// name. It takes effect at once unless webhooks must be asked. Within a [Network.Step] Write waits
+// for them; elsewhere it returns before.
+func (c *Network) Write(who string, req apiserver.Request) *apiserver.Response {
 	info, _ := apiserver.ParseInfo(req.Method, req.URL)
-	call := &Call{Port: &Port{Process: who, cluster: c}, Request: req, Info: info, Kind: c.server.KindOf(info.Group, info.Resource)}
+	port, kind := &Port{Process: who, network: c}, c.server.KindOf(info.Group, info.Resource)
+	call := &Call{Port: port, Request: req, Info: info, Kind: kind}
 	s := c.admission.running
 	waiting := false
 	c.serve(call, func() {
@@ -78,7 +80,7 @@ func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 		}
 	})
 	if call.Response == nil {
-		if s == nil { // nobody waits for it: it takes effect when webhooks have let it pass
+		if s == nil { // it takes effect when webhooks have allowed it
 			return &apiserver.Response{Code: http.StatusAccepted}
 		}
 		waiting = true
@@ -90,12 +92,12 @@ func (c *Cluster) Write(who string, req apiserver.Request) *apiserver.Response {
 }
 
 // abandon ends everything that waits for webhooks.
-func (c *Cluster) abandon() {
+func (c *Network) abandon() {
 	for _, s := range c.admission.steps {
 		s.stop()
 	}
 	for _, ex := range c.admission.waiting {
 		ex.Abandon()
 	}
-	c.admission = admission{}
+	c.admission = admissionState{}
 }

@@ -16,96 +16,40 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// A request that webhooks have to be asked about waits at the server. Each call of a webhook takes two steps, like any other
-// request: it arrives, and its answer comes back. In between, the process that serves the webhook works on goroutines of its
-// own, and may itself send requests.
+// A request that webhooks must be asked about waits at the server. Each call of a webhook takes two
+// steps, like any other request: it arrives, and its answer comes back. Between them the process
+// that serves the webhook works on goroutines of its own, and may itself send requests.
 
 // ServerName is the process name under which calls of the API server itself are recorded.
 const ServerName = "kube-apiserver"
 
-// Endpoint is a life that serves a webhook.
+// Endpoint is an incarnation that serves a webhook.
 type Endpoint struct {
 	Port    *Port
 	Handler http.Handler
-	Context context.Context // done when the life ends
-	Go      func(func())    // runs a function on a goroutine of the life
+	Context context.Context // done when the incarnation ends
+	Go      func(func())    // runs a function on a goroutine of the incarnation
 }
 
-// WebhookRules are rules that also judge calls of webhooks, which reach no other rule but latency.
-type WebhookRules interface {
-	// Webhook is asked when a call arrives at the webhook; Answer and Lose of the ruling count.
-	Webhook(c *Call) Ruling
-}
-
-// admission is what the cluster knows of requests that wait for webhooks.
-type admission struct {
+// admissionState are the requests that wait for webhooks, and the steps of built-in controllers
+// that wait with them.
+type admissionState struct {
 	waiting []*apiserver.Exchange
 	steps   []*step
 	running *step
 }
 
-// serve lets the request take effect, and goes on with then when it has: at once, or when webhooks have answered.
-func (c *Cluster) serve(call *Call, then func()) {
-	if call.Host != "" {
-		call.Response = c.serveOutside(call)
-		then()
-		return
-	}
-	c.mu.Lock()
-	ex := c.serverOf(call).Begin(&call.Request)
-	c.mu.Unlock()
-	if ex.Response == nil {
-		c.admission.waiting = append(c.admission.waiting, ex)
-	}
-	c.advance(call, ex, then)
-}
-
-func (c *Cluster) advance(call *Call, ex *apiserver.Exchange, then func()) {
-	if ex.Response == nil {
-		if changes := ex.Committed(); len(changes) > 0 {
-			c.took(call, &apiserver.Response{Code: http.StatusOK, Changes: changes})
-		}
-		c.askAll(call, ex, then)
-		return
-	}
-	c.settle(ex)
-	call.Response = ex.Response
-	c.took(call, call.Response)
-	then()
-}
-
-// took records what a request has done and lets everybody know who is to know.
-func (c *Cluster) took(call *Call, resp *apiserver.Response) {
-	c.record(call, resp)
-	if len(resp.Changes) > 0 {
-		c.Pump()
-	}
-	if c.Committed != nil && call.Cluster == "" {
-		for _, ch := range resp.Changes {
-			c.Committed(ch)
-		}
-	}
-}
-
-func (c *Cluster) settle(ex *apiserver.Exchange) {
-	for i, other := range c.admission.waiting {
-		if other == ex {
-			c.admission.waiting = append(c.admission.waiting[:i], c.admission.waiting[i+1:]...)
-			return
-		}
-	}
-}
-
-// askAll makes the calls that a request waits for, and goes on with the request when all are answered.
-func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
+// askAll makes the calls that a request waits for, and goes on with the request when all are
+// answered.
+func (c *Network) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 	left := len(ex.Calls)
 	for _, w := range ex.Calls {
 		c.ask(w, func() {
 			if left--; left > 0 {
 				return
 			}
-			if call.Port.Dead() { // whose connection is gone: the server gives up
-				c.settle(ex)
+			if call.Port.Dead() { // its connection is gone: the server gives up
+				c.forgetExchange(ex)
 				ex.Abandon()
 				return
 			}
@@ -120,7 +64,7 @@ func (c *Cluster) askAll(call *Call, ex *apiserver.Exchange, then func()) {
 // webhookCall is one call of a webhook under way.
 type webhookCall struct {
 	*Call
-	c        *Cluster
+	c        *Network
 	asked    *apiserver.WebhookCall
 	deadline *sched.Action
 	cancel   context.CancelFunc
@@ -128,16 +72,17 @@ type webhookCall struct {
 	done     func()
 }
 
-func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
+func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 	u, err := url.Parse(w.Address())
 	if err != nil {
 		u = &url.URL{Scheme: "https", Host: w.Host(), Path: w.Path()}
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
+	req := &http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}
 	call := &Call{
-		Port: &Port{Process: ServerName, cluster: c}, Host: w.Host(), reply: make(chan outcome, 1), event: -1, Webhook: w.Name,
+		Port: &Port{Process: ServerName, network: c}, Host: w.Host(), Webhook: w.Name,
+		reply: make(chan outcome, 1), event: -1, http: req.WithContext(context.Background()),
 		Request: apiserver.Request{Method: http.MethodPost, URL: u, Header: header, Body: w.Body},
-		http:    (&http.Request{Method: http.MethodPost, URL: u, Host: u.Host, Header: header}).WithContext(context.Background()),
 	}
 	h := &webhookCall{Call: call, c: c, asked: w, done: done, cancel: func() {}}
 	call.lost = func() { h.reply(nil, errors.New("EOF")) }
@@ -155,18 +100,15 @@ func (c *Cluster) ask(w *apiserver.WebhookCall, done func()) {
 	c.park(call, "request", h.arrive)
 }
 
-// arrive is the first leg: the call reaches whoever serves the webhook.
+// arrive is the first leg: the call reaches an endpoint of the webhook.
 func (h *webhookCall) arrive() {
 	if h.over {
 		return
 	}
 	c := h.c
-	if rules, ok := c.Rules.(WebhookRules); ok {
-		r := rules.Webhook(h.Call)
-		if r.Lose != nil || r.Answer != nil {
-			h.reply(r.Answer, r.Lose)
-			return
-		}
+	if r := c.observer.Webhook(h.Call); r.Lose != nil || r.Answer != nil {
+		h.reply(r.Answer, r.Lose)
+		return
 	}
 	hosts := []string{h.Host, h.Request.URL.Hostname()}
 	for _, host := range hosts {
@@ -175,12 +117,9 @@ func (h *webhookCall) arrive() {
 			return
 		}
 	}
-	var all []Endpoint
-	if c.Serving != nil {
-		all = c.Serving(h.asked.Service, h.asked.Path())
-	}
+	all := c.observer.Endpoints(h.asked.Service, h.asked.Path())
 	if len(all) == 0 {
-		// A pattern or a model of Services takes no webhook away from a process that serves it.
+		// A process that serves the webhook comes before a host pattern and a model of Services.
 		for _, host := range hosts {
 			if handler := c.handlerOf(c.resolve(h.Call, host)); handler != nil {
 				h.answerFrom(host, handler)
@@ -191,7 +130,7 @@ func (h *webhookCall) arrive() {
 		return
 	}
 	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
-	if at.Port.Frozen() { // what is sent to a program that stands still waits for it
+	if at.Port.Frozen() { // the call waits until it goes on
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + h.order(),
 			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
@@ -209,13 +148,14 @@ func (h *webhookCall) arrive() {
 	at.Go(func() { h.reply(handled(at.Handler, req)) })
 }
 
-// answerFrom lets a model of the outside world answer the call.
+// answerFrom lets the model of an outside service answer the call.
 func (h *webhookCall) answerFrom(host string, handler http.Handler) {
 	h.Host, h.handler = host, handler
 	h.reply(h.c.serveOutside(h.Call), nil)
 }
 
-// handled serves a request as net/http's server does, which hangs up when a handler panics.
+// handled serves a request as net/http's server does, which closes the connection when a handler
+// panics.
 func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -224,15 +164,16 @@ func handled(handler http.Handler, req *http.Request) (resp *apiserver.Response,
 	}()
 	w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 	handler.ServeHTTP(w, req)
-	return &apiserver.Response{Code: w.code, Header: w.header, Body: orderly(w.body.Bytes())}, nil
+	return &apiserver.Response{Code: w.code, Header: w.header, Body: sortPatch(w.body.Bytes())}, nil
 }
 
-// reply sends the answer on its way back, or the error that comes in its place. Any goroutine may call it.
+// reply sends the answer on its way back, or the error that comes in its place. Any goroutine may
+// call it.
 func (h *webhookCall) reply(resp *apiserver.Response, err error) {
 	h.c.park(h.Call, "reply", func() { h.finish(resp, err) })
 }
 
-// finish is the second leg: the server learns what came of the call.
+// finish is the second leg: the server gets the answer.
 func (h *webhookCall) finish(resp *apiserver.Response, err error) {
 	if h.over {
 		return

@@ -1,4 +1,5 @@
-// This file exists to say, when a key is handed out, which of its objects the life's caches have in another version than the server.
+// This file compares the versions of objects in the caches of an incarnation with those at the
+// server, at each dequeue.
 
 package process
 
@@ -16,9 +17,9 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
-// seen compares the life's caches with the server for objects that have the key's name, and returns where they differ. Of several
-// caches that hold an object the one that is furthest behind counts.
-func (l *Life) seen(item request) []history.Seen {
+// versionsSeen returns the objects with the key's name of which a cache holds another version than
+// the server. If several caches hold an object, the oldest version counts.
+func (l *Incarnation) versionsSeen(item request) []history.Seen {
 	l.mu.Lock()
 	informers := l.informers
 	l.mu.Unlock()
@@ -50,9 +51,9 @@ func (l *Life) seen(item request) []history.Seen {
 	return out
 }
 
-// covers says whether an object is among those that the life watches, as far as open watches tell: caches may be of some namespaces,
-// or of what has some labels.
-func (l *Life) covers(ref history.Ref, o history.Object) bool {
+// covers says whether the incarnation watches an object, as far as its open watches tell: caches
+// may be of some namespaces, or of objects with some labels.
+func (l *Incarnation) covers(ref history.Ref, o history.Object) bool {
 	var m *metav1.PartialObjectMetadata
 	known := false
 	for _, s := range l.world.Wire.Streams() {
@@ -85,8 +86,11 @@ func selects(watch *wire.Call, m *metav1.PartialObjectMetadata) bool {
 	if err != nil {
 		return true
 	}
+	known := map[string]string{"metadata.name": m.Name, "metadata.namespace": m.Namespace}
 	for _, r := range s.Requirements() {
-		if is, known := map[string]string{"metadata.name": m.Name, "metadata.namespace": m.Namespace}[r.Field]; known && (is == r.Value) != (r.Operator == "=" || r.Operator == "==") {
+		value, ok := known[r.Field]
+		equals := r.Operator == "=" || r.Operator == "=="
+		if ok && (value == r.Value) != equals {
 			return false
 		}
 	}

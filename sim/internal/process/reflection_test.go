@@ -10,14 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// The one thing the harness takes for granted about controller-runtime's insides. If this fails after an upgrade, look
-// at sigs.k8s.io/controller-runtime/pkg/internal/controller.Controller: its fields Do, NewQueue and RateLimiter have
-// moved or changed their types. Adapt fieldsOf; nothing else depends on them.
-func TestTheHingeHolds(t *testing.T) {
+// The one thing the harness takes for granted about controller-runtime's insides. If this fails
+// after an upgrade, look at sigs.k8s.io/controller-runtime/pkg/internal/controller.Controller: its
+// fields Do, NewQueue and RateLimiter have moved or changed their types. Adapt fieldsOf; nothing
+// else depends on them.
+func TestControllersHaveTheFieldsThatTheObserversReplace(t *testing.T) {
 	for _, priority := range []bool{true, false} {
 		skip := true
-		c, err := controller.NewUnmanaged("hinge", controller.Options{
-			Reconciler:       reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }),
+		c, err := controller.NewUnmanaged("name", controller.Options{
+			Reconciler:       reconcile.Func(ok),
 			UsePriorityQueue: &priority, SkipNameValidation: &skip,
 		})
 		if err != nil {
@@ -27,7 +28,7 @@ func TestTheHingeHolds(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatalf("ok=%v, err=%v", ok, err)
 		}
-		if f.name != "hinge" {
+		if f.name != "name" {
 			t.Errorf("the controller's name reads %q", f.name)
 		}
 	}
@@ -35,7 +36,8 @@ func TestTheHingeHolds(t *testing.T) {
 
 // A user's runnable that merely looks like a controller is left alone.
 func TestOtherRunnablesAreLeftAlone(t *testing.T) {
-	for _, r := range []manager.Runnable{manager.RunnableFunc(func(context.Context) error { return nil }), lookalike{}, &lookalike{}} {
+	f := manager.RunnableFunc(func(context.Context) error { return nil })
+	for _, r := range []manager.Runnable{f, lookalike{}, &lookalike{}} {
 		if _, ok, err := fieldsOf(r); ok || err != nil {
 			t.Errorf("%T: ok=%v, err=%v", r, ok, err)
 		}
@@ -52,7 +54,7 @@ func (lookalike) Reconcile(context.Context, reconcile.Request) (reconcile.Result
 
 // A rest.Config from elsewhere is refused with a reason.
 func TestAForeignConfigIsRefused(t *testing.T) {
-	if _, err := LifeOf(&rest.Config{}); err == nil {
-		t.Error("a rest.Config without the life's transport was accepted")
+	if _, err := IncarnationOf(&rest.Config{}); err == nil {
+		t.Error("a rest.Config without the incarnation's transport was accepted")
 	}
 }

@@ -1,5 +1,5 @@
-// This file exists for two clients of client-go's that write Events: one talks to the server while it holds a mutex, the other
-// may go on for a while when it has ended.
+// This file is for the two parts of client-go that write Events. One sends requests while it holds
+// a mutex; the other may go on for a while after its end.
 
 package wire
 
@@ -15,10 +15,10 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// underLock says whether the event broadcaster of client-go ends or refreshes its series of Events
-// (tools/events/event_broadcaster.go): it holds, until it has its answer, the mutex that every new Event of the program
-// waits for, and a goroutine that waits for a mutex never lets the bubble go quiet. It also takes the series in the order
-// of a map.
+// underLock says whether client-go's event broadcaster sends the call to end or refresh a series of
+// Events (tools/events/event_broadcaster.go). It holds a mutex until it has its answer, and every
+// new Event waits for that mutex. A bubble with a goroutine that waits for a mutex never goes
+// quiet. It also takes the series in map order.
 func (c *Call) underLock() bool {
 	if c.Info.Group != "events.k8s.io" || c.Info.Resource != "events" || !c.Writes() {
 		return false
@@ -26,13 +26,15 @@ func (c *Call) underLock() bool {
 	return calledBy("eventBroadcasterImpl).finishSeries", "eventBroadcasterImpl).refreshExistingEventSeries")
 }
 
-// recorder says whether it is the broadcaster of tools/record that sends the call: mgr.GetEventRecorderFor has one. One that is
-// shut down while it sends, or waits to try again, chooses at random between the Events that it still has and its end.
+// recorder says whether the broadcaster of tools/record sends the call, which
+// mgr.GetEventRecorderFor uses. When it is shut down while it sends, or waits to try again, it
+// chooses at random between the Events that it still has and its end.
 func (c *Call) recorder() bool {
-	return c.Host == "" && c.Info.Group == "" && c.Info.Resource == "events" && c.Writes() && calledBy("tools/record.recordEvent")
+	writes := c.Host == "" && c.Info.Group == "" && c.Info.Resource == "events" && c.Writes()
+	return writes && calledBy("tools/record.recordEvent")
 }
 
-// calledBy says whether the calling goroutine is in a function in whose name stands one of these.
+// calledBy says whether the calling goroutine is in a function whose name contains one of these.
 func calledBy(names ...string) bool {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -47,11 +49,11 @@ func calledBy(names ...string) bool {
 	}
 }
 
-// acknowledge sends such a request on its way like every other one, and tells the broadcaster at once what it would have
-// been told if the request had arrived in this moment. What comes of it later nobody hears: an Event is written with best
+// acknowledge sends such a request like every other one, and answers the broadcaster at once as the
+// server would in this moment. The later reply is not delivered: Events are written with best
 // effort.
 func (p *Port) acknowledge(call *Call) (*apiserver.Response, error) {
-	c := p.cluster
+	c := p.network
 	answer := &apiserver.Response{Code: http.StatusCreated, Body: call.Request.Body}
 	if call.Request.Method == http.MethodPatch {
 		get := call.Request

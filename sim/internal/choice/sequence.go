@@ -1,0 +1,52 @@
+package choice
+
+// Entry is one choice that was not the default.
+type Entry struct {
+	ID    string // Point.ID
+	Value int
+}
+
+// Sequence is a choice sequence: the choices of a run other than the defaults, in the order in
+// which they were made.
+type Sequence []Entry
+
+// Player replays a choice sequence. It takes the default for choices that are not in the sequence.
+type Player struct {
+	values map[string]int
+	order  Sequence
+	used   map[string]bool
+}
+
+// Play returns a source that replays a choice sequence.
+func Play(t Sequence) *Player {
+	p := &Player{values: make(map[string]int, len(t)), order: t, used: map[string]bool{}}
+	for _, e := range t {
+		p.values[e.ID] = e.Value
+	}
+	return p
+}
+
+// Choose implements [Source].
+func (p *Player) Choose(q Point) int {
+	if len(p.values) == 0 {
+		return 0
+	}
+	id := q.ID()
+	v, ok := p.values[id]
+	if ok {
+		p.used[id] = true
+	}
+	return v
+}
+
+// Unused are the choices of the sequence that the run did not come to: the code under test has
+// drifted from the recording.
+func (p *Player) Unused() Sequence {
+	var t Sequence
+	for _, e := range p.order {
+		if !p.used[e.ID] {
+			t = append(t, e)
+		}
+	}
+	return t
+}

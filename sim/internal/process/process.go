@@ -1,0 +1,64 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Main is a program. It returns when ctx is done or when it fails.
+type Main func(ctx context.Context, cfg *rest.Config) error
+
+// Process is one program that runs in the world.
+type Process struct {
+	Name string
+
+	main      Main
+	settings  Settings
+	world     *Supervisor
+	current   *Incarnation // nil while the process is down
+	started   int          // how many incarnations
+	failures  int          // in a row, for the kubelet's back-off
+	fresh     bool         // the next failure counts as the first
+	forgiven  bool         // a failure has counted as the first
+	restart   *sched.Action
+	startedAt time.Duration
+}
+
+// Settings are what a cluster knows of a process, and its program does not.
+type Settings struct {
+	// Account is the ServiceAccount that it runs as, as "namespace/name"; "" for a cluster
+	// administrator.
+	Account string
+	// Services are the Services that lead to the process, as "namespace/name"; if there are none,
+	// any may.
+	Services []string
+	// ListThenWatch makes the informers of its managers list first and watch then.
+	ListThenWatch bool
+}
+
+func (p *Process) begin() {
+	w := p.world
+	p.started++
+	p.restart = nil
+	p.startedAt = w.Sched.Now()
+	l := &Incarnation{Process: p, N: p.started, Port: w.Wire.NewPort(p.Name, p.started), world: w}
+	l.Port.Owner = l
+	l.Port.Attribute = Attribute
+	l.identify()
+	l.ctx, l.cancel = context.WithCancel(l.attach(context.Background()))
+	p.current = l
+	w.incarnations = append(w.incarnations, l)
+	l.record(history.Start, "")
+	l.spawn(l.run)
+}
+
+// Current is the current incarnation; nil while the process is down.
+func (p *Process) Current() *Incarnation { return p.current }
+
+// Incarnations is how many incarnations there were, the current one included.
+func (p *Process) Incarnations() int { return p.started }

@@ -1,0 +1,200 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// observeController puts the observers into a controller that is added to a manager, and returns
+// what to add in its place.
+func (l *Incarnation) observeController(r manager.Runnable) (manager.Runnable, error) {
+	f, ok, err := fieldsOf(r)
+	if err != nil {
+		return r, err
+	}
+	if !ok {
+		if name, is := unobservable(r); is {
+			l.mu.Lock()
+			l.unobserved = append(l.unobserved, fmt.Sprintf("%s of process %q", name, l.Process.Name))
+			l.mu.Unlock()
+			return l.manage(r, name), nil // it may warm up
+		}
+		return l.catchPanics(r), nil
+	}
+	l.mu.Lock()
+	l.hooked = append(l.hooked, &observedController{name: f.name, runnable: r})
+	at := l.hooked[len(l.hooked)-1]
+	l.mu.Unlock()
+	lim := &limiter{rateLimiter: f.limiter.Interface().(rateLimiter)}
+	newQueue := f.newQueue.Interface().(func(string, rateLimiter) workQueue)
+	var q *queue
+	f.limiter.Set(reflect.ValueOf(rateLimiter(lim)))
+	f.newQueue.Set(reflect.ValueOf(func(name string, rl rateLimiter) workQueue {
+		observed := l.observe(name, newQueue(name, rl))
+		switch o := observed.(type) {
+		case priorityQueue:
+			q = o.queue
+		case *queue:
+			q = o
+		}
+		lim.q, q.hooked = q, at
+		q.onGet = func() {
+			if !at.working.Swap(true) {
+				q.mu.Lock()
+				q.working = l.world.Sched.Now()
+				q.mu.Unlock()
+				l.world.Sched.Wake()
+			}
+		}
+		return observed
+	}))
+	inner := f.do.Interface().(reconcile.TypedReconciler[request])
+	f.do.Set(reflect.ValueOf(reconcile.TypedReconciler[request](reconcile.Func(
+		func(ctx context.Context, req request) (reconcile.Result, error) {
+			return l.reconcile(ctx, q, inner, req, f.dies)
+		}))))
+	return l.manage(r, f.name), nil
+}
+
+// observedController is a controller that was added to a manager of the incarnation.
+type observedController struct {
+	name     string
+	runnable manager.Runnable
+	working  atomic.Bool // a worker has asked for its first key
+}
+
+// waitsForLease says whether the controller starts only in the leader.
+func (h *observedController) waitsForLease() bool {
+	r, ok := h.runnable.(manager.LeaderElectionRunnable)
+	return !ok || r.NeedLeaderElection()
+}
+
+// Unobserved names the controllers that could not be observed.
+func (w *Supervisor) Unobserved() (out []string) {
+	for _, l := range w.incarnations {
+		l.mu.Lock()
+		for _, name := range l.unobserved {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+		l.mu.Unlock()
+	}
+	return out
+}
+
+type reconcileName struct{}
+
+// Attribute names the reconcile that a context belongs to; "" for none.
+func Attribute(ctx context.Context) string {
+	name, _ := ctx.Value(reconcileName{}).(string)
+	return name
+}
+
+// reconcile runs the operator's reconciler and records how it ended. controller-runtime recovers
+// its panic. If dies is set, the panic would end the operator's process there, so it ends the
+// incarnation.
+func (l *Incarnation) reconcile(
+	ctx context.Context, q *queue, inner reconcile.TypedReconciler[request], req request, dies bool,
+) (res reconcile.Result, err error) {
+	q.mu.Lock()
+	name := q.key(req).name
+	q.mu.Unlock()
+	ctx = l.attach(context.WithValue(ctx, reconcileName{}, name))
+	finished := false
+	defer func() {
+		q.mu.Lock()
+		q.key(req).ended = l.world.Sched.Now()
+		q.mu.Unlock()
+		outcome := outcomeOf(res, err)
+		var wait history.Time
+		if res.RequeueAfter > 0 && err == nil {
+			wait = res.RequeueAfter
+		}
+		if finished {
+			l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, wait) })
+			return
+		}
+		if r := recover(); r == nil {
+			outcome = "the goroutine exited"
+		} else if outcome = repeatable(fmt.Sprintf("panic: %v", r)); dies {
+			err = l.die(func() { l.finished(q, req, name, outcome, 0) }, name)
+			return
+		} else {
+			defer panic(r)
+		}
+		l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, 0) })
+	}()
+	res, err = inner.Reconcile(ctx, req)
+	finished = true
+	return res, err
+}
+
+// die ends the incarnation from one of its goroutines, which stays blocked until the run ends.
+func (l *Incarnation) die(last func(), order string) error {
+	gone := make(chan bool, 1)
+	l.mu.Lock()
+	released := l.released
+	l.waiters = append(l.waiters, waiter{&sched.Action{}, gone, false})
+	l.mu.Unlock()
+	if !released {
+		l.world.Sched.Note(l.Name()+" "+order, func() { last(); l.Kill() })
+		<-gone
+	}
+	return wire.ErrDead
+}
+
+// addresses are what Go prints of pointers. They differ from run to run.
+var addresses = regexp.MustCompile(`0x[0-9a-f]{6,}`)
+
+// repeatable is a message without addresses.
+func repeatable(message string) string {
+	if !strings.Contains(message, "0x") {
+		return message
+	}
+	return addresses.ReplaceAllString(message, "0x…")
+}
+
+func outcomeOf(res reconcile.Result, err error) string {
+	switch {
+	case errors.Is(err, reconcile.TerminalError(nil)):
+		return "terminal error: " + repeatable(err.Error())
+	case err != nil:
+		return "error: " + repeatable(err.Error())
+	case res.RequeueAfter > 0:
+		return "requeue after " + res.RequeueAfter.String()
+	case res.Requeue: //nolint:staticcheck // operators still use it
+		return "requeue"
+	}
+	return "ok"
+}
+
+func (l *Incarnation) finished(q *queue, req request, name, outcome string, wait history.Time) {
+	q.mu.Lock()
+	if k := q.key(req); k.name == name {
+		k.name = ""
+		if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
+			clear(k.owed)
+		}
+	}
+	q.mu.Unlock()
+	if l.Port.Dead() {
+		return
+	}
+	e := l.event(history.Done)
+	e.Reconcile, e.Outcome, e.Wait = name, outcome, wait
+	l.world.History.Add(e)
+}

@@ -1,0 +1,108 @@
+// Package process runs the processes of a world: their incarnations, their real controller-runtime
+// managers, and the observation of their work queues. An incarnation is one call of a program's
+// main: a crash ends it and a restart calls main again, so memory is lost.
+//
+// It does not decide when an incarnation ends; faults and scenarios do.
+package process
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+	"github.com/wavetank/wavetank/sim/internal/wire"
+)
+
+// Supervisor starts the processes of a world, and starts them again as the kubelet does.
+type Supervisor struct {
+	Sched   *sched.Scheduler
+	History *history.History
+	Wire    *wire.Network
+	Log     logr.Logger
+
+	observer     Observer
+	processes    []*Process
+	longest      atomic.Int64 // see LongestWait
+	unserved     sync.Map     // by schema.GroupKind, what was not found
+	incarnations []*Incarnation
+	alive        []*Incarnation // room for Flush, which is called at each quiet moment
+	served       int            // see Served
+	servedAt     time.Duration  // see Served
+}
+
+// Observer is told what processes do by themselves.
+type Observer interface {
+	// Dequeued is told of every key that a worker gets, as its reconcile begins.
+	Dequeued(l *Incarnation, controller string, item reconcile.Request)
+	// Exited is told when a program's main returned by itself. It reports whether the kubelet
+	// should start it again.
+	Exited(l *Incarnation, err error) (restart bool)
+	// Dialled is told when a program dials an address by itself, with a context of its own
+	// incarnation. It may be called on any goroutine. at is the operator's line, as file:line.
+	Dialled(process, address, at string)
+}
+
+// New returns a supervisor without processes. The observer of its scheduler must call
+// [Supervisor.Flush] at each quiet moment. That of its network takes the endpoints of webhooks from
+// [Supervisor.Endpoints].
+func New(s *sched.Scheduler, h *history.History, w *wire.Network, log logr.Logger, o Observer) *Supervisor {
+	return &Supervisor{Sched: s, History: h, Wire: w, Log: log, observer: o}
+}
+
+// Start adds a process and begins its first incarnation.
+func (w *Supervisor) Start(name string, main Main, settings Settings) *Process {
+	p := &Process{Name: name, main: main, settings: settings, world: w}
+	w.processes = append(w.processes, p)
+	p.begin()
+	w.Sched.Disturb()
+	return p
+}
+
+// Processes are all processes, in the order in which they were started.
+func (w *Supervisor) Processes() []*Process { return w.processes }
+
+// Find returns a process by name, or nil.
+func (w *Supervisor) Find(name string) *Process {
+	for _, p := range w.processes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Flush is called at each quiet moment. First it lets those go on, one by one, who have waited for
+// a cache. Then informers' handlers get their notifications in order. When there are none it passes
+// the held adds to the queues, process by process and controller by controller. It reports whether
+// any goroutine can go on.
+func (w *Supervisor) Flush() (woke bool) {
+	dead := func(l *Incarnation) bool { return l.Port.Dead() }
+	w.alive = slices.DeleteFunc(append(w.alive[:0], w.incarnations...), dead)
+	alive := w.alive
+	if slices.ContainsFunc(alive, (*Incarnation).nextTurn) {
+		return true
+	}
+	for _, l := range alive {
+		l.mu.Lock()
+		informers := l.informers
+		l.mu.Unlock()
+		for _, i := range informers {
+			woke = i.onQuiet() || woke
+		}
+	}
+	if woke {
+		return true
+	}
+	for _, l := range alive {
+		for _, q := range l.observed() {
+			woke = q.flush() || woke
+		}
+	}
+	return woke
+}

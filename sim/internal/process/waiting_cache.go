@@ -1,0 +1,77 @@
+package process
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// waitingCache is a cache whose callers, when they have waited for it, go on one at a time (see
+// [Incarnation.inTurn]).
+//
+// A manager does not wait for it when its incarnation is over. It would do so in a loop without a
+// pause: the select in manager/runnable_group.go, Start, is always ready once its context is done.
+// The world would never go quiet.
+type waitingCache struct {
+	cache.Cache
+	incarnation *Incarnation
+}
+
+// WaitForCacheSync implements cache.Informers. If the caller's own context is done it returns false
+// as ever.
+func (c waitingCache) WaitForCacheSync(ctx context.Context) bool {
+	defer c.incarnation.inTurn("all")()
+	until, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.incarnation.ctx, cancel)()
+	return c.Cache.WaitForCacheSync(until) || ctx.Err() == nil && c.incarnation.ctx.Err() != nil
+}
+
+// GetInformer implements cache.Informers.
+func (c waitingCache) GetInformer(
+	ctx context.Context, o client.Object, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
+	defer c.incarnation.inTurn(fmt.Sprintf("%T", o))()
+	return c.Cache.GetInformer(ctx, o, opts...)
+}
+
+// GetInformerForKind implements cache.Informers.
+func (c waitingCache) GetInformerForKind(
+	ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
+	defer c.incarnation.inTurn(kind.String())()
+	return c.Cache.GetInformerForKind(ctx, kind, opts...)
+}
+
+// Get implements client.Reader.
+func (c waitingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	defer c.incarnation.inTurn(fmt.Sprintf("%T %s", o, key))()
+	return c.Cache.Get(ctx, key, o, opts...)
+}
+
+// List implements client.Reader.
+func (c waitingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	defer c.incarnation.inTurn(fmt.Sprintf("%T", list))()
+	return c.Cache.List(ctx, list, opts...)
+}
+
+// clusterRunnable is what a manager knows a cluster.Cluster by.
+type clusterRunnable interface {
+	manager.Runnable
+	GetCache() cache.Cache
+}
+
+// otherCluster is another cluster that an operator has added to its manager.
+type otherCluster struct {
+	clusterRunnable
+	incarnation *Incarnation
+}
+
+// GetCache implements clusterRunnable.
+func (f otherCluster) GetCache() cache.Cache {
+	return waitingCache{f.clusterRunnable.GetCache(), f.incarnation}
+}

@@ -1,0 +1,219 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/sched"
+)
+
+// Call is one request in flight.
+type Call struct {
+	Port      *Port
+	Request   apiserver.Request
+	Info      apiserver.Info
+	Kind      string // Kubernetes kind, for requests to the API server
+	Cluster   string // host of the cluster, for requests to another than the world's own
+	Host      string // for requests to the outside
+	Reconcile string
+	Response  *apiserver.Response // once it has taken effect
+	Webhook   string              // the webhook's name, for calls of the API server itself
+	// Trails is how far the watch cache of the server that gets the request is behind. Wait is how
+	// long the server keeps the reply back because of that. Rules set both in Arrive.
+	Trails, Wait time.Duration
+
+	http    *http.Request
+	handler http.Handler // who answers, for requests to the outside that have arrived
+	client  int          // which client of the process sends it, see [Port.Client]; 0 if that is not known
+	ordered sync.Once
+	key     string
+	// subjectKey is key without the part that distinguishes informers of one kind.
+	subjectKey string
+	event      int
+	callers    []uintptr
+	reply      chan outcome
+	mu         sync.Mutex
+	action     *sched.Action
+	// server is the incarnation that works on the call of a webhook. lost tells the caller that it
+	// has ended.
+	server *Port
+	lost   func()
+	sent   bool // its caller was frozen before it arrived, so it takes effect in any case
+	over   bool // its caller has the reply, or has given up
+}
+
+type outcome struct {
+	response *apiserver.Response
+	stream   *Stream
+	err      error
+}
+
+// Ref is the object that the call is about.
+func (c *Call) Ref() history.Ref {
+	if c.Host != "" {
+		return history.Ref{}
+	}
+	i := c.Info
+	return history.Ref{Cluster: c.Cluster, Group: i.Group, Kind: c.Kind, Namespace: i.Namespace, Name: i.Name}
+}
+
+// Object is Ref with the name that a create gives its object: its URL has none.
+func (c *Call) Object() history.Ref {
+	ref := c.Ref()
+	if ref.Name == "" && c.Host == "" && c.Info.Verb == "create" {
+		ref.Name = history.NameIn(c.Request.Body)
+	}
+	return ref
+}
+
+// Verb is the Kubernetes verb, or the HTTP method for the outside.
+func (c *Call) Verb() string {
+	if c.Host != "" {
+		return c.Request.Method
+	}
+	return c.Info.Verb
+}
+
+// Writes says whether the request may change anything.
+func (c *Call) Writes() bool {
+	switch c.Verb() {
+	case "get", "list", "watch", http.MethodGet, http.MethodHead:
+		return false
+	}
+	return true
+}
+
+// Idle says whether the call is one that comes again for ever, as lease renewals do in a quiescent
+// world.
+func (c *Call) Idle() bool {
+	return c.Info.Group == "coordination.k8s.io" && c.Info.Resource == "leases"
+}
+
+// String is the call in words. It contains nothing that may differ between two runs, as choice
+// labels have it.
+func (c *Call) String() string {
+	if c.Host != "" {
+		return c.Request.Method + " " + c.Host + c.Request.URL.Path
+	}
+	s := c.Info.Verb + " " + c.Ref().String()
+	if c.Info.Subresource != "" {
+		s += "/" + c.Info.Subresource
+	}
+	return s
+}
+
+// Description is String for stories: it names the object that a create makes.
+func (c *Call) Description() string {
+	if c.Host != "" || c.Info.Verb != "create" || c.Info.Name != "" {
+		return c.String()
+	}
+	return "create " + c.Object().String()
+}
+
+// call reads a request and its subject.
+func (p *Port) call(req *http.Request) (*Call, error) {
+	var body []byte
+	if req.Body != nil {
+		var err error
+		body, err = io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	call := &Call{
+		Port: p, http: req, reply: make(chan outcome, 1), Reconcile: p.Attribute(req.Context()), event: -1,
+		Request: apiserver.Request{
+			Method: req.Method, URL: req.URL, Header: req.Header, Body: body,
+			User: p.User, Groups: p.Groups, UID: p.UID,
+		},
+	}
+	switch {
+	case req.URL.Host == APIHost:
+	case p.network.remotes[req.URL.Host] != nil:
+		call.Cluster = req.URL.Host
+	default:
+		call.Host = req.URL.Host
+		return call, nil
+	}
+	// The history keeps bodies in JSON. A body that is no object of a built-in type stays as it is,
+	// and the server refuses it.
+	if header, body, err := apiserver.JSONBody(req.Header, body); err == nil {
+		call.Request.Header, call.Request.Body = header, body
+	}
+	if info, ok := apiserver.ParseInfo(req.Method, req.URL); ok {
+		call.Info = info
+		p.network.mu.Lock()
+		call.Kind = p.network.serverOf(call).KindOf(info.Group, info.Resource)
+		p.network.mu.Unlock()
+		if call.Kind == "" {
+			call.Kind = info.Resource
+		}
+	}
+	return call, nil
+}
+
+// order is the canonical order of calls that are sent in one phase.
+func (c *Call) order() string {
+	c.ordered.Do(func() {
+		f := fnv.New64a()
+		f.Write(c.Request.Body)
+		u := c.Request.URL.String()
+		if strings.Contains(u, "timeout") {
+			u = clientTimeout.ReplaceAllString(u, "")
+		}
+		sum := strconv.FormatUint(f.Sum64(), 16)
+		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + sum
+		c.key = c.subjectKey
+		as := c.Request.Header.Get("Accept")
+		if strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
+			c.key += " " + as
+		}
+		if variant := c.variant(); variant != "" {
+			c.key += " " + variant
+		}
+		if c.client > 0 {
+			c.key += fmt.Sprintf(" client %03d", c.client)
+		}
+	})
+	return c.key
+}
+
+type variantKey struct{}
+
+// WithVariant distinguishes requests that are otherwise equal: a process may have two informers for
+// one kind, of typed and of unstructured objects.
+func WithVariant(ctx context.Context, variant string) context.Context {
+	return context.WithValue(ctx, variantKey{}, variant)
+}
+
+func (c *Call) variant() (s string) {
+	if c.http != nil {
+		s, _ = c.http.Context().Value(variantKey{}).(string)
+	}
+	return s
+}
+
+// Actor is who sends the call: the worker at a key, in all its attempts. For a call outside any
+// reconcile it is the process with the path, so that an informer's list and watch have one actor.
+func (c *Call) Actor() string {
+	if at := strings.LastIndex(c.Reconcile, " #"); at >= 0 {
+		return c.Port.Name() + " " + c.Reconcile[:at]
+	}
+	return c.Port.Name() + " at " + c.Host + c.Request.URL.Path
+}
+
+// clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start
+// together draw in an order that the harness does not choose, so the number must not matter: see
+// [Stream.timeLimit].
+var clientTimeout = regexp.MustCompile(`[?&]timeout(Seconds)?=[^&]*`)

@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"strings"
+	"time"
+)
+
+// LostWatch is a watch that a living process had or asked for, and does not have. If it is a
+// reflector's, the reflector tries again after a back-off, on a timer that the harness does not
+// see.
+type LostWatch struct {
+	Call  *Call         // that failed, or whose stream the server ended
+	Since time.Duration // virtual time of it
+	Tried int           // index of the reply that said that the attempt failed; 0 for a stream that ended
+}
+
+// maxReflectorBackOff is client-go's longest back-off of 30 s, and as much again of jitter
+// (tools/cache, defaultBackoffMax and defaultBackoffJitter).
+const maxReflectorBackOff = time.Minute
+
+// Until is when a reflector has tried again at the latest. After it nobody asks for the watch any
+// more.
+func (s *LostWatch) Until() time.Duration { return s.Since + maxReflectorBackOff }
+
+// mayBeReflector says whether the call lists or watches outside any reconcile, as a reflector does.
+func (c *Call) mayBeReflector() bool {
+	return c.Host == "" && c.Reconcile == "" && c.Port.Drive == nil && (c.Info.Verb == "watch" || c.Info.Verb == "list")
+}
+
+// subject is what the call watches. It is the same when the process asks again.
+func (c *Call) subject() string {
+	u := c.Request.URL
+	q := u.Query()
+	return strings.Join([]string{c.Port.Name(), c.Cluster, u.Path, q.Get("labelSelector"), q.Get("fieldSelector")}, " ")
+}
+
+// noteReply takes in the reply to a list or watch: the process has a watch again, or its attempt
+// failed.
+func (c *Network) noteReply(call *Call, ok bool) {
+	for i, s := range c.lostWatches {
+		if s.Call.subject() == call.subject() {
+			c.lostWatches = append(c.lostWatches[:i], c.lostWatches[i+1:]...)
+			break
+		}
+	}
+	if !ok {
+		c.noteLostWatch(call, c.History.Len()-1)
+	}
+}
+
+func (c *Network) noteLostWatch(call *Call, tried int) {
+	if call.mayBeReflector() {
+		c.lostWatches = append(c.lostWatches, &LostWatch{call, c.Sched.Now(), tried})
+	}
+}
+
+// LostWatches are the watches that living processes may be waiting to open again.
+func (c *Network) LostWatches() []*LostWatch {
+	live := c.lostWatches[:0]
+	for _, s := range c.lostWatches {
+		if !s.Call.Port.Dead() && c.Sched.Now() < s.Until() {
+			live = append(live, s)
+		}
+	}
+	c.lostWatches = live
+	return live
+}
