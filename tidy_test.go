@@ -124,6 +124,37 @@ func TestImportArrows(t *testing.T) {
 	}
 }
 
+// simLayers are the packages of sim, from the bottom to the top. A package imports only those before it.
+var simLayers = []string{
+	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
+	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/host", "sim/internal/run",
+	"sim/internal/sched", "sim/internal/wire", "sim/internal/process", "sim/internal/inject", "sim/fault",
+	"sim/internal/world", "sim/internal/campaign", "sim", "sim/simginkgo",
+}
+
+func TestSimImportsDownwards(t *testing.T) {
+	dec := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports", "./sim/...")))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		from := strings.TrimPrefix(p.ImportPath, module+"/")
+		layer := slices.Index(simLayers, from)
+		if layer < 0 {
+			t.Errorf("%s has no place in simLayers", from)
+		}
+		for _, i := range p.Imports {
+			to := strings.TrimPrefix(i, module+"/")
+			if below(to, "sim") && slices.Index(simLayers, to) >= layer {
+				t.Errorf("%s imports %s, which is not below it", from, to)
+			}
+		}
+	}
+}
+
 // roomOf finds the line of arrows that a package falls under.
 func roomOf(pkg string) (room string, allowed []string) {
 	for r, a := range arrows {
@@ -173,9 +204,7 @@ func TestImportersOfSimStayLight(t *testing.T) {
 var may = map[string]map[string]string{
 	"time.Now": {
 		"sim/internal/campaign/":        "stands outside runs: says how much real time a campaign took, dates its record, watches runs",
-		"sim/run.go":                    "hands the bubble's clock to the API model",
-		"sim/actors.go":                 "shows built-in controllers the bubble's clock",
-		"sim/cluster.go":                "hands the bubble's clock to another API model",
+		"sim/internal/world/":           "hands the bubble's clock to API models and built-in controllers",
 		"cmd/":                          "tells people in real time how far processes are",
 		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
 		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",
@@ -190,9 +219,10 @@ var may = map[string]map[string]string{
 		"sim/internal/process/globals.go":   "seeds other people's dice",
 	},
 	"go": {
-		"sim/run.go":                          "the run's own goroutines: the bubble and the scenario",
-		"sim/draw.go":                         "a generator that wants more words ends its goroutine, so it gets one",
-		"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for; a bubble may end its goroutine",
+		"sim/internal/bubble/":                "a bubble may end its goroutine, so it gets one",
+		"sim/internal/draw/":                  "a generator that wants more words ends its goroutine, so it gets one",
+		"sim/internal/world/runner.go":        "the scenario's goroutine",
+		"sim/internal/campaign/":              "the watchdog stands outside bubbles; another process is waited for",
 		"sim/internal/process/incarnation.go": "an incarnation has goroutines of its own",
 		"models/apiserver/serve/":             "answers sockets, outside any bubble",
 		"conformance/":                        "reads a real server's watch",
@@ -337,18 +367,58 @@ func exportedReceiver(f *ast.FuncDecl) bool {
 	}
 }
 
-// screen is how many lines one sees at once.
-const screen = 55
+// What package sim shows.
+const (
+	mostDocLines = 100
+	mostNames    = 40
+)
 
-// The door has a screen of words and two of names: a world has many faults, and each is a name of its own.
-func TestTheDoorFitsThreeScreens(t *testing.T) {
+func TestPackageSimIsSmall(t *testing.T) {
 	out, err := exec.Command("go", "doc", "./sim").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if lines := bytes.Count(out, []byte("\n")); lines > 3*screen {
-		t.Errorf("go doc ./sim prints %d lines; three screens are %d", lines, 3*screen)
+	if lines := bytes.Count(out, []byte("\n")); lines > mostDocLines {
+		t.Errorf("go doc ./sim prints %d lines; %d are allowed", lines, mostDocLines)
 	}
+	var names []string
+	eachFile(t, func(path string, _ *token.FileSet, file *ast.File) {
+		if filepath.Dir(path) == "sim" {
+			names = append(names, exportedNames(file)...)
+		}
+	})
+	if len(names) == 0 || len(names) > mostNames {
+		t.Errorf("package sim exports %d names; %d are allowed: %v", len(names), mostNames, names)
+	}
+}
+
+// exportedNames are the names that a file declares at package level for others.
+func exportedNames(file *ast.File) (names []string) {
+	add := func(n *ast.Ident) {
+		if n.IsExported() {
+			names = append(names, n.Name)
+		}
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				add(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					add(s.Name)
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						add(n)
+					}
+				}
+			}
+		}
+	}
+	return names
 }
 
 // forbidden are words that tie the project to a machine. They are put together here so that they do not find themselves.

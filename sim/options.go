@@ -28,7 +28,7 @@ func Seed(n uint64) ExploreOption {
 
 // Verify runs every n-th run twice and compares the histories; 0 means never. A pair that differs
 // is repeated ten times. If all those pairs differ, the campaign fails. If fewer do, or if only the
-// text of an error differs, that is a warning: see [Report.Divergences].
+// text of an error differs, that is a warning: see [result.Report.Divergences].
 func Verify(n int) ExploreOption { return func(s *campaign.Settings) { s.Verify = n } }
 
 // Shrink limits the real time for shrinking what is found; 0 means not at all.

@@ -15,7 +15,7 @@
 //
 // # Counts
 //
-// A sim.Report counts for each fault:
+// A result.Report counts for each fault:
 //
 //   - opportunities: the points at which it could have been injected,
 //   - injected: those of them at which choices did inject it,

@@ -207,8 +207,7 @@ func goroutines(first, second *run.Result, at int) (out []string) {
 
 // libraries stand between the code under test and the wire.
 var libraries = []string{"k8s.io/client-go/", "k8s.io/apimachinery/", "sigs.k8s.io/controller-runtime/",
-	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*userClient).",
-	"github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}
+	"github.com/wavetank/wavetank/sim/internal/", "github.com/wavetank/wavetank/sim.(*World).", "net/http.", "runtime."}
 
 // describeCallers names the function of the code under test that made a request, and where its
 // goroutine began.

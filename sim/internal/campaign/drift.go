@@ -9,8 +9,9 @@ import (
 )
 
 // A kept story has drifted when it passes, but not all of its faults are injected: the program no
-// longer asks for what they were injected at. A fix may do that, and a refactoring does, so by default
-// it is a warning. -sim.drift=fail makes it a failure, for stories that are kept as regression tests.
+// longer asks for what they were injected at. A fix may do that, and a refactoring does, so by
+// default it is a warning. -sim.drift=fail makes it a failure, for stories that are kept as
+// regression tests.
 const (
 	driftWarns = "warn"
 	driftFails = "fail"

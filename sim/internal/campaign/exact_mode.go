@@ -4,19 +4,15 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"testing/synctest"
+
+	"github.com/wavetank/wavetank/sim/internal/bubble"
 )
 
 // hasOverlay finds out, in a bubble of its own, whether the test binary was built with the overlay
 // of exact mode (wavetank overlay), of which nothing else tells. A run that was found with it may
 // not come again without it, so it belongs to the command that replays ([story.Overlaid]).
 func hasOverlay(t *testing.T) (has bool) {
-	done := make(chan struct{})
-	go func() { // whatever ends a bubble's test must not end this one
-		defer close(done)
-		synctest.Test(t, func(*testing.T) { has = mapsAlike() })
-	}()
-	<-done
+	_ = bubble.Run(t, func(*testing.T) { has = mapsAlike() })
 	return has
 }
 

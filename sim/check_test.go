@@ -176,7 +176,7 @@ func TestAStoryWhosePropertyMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := regexp.MustCompile(`declared: .*`).ReplaceAll(text, []byte("declared: door_test.go:1"))
+	moved := regexp.MustCompile(`declared: .*`).ReplaceAll(text, []byte("declared: check_test.go:1"))
 	if err := os.WriteFile(file, moved, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -328,7 +328,7 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 		w.Eventually("all is well", func(*history.History) error { panic("oh") })
 		w.Settle()
 	}, sim.Runs(1))
-	if f := r.Failure; f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "lives_test.go:") {
+	if f := r.Failure; f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "incarnations_test.go:") {
 		t.Errorf("got %+v", r.Failure)
 	}
 }
