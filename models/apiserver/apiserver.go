@@ -9,16 +9,24 @@
 //
 // # How it is laid out
 //
-// internal/store is the storage: one revision counter, ordered tables, an append-only history, one write path. Above it
-// lies the protocol, one file for each verb or concern. A request becomes a call (handle.go), which finds its type in the
-// registry (registry.go: built-in rows in builtin_table.go, custom types in definition.go), decodes and defaults the
-// object (codec.go, custom.go), prepares and validates it (create.go, update.go, patch.go, validate.go) and commits it
-// (write.go: with remove, the only place where a request changes the store). What is particular to a built-in type is a
-// strategy (builtin_*.go). Stored objects are immutable and shared; their encodings are made once.
+// Four layers, each of which imports only those before it:
+//
+//   - internal/store is the storage: one revision counter, ordered tables, an append-only history and
+//     one write path.
+//   - internal/object holds what objects are: types and versions, decoding and encoding, conversion
+//     and views, patches, and who owns which field.
+//   - internal/registry holds the kinds that are served and the rules for their objects. Each built-in
+//     kind has a file there. Custom kinds are made from their definitions.
+//   - This package is the server. A request is authorised (exchange.go), finds its kind and the form
+//     of its reply (request.go, negotiate.go), and is performed by a verb, each in a file of its own. A
+//     verb is a function of the request, which does not change. Only commit and remove (write.go)
+//     change the store.
+//
+// Stored objects are immutable and shared; their encodings are made once.
 //
 // # Who owns which field
 //
-// Server-side apply and metadata.managedFields are apimachinery's own (ownership*.go, apply.go). A real server works
+// Server-side apply and metadata.managedFields are apimachinery's own (internal/object). A real server works
 // ownership out on every write; that costs several times as much as the write, and most worlds never ask. So an object is
 // tracked from the first apply to it on (or the first write that itself speaks of managedFields); until then its clients
 // see no managedFields, each write leaves a note, and the notes are replayed when the object becomes tracked, so that
@@ -45,11 +53,11 @@
 // # What is refused
 //
 // Tables of most built-in types: their columns are code inside the Kubernetes tree (pkg/printers/internalversion) that no
-// module ships, so only those of the plainest types are made (table_builtin.go); of the others kubectl is told 406 and
+// module ships, so only those of the plainest types are made (internal/registry/columns.go); of the others kubectl is told 406 and
 // prints names and ages. Protobuf and CBOR encodings. OpenAPI v2: it is not made, because kubectl asks for it for
 // `explain --output=plaintext-openapiv2` alone and takes all else from OpenAPI v3, which is made (openapi_builtin.go says
 // what is missing there). Conversion webhooks; autoscaling/v1; the subresources of pods but status and binding, serviceaccounts/token,
-// certificate approval; the types in the list named unmodelled (registry.go). Validation of pods, volumes and other large
+// certificate approval; the types in the list named unmodelled (internal/registry/registry.go). Validation of pods, volumes and other large
 // built-in types covers names, required and immutable fields, not every rule.
 package apiserver
 

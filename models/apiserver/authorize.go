@@ -28,7 +28,7 @@ func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
 	if k == nil {
 		return nil
 	}
-	o, ok := s.store.Table(k.table).Get(objectKey(namespace, name))
+	o, ok := s.table(k.apiType).Get(objectKey(namespace, name))
 	if !ok {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 		if namespace != "" {
 			prefix = namespace + "/"
 		}
-		for _, o := range s.store.Table(k.table).Range(prefix, "") {
+		for _, o := range s.table(k.apiType).Range(prefix, "") {
 			if !yield(o.typed) {
 				return
 			}
@@ -55,41 +55,27 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 	}
 }
 
-// authorize asks the authorizer, if there is one, and goes on under the identity that the request is made for.
-func (c *call) authorize() error {
-	if c.s.authorizer == nil || c.authorized {
-		return nil
-	}
-	c.authorized = true
-	req, err := c.s.authorizer.Authorize(c.req, c.info)
-	if err != nil {
-		return err
-	}
-	c.req = req
-	return nil
-}
-
 // mayCreate asks whether the sender of an update or an apply that finds nothing may create, too (withAuthorization in
 // staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
-func (c *call) mayCreate() error {
-	if c.s.authorizer == nil || !c.creates {
+func (w *write) mayCreate() error {
+	if w.s.authorizer == nil || !w.upsert {
 		return nil
 	}
-	info := c.info
+	info := w.info
 	info.Verb = "create"
-	_, err := c.s.authorizer.Authorize(c.req, info)
+	_, err := w.s.authorizer.Authorize(w.Request, info)
 	return err
 }
 
 // grants asks whether the sender may write a role or a binding; old is nil when there is none yet
 // (pkg/registry/rbac/*/policybased/storage.go in the Kubernetes tree).
-func (c *call) grants(draft, old *object) error {
-	if c.s.authorizer == nil || c.kind.group != "rbac.authorization.k8s.io" {
+func (w *write) grants(draft, old *object) error {
+	if w.s.authorizer == nil || w.kind.group != "rbac.authorization.k8s.io" {
 		return nil
 	}
 	var before runtime.Object
 	if old != nil {
 		before = old.typed
 	}
-	return c.s.authorizer.Grant(c.req, c.info, draft.typed, before)
+	return w.s.authorizer.Grant(w.Request, w.info, draft.typed, before)
 }

@@ -13,18 +13,21 @@ import (
 
 // bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition PodScheduled in one write
 // (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and assignPod).
-func (c *call) bindPod() (*Response, error) {
-	if err := c.createOptions(); err != nil {
+func (r *request) bindPod() (*Response, error) {
+	options, err := r.createOptions()
+	if err != nil {
 		return nil, err
 	}
-	if err := c.readBody(); err != nil {
+	body, err := r.jsonBody()
+	if err != nil {
 		return nil, err
 	}
+	w := &write{request: r, writeOptions: options, body: body}
 	var b corev1.Binding
-	if err := json.Unmarshal(c.req.Body, &b); err != nil {
+	if err := json.Unmarshal(body, &b); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if b.Name != "" && b.Name != c.info.Name {
+	if b.Name != "" && b.Name != w.info.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
 	switch { // these answer 500, for nobody makes a status of them
@@ -33,20 +36,20 @@ func (c *call) bindPod() (*Response, error) {
 	case b.Target.Name == "":
 		return nil, errors.New("target.name: Required value")
 	}
-	old, exists := c.lookup(c.info.Name)
-	if !exists {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
+	old, err := r.stored()
+	if err != nil {
+		return nil, err
 	}
-	if err := c.checkUID(b.UID, old); b.UID != "" && err != nil {
+	if err := w.checkUID(b.UID, old); b.UID != "" && err != nil {
 		return nil, err
 	}
 	if v := b.ResourceVersion; v != "" && v != old.meta.ResourceVersion {
-		return nil, preconditionConflict(c.kind.groupResource(), c.info.Name, c.etcdKey(c.info.Name),
+		return nil, preconditionConflict(w.kind.groupResource(), w.info.Name, w.etcdKey(w.info.Name),
 			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.meta.ResourceVersion))
 	}
 	pod := old.typed.(*corev1.Pod)
 	refuse := func(why string) error {
-		return apierrors.NewConflict(podBinding, c.info.Name, fmt.Errorf("pod %s %s", c.info.Name, why))
+		return apierrors.NewConflict(podBinding, w.info.Name, fmt.Errorf("pod %s %s", w.info.Name, why))
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -73,11 +76,11 @@ func (c *call) bindPod() (*Response, error) {
 		}
 	}
 	bound.Status.Conditions = append(kept, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
-		LastTransitionTime: metav1.NewTime(c.s.now())})
-	if _, err := c.commit(draft, old); err != nil {
+		LastTransitionTime: metav1.NewTime(w.s.now())})
+	if _, err := w.commit(draft, old); err != nil {
 		return nil, err
 	}
-	return jsonResponse(http.StatusCreated, encodeStatus(metav1.Status{
+	return jsonResponse(http.StatusCreated, marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
 	})), nil
 }

@@ -1,91 +1,107 @@
 package apiserver
 
 import (
-	"reflect"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// builtin is what the model knows about one built-in type beyond its names: the strategy that kube-apiserver has for it
-// under pkg/registry, reduced to what clients notice.
+// builtin is one built-in kind: the facts that kube-apiserver keeps in its strategy and storage
+// under pkg/registry of the Kubernetes tree. Defaults are those of pkg/apis/<group>/v1/defaults.go,
+// and validation is that of pkg/apis/<group>/validation, where a file cites nothing else.
 type builtin struct {
-	// unconditional allows updates without a resourceVersion, createOnUpdate makes an update of a missing object create it.
-	unconditional, createOnUpdate bool
-	// generation says that metadata.generation follows the spec.
-	generation bool
-	// labelsCount says that generation follows the labels too, annotationsCount that it follows the annotations.
-	labelsCount, annotationsCount bool
-	// status says that the status is written through its subresource only.
-	status bool
-	// returnsDeleted says that a delete answers with the object instead of a Status.
-	returnsDeleted bool
-	// orphans says that dependents are orphaned unless the request says otherwise; noCollection that owners of this type
-	// have no dependents at all (rest.GarbageCollectionDeleteStrategy).
-	orphans, noCollection bool
-	// unmodelled are the subresources that a real server serves and the model refuses.
-	unmodelled []string
+	group, version, kind, plural string
 
-	// deprecation is a warning that is sent with every reply.
-	deprecation string
-
-	// validName checks a name; nil stands for a DNS subdomain.
-	validName func(name string, prefix bool) []string
-	// defaults fills what the versioned defaulting functions fill.
-	defaults func(runtime.Object)
-	// prepareCreate and prepareUpdate are the strategy's hooks before validation.
-	prepareCreate func(*call, runtime.Object)
-	prepareUpdate func(c *call, o, old runtime.Object)
-	validate      func(runtime.Object) field.ErrorList
-	// validateNew checks what matters on creation only.
-	validateNew func(runtime.Object) field.ErrorList
-	// validateUpdate checks changes; validate has run as well.
-	validateUpdate func(o, old runtime.Object) field.ErrorList
-	// warnings are sent with the reply to a create or update.
-	warnings func(runtime.Object) []string
-	// deleteWarning is sent when a deletion names no propagation policy.
-	deleteWarning string
-	// canonicalize runs after validation.
-	canonicalize func(runtime.Object)
-	// validateStatus and validateFinalize check updates through those subresources.
-	validateStatus, validateFinalize func(o, old runtime.Object) field.ErrorList
-	// keepOnStatus restores what a status update must not change beyond the spec.
-	keepOnStatus func(o, old runtime.Object)
-	// prepareStatus completes a status update; the status has been replaced already.
-	prepareStatus func(c *call, o, old runtime.Object)
-	// grace is the grace period of a deletion in seconds; nil when the type is deleted at once.
-	grace func(o runtime.Object, asked *int64) *int64
+	object     func() runtime.Object
+	short      []string
+	categories []string
+	cluster    bool // not in a namespace
+	scale      bool
+	// subs are the subresources besides status and scale.
+	subs []*subresource
+	// verbs of the main resource; nil for all of them.
+	verbs    []string
+	strategy strategy
+	// fields are the selectable fields besides name and namespace.
+	fields map[string]func(*object) string
+	// columns are what tables show; nil for a kind without tables.
+	columns *columns
+	// resets and statusResets are the fields that a write of the object and one of its status
+	// cannot change, besides the status and the spec.
+	resets, statusResets []string
 }
 
-// on adapts a function on one type to the table's signature.
-func on[T runtime.Object](f func(T)) func(runtime.Object) {
-	return func(o runtime.Object) { f(o.(T)) }
+// kinds is a set of kinds with an index.
+type kinds struct {
+	order      []*kind
+	byResource map[string]*kind
 }
 
-// checks adapts a validation function on one type.
-func checks[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) field.ErrorList {
-	return func(o runtime.Object) field.ErrorList { return f(o.(T)) }
-}
-
-// compares adapts an update validation function on one type.
-func compares[T runtime.Object](f func(o, old T) field.ErrorList) func(o, old runtime.Object) field.ErrorList {
-	return func(o, old runtime.Object) field.ErrorList { return f(o.(T), old.(T)) }
-}
-
-// part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.
-func part(o runtime.Object, name string) reflect.Value {
-	return reflect.ValueOf(o).Elem().FieldByName(name)
-}
-
-// copyPart makes a top-level field of o equal to that of old, or empty when old is nil.
-func copyPart(o, old runtime.Object, name string) {
-	to := part(o, name)
-	if !to.IsValid() {
-		return
+func kindsOf(list []*builtin) *kinds {
+	all := &kinds{byResource: map[string]*kind{}}
+	for _, b := range list {
+		all.add(b.kindOf())
 	}
-	if old == nil {
-		to.SetZero()
-		return
+	return all
+}
+
+func (s *kinds) add(k *kind) {
+	s.order = append(s.order, k)
+	s.byResource[k.group+"/"+k.plural] = k
+}
+
+// builtinKinds are the built-in kinds, made once per process.
+var builtinKinds = sync.OnceValue(func() *kinds {
+	all := kindsOf(builtins)
+	all.addEvents()
+	return all
+})
+
+// reviewKinds are the kinds of access reviews, made once per process.
+var reviewKinds = sync.OnceValue(func() *kinds { return kindsOf(reviews) })
+
+func (b *builtin) kindOf() *kind {
+	v := &version{name: b.version, served: true, newObject: b.object, fields: b.fields, warning: b.strategy.deprecation}
+	k := &apiType{
+		group: b.group, kind: b.kind, plural: b.plural, short: b.short, categories: b.categories,
+		namespaced: !b.cluster, verbs: b.verbs, versions: []*version{v}, storage: v,
+		builtin: true, defaults: b.strategy.defaults, resets: b.resets, statusResets: b.statusResets,
 	}
-	to.Set(part(old.DeepCopyObject(), name))
+	if b.strategy.status {
+		v.subs = append(v.subs, statusSubresource())
+	}
+	if b.scale {
+		v.subs = append(v.subs, scaleSubresource(builtinScale))
+	}
+	v.subs = append(v.subs, b.subs...)
+	k.link()
+	return &kind{apiType: k, strategy: &b.strategy, columns: b.columns}
+}
+
+// knownBuiltin says whether a built-in type is served.
+func knownBuiltin(group, version, name string) bool {
+	for _, k := range builtinKinds().order {
+		if k.group == group && k.kind == name && k.version(version) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// builtins are the built-in kinds that the model serves, in the order in which they are listed.
+var builtins = []*builtin{
+	&namespaceKind, &configMapKind, &secretKind, &serviceKind, &serviceAccountKind, &podKind,
+	&podTemplateKind, &replicationControllerKind, &endpointsKind, &eventKind, &nodeKind,
+	&persistentVolumeKind, &claimKind, &quotaKind, &limitRangeKind, &deploymentKind,
+	&replicaSetKind, &statefulSetKind, &daemonSetKind, &controllerRevisionKind, &jobKind,
+	&cronJobKind, &autoscalerKind, &leaseKind, &endpointSliceKind, &ingressKind,
+	&ingressClassKind, &networkPolicyKind, &disruptionBudgetKind, &roleKind, &roleBindingKind,
+	&clusterRoleKind, &clusterRoleBindingKind, &storageClassKind, &volumeAttachmentKind,
+	&csiDriverKind, &csiNodeKind, &priorityClassKind, &runtimeClassKind, &certificateKind,
+	&validatingWebhookKind, &mutatingWebhookKind, &definitionKind,
+}
+
+// reviews are the kinds of access reviews.
+var reviews = []*builtin{
+	&selfReviewKind, &subjectReviewKind, &localReviewKind,
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -20,10 +20,10 @@ import (
 const serverVersion = `{"major":"1","minor":"37","gitVersion":"v1.37.1","gitCommit":"","gitTreeState":"clean",` +
 	`"buildDate":"1970-01-01T00:00:00Z","goVersion":"go1.26","compiler":"gc","platform":"linux/amd64"}`
 
-// handleOther serves the paths that name no resource.
-func (c *call) handleOther() (*Response, error) {
-	path := strings.TrimSuffix(c.req.URL.Path, "/")
-	if c.req.Method != http.MethodGet && c.req.Method != http.MethodHead {
+// serveOther serves the paths that name no resource.
+func (s *Server) serveOther(req *Request) (*Response, error) {
+	path := strings.TrimSuffix(req.URL.Path, "/")
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return nil, errNoSuchPath
 	}
 	switch path {
@@ -34,8 +34,8 @@ func (c *call) handleOther() (*Response, error) {
 		r.Header.Set("Content-Type", "text/plain; charset=utf-8")
 		return r, nil
 	case "/api":
-		if c.wantsAggregated() {
-			return c.aggregated(true), nil
+		if wantsAggregated(req) {
+			return s.aggregated(true), nil
 		}
 		return encoded200(metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
@@ -45,20 +45,20 @@ func (c *call) handleOther() (*Response, error) {
 			},
 		}), nil
 	case "/apis":
-		if c.wantsAggregated() {
-			return c.aggregated(false), nil
+		if wantsAggregated(req) {
+			return s.aggregated(false), nil
 		}
-		return encoded200(c.groupList()), nil
+		return encoded200(s.groupList()), nil
 	}
 	if strings.HasPrefix(path, "/openapi") {
-		return c.openAPI(path)
+		return s.openAPI(path)
 	}
 	for _, served := range unmodelledPaths {
 		if rest, ok := strings.CutPrefix(path, served); ok && (rest == "" || rest[0] == '/') {
-			return nil, notModelled("the path %s", path)
+			return nil, NotModelled("the path %s", path)
 		}
 	}
-	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
+	return s.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
 }
 
 // unmodelledPaths are served by a real server, with what is below them, and not by the model
@@ -67,32 +67,24 @@ var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/op
 
 func encoded200(v any) *Response { return jsonResponse(http.StatusOK, marshal(v)) }
 
-func marshal(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
-	}
-	return raw
-}
-
 // discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
-func (c *call) discoverVersion(parts []string) (*Response, error) {
+func (s *Server) discoverVersion(parts []string) (*Response, error) {
 	switch {
 	case len(parts) == 2 && parts[0] == "api" && parts[1] == "v1":
-		return encoded200(c.resourceList("", "v1")), nil
+		return encoded200(s.resourceList("", "v1")), nil
 	case len(parts) == 2 && parts[0] == "apis":
-		for _, g := range c.groupList().Groups {
+		for _, g := range s.groupList().Groups {
 			if g.Name == parts[1] {
 				g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 				return encoded200(g), nil
 			}
 		}
 	case len(parts) == 3 && parts[0] == "apis":
-		if list := c.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
+		if list := s.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
 			return encoded200(list), nil
 		}
-		for k := range c.s.registry.all {
-			if k.group == parts[1] && k.builtin != nil {
+		for k := range s.registry.all {
+			if k.group == parts[1] && k.builtin {
 				return nil, errNoSuchResource
 			}
 		}
@@ -102,15 +94,15 @@ func (c *call) discoverVersion(parts []string) (*Response, error) {
 
 // groupVersions lists the served versions of each group: built-in groups first, then custom ones by name, versions in
 // order of preference.
-func (c *call) groupVersions() (groups []string, versions map[string][]string) {
+func (s *Server) groupVersions() (groups []string, versions map[string][]string) {
 	versions = map[string][]string{}
 	var customGroups []string
-	for k := range c.s.registry.all {
+	for k := range s.registry.all {
 		if k.group == "" {
 			continue
 		}
 		if _, known := versions[k.group]; !known {
-			if k.custom != nil {
+			if !k.builtin {
 				customGroups = append(customGroups, k.group)
 			} else {
 				groups = append(groups, k.group)
@@ -144,9 +136,9 @@ func groupRank(group string) int {
 	return len(groupOrder)
 }
 
-func (c *call) groupList() *metav1.APIGroupList {
+func (s *Server) groupList() *metav1.APIGroupList {
 	out := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-	groups, versions := c.groupVersions()
+	groups, versions := s.groupVersions()
 	for _, group := range groups {
 		g := metav1.APIGroup{Name: group}
 		for _, name := range versions[group] {
@@ -161,7 +153,7 @@ func (c *call) groupList() *metav1.APIGroupList {
 	return out
 }
 
-func (c *call) resourceList(group, name string) *metav1.APIResourceList {
+func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 	gv := name
 	if group != "" {
 		gv = group + "/" + name
@@ -171,12 +163,12 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 		GroupVersion: gv,
 		APIResources: []metav1.APIResource{},
 	}
-	for k := range c.s.registry.all {
+	for k := range s.registry.all {
 		if k.group != group {
 			continue
 		}
 		if v := k.version(name); v != nil {
-			out.APIResources = append(out.APIResources, v.apiResources()...)
+			out.APIResources = append(out.APIResources, apiResources(v)...)
 		}
 	}
 	// Subresources stay behind their resource in the order in which the type lists them.
@@ -188,7 +180,7 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 
 // storageHash tells clients whether two types share their storage
 // (staging/src/k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go).
-func (k *kind) storageHash() string {
+func storageHash(k *apiType) string {
 	sum := sha256.Sum256([]byte(k.storage.kind.group + "/" + k.storage.name + "/" + k.storage.kind.kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
@@ -198,11 +190,11 @@ func topName(resource string) string {
 	return name
 }
 
-func (v *version) apiResources() []metav1.APIResource {
+func apiResources(v *version) []metav1.APIResource {
 	k := v.kind
 	out := []metav1.APIResource{{
 		Name: k.plural, SingularName: k.singular, Namespaced: k.namespaced, Kind: k.kind,
-		Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories, StorageVersionHash: k.storageHash(),
+		Verbs: k.verbList(), ShortNames: k.short, Categories: k.categories, StorageVersionHash: storageHash(k),
 	}}
 	for _, sub := range v.subs {
 		r := metav1.APIResource{Name: k.plural + "/" + sub.name, Namespaced: k.namespaced, Kind: k.kind, Verbs: sub.verbs}
@@ -214,21 +206,10 @@ func (v *version) apiResources() []metav1.APIResource {
 	return out
 }
 
-func (v *version) verbList() []string {
-	switch {
-	case v.kind.verbs != nil:
-		return v.kind.verbs
-	case v.kind.custom != nil:
-		return customVerbs
-	default:
-		return allVerbs
-	}
-}
-
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-func (c *call) wantsAggregated() bool {
-	for clause := range strings.SplitSeq(c.req.Header.Get("Accept"), ",") {
+func wantsAggregated(req *Request) bool {
+	for clause := range strings.SplitSeq(req.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
 		if err == nil && media == "application/json" && params["as"] == "APIGroupDiscoveryList" && params["v"] == "v2" {
 			return true
@@ -239,13 +220,13 @@ func (c *call) wantsAggregated() bool {
 
 // aggregated is the discovery of all groups in one document. The built-in part is encoded once per process; the custom
 // part is put together from groups that are encoded once per set of definitions.
-func (c *call) aggregated(core bool) *Response {
+func (s *Server) aggregated(core bool) *Response {
 	b := []byte(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`)
 	if core {
 		b = append(b, builtinDiscovery().core...)
 	} else {
 		b = append(b, builtinDiscovery().groups...)
-		for _, raw := range c.s.registry.customDiscovery() {
+		for _, raw := range customDiscovery(&s.registry) {
 			b = append(append(b, ','), raw...)
 		}
 	}
@@ -278,13 +259,13 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 })
 
 // customDiscovery are the encoded custom groups, by name.
-func (r *registry) customDiscovery() [][]byte {
+func customDiscovery(r *registry) [][]byte {
 	byGroup := map[string][]*kind{}
 	for _, k := range r.order {
 		byGroup[k.group] = append(byGroup[k.group], k)
 	}
 	var out [][]byte
-	for _, group := range sortedKeys(byGroup) {
+	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
 		out = append(out, discoveryOf(group, byGroup[group]))
 	}
 	return out
@@ -305,33 +286,29 @@ func discoveryOf(group string, members []*kind) []byte {
 		entry := discoveryv2.APIVersionDiscovery{Version: name, Freshness: discoveryv2.DiscoveryFreshnessCurrent}
 		for _, k := range members {
 			if v := k.version(name); v != nil {
-				entry.Resources = append(entry.Resources, v.discovery())
+				entry.Resources = append(entry.Resources, resourceDiscovery(v))
 			}
 		}
 		sort.SliceStable(entry.Resources, func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
 		doc.Versions = append(doc.Versions, entry)
 	}
-	raw, err := json.Marshal(doc)
-	if err != nil {
-		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
-	}
-	return raw
+	return marshal(doc)
 }
 
-func (v *version) discovery() discoveryv2.APIResourceDiscovery {
+func resourceDiscovery(v *version) discoveryv2.APIResourceDiscovery {
 	k := v.kind
 	scope := discoveryv2.ScopeCluster
 	if k.namespaced {
 		scope = discoveryv2.ScopeNamespace
 	}
 	own := metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
-	if k.builtin != nil {
+	if k.builtin {
 		own = metav1.GroupVersionKind{Kind: k.kind} // empty stands for the document's own group and version
 	}
 	out := discoveryv2.APIResourceDiscovery{
 		Resource:     k.plural,
 		ResponseKind: own.DeepCopy(),
-		Scope:        scope, SingularResource: k.singular, Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
+		Scope:        scope, SingularResource: k.singular, Verbs: k.verbList(), ShortNames: k.short, Categories: k.categories,
 	}
 	for _, sub := range v.subs {
 		kind := own.DeepCopy()
@@ -342,7 +319,7 @@ func (v *version) discovery() discoveryv2.APIResourceDiscovery {
 			Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs,
 		})
 	}
-	if k.builtin != nil {
+	if k.builtin {
 		sort.Slice(out.Subresources, func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
 	}
 	return out

@@ -219,3 +219,20 @@ func copyJSON(v any) any {
 		return v
 	}
 }
+
+func setOrDelete(m map[string]any, name string, value any, has bool) {
+	if has {
+		m[name] = value
+	} else {
+		delete(m, name)
+	}
+}
+
+// marshal encodes what is known to have an encoding.
+func marshal(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("apiserver: a value that cannot be encoded: " + err.Error())
+	}
+	return raw
+}

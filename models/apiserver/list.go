@@ -23,14 +23,12 @@ type listQuery struct {
 	selector
 }
 
-func (c *call) listQuery() (*listQuery, error) {
+func (r *request) listQuery() (*listQuery, error) {
 	q := &listQuery{}
-	if len(c.query) > 0 {
-		if err := metav1.Convert_url_Values_To_v1_ListOptions(&c.query, &q.ListOptions, nil); err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
+	if err := readQuery(r.query, &q.ListOptions, metav1.Convert_url_Values_To_v1_ListOptions); err != nil {
+		return nil, err
 	}
-	q.Watch = c.info.Verb == "watch"
+	q.Watch = r.info.Verb == "watch"
 	internal := internalversion.ListOptions{
 		Watch:                q.Watch,
 		ResourceVersion:      q.ResourceVersion,
@@ -44,29 +42,16 @@ func (c *call) listQuery() (*listQuery, error) {
 	}
 	q.SendInitialEvents, q.ResourceVersionMatch = internal.SendInitialEvents, internal.ResourceVersionMatch
 	var err error
-	if q.selector, err = c.selectors(&q.ListOptions); err != nil {
+	if q.selector, err = r.selectors(&q.ListOptions); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-// selector decides which objects a list shows or a watch follows.
-type selector struct {
-	labels labels.Selector // nil for all
-	fields fields.Selector // nil for all
-	// prefix and name narrow the keys: to a namespace, to one object.
-	prefix string
-	name   string
-	values func(name string) func(*object) string
-	// single says that the selector names one object. Such a list is read by its key, and so has one page and no past unless
-	// it asks for it by an exact match (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
-	single bool
-}
-
-func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
-	s := selector{name: c.info.Name}
-	if c.info.Namespace != "" {
-		s.prefix = c.info.Namespace + "/"
+func (r *request) selectors(opts *metav1.ListOptions) (selector, error) {
+	s := selector{name: r.info.Name}
+	if r.info.Namespace != "" {
+		s.prefix = r.info.Namespace + "/"
 	}
 	if opts.LabelSelector != "" {
 		parsed, err := labels.Parse(opts.LabelSelector)
@@ -84,61 +69,20 @@ func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
 	if err != nil {
 		return s, apierrors.NewBadRequest(err.Error())
 	}
-	for _, r := range parsed.Requirements() {
-		if c.ver.fieldValue(r.Field) == nil {
-			return s, c.ver.unknownField(r.Field)
+	for _, needed := range parsed.Requirements() {
+		if r.ver.fieldValue(needed.Field) == nil {
+			return s, r.ver.unknownField(needed.Field)
 		}
 	}
 	if !parsed.Empty() {
-		s.fields, s.values = parsed, c.ver.fieldValue
+		s.fields, s.values = parsed, r.ver.fieldValue
 	}
 	// A name alone is no key where several namespaces may have it, and later pages are of what the first was.
 	_, named := parsed.RequiresExactMatch("metadata.name")
 	_, placed := parsed.RequiresExactMatch("metadata.namespace")
-	s.single = named && opts.Continue == "" && (placed || s.prefix != "" || !c.kind.namespaced)
+	s.single = named && opts.Continue == "" && (placed || s.prefix != "" || !r.kind.namespaced)
 	return s, nil
 }
-
-// fieldValue is how to read a selectable field, nil for fields that cannot be selected by.
-func (v *version) fieldValue(name string) func(*object) string {
-	switch {
-	case name == "metadata.name":
-		return func(o *object) string { return o.meta.Name }
-	case name == "metadata.namespace" && (v.kind.namespaced || v.fields == nil):
-		return func(o *object) string { return o.meta.Namespace }
-	}
-	return v.fields[name]
-}
-
-// unknownField is the refusal of a field selector, worded as the conversion functions of each group word it.
-func (v *version) unknownField(name string) error {
-	if v.kind.builtin == nil || v.fields != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
-}
-
-func (s *selector) matches(o *object) bool {
-	if s.name != "" && o.meta.Name != s.name {
-		return false
-	}
-	if s.labels != nil && !s.labels.Matches(labels.Set(o.meta.Labels)) {
-		return false
-	}
-	if s.fields == nil {
-		return true
-	}
-	for _, r := range s.fields.Requirements() {
-		equal := s.values(r.Field)(o) == r.Value
-		if (r.Operator == "!=") == equal {
-			return false
-		}
-	}
-	return true
-}
-
-// empty says that the selector lets everything under its prefix through.
-func (s *selector) empty() bool { return s.name == "" && s.labels == nil && s.fields == nil }
 
 // page is a part of a collection, complete or not.
 type page struct {
@@ -148,42 +92,42 @@ type page struct {
 	remaining *int64
 }
 
-func (c *call) list() (*Response, error) {
-	q, err := c.listQuery()
+func (r *request) list() (*Response, error) {
+	q, err := r.listQuery()
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.selected(q)
+	p, err := r.selected(q)
 	if err != nil {
 		return nil, err
 	}
-	return c.listResponse(p), nil
+	return r.listResponse(p), nil
 }
 
 // selected reads the objects that a list shows. The meaning of the versions is that of
 // staging/src/k8s.io/apiserver/pkg/storage/interfaces.go (ValidateListOptions).
-func (c *call) selected(q *listQuery) (*page, error) {
-	exact, after, err := c.listRevision(q)
+func (r *request) selected(q *listQuery) (*page, error) {
+	exact, after, err := r.listRevision(q)
 	if err != nil {
 		return nil, err
 	}
-	current := c.s.Revision()
+	current := r.s.Revision()
 	switch {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
-	case exact > 0 && exact < c.s.store.Trimmed():
+	case exact > 0 && exact < r.s.store.Trimmed():
 		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.prefix))
 	}
 	p := &page{revision: current}
 	if exact > 0 {
 		p.revision = exact
 	}
-	c.fill(p, q, exact, after)
+	r.fill(p, q, exact, after)
 	return p, nil
 }
 
 // fill collects matching objects up to the limit and notes what remains.
-func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
+func (r *request) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
 	if q.ResourceVersion == "0" || q.single {
@@ -201,14 +145,14 @@ func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 		last = key
 		return true
 	}
-	if exact > 0 && exact < c.s.Revision() {
-		for _, item := range c.table().At(exact, q.prefix, after) {
+	if exact > 0 && exact < r.s.Revision() {
+		for _, item := range r.table().At(exact, q.prefix, after) {
 			if !visit(item.Key, item.Value) {
 				break
 			}
 		}
 	} else {
-		for key, o := range c.table().Range(q.prefix, after) {
+		for key, o := range r.table().Range(q.prefix, after) {
 			if !visit(key, o) {
 				break
 			}
@@ -223,7 +167,7 @@ func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
 }
 
 // listRevision is the exact revision to list at, 0 for the current one, and the key after which to start.
-func (c *call) listRevision(q *listQuery) (exact int64, after string, err error) {
+func (r *request) listRevision(q *listQuery) (exact int64, after string, err error) {
 	if q.Continue != "" {
 		start, revision, err := decodeContinue(q.Continue)
 		if err != nil {
@@ -245,10 +189,10 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && paged {
 		return atLeast, "", nil
 	}
-	if atLeast > c.s.Revision() {
-		return 0, "", tooLargeRevision(atLeast, c.s.Revision())
+	if atLeast > r.s.Revision() {
+		return 0, "", tooLargeRevision(atLeast, r.s.Revision())
 	}
-	return c.req.AsOf, "", nil
+	return r.AsOf, "", nil
 }
 
 // continueToken is the documented content of a continue parameter (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
@@ -305,12 +249,12 @@ func compacted(paging bool, after string) error {
 }
 
 // listResponse encodes a page by joining the encoded objects.
-func (c *call) listResponse(p *page) *Response {
-	if c.tabular {
+func (r *request) listResponse(p *page) *Response {
+	if r.reply.table {
 		meta := metav1.ListMeta{ResourceVersion: revisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
-		return c.tableOf(meta, p.objects)
+		return r.tableOf(meta, p.objects)
 	}
-	v := c.accepted
+	v := r.reply.view
 	size := 160
 	for _, o := range p.objects {
 		size += len(o.json) + 1
@@ -319,10 +263,10 @@ func (c *call) listResponse(p *page) *Response {
 	if v.partial {
 		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
 	} else {
-		b = append(b, `{"kind":"`+c.kind.list+`","apiVersion":"`+c.ver.apiVersion()+`","metadata":{`...)
+		b = append(b, `{"kind":"`+r.kind.list+`","apiVersion":"`+r.ver.apiVersion()+`","metadata":{`...)
 	}
 	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" || c.kind.custom != nil && !v.partial {
+	if p.next != "" || !r.kind.builtin && !v.partial {
 		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
 	}
 	if p.remaining != nil {

@@ -38,10 +38,6 @@ func (m *mapper) byResource(r schema.GroupVersionResource) []*version {
 	}, r.Version)
 }
 
-func (v *version) gvr() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: v.kind.group, Version: v.name, Resource: v.kind.plural}
-}
-
 // KindFor returns the kind of a resource whose group and version may be left out.
 func (m *mapper) KindFor(resource schema.GroupVersionResource) (schema.GroupVersionKind, error) {
 	kinds, err := m.KindsFor(resource)
@@ -101,10 +97,10 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	var out []*meta.RESTMapping
 	for _, wanted := range versions {
 		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.kind == gk.Kind }, wanted) {
-			out = append(out, v.mapping())
+			out = append(out, mapping(v))
 		}
 		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.list == gk.Kind }, wanted) {
-			out = append(out, v.listMapping())
+			out = append(out, listMapping(v))
 		}
 	}
 	if len(out) == 0 {
@@ -113,7 +109,7 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	return out, nil
 }
 
-func (v *version) mapping() *meta.RESTMapping {
+func mapping(v *version) *meta.RESTMapping {
 	scope := meta.RESTScopeRoot
 	if v.kind.namespaced {
 		scope = meta.RESTScopeNamespace
@@ -123,8 +119,8 @@ func (v *version) mapping() *meta.RESTMapping {
 
 // listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a resource made up from its name
 // (restmapper/discovery.go). Caches of several namespaces ask for it.
-func (v *version) listMapping() *meta.RESTMapping {
-	m := v.mapping()
+func listMapping(v *version) *meta.RESTMapping {
+	m := mapping(v)
 	m.GroupVersionKind.Kind = v.kind.list
 	m.Resource, _ = meta.UnsafeGuessKindToResource(m.GroupVersionKind)
 	return m

@@ -3,13 +3,15 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
+
+var namespaceResource = schema.GroupResource{Resource: "namespaces"}
 
 // firstNamespaces exist in every cluster from the start
 // (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
@@ -17,11 +19,10 @@ var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kub
 
 // bootstrap creates what a new cluster already holds.
 func (s *Server) bootstrap() {
-	c := &call{s: s, req: &Request{}, kind: s.registry.byResource("", "namespaces")}
-	c.ver = c.kind.storage
+	w := s.internalWrite(s.registry.byResource("", "namespaces"), "", &effects{})
 	for _, name := range firstNamespaces {
 		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := c.createObject(c.draftOf(typed, c.ver)); err != nil {
+		if _, err := w.createObject(draftOf(typed, w.ver)); err != nil {
 			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
 		}
 	}
@@ -29,16 +30,16 @@ func (s *Server) bootstrap() {
 
 // admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
-func (c *call) admitCreate(draft *object) error {
-	if c.definitionTerminates() {
-		return apierrors.NewForbidden(c.kind.groupResource(), draft.meta.Name,
+func (w *write) admitCreate(draft *object) error {
+	if w.definitionTerminates() {
+		return apierrors.NewForbidden(w.kind.groupResource(), draft.meta.Name,
 			errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	if !c.kind.namespaced {
+	if !w.kind.namespaced {
 		return nil
 	}
 	name := draft.meta.Namespace
-	o, exists := c.s.store.Table("/namespaces").Get(name)
+	o, exists := w.s.store.Table("/namespaces").Get(name)
 	if !exists {
 		return apierrors.NewNotFound(namespaceResource, name)
 	}
@@ -49,7 +50,7 @@ func (c *call) admitCreate(draft *object) error {
 	if shown == "" {
 		shown = draft.meta.GenerateName
 	}
-	err := apierrors.NewForbidden(c.kind.groupResource(), shown, fmt.Errorf(
+	err := apierrors.NewForbidden(w.kind.groupResource(), shown, fmt.Errorf(
 		"unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,
@@ -59,46 +60,40 @@ func (c *call) admitCreate(draft *object) error {
 	return err
 }
 
-// admitDelete protects the namespaces that must not be deleted.
-func (c *call) admitDelete(o *object) error {
-	if c.kind.group != "" || c.kind.plural != "namespaces" {
+// protects refuses the deletion of the namespaces that every cluster needs.
+func (w *write) protects(o *object) error {
+	if w.kind.group != "" || w.kind.plural != "namespaces" {
 		return nil
 	}
 	switch o.meta.Name {
 	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(c.kind.groupResource(), o.meta.Name, fmt.Errorf("this namespace may not be deleted"))
+		return apierrors.NewForbidden(w.kind.groupResource(), o.meta.Name, fmt.Errorf("this namespace may not be deleted"))
 	}
 	return nil
 }
 
 // finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is removed
 // (pkg/registry/core/namespace/storage/storage.go).
-func (c *call) finalizeNamespace() (*Response, error) {
-	if err := c.updateOptions(); err != nil {
-		return nil, err
-	}
-	if err := c.readBody(); err != nil {
-		return nil, err
-	}
-	draft, err := c.decodeBody()
+func (r *request) finalizeNamespace() (*Response, error) {
+	w, err := r.updateWrite()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.matchName(draft.meta); err != nil {
-		return nil, err
-	}
-	old, exists := c.lookup(c.info.Name)
-	if !exists {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
-	}
-	if err := c.checkUID(draft.meta.UID, old); err != nil {
-		return nil, err
-	}
-	stored, err := c.replace(draft, old, "finalize")
+	draft, err := w.decodeBody()
 	if err != nil {
 		return nil, err
 	}
-	return c.objectResponse(http.StatusOK, stored), nil
+	if err := w.matchName(draft.meta); err != nil {
+		return nil, err
+	}
+	old, err := r.stored()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.checkUID(draft.meta.UID, old); err != nil {
+		return nil, err
+	}
+	return w.store(draft, old, "finalize")
 }
 
 // RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there already.
@@ -106,7 +101,7 @@ func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTe
 
 // deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
 // Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {
+func (w *write) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {
 	if p := opts.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != n.UID {
 			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
@@ -120,19 +115,19 @@ func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.Dele
 	}
 	if n.DeletionTimestamp != nil {
 		if len(n.Spec.Finalizers) > 0 {
-			if c.s.options.RefuseDeleteOfTerminating {
+			if w.s.options.RefuseDeleteOfTerminating {
 				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.")) //nolint:staticcheck // as upstream worded it
 			}
 			return o, false, nil
 		}
-		return c.deleteObject(o, opts)
+		return w.deleteObject(o, opts)
 	}
 	draft := o.draft()
-	now := metav1.NewTime(c.s.now())
+	now := metav1.NewTime(w.s.now())
 	draft.meta.DeletionTimestamp = &now
 	draft.typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
 	draft.meta.Finalizers = namespaceFinalizers(draft.meta.Finalizers, opts)
-	stored, err := c.commit(draft, o)
+	stored, err := w.commit(draft, o)
 	return stored, false, err
 }
 

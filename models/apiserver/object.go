@@ -2,7 +2,7 @@ package apiserver
 
 import (
 	"bytes"
-	"encoding/json"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -46,21 +46,10 @@ type object struct {
 	views map[view]*encoded
 	// owned says that the managed fields in meta are kept; until then written notes the write that made this state.
 	owned   bool
-	written *write
+	written *note
 	owners  []metav1.ManagedFieldsEntry // of a state whose notes are gone: what they had said
 	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
 	left *object
-}
-
-// view is one way to show an object: a version, or its metadata alone.
-type view struct {
-	ver     *version
-	partial bool
-}
-
-type encoded struct {
-	json   []byte
-	frames map[string][]byte
 }
 
 // content is everything but kind, apiVersion and metadata.
@@ -153,16 +142,9 @@ func textDocument(m map[string]string) map[string]any {
 func (o *object) encode() []byte {
 	if o.typed != nil {
 		o.typed.GetObjectKind().SetGroupVersionKind(o.ver.gvk())
-		raw, err := json.Marshal(o.typed)
-		if err != nil {
-			panic("apiserver: a built-in object that cannot be encoded: " + err.Error())
-		}
-		return raw
+		return marshal(o.typed)
 	}
-	meta, err := json.Marshal(o.meta)
-	if err != nil {
-		panic("apiserver: metadata that cannot be encoded: " + err.Error())
-	}
+	meta := marshal(o.meta)
 	b := make([]byte, 0, len(o.ver.prefix)+len(meta)+256)
 	b = append(append(append(b, o.ver.prefix...), `"metadata":`...), meta...)
 	if len(o.rest) > 0 {
@@ -200,6 +182,14 @@ func (o *object) at(revision int64) *object {
 	return out
 }
 
+// leaving is the state before this one at this one's revision, made once for all watchers.
+func (o *object) leaving(before *object) *object {
+	if o.left == nil {
+		o.left = before.at(o.revision)
+	}
+	return o.left
+}
+
 // atRevision replaces the revision in an encoded object. The first occurrence is the object's own: only kind,
 // apiVersion and strings of metadata precede it, and a quote inside a string is escaped.
 func atRevision(raw []byte, old string, revision int64) []byte {
@@ -214,63 +204,6 @@ func atRevision(raw []byte, old string, revision int64) []byte {
 	b = strconv.AppendInt(b, revision, 10)
 	b = append(b, '"')
 	return append(b, raw[i+len(mark):]...)
-}
-
-// as returns the object encoded for a view, encoding it at most once.
-func (o *object) as(v view) *encoded {
-	if e := o.views[v]; e != nil {
-		return e
-	}
-	e := &encoded{}
-	switch {
-	case v.partial:
-		e.json = o.encodePartial()
-	case v.ver == o.ver:
-		e.json = o.json
-	default:
-		e.json = v.ver.convert(o)
-	}
-	if o.views == nil {
-		o.views = map[view]*encoded{}
-	}
-	o.views[v] = e
-	return e
-}
-
-const partialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
-
-func (o *object) encodePartial() []byte {
-	meta, err := json.Marshal(o.meta)
-	if err != nil {
-		panic("apiserver: metadata that cannot be encoded: " + err.Error())
-	}
-	b := append(append([]byte(partialPrefix), `"metadata":`...), meta...)
-	return append(b, '}')
-}
-
-// frame is the watch frame of that type for a view, encoded once for all watchers.
-func (o *object) frame(kind string, v view) []byte {
-	e := o.as(v)
-	if raw := e.frames[kind]; raw != nil {
-		return raw
-	}
-	b := make([]byte, 0, len(e.json)+40)
-	b = append(append(append(b, `{"type":"`...), kind...), `","object":`...)
-	b = append(append(b, e.json...), '}', '\n')
-	if e.frames == nil {
-		e.frames = map[string][]byte{}
-	}
-	e.frames[kind] = b
-	return b
-}
-
-// item is the object as a list shows it: built-in types leave out kind and apiVersion there.
-func (o *object) item(b []byte, v view) []byte {
-	raw := o.as(v).json
-	if v.partial || v.ver.kind.builtin == nil {
-		return append(b, raw...)
-	}
-	return append(append(b, '{'), raw[len(v.ver.prefix):]...)
 }
 
 // metaOf is the metadata inside a built-in object.
@@ -289,3 +222,21 @@ func objectKey(namespace, name string) string {
 }
 
 func revisionText(revision int64) string { return strconv.FormatInt(revision, 10) }
+
+// part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.
+func part(o runtime.Object, name string) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByName(name)
+}
+
+// copyPart makes a top-level field of o equal to that of old, or empty when old is nil.
+func copyPart(o, old runtime.Object, name string) {
+	to := part(o, name)
+	if !to.IsValid() {
+		return
+	}
+	if old == nil {
+		to.SetZero()
+		return
+	}
+	to.Set(part(old.DeepCopyObject(), name))
+}

@@ -16,29 +16,29 @@ import (
 )
 
 // openAPI serves /openapi/v3 and the documents that it lists.
-func (c *call) openAPI(path string) (*Response, error) {
+func (s *Server) openAPI(path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
-		for k := range c.s.registry.all {
+		for k := range s.registry.all {
 			for _, v := range k.versions {
 				if v.served {
-					paths[strings.TrimPrefix(v.root(), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + v.root()}
+					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + root(v)}
 				}
 			}
 		}
 		return encoded200(map[string]any{"paths": paths}), nil
 	}
-	root := strings.TrimPrefix(path, "/openapi/v3")
+	wanted := strings.TrimPrefix(path, "/openapi/v3")
 	var members []*version
-	for k := range c.s.registry.all {
+	for k := range s.registry.all {
 		for _, v := range k.versions {
-			if v.served && v.root() == root {
+			if v.served && root(v) == wanted {
 				members = append(members, v)
 			}
 		}
 	}
 	if !strings.HasPrefix(path, "/openapi/v3/") {
-		return nil, notModelled("%s: only OpenAPI v3", path)
+		return nil, NotModelled("%s: only OpenAPI v3", path)
 	}
 	if len(members) == 0 {
 		return nil, errNoSuchPath
@@ -54,10 +54,10 @@ var builtinDocuments sync.Map
 func rendered(members []*version) []byte {
 	key := ""
 	for _, v := range members {
-		if v.kind.builtin == nil {
+		if !v.kind.builtin {
 			return marshal(document(members))
 		}
-		key += v.root() + "/" + v.kind.plural + " "
+		key += root(v) + "/" + v.kind.plural + " "
 	}
 	text, known := builtinDocuments.Load(key)
 	if !known {
@@ -67,7 +67,7 @@ func rendered(members []*version) []byte {
 }
 
 // root is the path under which a version's group is served.
-func (v *version) root() string {
+func root(v *version) string {
 	if v.kind.group == "" {
 		return "/api/" + v.name
 	}
@@ -78,30 +78,30 @@ func (v *version) root() string {
 func document(members []*version) map[string]any {
 	paths := map[string]any{}
 	d := &describer{reference: schemaReference, out: map[string]*spec.Schema{}}
-	if members[0].kind.builtin == nil {
+	if !members[0].kind.builtin {
 		d.out = metaSchemas()
 	}
 	d.of(reflect.TypeFor[metav1.Patch]())
 	for _, v := range members {
-		path := v.root()
+		path := root(v)
 		if v.kind.namespaced {
 			path += "/namespaces/{namespace}"
 		}
 		path += "/" + v.kind.plural
 		paths[path] = map[string]any{
-			"get":  v.operation("list"),
-			"post": v.operation("post", "dryRun", "fieldManager", "fieldValidation"),
+			"get":  actionOn(v, "list"),
+			"post": actionOn(v, "post", "dryRun", "fieldManager", "fieldValidation"),
 		}
-		patch := v.operation("patch", "dryRun", "fieldManager", "fieldValidation", "force")
-		patch["requestBody"] = v.patchBody()
+		patch := actionOn(v, "patch", "dryRun", "fieldManager", "fieldValidation", "force")
+		patch["requestBody"] = patchBody(v)
 		paths[path+"/{name}"] = map[string]any{
-			"get":    v.operation("get"),
-			"put":    v.operation("put", "dryRun", "fieldManager", "fieldValidation"),
+			"get":    actionOn(v, "get"),
+			"put":    actionOn(v, "put", "dryRun", "fieldManager", "fieldValidation"),
 			"patch":  patch,
-			"delete": v.operation("delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
+			"delete": actionOn(v, "delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
 		}
-		if v.kind.builtin == nil {
-			d.out[v.schemaName()] = v.openAPI()
+		if !v.kind.builtin {
+			d.out[schemaName(v)] = v.openAPI()
 		} else {
 			d.describeVersion(v)
 		}
@@ -116,10 +116,10 @@ func document(members []*version) map[string]any {
 }
 
 // patchBody says which patches a type takes.
-func (v *version) patchBody() map[string]any {
+func patchBody(v *version) map[string]any {
 	content := map[string]any{}
 	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
-		if kind == types.StrategicMergePatchType && v.kind.builtin == nil {
+		if kind == types.StrategicMergePatchType && !v.kind.builtin {
 			continue
 		}
 		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": schemaReference + metav1.Patch{}.OpenAPIModelName()}}
@@ -127,10 +127,8 @@ func (v *version) patchBody() map[string]any {
 	return map[string]any{"content": content, "required": true}
 }
 
-const schemaReference = "#/components/schemas/"
-
-// operation says that something may be done with a type, and with which parameters.
-func (v *version) operation(action string, parameters ...string) map[string]any {
+// actionOn says that something may be done with a type, and with which parameters.
+func actionOn(v *version, action string, parameters ...string) map[string]any {
 	list := make([]any, len(parameters))
 	for i, name := range parameters {
 		list[i] = map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}
@@ -144,14 +142,14 @@ func (v *version) operation(action string, parameters ...string) map[string]any 
 		"responses": map[string]any{"200": map[string]any{
 			"description": http.StatusText(http.StatusOK),
 			"content": map[string]any{"application/json": map[string]any{
-				"schema": map[string]string{"$ref": schemaReference + v.schemaName()},
+				"schema": map[string]string{"$ref": schemaReference + schemaName(v)},
 			}},
 		}},
 	}
 }
 
 // schemaName is a type's name in a document: for custom types the group backwards, the version and the kind.
-func (v *version) schemaName() string {
+func schemaName(v *version) string {
 	if v.newObject != nil {
 		if named, ok := v.newObject().(modelNamer); ok {
 			return named.OpenAPIModelName()

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
@@ -39,12 +38,10 @@ type describer struct {
 func (d *describer) describeVersion(v *version) {
 	object := v.newObject()
 	object.GetObjectKind().SetGroupVersionKind(v.gvk())
-	types := builtinTypes()
-	if v.kind.group == apiextensionsv1.GroupName {
-		types = definitionTypes()
-	}
-	if typed, err := types.ObjectToTyped(object); err == nil {
-		d.merging = typed.Schema()
+	if types, err := v.kind.types(); err == nil {
+		if typed, err := types.ObjectToTyped(object); err == nil {
+			d.merging = typed.Schema()
+		}
 	}
 	d.of(reflect.TypeOf(object))
 }
@@ -53,7 +50,7 @@ func (d *describer) describeVersion(v *version) {
 func (d *describer) nameKinds() {
 	for _, k := range builtinKinds().order {
 		for _, v := range k.versions {
-			if s := d.out[v.schemaName()]; s != nil {
+			if s := d.out[schemaName(v)]; s != nil {
 				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.group, "version": v.name, "kind": k.kind}})
 			}
 		}

@@ -11,7 +11,6 @@ package apiserver
 // the same states until it is compacted.
 
 import (
-	"net/http"
 	"sort"
 	"strings"
 	"time"
@@ -23,50 +22,45 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// write is the note of one write: enough to find out later which fields it took.
-type write struct {
+// note is what is kept of one write: enough to find out later which fields it took.
+type note struct {
 	// before is the object written over; nil for a creation.
 	before *object
 	time   time.Time
 	// manager and agent are the request's fieldManager and User-Agent; one of them names the owner.
-	manager, agent string
-	ver            *version
-	info           Info
-	media          string
-	body           []byte
+	manager, agent    string
+	ver               *version
+	verb, subresource string
+	media             string
+	body              []byte
 }
 
-// own settles the ownership of a draft that is not the result of an apply, before the type's own rules change it, as the
-// handlers in endpoints/handlers do. old is nil for a creation.
-func (c *call) own(draft, old *object, sub string) {
-	if c.applied {
-		draft.owned = true
-		return
-	}
-	said := draft.meta.ManagedFields != nil && sub == ""
-	if c.s.options.TrackFields || said || old != nil && old.owned {
+// own settles the ownership of a draft that is not the result of an apply. It is called before the
+// type's own rules change the draft, as the handlers in endpoints/handlers do. A draft is tracked
+// when track says so, when it speaks of managedFields, or when the object before it was tracked.
+func (o *object) own(n *note, sub string, track bool) {
+	says := o.meta.ManagedFields != nil && sub == ""
+	if old := n.before; track || says || old != nil && old.owned {
 		live := old
 		if old != nil {
-			live = old.in(c.ver).with(c.fieldsOf(old))
+			live = old.in(n.ver).with(old.managedFields())
 		}
-		w := c.newWrite(old)
-		c.setFields(draft, c.s.ownedAfter(w, live, draft, sub))
+		o.setFields(n.after(live, o, sub))
 		return
 	}
-	if len(c.req.Body) > 0 {
-		draft.written = c.newWrite(old)
+	if len(n.body) > 0 {
+		o.written = n
 	}
 }
 
-func (c *call) setFields(draft *object, entries []metav1.ManagedFieldsEntry) {
-	draft.meta.ManagedFields, draft.owned = entries, true
+// setFields makes an object a tracked one with these managed fields.
+func (o *object) setFields(entries []metav1.ManagedFieldsEntry) {
+	o.meta.ManagedFields, o.owned = entries, true
 }
 
-func (c *call) newWrite(old *object) *write {
-	return &write{
-		before: old, time: c.s.now(), manager: c.manager, agent: c.req.Header.Get("User-Agent"),
-		ver: c.ver, info: c.info, media: c.req.Header.Get("Content-Type"), body: c.req.Body,
-	}
+// keepOwnership gives a draft what is known about the owners of the fields of another object.
+func (o *object) keepOwnership(of *object) {
+	o.owned, o.written, o.owners = of.owned, of.written, of.owners
 }
 
 // with is a copy of an object that has those managed fields.
@@ -87,8 +81,8 @@ func (o *object) with(entries []metav1.ManagedFieldsEntry) *object {
 	return &out
 }
 
-// fieldsOf are the managed fields of a stored object, tracked or not.
-func (c *call) fieldsOf(o *object) []metav1.ManagedFieldsEntry {
+// managedFields are the managed fields of a stored object, tracked or not.
+func (o *object) managedFields() []metav1.ManagedFieldsEntry {
 	var noted []*object
 	from := o
 	for from != nil && !from.owned && from.written != nil {
@@ -103,69 +97,77 @@ func (c *call) fieldsOf(o *object) []metav1.ManagedFieldsEntry {
 		entries = from.owners
 	}
 	for i := len(noted) - 1; i >= 0; i-- {
-		entries = c.s.replay(noted[i], entries)
+		entries = noted[i].written.replay(noted[i], entries)
 	}
 	return entries
 }
 
-// settle replays the notes that led to the newest state of an object before a time, and lets go of them.
-func (s *Server) settle(o *object, before time.Time) {
+// tracked is a stored object as it is once it is tracked.
+func (o *object) tracked() *object {
+	if o.owned {
+		return o
+	}
+	out := o.with(o.managedFields())
+	out.json = out.encode()
+	return out
+}
+
+// settle replays the notes that led to the newest state of an object before a time, and lets go of
+// them.
+func (o *object) settle(before time.Time) {
 	for o != nil && !o.owned && o.written != nil && !o.committedAt.Before(before) {
 		o = o.written.before
 	}
 	if o != nil && !o.owned && o.written != nil && o.written.before != nil {
-		o.owners, o.written = (&call{s: s}).fieldsOf(o), nil
+		o.owners, o.written = o.managedFields(), nil
 	}
 }
 
 // replay finds out what the write that made an object did to the ownership that was there before.
-func (s *Server) replay(o *object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	w := o.written
-	again := &call{
-		s: s, kind: w.ver.kind, ver: w.ver, info: w.info, manager: w.manager, validation: metav1.FieldValidationIgnore,
-		req: &Request{Header: http.Header{"Content-Type": {w.media}}, Body: w.body},
-	}
-	if w.info.Subresource == "scale" {
-		return again.scaledFields(w, w.before, again.scaleView(w.ver.subresource("scale").scale, o), before)
+func (n *note) replay(o *object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	if n.subresource == "scale" {
+		return n.scaled(n.ver.scaleOf(o), before)
 	}
 	var draft *object
 	var err error
-	if w.info.Verb == "patch" {
-		draft, err = again.patched(types.PatchType(mediaType(w.media)), w.before)
+	d := decoder{validation: metav1.FieldValidationIgnore}
+	if n.verb == "patch" {
+		p := patch{decoder: d, kind: types.PatchType(mediaType(n.media)), body: n.body, ver: n.ver}
+		draft, err = p.patched(n.before)
 	} else {
-		draft, _, err = again.decode(w.body, w.ver)
+		draft, _, err = d.decode(n.body, n.ver)
 	}
 	if err != nil {
 		return before // the definition has changed since
 	}
 	var live *object
-	if w.before != nil {
-		live = w.before.in(w.ver).with(before)
+	if n.before != nil {
+		live = n.before.in(n.ver).with(before)
 	}
-	return s.ownedAfter(w, live, draft, w.info.Subresource)
+	return n.after(live, draft, n.subresource)
 }
 
-// ownedAfter is the ownership after a write that made draft of live; nil stands for no live object.
-func (s *Server) ownedAfter(w *write, live, draft *object, sub string) []metav1.ManagedFieldsEntry {
+// after is the ownership after a write that made draft of live; nil stands for no live object.
+func (n *note) after(live, draft *object, sub string) []metav1.ManagedFieldsEntry {
 	var before []metav1.ManagedFieldsEntry
 	if live != nil {
 		before = live.meta.ManagedFields
 	}
 	said := draft.meta.ManagedFields // which the library takes off
-	fields, err := w.ver.fieldManager(sub)
+	fields, err := n.ver.fieldManager(sub)
 	if err != nil {
 		return before
 	}
-	out := fields.UpdateNoErrors(w.ver.runtimeObject(live), w.ver.runtimeObject(draft), w.owner())
-	return stamped(managedFieldsOf(out), w.time, before, said)
+	out := fields.UpdateNoErrors(n.ver.runtimeObject(live), n.ver.runtimeObject(draft), n.owner())
+	return stamped(managedFieldsOf(out), n.time, before, said)
 }
 
 // owner is the name under which a write owns fields (endpoints/handlers/create.go, managerOrUserAgent).
-func (w *write) owner() string {
-	if w.manager != "" {
-		return w.manager
+func (n *note) owner() string {
+	if n.manager != "" {
+		return n.manager
 	}
-	agent, _, _ := strings.Cut(w.agent, "/")
+	agent, _, _ := strings.Cut(n.agent, "/")
 	var b strings.Builder
 	for _, r := range agent {
 		if !unicode.IsPrint(r) {

@@ -6,6 +6,7 @@ package apiserver
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -31,57 +32,53 @@ type fieldManagers struct {
 }
 
 func (v *version) fieldManager(sub string) (*managedfields.FieldManager, error) {
-	v.owners.mu.Lock()
-	defer v.owners.mu.Unlock()
-	if made := v.owners.made[sub]; made != nil {
+	v.managers.mu.Lock()
+	defer v.managers.mu.Unlock()
+	if made := v.managers.made[sub]; made != nil {
 		return made, nil
 	}
 	made, err := v.newFieldManager(sub)
 	if err != nil {
 		return nil, err
 	}
-	if v.owners.made == nil {
-		v.owners.made = map[string]*managedfields.FieldManager{}
+	if v.managers.made == nil {
+		v.managers.made = map[string]*managedfields.FieldManager{}
 	}
-	v.owners.made[sub] = made
+	v.managers.made[sub] = made
 	return made, nil
 }
 
 func (v *version) newFieldManager(sub string) (*managedfields.FieldManager, error) {
 	reset := fieldpath.NewExcludeFilterSetMap(v.resetFields(sub))
 	own := fieldObjects{v}
-	if v.kind.builtin == nil {
-		types, err := v.kind.customTypes()
-		if err != nil {
-			return nil, err
-		}
-		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.gvk(), v.gvk().GroupVersion(), sub, reset)
+	types, err := v.kind.types()
+	if err != nil {
+		return nil, err
 	}
-	types := builtinTypes()
-	if v.kind.group == apiextensionsv1.GroupName {
-		types = definitionTypes()
+	if !v.kind.builtin {
+		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.gvk(), v.gvk().GroupVersion(), sub, reset)
 	}
 	return managedfields.NewDefaultFieldManager(types, own, own, own, v.gvk(), v.kind.storage.gvk().GroupVersion(), sub, reset)
 }
 
 // builtinTypes and definitionTypes are parsed from schemas that are generated from the same source as the real server's;
 // parsing them takes about a tenth of a second.
-var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter {
-	return applyconfigurations.NewTypeConverter(scheme.Scheme)
+var builtinTypes = sync.OnceValues(func() (managedfields.TypeConverter, error) {
+	return applyconfigurations.NewTypeConverter(scheme.Scheme), nil
 })
 
-var definitionTypes = sync.OnceValue(func() managedfields.TypeConverter {
+var definitionTypes = sync.OnceValues(func() (managedfields.TypeConverter, error) {
 	s := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(s); err != nil {
-		panic("apiserver: " + err.Error())
+		return nil, err
 	}
-	return extensionconfigurations.NewTypeConverter(s)
+	return extensionconfigurations.NewTypeConverter(s), nil
 })
 
 // resetFields are the fields that a write through this path cannot change and so does not come to own: GetResetFields of
 // the strategies under pkg/registry and in apiextensions-apiserver's pkg/registry/customresource.
 func (v *version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Set {
-	if sub == "status" && v.kind.builtin == nil {
+	if sub == "status" && !v.kind.builtin {
 		// Those of every version at once (customresource_handler.go, getStatusResetFields).
 		sets := map[fieldpath.APIVersion]*fieldpath.Set{}
 		for _, other := range v.kind.versions {
@@ -91,27 +88,18 @@ func (v *version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Se
 		}
 		return sets
 	}
-	set := fieldpath.NewSet()
+	var paths []string
 	switch {
 	case sub == "status":
-		for _, path := range append([]string{"spec"}, statusResets[v.kind.plural]...) {
-			set.Insert(pathOf(path))
-		}
+		paths = append([]string{"spec"}, v.kind.statusResets...)
 	case v.subresource("status") != nil:
-		set.Insert(fieldpath.MakePathOrDie("status"))
-		if v.kind.plural == "certificatesigningrequests" {
-			set.Insert(fieldpath.MakePathOrDie("spec"))
-		}
+		paths = append([]string{"status"}, v.kind.resets...)
+	}
+	set := fieldpath.NewSet()
+	for _, path := range paths {
+		set.Insert(pathOf(path))
 	}
 	return map[fieldpath.APIVersion]*fieldpath.Set{fieldpath.APIVersion(v.apiVersion()): set}
-}
-
-// statusResets are what the status subresources of built-in types reset besides the spec.
-var statusResets = map[string][]string{
-	"pods":                       {"metadata.deletionTimestamp", "metadata.ownerReferences"},
-	"deployments":                {"metadata.labels"},
-	"volumeattachments":          {"metadata"},
-	"certificatesigningrequests": {"status.conditions"},
 }
 
 func pathOf(text string) fieldpath.Path {
@@ -156,7 +144,7 @@ type fieldObjects struct{ v *version }
 
 // New implements [runtime.ObjectCreater].
 func (f fieldObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
-	if f.v.kind.builtin == nil {
+	if !f.v.kind.builtin {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
 		return u, nil
@@ -175,7 +163,7 @@ func (f fieldObjects) Default(o runtime.Object) {
 		return
 	}
 	// Objects in another form than the stored one are defaulted when they are taken into it (draftOf).
-	if defaults := f.v.kind.builtin.defaults; defaults != nil && f.v.stored == nil {
+	if defaults := f.v.kind.defaults; defaults != nil && f.v.stored == nil {
 		defaults(o)
 	}
 }
@@ -187,7 +175,7 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 		return nil, fmt.Errorf("no conversion to %v", to)
 	}
 	u, untyped := in.(*unstructured.Unstructured)
-	if f.v.kind.builtin == nil {
+	if !f.v.kind.builtin {
 		if !untyped || u.GetAPIVersion() == gv.String() {
 			return in, nil
 		}
@@ -200,7 +188,7 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 			return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 		}
 		// Strategy None: only the name of the version changes.
-		content := shallowCopy(u.Object)
+		content := maps.Clone(u.Object)
 		content["apiVersion"] = gv.String()
 		return &unstructured.Unstructured{Object: content}, nil
 	}

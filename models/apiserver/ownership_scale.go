@@ -20,8 +20,8 @@ import (
 // builtinScales and customScales are the field managers of all scale subresources.
 var builtinScales, customScales = newScaleFields(false), newScaleFields(true)
 
-func (k *kind) scaleFields() (*managedfields.FieldManager, error) {
-	if k.builtin == nil {
+func (k *apiType) scaleFields() (*managedfields.FieldManager, error) {
+	if !k.builtin {
 		return customScales()
 	}
 	return builtinScales()
@@ -93,7 +93,7 @@ func (s scaleObjects) ConvertToVersion(in runtime.Object, _ runtime.GroupVersion
 }
 
 // replicasPaths says where each version of a kind keeps its replicas.
-func (k *kind) replicasPaths() managedfields.ResourcePathMappings {
+func (k *apiType) replicasPaths() managedfields.ResourcePathMappings {
 	out := managedfields.ResourcePathMappings{}
 	for _, v := range k.versions {
 		out[v.apiVersion()] = nil
@@ -104,64 +104,64 @@ func (k *kind) replicasPaths() managedfields.ResourcePathMappings {
 	return out
 }
 
-// ownScale settles the ownership of a draft that a scale has changed; scale is what the request asked for.
-func (c *call) ownScale(draft, old *object, scale *autoscalingv1.Scale) {
-	if c.applied {
-		c.setFields(draft, c.scaled)
+// ownScale settles the ownership of a draft that a scale has changed; scale is what the request
+// asked for.
+func (o *object) ownScale(n *note, scale *autoscalingv1.Scale, track bool) {
+	if !track && !n.before.owned {
+		o.written = n
 		return
 	}
-	if !c.s.options.TrackFields && !old.owned {
-		draft.written = c.newWrite(old)
-		return
-	}
-	c.setFields(draft, c.scaledFields(c.newWrite(old), old, scale, c.fieldsOf(old)))
+	o.setFields(n.scaled(scale, n.before.managedFields()))
 }
 
-// scaledFields is the ownership of an object after a write of its scale.
-func (c *call) scaledFields(w *write, old *object, scale *autoscalingv1.Scale, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	fields, err := w.ver.kind.scaleFields()
+// scaled is the ownership of an object after a write of its scale.
+func (n *note) scaled(scale *autoscalingv1.Scale, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	fields, err := n.ver.kind.scaleFields()
 	if err != nil {
 		return before
 	}
-	handler := managedfields.NewScaleHandler(before, w.ver.gvk().GroupVersion(), w.ver.kind.replicasPaths())
-	live := c.scaleView(w.ver.subresource("scale").scale, old)
-	if live.ManagedFields, err = handler.ToSubresource(); err != nil {
+	live, handler, err := n.ver.liveScale(n.before, before)
+	if err != nil {
 		return before
 	}
 	scale.SetGroupVersionKind(scaleKind)
-	out := fields.UpdateNoErrors(live, scale, w.owner())
+	out := fields.UpdateNoErrors(live, scale, n.owner())
 	entries, err := handler.ToParent(managedFieldsOf(out))
 	if err != nil {
 		return before
 	}
-	return stamped(entries, w.time, before)
+	return stamped(entries, n.time, before)
 }
 
-// applyScale applies the scale in the request to the present one and returns the new scale.
-func (c *call) applyScale(old *object) (*autoscalingv1.Scale, error) {
-	fields, err := c.kind.scaleFields()
+// liveScale is the scale of an object with the managed fields that it has of the object's.
+func (v *version) liveScale(o *object, fields []metav1.ManagedFieldsEntry) (*autoscalingv1.Scale, *managedfields.ScaleHandler, error) {
+	handler := managedfields.NewScaleHandler(fields, v.gvk().GroupVersion(), v.kind.replicasPaths())
+	live := v.scaleOf(o)
+	var err error
+	live.ManagedFields, err = handler.ToSubresource()
+	return live, handler, err
+}
+
+// applyScale applies a configuration to the scale of an object. It returns the new scale, and the
+// ownership that the object has then.
+func (v *version) applyScale(old *object, patch *unstructured.Unstructured, by applier) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
+	fields, err := v.kind.scaleFields()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	patch, err := c.readApply()
+	before := old.managedFields()
+	live, handler, err := v.liveScale(old, before)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	before := c.fieldsOf(old)
-	handler := managedfields.NewScaleHandler(before, c.ver.gvk().GroupVersion(), c.kind.replicasPaths())
-	live := c.scaleView(c.ver.subresource("scale").scale, old)
-	if live.ManagedFields, err = handler.ToSubresource(); err != nil {
-		return nil, err
-	}
-	out, err := fields.Apply(live, patch, c.manager, c.force)
+	out, err := fields.Apply(live, patch, by.manager, by.force)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	scale := out.(*autoscalingv1.Scale)
 	entries, err := handler.ToParent(scale.ManagedFields)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c.applied, c.scaled = true, stamped(entries, c.s.now(), before)
-	return scale, c.checkStrict()
+	return scale, stamped(entries, by.now, before), nil
 }

@@ -10,18 +10,13 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// customTypes are the types of all versions of a custom kind, made once per process.
-func (k *kind) customTypes() (managedfields.TypeConverter, error) {
-	k.custom.typesOnce.Do(func() { k.custom.types, k.custom.typesErr = k.newCustomTypes() })
-	return k.custom.types, k.custom.typesErr
-}
-
-func (k *kind) newCustomTypes() (managedfields.TypeConverter, error) {
+// customTypes are the types of all versions of a custom type.
+func (k *apiType) customTypes() (managedfields.TypeConverter, error) {
 	document := metaSchemas()
 	for _, v := range k.versions {
 		document[v.apiVersion()+"."+k.kind] = v.openAPI()
 	}
-	return managedfields.NewTypeConverter(document, k.custom.definition.Spec.PreserveUnknownFields)
+	return managedfields.NewTypeConverter(document, k.storage.schema.preserve)
 }
 
 // openAPI is the schema of a version with what every object has.
@@ -63,6 +58,8 @@ func addEmbedded(s *spec.Schema) {
 const (
 	objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 	objectMetaRef  = schemaReference + objectMetaName
+	// schemaReference is where the schemas of an OpenAPI document lie in it.
+	schemaReference = "#/components/schemas/"
 )
 
 // metaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or maps, and what is

@@ -56,12 +56,12 @@ func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
 func limited(q url.Values) bool { return q.Get("limit") != "" && q.Get("limit") != "0" }
 
 // lookupAsOf is the object as the request's cache has it.
-func (c *call) lookupAsOf(name string) (*object, bool) {
-	if c.req.AsOf == 0 || c.query.Get("resourceVersion") == "" {
-		return c.lookup(name)
+func (r *request) lookupAsOf(name string) (*object, bool) {
+	if r.AsOf == 0 || r.query.Get("resourceVersion") == "" {
+		return r.lookup(name)
 	}
-	key := objectKey(c.info.Namespace, name)
-	for _, item := range c.table().At(c.req.AsOf, key, "") {
+	key := objectKey(r.info.Namespace, name)
+	for _, item := range r.table().At(r.AsOf, key, "") {
 		if item.Key == key {
 			return item.Value, true
 		}
@@ -73,7 +73,7 @@ func (c *call) lookupAsOf(name string) (*object, bool) {
 func (w *Watch) startAsOf(revision int64) {
 	w.started, w.reached, w.position = revision, revision, w.table().After(revision)
 	for _, item := range w.table().At(revision, w.query.prefix, "") {
-		if w.query.matches(item.Value) {
+		if w.query.selector.matches(item.Value) {
 			w.initial = append(w.initial, item.Value)
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 	if !k.namespaced {
 		namespace = ""
 	}
-	o, ok := s.store.Table(k.table).Get(objectKey(namespace, name))
+	o, ok := s.table(k.apiType).Get(objectKey(namespace, name))
 	if !ok {
 		return nil, false
 	}
@@ -39,7 +39,7 @@ func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 		if k == nil {
 			return
 		}
-		for _, o := range s.store.Table(k.table).Range("", "") {
+		for _, o := range s.table(k.apiType).Range("", "") {
 			out := Object{
 				Namespace: o.meta.Namespace,
 				Name:      o.meta.Name,
@@ -61,7 +61,7 @@ func (s *Server) Revision() int64 { return s.store.Revision() }
 func (s *Server) History(since int64) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		for _, e := range s.store.History(since) {
-			if !yield(changeOf(e, s)) {
+			if !yield(changeOf(e)) {
 				return
 			}
 		}
@@ -80,7 +80,7 @@ func (s *Server) Trim(age time.Duration) {
 		s.store.Trim(log[n-1].Revision)
 	}
 	for o := range s.store.Values() {
-		s.settle(o, before)
+		o.settle(before)
 	}
 }
 

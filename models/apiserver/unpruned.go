@@ -17,20 +17,20 @@ func decodedObject(raw []byte) (content map[string]any) {
 }
 
 // unprunedDraft makes a draft from what a webhook has made of another one, and takes over the content.
-func (c *call) unprunedDraft(content map[string]any, before *object) (*object, error) {
-	o := &object{ver: c.ver, unpruned: true}
+func (d *decoder) unprunedDraft(content map[string]any, before *object, ver *version) (*object, error) {
+	o := &object{ver: ver, unpruned: true}
 	if o.sentKind, _ = content["kind"].(string); o.sentKind == "" {
 		return nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))
 	}
 	o.sentVersion, _ = content["apiVersion"].(string)
-	meta, unknown, err := c.readMeta(content)
+	meta, unknown, err := d.readMeta(content)
 	if err != nil {
 		return nil, err
 	}
 	o.meta = meta
 	o.oddMeta = before.oddMeta || len(unknown) > 0 || hasEmpty(content["metadata"])
-	if c.ver.schema.compile() == nil {
-		c.ver.schema.fillDefaults(content)
+	if ver.schema.compile() == nil {
+		ver.schema.fillDefaults(content)
 	}
 	delete(content, "kind")
 	delete(content, "apiVersion")
@@ -60,20 +60,4 @@ func hasEmpty(metadata any) bool {
 		}
 	}
 	return false
-}
-
-// readBack makes an unpruned draft what is read from the store after it has been written.
-func (o *object) readBack() {
-	if !o.unpruned {
-		return
-	}
-	whole := copyJSON(o.rest).(map[string]any)
-	whole["kind"], whole["apiVersion"] = o.ver.kind.kind, o.ver.apiVersion()
-	if _, err := o.ver.schema.coerce(whole, false); err == nil {
-		o.ver.schema.fillDefaults(whole)
-	}
-	delete(whole, "kind")
-	delete(whole, "apiVersion")
-	o.unpruned = o.oddMeta || !equalJSON(whole, o.rest)
-	o.rest = whole
 }

@@ -4,49 +4,53 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 var metadataPath = field.NewPath("metadata")
 
 // validateCreate is the strategy's validation and, when that finds nothing, the common one
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/create.go, ValidateCreate).
-func (c *call) validateCreate(draft *object) field.ErrorList {
-	errs := c.strategyErrors(draft, nil)
+func (k *kind) validateCreate(draft *object) field.ErrorList {
+	errs := k.strategyErrors(draft, nil, nil)
 	if len(errs) == 0 {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, k.namespaced, pathSegment, metadataPath)
 	}
 	return errs
 }
 
 // validateUpdate is the common validation and then the strategy's
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/update.go, ValidateUpdate).
-func (c *call) validateUpdate(draft, old *object, sub string) field.ErrorList {
+func (k *kind) validateUpdate(draft, old *object, sub string, warn func(string)) field.ErrorList {
 	var errs field.ErrorList
 	if draft.sameMeta = sameMeta(draft.meta, old.meta); !draft.sameMeta {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, c.kind.namespaced, pathSegment, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, k.namespaced, pathSegment, metadataPath)
 		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.meta, old.meta, metadataPath)...)
 	}
 	if sub == "status" {
-		return append(errs, c.statusErrors(draft, old)...)
+		return append(errs, k.statusErrors(draft, old, warn)...)
 	}
 	if sub == "finalize" {
-		return append(errs, c.kind.builtin.validateFinalize(draft.typed, old.typed)...)
+		return append(errs, k.strategy.validateFinalize(draft.typed, old.typed)...)
 	}
-	return append(errs, c.strategyErrors(draft, old)...)
+	return append(errs, k.strategyErrors(draft, old, warn)...)
 }
 
 func pathSegment(name string, prefix bool) []string {
@@ -57,10 +61,10 @@ func pathSegment(name string, prefix bool) []string {
 }
 
 // strategyErrors validates what is particular to the type; old is nil on creation.
-func (c *call) strategyErrors(draft, old *object) field.ErrorList {
-	b := c.kind.builtin
+func (k *kind) strategyErrors(draft, old *object, warn func(string)) field.ErrorList {
+	b := k.strategy
 	if b == nil {
-		return c.customErrors(draft, old, false)
+		return k.customErrors(draft, old, false, warn)
 	}
 	var errs field.ErrorList
 	if old == nil {
@@ -68,7 +72,7 @@ func (c *call) strategyErrors(draft, old *object) field.ErrorList {
 		if name == nil {
 			name = apivalidation.NameIsDNSSubdomain
 		}
-		errs = apivalidation.ValidateObjectMeta(draft.meta, c.kind.namespaced, name, metadataPath)
+		errs = apivalidation.ValidateObjectMeta(draft.meta, k.namespaced, name, metadataPath)
 		errs = append(errs, finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
 		if b.validateNew != nil {
 			errs = append(errs, b.validateNew(draft.typed)...)
@@ -99,19 +103,12 @@ func metaUpdateErrors(draft, old *object) field.ErrorList {
 func sameMeta(m, old *metav1.ObjectMeta) bool {
 	return m.Name == old.Name && m.Namespace == old.Namespace && m.UID == old.UID && m.GenerateName == old.GenerateName &&
 		m.CreationTimestamp.Equal(&old.CreationTimestamp) && m.DeletionTimestamp.Equal(old.DeletionTimestamp) &&
-		equalNumber(m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds) &&
+		ptr.Equal(m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds) &&
 		maps.Equal(m.Labels, old.Labels) && maps.Equal(m.Annotations, old.Annotations) &&
 		slices.Equal(m.Finalizers, old.Finalizers) && slices.EqualFunc(m.OwnerReferences, old.OwnerReferences, equalOwner) &&
 		m.Generation >= old.Generation && m.ResourceVersion != "" &&
 		// Managed fields change with every write, and are as the server writes them unless the client has its own word in them.
 		len(metavalidation.ValidateManagedFields(m.ManagedFields, nil)) == 0
-}
-
-func equalNumber(a, b *int64) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
 }
 
 // finalizerErrors is the stricter rule that built-in types have for finalizers without a domain
@@ -130,20 +127,20 @@ func standardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes"
 }
 
-func (c *call) statusErrors(draft, old *object) field.ErrorList {
-	if c.kind.builtin == nil {
-		return c.customErrors(draft, old, true)
+func (k *kind) statusErrors(draft, old *object, warn func(string)) field.ErrorList {
+	if k.strategy == nil {
+		return k.customErrors(draft, old, true, warn)
 	}
 	errs := metaUpdateErrors(draft, old)
-	if v := c.kind.builtin.validateStatus; v != nil {
+	if v := k.strategy.validateStatus; v != nil {
 		errs = append(errs, v(draft.typed, old.typed)...)
 	}
 	return errs
 }
 
 // customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
-func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
-	if errs := c.typeErrors(draft); len(errs) > 0 {
+func (k *kind) customErrors(draft, old *object, status bool, warn func(string)) field.ErrorList {
+	if errs := typeErrors(draft); len(errs) > 0 {
 		return errs
 	}
 	op, oldMeta := operation.Create, (*metav1.ObjectMeta)(nil)
@@ -153,40 +150,32 @@ func (c *call) customErrors(draft, old *object, status bool) field.ErrorList {
 	var errs field.ErrorList
 	if !draft.sameMeta {
 		errs = apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
-			c.kind.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+			k.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
 	}
-	scale := c.scaleErrors(draft, status)
+	scale, schema := scaleErrors(draft, status), draft.ver.schema
 	if old == nil {
-		return c.ver.schema.validate(errs, c.whole(draft), scale)
+		return schema.validate(errs, draft.whole(), scale)
 	}
-	content, before := c.whole(draft), c.whole(old)
-	if c.ver.schema.lacks(content) {
+	content, before := draft.whole(), old.whole()
+	if schema.lacks(content) {
 		// What the root lacks is held against every update, even one that changes nothing: a real server never finds the
 		// roots alike.
-		before = shallowCopy(before)
+		before = maps.Clone(before)
 		before["metadata"] = nil
 	}
-	return c.ver.schema.validateUpdate(errs, content, before, status, scale, c.warn)
+	return schema.validateUpdate(errs, content, before, status, scale, warn)
 }
 
 // typeErrors refuses a custom object that claims to be of another type.
-func (c *call) typeErrors(draft *object) field.ErrorList {
+func typeErrors(draft *object) field.ErrorList {
 	var errs field.ErrorList
-	if draft.sentKind != "" && draft.sentKind != c.kind.kind {
-		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.sentKind, "must be "+c.kind.kind))
+	if draft.sentKind != "" && draft.sentKind != draft.ver.kind.kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.sentKind, "must be "+draft.ver.kind.kind))
 	}
-	if draft.sentKind != "" && draft.sentVersion != c.ver.apiVersion() {
-		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.sentVersion, "must be "+c.ver.apiVersion()))
+	if draft.sentKind != "" && draft.sentVersion != draft.ver.apiVersion() {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.sentVersion, "must be "+draft.ver.apiVersion()))
 	}
 	return errs
-}
-
-// whole is the complete decoded object, for validators that look at metadata too; only the top level is fresh.
-func (c *call) whole(o *object) map[string]any {
-	if c.ver.schema.compile() == nil && !c.ver.schema.meta {
-		return o.rest
-	}
-	return o.document()
 }
 
 // specChanged says whether an update changed what metadata.generation counts for built-in types.
@@ -215,8 +204,8 @@ func contentChanged(o, old runtime.Object) bool {
 
 // warnFinalizers warns about unqualified finalizers of custom objects
 // (apiextensions-apiserver's pkg/registry/customresource/strategy.go and validator.go).
-func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
-	if c.kind.builtin != nil || len(meta.Finalizers) == 0 {
+func (k *kind) warnFinalizers(meta, old *metav1.ObjectMeta, warn func(string)) {
+	if k.strategy != nil || len(meta.Finalizers) == 0 {
 		return
 	}
 	var added []string
@@ -228,15 +217,15 @@ func (c *call) warnFinalizers(meta, old *metav1.ObjectMeta) {
 	sort.Strings(added)
 	for _, f := range added {
 		for _, msg := range validation.IsQualifiedName(f) {
-			c.warn(fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
+			warn(fmt.Sprintf("metadata.finalizers: %q: %s", f, msg))
 		}
 		if strings.Contains(f, "/") || standardFinalizer(f) {
 			continue
 		}
 		if strings.Contains(f, ".") {
-			c.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers", f))
+			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers", f))
 		} else {
-			c.warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers", f))
+			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers", f))
 		}
 	}
 }
@@ -247,4 +236,103 @@ func invalid(path *field.Path, value any, messages []string) (errs field.ErrorLi
 		errs = append(errs, field.Invalid(path, value, message))
 	}
 	return errs
+}
+
+// scaleErrors checks what the scale subresource of a custom type relies on
+// (apiextensions-apiserver's pkg/registry/customresource/validator.go).
+func scaleErrors(o *object, statusOnly bool) field.ErrorList {
+	sub := o.ver.subresource("scale")
+	if sub == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if !statusOnly {
+		errs = replicaErrors(o.rest, sub.scale.spec, sub.scale.specName)
+	}
+	errs = append(errs, replicaErrors(o.rest, sub.scale.status, sub.scale.statusName)...)
+	if sub.scale.selector == nil {
+		return errs
+	}
+	if text, _, err := unstructured.NestedString(o.rest, sub.scale.selector...); err != nil {
+		errs = append(errs, field.Invalid(field.NewPath(sub.scale.selectorName), text, err.Error()))
+	}
+	return errs
+}
+
+func replicaErrors(content map[string]any, path []string, name string) field.ErrorList {
+	n, _, err := unstructured.NestedInt64(content, path...)
+	var detail string
+	switch {
+	case err != nil:
+		detail = err.Error()
+	case n < 0:
+		detail = "should be a non-negative integer"
+	case n > math.MaxInt32:
+		detail = fmt.Sprintf("should be less than or equal to %v", math.MaxInt32)
+	default:
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath(name), n, detail)}
+}
+
+// invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
+// staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
+func (k *kind) invalid(draft *object, errs field.ErrorList) error {
+	name, gk := draft.meta.Name, k.storage.kind.groupKind() // an event of either group is refused as a core one
+	if draft.sentKind != "" {
+		// A custom object is refused under the type that it claims to be of.
+		gk.Kind, gk.Group = draft.sentKind, ""
+		if group, _, found := strings.Cut(draft.sentVersion, "/"); found {
+			gk.Group = group
+		}
+	}
+	sortRuns(errs)
+	if k.strategy != nil {
+		var kept field.ErrorList
+		seen := map[string]bool{}
+		for _, err := range errs {
+			if text := err.Error(); !seen[text] {
+				seen[text] = true
+				kept = append(kept, err)
+			}
+		}
+		errs = kept
+	}
+	return apierrors.NewInvalid(gk, name, errs)
+}
+
+// sortRuns orders neighbouring errors about the same field. The validation library reports labels and annotations in
+// the random order of a map; a model must not.
+func sortRuns(errs field.ErrorList) {
+	for i := 0; i < len(errs); {
+		j := i + 1
+		for j < len(errs) && errs[j].Field == errs[i].Field {
+			j++
+		}
+		run := errs[i:j]
+		sort.SliceStable(run, func(a, b int) bool { return run[a].Error() < run[b].Error() })
+		i = j
+	}
+}
+
+// equalOwner compares two owner references by what they say.
+func equalOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name &&
+		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
+}
+
+// dedupeOwners drops repeated owner references and returns their UIDs.
+func dedupeOwners(meta *metav1.ObjectMeta) (repeated []string) {
+	var kept []metav1.OwnerReference
+	for _, ref := range meta.OwnerReferences {
+		if slices.ContainsFunc(kept, func(other metav1.OwnerReference) bool { return equalOwner(other, ref) }) {
+			repeated = append(repeated, string(ref.UID))
+			continue
+		}
+		kept = append(kept, ref)
+	}
+	if len(repeated) > 0 {
+		meta.OwnerReferences = kept
+	}
+	return repeated
 }

@@ -2,8 +2,10 @@ package apiserver
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +21,7 @@ import (
 // so a slow, lagging, dropped or expired watch is only a cursor that is advanced late, or no more.
 type Watch struct {
 	s       *Server
-	kind    *kind
+	kind    *apiType
 	view    view
 	query   *listQuery
 	timeout time.Duration
@@ -39,12 +41,12 @@ type Watch struct {
 	refused error
 }
 
-func (c *call) watch() (*Response, error) {
-	q, err := c.listQuery()
+func (r *request) watch() (*Response, error) {
+	q, err := r.listQuery()
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{s: c.s, kind: c.kind, view: c.accepted, query: q}
+	w := &Watch{s: r.s, kind: r.kind.apiType, view: r.reply.view, query: q}
 	if q.TimeoutSeconds != nil {
 		w.timeout = time.Duration(*q.TimeoutSeconds) * time.Second
 	}
@@ -52,7 +54,7 @@ func (c *call) watch() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.start(from, c.req.AsOf)
+	w.start(from, r.AsOf)
 	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
 }
 
@@ -77,7 +79,7 @@ func (w *Watch) start(from, asOf int64) {
 			return
 		}
 		for _, o := range table.Range(w.query.prefix, "") {
-			if w.query.matches(o) {
+			if w.query.selector.matches(o) {
 				w.initial = append(w.initial, o)
 			}
 		}
@@ -89,7 +91,7 @@ func (w *Watch) start(from, asOf int64) {
 	w.position = table.After(from)
 }
 
-func (w *Watch) table() *store.Table[*object] { return w.s.store.Table(w.kind.table) }
+func (w *Watch) table() *store.Table[*object] { return w.s.table(w.kind) }
 
 // Timeout is how long the client wants the watch to last; 0 when it did not say.
 func (w *Watch) Timeout() time.Duration { return w.timeout }
@@ -166,8 +168,8 @@ func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
 	if !strings.HasPrefix(e.Key, q.prefix) {
 		return "", nil
 	}
-	now := e.Op != store.Deleted && q.matches(e.Value)
-	before := e.Op != store.Added && q.matches(e.Previous)
+	now := e.Op != store.Deleted && q.selector.matches(e.Value)
+	before := e.Op != store.Added && q.selector.matches(e.Previous)
 	switch {
 	case now && before:
 		return "MODIFIED", e.Value
@@ -178,10 +180,7 @@ func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
 	case e.Op == store.Deleted:
 		return "DELETED", e.Value
 	}
-	if e.Value.left == nil {
-		e.Value.left = e.Previous.at(e.Revision)
-	}
-	return "DELETED", e.Value.left
+	return "DELETED", e.Value.leaving(e.Previous)
 }
 
 func (w *Watch) frameOf(kind string, o *object) Frame {
@@ -256,16 +255,12 @@ func emptyRest(o runtime.Object) []byte {
 			f.Set(reflect.New(f.Type().Elem()))
 		}
 	}
-	raw, err := json.Marshal(o)
-	if err != nil {
-		panic("apiserver: an empty object that cannot be encoded: " + err.Error())
-	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	if err := json.Unmarshal(marshal(o), &fields); err != nil {
 		panic("apiserver: " + err.Error())
 	}
 	var out []byte
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name == "metadata" || name == "kind" || name == "apiVersion" {
 			continue
 		}
@@ -282,6 +277,6 @@ func (w *Watch) Expired() Frame {
 
 func (w *Watch) errorFrame(err error) Frame {
 	b := append([]byte(nil), `{"type":"ERROR","object":`...)
-	b = append(b, encodeStatus(statusOf(err))...)
+	b = append(b, marshal(statusOf(err))...)
 	return Frame{Type: "ERROR", Revision: w.reached, Data: append(b, '}', '\n')}
 }

@@ -1,0 +1,118 @@
+package apiserver
+
+// Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it around apimachinery's field managers.
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// applier is who applies a configuration, and when. Force takes fields from other managers.
+type applier struct {
+	manager string
+	force   bool
+	now     time.Time
+}
+
+// merged is an object with an applied configuration merged into it, not yet read back.
+type merged struct {
+	out     runtime.Object
+	entries []metav1.ManagedFieldsEntry
+}
+
+// mergeApplied merges a configuration into an object; old is nil when there is none yet.
+func (v *version) mergeApplied(old *object, patch *unstructured.Unstructured, sub string, by applier) (*merged, error) {
+	fields, err := v.fieldManager(sub)
+	if err != nil {
+		return nil, err
+	}
+	var live *object
+	var before []metav1.ManagedFieldsEntry
+	if old != nil {
+		before = old.managedFields()
+		live = old.in(v).with(before)
+	}
+	from := v.runtimeObject(live)
+	if u, ok := from.(*unstructured.Unstructured); ok && live != nil {
+		// The result shares parts with what it is made of, and is changed in place later.
+		from = &unstructured.Unstructured{Object: copyJSON(u.Object).(map[string]any)}
+	}
+	out, err := fields.Apply(from, patch, by.manager, by.force)
+	if err != nil {
+		return nil, steady(err, func() error {
+			_, err := fields.Apply(from, patch, by.manager, by.force)
+			return err
+		})
+	}
+	return &merged{out, stamped(managedFieldsOf(out), by.now, before)}, nil
+}
+
+// appliedDraft makes a draft of a merged object, with its new ownership.
+func (d *decoder) appliedDraft(m *merged, ver *version) (*object, error) {
+	u, untyped := m.out.(*unstructured.Unstructured)
+	if !untyped {
+		draft := draftOf(m.out, ver.kind.storage)
+		draft.setFields(m.entries)
+		return draft, nil
+	}
+	// Unlike what a body holds, nulls and unknown fields of a merged object are left to validation.
+	draft := &object{ver: ver, rest: u.Object, sentKind: u.GetKind(), sentVersion: u.GetAPIVersion()}
+	var err error
+	if draft.meta, _, err = d.readMeta(u.Object); err != nil {
+		return nil, err
+	}
+	delete(draft.rest, "kind")
+	delete(draft.rest, "apiVersion")
+	delete(draft.rest, "metadata")
+	draft.setFields(m.entries)
+	return draft, nil
+}
+
+// steady makes an error the same every time. At a field that the schema does not have the library looks no further, and it
+// walks the fields in the random order of a map, so that what else is wrong is reported or not. An error that comes out
+// in several ways is told in full.
+func steady(err error, again func() error) error {
+	text := err.Error()
+	if !strings.Contains(text, "field not declared in schema") {
+		return err
+	}
+	const tries = 32
+	head, _ := splitErrors(text)
+	seen, lines, several := map[string]bool{}, []string(nil), false
+	for range tries {
+		other := again()
+		if other == nil {
+			return err
+		}
+		several = several || other.Error() != text
+		_, found := splitErrors(other.Error())
+		for line := range strings.SplitSeq(found, "\n") {
+			if line = strings.TrimSpace(line); line != "" && !seen[line] {
+				seen[line] = true
+				lines = append(lines, line)
+			}
+		}
+	}
+	if !several {
+		return err
+	}
+	sort.Strings(lines)
+	return fmt.Errorf("%serrors:\n  %s", head, strings.Join(lines, "\n  "))
+}
+
+// splitErrors parts what was attempted from the errors about fields, which are one, or a list with a title.
+func splitErrors(text string) (head, found string) {
+	if head, found, several := strings.Cut(text, "errors:\n"); several {
+		return head, found
+	}
+	if at := strings.Index(text, ": ."); at >= 0 && !strings.HasPrefix(text, ".") {
+		return text[:at+2], text[at+2:]
+	}
+	return "", text
+}

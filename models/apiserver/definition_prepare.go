@@ -1,0 +1,131 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// prepared is a definition made ready to install: defaulted, checked, established and encoded. A process prepares each
+// definition once and every world installs it by copying bytes, because worlds are made by the thousand.
+type prepared struct {
+	typed *apiextensionsv1.CustomResourceDefinition
+	spec  []byte
+	kind  *kind
+	err   error
+}
+
+// pointed is what was prepared for the definition behind a pointer. The versions guard against one that was given another
+// schema since.
+type pointed struct {
+	versions []apiextensionsv1.CustomResourceDefinitionVersion
+	*prepared
+}
+
+var preparedDefinitions = struct {
+	sync.Mutex
+	byPointer map[*apiextensionsv1.CustomResourceDefinition]pointed
+	byText    map[string]*prepared
+}{byPointer: map[*apiextensionsv1.CustomResourceDefinition]pointed{}, byText: map[string]*prepared{}}
+
+// mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
+const mostPointers = 300
+
+func prepare(crd *apiextensionsv1.CustomResourceDefinition) *prepared {
+	known := &preparedDefinitions
+	known.Lock()
+	defer known.Unlock()
+	if p := known.byPointer[crd]; p.prepared != nil && p.fits(crd) {
+		return p.prepared
+	}
+	if len(known.byPointer) >= mostPointers {
+		clear(known.byPointer)
+	}
+	text := sent(crd)
+	p := known.byText[string(text)]
+	if p == nil {
+		p = prepareText(text)
+		known.byText[string(text)] = p
+	}
+	known.byPointer[crd] = pointed{slices.Clone(crd.Spec.Versions), p}
+	return p
+}
+
+func prepareText(text []byte) *prepared {
+	p := &prepared{}
+	k := definitions()
+	draft := draftOf(received(text), k.storage)
+	p.typed = draft.typed.(*apiextensionsv1.CustomResourceDefinition)
+	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
+	noteStoredVersion(p.typed)
+	establish(p.typed, metav1.Time{})
+	meta := draft.meta
+	meta.ResourceVersion, meta.ManagedFields, meta.Generation = "", nil, 1
+	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = nil, nil
+	if errs := k.validateCreate(draft); len(errs) > 0 {
+		p.err = apierrors.NewInvalid(k.groupKind(), meta.Name, errs)
+		return p
+	}
+	if p.spec, p.err = json.Marshal(&p.typed.Spec); p.err == nil {
+		p.kind = kindOfDefinition(p.typed)
+	}
+	return p
+}
+
+// sent and received take a definition to a server: what a Go value can say and JSON cannot is gone then, such as
+// additionalProperties that have a schema and are not allowed.
+func sent(crd *apiextensionsv1.CustomResourceDefinition) []byte {
+	text, err := json.Marshal(crd)
+	if err != nil {
+		panic("apiserver: a definition that cannot be encoded: " + err.Error())
+	}
+	return text
+}
+
+func received(text []byte) *apiextensionsv1.CustomResourceDefinition {
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(text, out); err != nil {
+		panic("apiserver: a definition that cannot be decoded: " + err.Error())
+	}
+	return out
+}
+
+// fits notices the replacement of a schema, not a change deep inside one.
+func (p pointed) fits(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	if len(p.versions) != len(crd.Spec.Versions) || p.typed.Name != crd.Name {
+		return false
+	}
+	for i := range p.versions {
+		was, is := &p.versions[i], &crd.Spec.Versions[i]
+		if was.Name != is.Name || was.Served != is.Served || was.Storage != is.Storage || was.Schema != is.Schema ||
+			was.Subresources != is.Subresources || len(was.SelectableFields) != len(is.SelectableFields) {
+			return false
+		}
+	}
+	return true
+}
+
+// definitions is the kind of definitions.
+func definitions() *kind {
+	return builtinKinds().byResource["apiextensions.k8s.io/customresourcedefinitions"]
+}
+
+// draft is the prepared definition as a new object.
+func (p *prepared) draft(now metav1.Time, uid types.UID) *object {
+	typed := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: *p.typed.ObjectMeta.DeepCopy(), Spec: p.typed.Spec, Status: p.typed.Status,
+	}
+	ver := definitions().storage
+	typed.SetGroupVersionKind(ver.gvk())
+	typed.CreationTimestamp, typed.UID = now, uid
+	typed.Status.Conditions = slices.Clone(typed.Status.Conditions)
+	for i := range typed.Status.Conditions {
+		typed.Status.Conditions[i].LastTransitionTime = now
+	}
+	return &object{ver: ver, typed: typed, meta: &typed.ObjectMeta}
+}

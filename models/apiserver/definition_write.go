@@ -1,0 +1,178 @@
+package apiserver
+
+// What writes of definitions bring about: a definition changes what is served, and its instances go
+// with it.
+
+import (
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
+// are shared between servers and must not be changed afterwards: their schemas are compiled once per process.
+func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) error {
+	for _, crd := range crds {
+		if err := s.install(crd); err != nil {
+			return fmt.Errorf("install %s: %w", crd.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
+	w := s.internalWrite(definitions(), crd.Name, &effects{})
+	old, exists := w.lookup(crd.Name)
+	if !exists {
+		return w.installPrepared(crd)
+	}
+	draft := draftOf(received(sent(crd)), w.ver)
+	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""
+	_, err := w.replace(draft, old, "")
+	return err
+}
+
+// installPrepared stores a definition as established, in one change: a real server writes it three
+// times in the second after its creation.
+func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) error {
+	p := prepare(crd)
+	if p.err != nil {
+		return p.err
+	}
+	draft := p.draft(metav1.NewTime(w.s.now()), w.s.dice.uid())
+	draft.committedAt = w.s.options.Now()
+	w.record(w.s.store.Commit(w.table(), draft.key(), false, func(revision int64) *object {
+		return draft.sealJoined(revision, p.spec)
+	}))
+	w.s.registry.put(p.kind)
+	return nil
+}
+
+// definitionCommitted keeps the registry in step with the stored definitions and, as the controllers
+// of a real server do a moment later, establishes new ones.
+func (w *write) definitionCommitted(o *object, removed bool) {
+	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
+	if removed {
+		w.s.registry.remove(crd)
+		return
+	}
+	w.s.registry.put(kindOfDefinition(crd))
+	if crd.DeletionTimestamp != nil {
+		w.cleanUpInstances(o)
+		return
+	}
+	if established(crd) {
+		return
+	}
+	draft := o.draft()
+	establish(draft.typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
+	if _, err := w.commit(draft, o); err != nil {
+		panic("apiserver: a definition could not be established: " + err.Error())
+	}
+}
+
+const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
+
+// deleteDefinition marks a definition; its instances go first
+// (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
+func (w *write) deleteDefinition(o *object, crd *apiextensionsv1.CustomResourceDefinition, opts *metav1.DeleteOptions) (*object, bool, error) {
+	if p := opts.Preconditions; p != nil {
+		if p.UID != nil && *p.UID != crd.UID {
+			return nil, false, apierrors.NewConflict(w.kind.groupResource(), crd.Name, fmt.Errorf(
+				"precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, crd.UID))
+		}
+		if p.ResourceVersion != nil && *p.ResourceVersion != crd.ResourceVersion {
+			return nil, false, apierrors.NewConflict(w.kind.groupResource(), crd.Name, fmt.Errorf(
+				"precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, crd.ResourceVersion))
+		}
+	}
+	if crd.DeletionTimestamp != nil {
+		return w.deleteObject(o, opts)
+	}
+	draft := o.draft()
+	now := metav1.NewTime(w.s.now())
+	draft.meta.DeletionTimestamp = &now
+	if !slices.Contains(draft.meta.Finalizers, cleanupFinalizer) {
+		draft.meta.Finalizers = append(draft.meta.Finalizers, cleanupFinalizer)
+	}
+	status := &draft.typed.(*apiextensionsv1.CustomResourceDefinition).Status
+	status.Conditions = append(status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+		Reason:  "InstanceDeletionPending",
+		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+	})
+	stored, err := w.commit(draft, o)
+	return stored, false, err
+}
+
+// cleanUpInstances deletes the instances of a terminating definition; the definition goes with the
+// last of them. A real server's finalizer controller does so a moment later; the model does it in the
+// same request, and again when an instance goes.
+func (w *write) cleanUpInstances(o *object) {
+	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
+	k := w.s.registry.byResource(crd.Spec.Group, crd.Spec.Names.Plural)
+	if k == nil || k.builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
+		return
+	}
+	instances := w.s.internalWrite(k, "", w.effects)
+	var all []*object
+	for _, instance := range instances.table().Range("", "") {
+		all = append(all, instance)
+	}
+	if len(all) == 0 {
+		w.finishDefinition(o)
+	}
+	for _, instance := range all {
+		if _, _, err := instances.deleteObject(instance, &metav1.DeleteOptions{}); err != nil {
+			panic("apiserver: an instance of a terminating definition could not be deleted: " + err.Error())
+		}
+	}
+}
+
+// finishDefinition takes the cleanup finalizer off a definition whose instances are gone.
+func (w *write) finishDefinition(o *object) {
+	draft := o.draft()
+	var kept []string
+	for _, f := range draft.meta.Finalizers {
+		if f != cleanupFinalizer {
+			kept = append(kept, f)
+		}
+	}
+	draft.meta.Finalizers = kept
+	if len(kept) == 0 {
+		w.remove(o)
+		return
+	}
+	if _, err := w.commit(draft, o); err != nil {
+		panic("apiserver: a terminating definition could not be updated: " + err.Error())
+	}
+}
+
+// instanceRemoved lets a terminating definition go with its last instance.
+func (w *write) instanceRemoved() {
+	if w.kind.builtin || w.table().Len() > 0 {
+		return
+	}
+	o, exists := w.s.definitionOf(w.kind)
+	if exists && o.meta.DeletionTimestamp != nil && slices.Contains(o.meta.Finalizers, cleanupFinalizer) {
+		w.s.internalWrite(definitions(), "", w.effects).finishDefinition(o)
+	}
+}
+
+// definitionOf is the stored definition of a custom kind.
+func (s *Server) definitionOf(k *kind) (*object, bool) {
+	return s.table(definitions().apiType).Get(k.plural + "." + k.group)
+}
+
+// definitionTerminates says that a custom kind's definition is being deleted: nothing new can be
+// created.
+func (w *write) definitionTerminates() bool {
+	if w.kind.builtin {
+		return false
+	}
+	o, exists := w.s.definitionOf(w.kind)
+	return exists && o.meta.DeletionTimestamp != nil
+}

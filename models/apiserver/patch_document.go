@@ -1,0 +1,215 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// patch is a patch of objects, as a request sends it.
+type patch struct {
+	decoder
+	kind types.PatchType
+	body []byte
+	// ver is the version that the patch is written for.
+	ver *version
+}
+
+// maxPatchOperations is the limit of endpoints/handlers/patch.go.
+const maxPatchOperations = 10000
+
+// keepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back, as both keep what they do
+// not touch as it was written; a strategic patch and an apply write it anew. Who compares bytes sees it.
+func keepBytes(draft, old runtime.Object) {
+	r, ok := draft.(*appsv1.ControllerRevision)
+	if !ok {
+		return
+	}
+	before := old.(*appsv1.ControllerRevision).Data
+	if reflect.DeepEqual(rawValue(r.Data), rawValue(before)) {
+		r.Data = before
+	}
+}
+
+func rawValue(data runtime.RawExtension) (v any) {
+	_ = json.Unmarshal(data.Raw, &v) // what an object holds has been read before
+	return v
+}
+
+// mediaType is a content type without its parameters.
+func mediaType(header string) string {
+	media, _, _ := strings.Cut(header, ";")
+	return strings.TrimSpace(media)
+}
+
+// patched applies the patch in the request to an object and reads the result back.
+func (p *patch) patched(old *object) (*object, error) {
+	content, strict, err := p.document(old)
+	if err != nil {
+		return nil, err
+	}
+	draft, more, err := p.fromDocument(content, p.ver)
+	if err != nil {
+		if _, ok := err.(apierrors.APIStatus); ok {
+			return nil, err
+		}
+		return nil, p.invalid(old, err)
+	}
+	if strict = append(strict, more...); len(strict) > 0 {
+		switch p.validation {
+		case metav1.FieldValidationStrict:
+			return nil, p.invalid(old, runtime.NewStrictDecodingError(strict))
+		case metav1.FieldValidationWarn:
+			p.warnAll(strict)
+		}
+	}
+	return draft, nil
+}
+
+// applyPatch returns the patched document, which the caller may change.
+func (p *patch) document(old *object) (map[string]any, []error, error) {
+	switch p.kind {
+	case types.JSONPatchType:
+		return p.jsonPatched(old)
+	case types.MergePatchType:
+		return p.mergePatched(old)
+	default:
+		return p.strategicPatched(old)
+	}
+}
+
+// invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document (for a strategic
+// patch, the patch), made anew because reading it has changed it, and words the error as the JSON decoder does.
+func (p *patch) invalid(old *object, err error) error {
+	var shown []byte
+	original := old.as(view{ver: p.ver}).json
+	if !p.ver.kind.builtin {
+		original = appendJSON(nil, p.ver.document(old))
+	}
+	switch p.kind {
+	case types.StrategicMergePatchType:
+		var changes map[string]any
+		_ = kjson.UnmarshalCaseSensitivePreserveInts(p.body, &changes)
+		shown = fmt.Appendf(nil, "%+v", changes)
+	case types.MergePatchType:
+		shown, _ = jsonpatch.MergePatch(original, p.body)
+	default:
+		if decoded, err := jsonpatch.DecodePatch(p.body); err == nil {
+			shown, _ = decoded.Apply(original)
+		}
+	}
+	if !runtime.IsStrictDecodingError(err) && p.kind != types.StrategicMergePatchType {
+		if _, _, again := p.decode(shown, p.ver); again != nil {
+			err = again
+		}
+	}
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), string(shown), err.Error()),
+	})
+}
+
+// readPatch decodes a patch document and returns its repeated fields.
+func (p *patch) read(into any) ([]error, error) {
+	if p.ignores() {
+		return nil, kjson.UnmarshalCaseSensitivePreserveInts(p.body, into)
+	}
+	return kjson.UnmarshalStrict(p.body, into)
+}
+
+func (p *patch) mergePatched(old *object) (map[string]any, []error, error) {
+	var changes map[string]any
+	strict, err := p.read(&changes)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	if changes == nil {
+		return nil, nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
+	}
+	merged := mergeJSON(p.ver.document(old), changes).(map[string]any)
+	if !p.ver.kind.builtin {
+		// Pruning and defaulting change the document in place, and most of it is shared with the store.
+		merged = copyJSON(merged).(map[string]any)
+	}
+	return merged, strict, nil
+}
+
+// patchOperation is one operation of a JSON patch, for finding unknown and repeated fields.
+type patchOperation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+func (p *patch) jsonPatched(old *object) (map[string]any, []error, error) {
+	var operations []patchOperation
+	strict, err := p.read(&operations)
+	if err != nil && !p.ignores() {
+		// The name of the type is part of the message.
+		text := strings.ReplaceAll(err.Error(), "apiserver.patchOperation", "handlers.jsonPatchOp")
+		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
+	}
+	for i, e := range strict {
+		strict[i] = fmt.Errorf("json patch %v", e)
+	}
+	decoded, err := jsonpatch.DecodePatch(p.body)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(decoded) > maxPatchOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(decoded)))
+	}
+	raw, err := decoded.Apply(old.as(view{ver: p.ver}).json)
+	if err != nil {
+		return nil, nil, unprocessable(err)
+	}
+	var content map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
+		return nil, nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("patch"), string(raw), err.Error()),
+		})
+	}
+	return content, strict, nil
+}
+
+func (p *patch) strategicPatched(old *object) (map[string]any, []error, error) {
+	var changes map[string]any
+	strict, err := p.read(&changes)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	original := copyJSON(p.ver.document(old)).(map[string]any)
+	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, p.ver.newObject())
+	switch err {
+	case nil:
+		return content, strict, nil
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
+		return nil, nil, unprocessable(err)
+	default:
+		return nil, nil, err
+	}
+}
+
+// unprocessable is the refusal of a patch that cannot be applied.
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(
+		http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}

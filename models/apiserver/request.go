@@ -1,0 +1,209 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/store"
+)
+
+// maxBody is kube-apiserver's limit on a request body
+// (staging/src/k8s.io/apiserver/pkg/server/config.go).
+const maxBody = 3 * 1024 * 1024
+
+// request is one request with what it is about. Verbs are functions of it, and it never changes.
+type request struct {
+	*Request
+	s     *Server
+	query url.Values
+	info  Info
+	kind  *kind
+	ver   *version
+	reply replyForm
+	*effects
+}
+
+// effects are what a request brings about besides its response.
+type effects struct {
+	warnings []string
+	changes  []Change
+	// ask calls webhooks and waits for them; nil for a request that asks nobody. waited says that
+	// it has waited, and turns counts the answers.
+	ask    func([]*WebhookCall)
+	waited bool
+	turns  int
+}
+
+// warn adds a warning to the response, once.
+func (e *effects) warn(text string) {
+	if !slices.Contains(e.warnings, text) {
+		e.warnings = append(e.warnings, text)
+	}
+}
+
+// perform finds what the request is about and does it.
+func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error) {
+	r := &request{Request: req, s: s, query: queryOf(req.URL), info: info, effects: e}
+	var err error
+	if r.kind, r.ver, err = s.resolve(req.Method, info); err != nil {
+		return nil, err
+	}
+	if r.reply, err = r.negotiate(); err != nil {
+		return nil, err
+	}
+	if len(req.Body) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+	}
+	if r.ver.warning != "" {
+		r.warn(r.ver.warning)
+	}
+	if info.Subresource != "" {
+		return r.performSubresource()
+	}
+	switch info.Verb {
+	case "get":
+		return r.get()
+	case "list":
+		return r.list()
+	case "watch":
+		return r.watch()
+	case "create":
+		if r.kind.group == reviewGroup {
+			return r.review()
+		}
+		return r.create()
+	case "update":
+		return r.update("")
+	case "patch":
+		return r.patch("")
+	case "delete":
+		return r.delete()
+	case "deletecollection":
+		return r.deleteCollection()
+	}
+	return nil, errNoSuchVerb
+}
+
+// resolve finds the kind and version that a request names. It refuses paths that a real server does
+// not route: an unknown group is an unknown path, within a known group it is an unknown resource.
+func (s *Server) resolve(method string, info Info) (*kind, *version, error) {
+	k := s.registry.byResource(info.Group, info.Resource)
+	if k == nil {
+		return nil, nil, noRoute(info)
+	}
+	v := k.version(info.Version)
+	if v == nil {
+		return nil, nil, noRoute(info)
+	}
+	if method == http.MethodHead {
+		return nil, nil, errNoSuchVerb
+	}
+	if !k.namespaced && info.Namespace != "" {
+		return nil, nil, noRoute(info)
+	}
+	collection := info.Name == "" || info.Verb == "list" || info.Verb == "watch"
+	if k.namespaced && info.Namespace == "" && info.Verb != "list" && info.Verb != "watch" {
+		if k.builtin && collection {
+			return nil, nil, errNoSuchVerb
+		}
+		return nil, nil, noRoute(info)
+	}
+	if info.Subresource != "" {
+		return k, v, nil
+	}
+	if !k.builtin && info.Verb == "create" && info.Name != "" {
+		return nil, nil, apierrors.NewMethodNotSupported(k.groupResource(), info.Verb)
+	}
+	onCollection := slices.Contains([]string{"create", "list", "watch", "deletecollection"}, info.Verb)
+	if collection != onCollection || !k.allows(info.Verb) {
+		return nil, nil, errNoSuchVerb
+	}
+	return k, v, nil
+}
+
+// noRoute is the answer to a path that names no resource.
+func noRoute(info Info) error {
+	if slices.Contains(unmodelled[info.Group], info.Resource) {
+		return NotModelled("%s of group %q", info.Resource, info.Group)
+	}
+	if info.Group == "autoscaling" && info.Version == "v1" {
+		return NotModelled("autoscaling/v1: use autoscaling/v2")
+	}
+	for _, k := range builtinKinds().order {
+		if k.group == info.Group {
+			return errNoSuchResource
+		}
+	}
+	return errNoSuchPath
+}
+
+func (r *request) performSubresource() (*Response, error) {
+	sub := r.ver.subresource(r.info.Subresource)
+	if sub == nil {
+		if !r.kind.builtin {
+			return nil, r.notFound()
+		}
+		// A proxy's path goes on behind its name.
+		name, _, _ := strings.Cut(r.info.Subresource, "/")
+		if slices.Contains(r.kind.strategy.unmodelled, name) {
+			return nil, NotModelled("subresource %q of %s", r.info.Subresource, r.kind.plural)
+		}
+		return nil, errNoSuchResource
+	}
+	if !slices.Contains(sub.verbs, r.info.Verb) {
+		if !r.kind.builtin {
+			return nil, apierrors.NewMethodNotSupported(r.kind.groupResource(), r.info.Verb)
+		}
+		return nil, errNoSuchVerb
+	}
+	switch r.kind.plural + "/" + sub.name {
+	case "namespaces/finalize":
+		return r.finalizeNamespace()
+	case "pods/binding":
+		return r.bindPod()
+	}
+	if sub.scale != nil {
+		return r.scale(sub.scale)
+	}
+	switch r.info.Verb {
+	case "get":
+		return r.get()
+	case "update":
+		return r.update(sub.name)
+	case "patch":
+		return r.patch(sub.name)
+	}
+	return nil, NotModelled("verb %s on subresource %q of %s", r.info.Verb, sub.name, r.kind.plural)
+}
+
+func (r *request) table() *store.Table[*object] { return r.s.table(r.kind.apiType) }
+
+func (r *request) lookup(name string) (*object, bool) {
+	return r.table().Get(objectKey(r.info.Namespace, name))
+}
+
+// stored is the object that the request names.
+func (r *request) stored() (*object, error) {
+	if o, exists := r.lookup(r.info.Name); exists {
+		return o, nil
+	}
+	return nil, r.notFound()
+}
+
+func (r *request) notFound() error {
+	return apierrors.NewNotFound(r.kind.groupResource(), r.info.Name)
+}
+
+// objectResponse is the reply that carries one object.
+func (r *request) objectResponse(code int, o *object) *Response {
+	if r.reply.table {
+		return r.tableOf(metav1.ListMeta{ResourceVersion: o.meta.ResourceVersion}, []*object{o})
+	}
+	return jsonResponse(code, o.as(r.reply.view).json)
+}
