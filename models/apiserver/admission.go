@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -48,8 +52,8 @@ type Attempt struct {
 	Scale bool
 
 	write *write
-	draft *object
-	old   *object
+	draft *object.Object
+	old   *object.Object
 }
 
 // Resource is what the attempt is about.
@@ -83,21 +87,21 @@ func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
 		return false, err
 	}
-	var draft *object
-	if w.kind.builtin {
-		draft, _, err = w.decoder().fromDocument(content, w.ver)
+	var draft *object.Object
+	if w.kind.Builtin {
+		draft, _, err = w.decoder().FromDocument(content, w.ver)
 	} else {
-		changed = !equalJSON(decodedObject(a.Object), content)
-		draft, err = w.decoder().unprunedDraft(content, a.draft, w.ver)
+		changed = !object.EqualJSON(object.Decode(a.Object), content)
+		draft, err = w.decoder().UnprunedDraft(content, a.draft, w.ver)
 	}
 	if err != nil {
 		return false, err
 	}
-	draft.keepOwnership(a.draft)
+	draft.KeepOwnership(a.draft)
 	a.draft = draft
 	before := a.Object
-	a.Object = w.ver.convert(draft)
-	if w.kind.builtin {
+	a.Object = w.ver.Convert(draft)
+	if w.kind.Builtin {
 		changed = !bytes.Equal(before, a.Object)
 	}
 	return changed, nil
@@ -105,17 +109,17 @@ func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 
 // In is the attempt as a client of another version of a custom type would have made it; nil when there is no such version.
 func (a *Attempt) In(version string) *Attempt {
-	ver := a.write.kind.version(version)
-	if ver == nil || a.write.kind.builtin {
+	ver := a.write.kind.Version(version)
+	if ver == nil || a.write.kind.Builtin {
 		return nil
 	}
 	out := *a
-	out.Kind, out.Info.Version = ver.gvk(), version
+	out.Kind, out.Info.Version = ver.GVK(), version
 	if a.draft != nil {
-		out.Object = ver.convert(a.draft)
+		out.Object = ver.Convert(a.draft)
 	}
 	if a.old != nil {
-		out.Old = a.old.as(view{ver: ver}).json
+		out.Old = a.old.As(object.View{Version: ver}).JSON
 	}
 	return &out
 }
@@ -123,9 +127,9 @@ func (a *Attempt) In(version string) *Attempt {
 // Versions are the served versions of the attempt's type.
 func (a *Attempt) Versions() []string {
 	var out []string
-	for _, v := range a.write.kind.versions {
-		if v.served {
-			out = append(out, v.name)
+	for _, v := range a.write.kind.Versions {
+		if v.Served {
+			out = append(out, v.Name)
 		}
 	}
 	return out
@@ -138,22 +142,22 @@ var errMoved = errors.New("apiserver: the object has changed meanwhile")
 func (w *write) admits() bool { return w.ask != nil }
 
 // attempt describes a write to admission. draft is nil for a deletion, old for a creation.
-func (w *write) attempt(operation string, draft, old *object, options runtime.Object) *Attempt {
+func (w *write) attempt(operation string, draft, old *object.Object, options runtime.Object) *Attempt {
 	a := &Attempt{
-		Request: w.Request, Info: w.info, Requested: w.info.Version, Operation: operation, Kind: w.ver.gvk(),
+		Request: w.Request, Info: w.info, Requested: w.info.Version, Operation: operation, Kind: w.ver.GVK(),
 		Namespace: w.info.Namespace, Name: w.info.Name,
 		DryRun: w.dryRun, Scale: w.info.Subresource == "scale", write: w, draft: draft, old: old,
 	}
 	if draft != nil {
-		a.Object = w.ver.convert(draft)
+		a.Object = w.ver.Convert(draft)
 		if operation == "CREATE" {
-			a.Name = draft.meta.Name
+			a.Name = draft.Meta.Name
 		}
 	}
 	if old != nil {
-		a.Old = old.as(view{ver: w.ver}).json
+		a.Old = old.As(object.View{Version: w.ver}).JSON
 	}
-	if w.kind.group == "" && w.kind.plural == "namespaces" {
+	if w.kind.Group == "" && w.kind.Plural == "namespaces" {
 		a.Namespace = a.Name
 	}
 	if raw, err := json.Marshal(options); err == nil {
@@ -175,9 +179,9 @@ func (w *write) optionsOf(operation string) runtime.Object {
 }
 
 // mutate lets admission change a draft. Repeated owners are dropped afterwards, which for a patch is the first time.
-func (w *write) mutate(operation string, draft, old *object) (*object, error) {
+func (w *write) mutate(operation string, draft, old *object.Object) (*object.Object, error) {
 	if !w.admits() {
-		w.dedupeOwners(draft.meta, true)
+		w.dedupeOwners(draft.Meta, true)
 		return draft, nil
 	}
 	a := w.attempt(operation, draft, old, w.optionsOf(operation))
@@ -185,9 +189,9 @@ func (w *write) mutate(operation string, draft, old *object) (*object, error) {
 		return nil, err
 	}
 	if a.draft != draft {
-		w.keepOwnership(a.draft.meta, draft.meta.ManagedFields)
+		w.keepOwnership(a.draft.Meta, draft.Meta.ManagedFields)
 	}
-	w.dedupeOwners(a.draft.meta, true)
+	w.dedupeOwners(a.draft.Meta, true)
 	return a.draft, w.moved(nil)
 }
 
@@ -202,7 +206,7 @@ func (w *write) keepOwnership(meta *metav1.ObjectMeta, before []metav1.ManagedFi
 }
 
 // validated lets admission judge a draft that is about to be stored.
-func (w *write) validated(operation string, draft, old *object) error {
+func (w *write) validated(operation string, draft, old *object.Object) error {
 	if !w.admits() {
 		return nil
 	}
@@ -215,17 +219,17 @@ func (w *write) validated(operation string, draft, old *object) error {
 // admitDelete lets admission judge the deletion of an object
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go). A deletion that is under way already is
 // not judged again.
-func (w *write) admitDelete(o *object, opts *metav1.DeleteOptions) error {
+func (w *write) admitDelete(o *object.Object, opts *metav1.DeleteOptions) error {
 	if err := w.protects(o); err != nil || !w.admits() {
 		return err
 	}
-	if n, ok := o.typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
+	if n, ok := o.Typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
 		return nil
 	}
 	if err := w.kind.checkPreconditions(opts.Preconditions, o); err != nil {
 		return err
 	}
-	if _, pending := w.kind.beginGraceful(o.draft(), opts.DeepCopy(), w.s.now()); pending {
+	if _, pending := w.kind.beginGraceful(o.Draft(), opts.DeepCopy(), w.s.now()); pending {
 		return nil
 	}
 	options := opts.DeepCopy()
@@ -241,7 +245,7 @@ func (w *write) admitDelete(o *object, opts *metav1.DeleteOptions) error {
 }
 
 // moved looks after a wait whether things are still as they were read.
-func (w *write) moved(old *object) error {
+func (w *write) moved(old *object.Object) error {
 	if !w.waited {
 		return nil
 	}
@@ -251,7 +255,7 @@ func (w *write) moved(old *object) error {
 	if old == nil {
 		return nil
 	}
-	if now, exists := w.table().Get(old.key()); !exists || now != old {
+	if now, exists := w.table().Get(old.Key()); !exists || now != old {
 		return errMoved
 	}
 	return nil

@@ -1,5 +1,9 @@
 package apiserver
 
+import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
 // Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it.
 
 import (
@@ -25,14 +29,14 @@ func (w *write) apply(sub string) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uid := draft.meta.UID; !exists && uid != "" {
-		return nil, apierrors.NewConflict(w.kind.groupResource(), w.info.Name, fmt.Errorf(
+	if uid := draft.Meta.UID; !exists && uid != "" {
+		return nil, apierrors.NewConflict(w.kind.GroupResource(), w.info.Name, fmt.Errorf(
 			"uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
-	if err := w.matchNamespace(draft.meta); err != nil {
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.meta); err != nil {
+	if err := w.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	return w.asApplied().store(draft, old, sub)
@@ -47,23 +51,23 @@ func (w *write) asApplied() *write {
 
 // mergeApplied is the object after the apply, with its new ownership; old is nil when there is none
 // yet.
-func (w *write) mergeApplied(old *object, sub string) (*object, error) {
+func (w *write) mergeApplied(old *object.Object, sub string) (*object.Object, error) {
 	configuration, plain, err := w.readApply()
 	if err != nil {
 		return nil, err
 	}
-	out, err := w.ver.mergeApplied(old, configuration, sub, w.applier())
+	out, err := w.ver.MergeApplied(old, configuration, sub, w.applier())
 	if err != nil {
 		return nil, err
 	}
 	if err := w.checkStrict(plain); err != nil {
 		return nil, err
 	}
-	return w.decoder().appliedDraft(out, w.ver)
+	return w.decoder().AppliedDraft(out, w.ver)
 }
 
-func (w *write) applier() applier {
-	return applier{manager: w.manager, force: w.force, now: w.s.now()}
+func (w *write) applier() object.Applier {
+	return object.Applier{Manager: w.manager, Force: w.force, Now: w.s.now()}
 }
 
 // readApply reads the applied configuration, which is YAML or, from most clients, JSON. It is plain

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,11 +32,11 @@ func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
 	if k == nil {
 		return nil
 	}
-	o, ok := s.table(k.apiType).Get(objectKey(namespace, name))
+	o, ok := s.table(k.Type).Get(object.Key(namespace, name))
 	if !ok {
 		return nil
 	}
-	return o.typed
+	return o.Typed
 }
 
 // EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered by namespace and name.
@@ -47,8 +51,8 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 		if namespace != "" {
 			prefix = namespace + "/"
 		}
-		for _, o := range s.table(k.apiType).Range(prefix, "") {
-			if !yield(o.typed) {
+		for _, o := range s.table(k.Type).Range(prefix, "") {
+			if !yield(o.Typed) {
 				return
 			}
 		}
@@ -69,13 +73,13 @@ func (w *write) mayCreate() error {
 
 // grants asks whether the sender may write a role or a binding; old is nil when there is none yet
 // (pkg/registry/rbac/*/policybased/storage.go in the Kubernetes tree).
-func (w *write) grants(draft, old *object) error {
-	if w.s.authorizer == nil || w.kind.group != "rbac.authorization.k8s.io" {
+func (w *write) grants(draft, old *object.Object) error {
+	if w.s.authorizer == nil || w.kind.Group != "rbac.authorization.k8s.io" {
 		return nil
 	}
 	var before runtime.Object
 	if old != nil {
-		before = old.typed
+		before = old.Typed
 	}
-	return w.s.authorizer.Grant(w.Request, w.info, draft.typed, before)
+	return w.s.authorizer.Grant(w.Request, w.info, draft.Typed, before)
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,11 +47,11 @@ func (r *request) bindPod() (*Response, error) {
 	if err := w.checkUID(b.UID, old); b.UID != "" && err != nil {
 		return nil, err
 	}
-	if v := b.ResourceVersion; v != "" && v != old.meta.ResourceVersion {
-		return nil, preconditionConflict(w.kind.groupResource(), w.info.Name, w.etcdKey(w.info.Name),
-			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.meta.ResourceVersion))
+	if v := b.ResourceVersion; v != "" && v != old.Meta.ResourceVersion {
+		return nil, preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
+			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.Meta.ResourceVersion))
 	}
-	pod := old.typed.(*corev1.Pod)
+	pod := old.Typed.(*corev1.Pod)
 	refuse := func(why string) error {
 		return apierrors.NewConflict(podBinding, w.info.Name, fmt.Errorf("pod %s %s", w.info.Name, why))
 	}
@@ -59,8 +63,8 @@ func (r *request) bindPod() (*Response, error) {
 	case len(pod.Spec.SchedulingGates) > 0:
 		return nil, refuse("has non-empty .spec.schedulingGates")
 	}
-	draft := old.draft()
-	bound := draft.typed.(*corev1.Pod)
+	draft := old.Draft()
+	bound := draft.Typed.(*corev1.Pod)
 	bound.Spec.NodeName = b.Target.Name
 	for k, v := range b.Annotations {
 		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, k, v)
@@ -80,7 +84,7 @@ func (r *request) bindPod() (*Response, error) {
 	if _, err := w.commit(draft, old); err != nil {
 		return nil, err
 	}
-	return jsonResponse(http.StatusCreated, marshal(metav1.Status{
+	return jsonResponse(http.StatusCreated, object.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
 	})), nil
 }

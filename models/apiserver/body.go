@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -11,9 +15,9 @@ import (
 )
 
 // decodeBody reads the object in a create or update request and fills its defaults.
-func (w *write) decodeBody() (*object, error) {
+func (w *write) decodeBody() (*object.Object, error) {
 	d := w.decoder()
-	o, strict, err := d.decode(w.body, w.ver)
+	o, strict, err := d.Decode(w.body, w.ver)
 	if err != nil {
 		return nil, w.decodeError(err)
 	}
@@ -22,7 +26,7 @@ func (w *write) decodeBody() (*object, error) {
 		case metav1.FieldValidationStrict:
 			return nil, w.decodeError(runtime.NewStrictDecodingError(strict))
 		case metav1.FieldValidationWarn:
-			d.warnAll(strict)
+			d.WarnAll(strict)
 		}
 	}
 	return o, nil
@@ -33,22 +37,22 @@ func (w *write) decodeError(err error) error {
 	if _, ok := err.(apierrors.APIStatus); ok {
 		return err
 	}
-	apiVersion, kind, typeErr := typeOf(w.body)
-	if typeErr == nil && w.kind.builtin {
+	apiVersion, kind, typeErr := object.TypeOf(w.body)
+	if typeErr == nil && w.kind.Builtin {
 		// A built-in body may leave its type out.
 		if kind == "" {
-			kind = w.kind.kind
+			kind = w.kind.Kind
 		}
 		if apiVersion == "" {
-			apiVersion = w.ver.apiVersion()
+			apiVersion = w.ver.APIVersion()
 		}
 	}
 	if kind != "" && typeErr == nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v",
-			kind, apiVersion[strings.LastIndex(apiVersion, "/")+1:], w.kind.kind, err))
+			kind, apiVersion[strings.LastIndex(apiVersion, "/")+1:], w.kind.Kind, err))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
-		w.kind.kind, err, summary(w.body)))
+		w.kind.Kind, err, summary(w.body)))
 }
 
 // summary shows the start of a body: as text when it looks like JSON, else in hexadecimal.

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,12 +22,12 @@ type builtin struct {
 	cluster    bool // not in a namespace
 	scale      bool
 	// subs are the subresources besides status and scale.
-	subs []*subresource
+	subs []*object.Subresource
 	// verbs of the main resource; nil for all of them.
 	verbs    []string
 	strategy strategy
 	// fields are the selectable fields besides name and namespace.
-	fields map[string]func(*object) string
+	fields map[string]func(*object.Object) string
 	// columns are what tables show; nil for a kind without tables.
 	columns *columns
 	// resets and statusResets are the fields that a write of the object and one of its status
@@ -47,7 +51,7 @@ func kindsOf(list []*builtin) *kinds {
 
 func (s *kinds) add(k *kind) {
 	s.order = append(s.order, k)
-	s.byResource[k.group+"/"+k.plural] = k
+	s.byResource[k.Group+"/"+k.Plural] = k
 }
 
 // builtinKinds are the built-in kinds, made once per process.
@@ -61,27 +65,27 @@ var builtinKinds = sync.OnceValue(func() *kinds {
 var reviewKinds = sync.OnceValue(func() *kinds { return kindsOf(reviews) })
 
 func (b *builtin) kindOf() *kind {
-	v := &version{name: b.version, served: true, newObject: b.object, fields: b.fields, warning: b.strategy.deprecation}
-	k := &apiType{
-		group: b.group, kind: b.kind, plural: b.plural, short: b.short, categories: b.categories,
-		namespaced: !b.cluster, verbs: b.verbs, versions: []*version{v}, storage: v,
-		builtin: true, defaults: b.strategy.defaults, resets: b.resets, statusResets: b.statusResets,
+	v := &object.Version{Name: b.version, Served: true, New: b.object, Fields: b.fields, Warning: b.strategy.deprecation}
+	k := &object.Type{
+		Group: b.group, Kind: b.kind, Plural: b.plural, Short: b.short, Categories: b.categories,
+		Namespaced: !b.cluster, Verbs: b.verbs, Versions: []*object.Version{v}, Storage: v,
+		Builtin: true, Defaults: b.strategy.defaults, Resets: b.resets, StatusResets: b.statusResets,
 	}
 	if b.strategy.status {
-		v.subs = append(v.subs, statusSubresource())
+		v.Subresources = append(v.Subresources, object.StatusSubresource())
 	}
 	if b.scale {
-		v.subs = append(v.subs, scaleSubresource(builtinScale))
+		v.Subresources = append(v.Subresources, object.ScaleSubresource(object.BuiltinScale))
 	}
-	v.subs = append(v.subs, b.subs...)
-	k.link()
-	return &kind{apiType: k, strategy: &b.strategy, columns: b.columns}
+	v.Subresources = append(v.Subresources, b.subs...)
+	k.Link()
+	return &kind{Type: k, strategy: &b.strategy, columns: b.columns}
 }
 
 // knownBuiltin says whether a built-in type is served.
 func knownBuiltin(group, version, name string) bool {
 	for _, k := range builtinKinds().order {
-		if k.group == group && k.kind == name && k.version(version) != nil {
+		if k.Group == group && k.Kind == name && k.Version(version) != nil {
 			return true
 		}
 	}

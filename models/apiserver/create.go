@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"errors"
 	"net/http"
 	"strings"
@@ -32,8 +36,8 @@ const nameAttempts = 8
 
 // createObject takes a decoded object through creation. The order of the steps is that of endpoints/handlers/create.go,
 // registry/rest/create.go and registry/generic/registry/store.go: it decides which of several faults is reported.
-func (w *write) createObject(draft *object) (*object, error) {
-	meta := draft.meta
+func (w *write) createObject(draft *object.Object) (*object.Object, error) {
+	meta := draft.Meta
 	if !w.upsert {
 		// A creation by update or apply is cleaned when it is stored: who said it owns what is not kept.
 		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
@@ -50,7 +54,7 @@ func (w *write) createObject(draft *object) (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta = draft.meta
+	meta = draft.Meta
 	if err := w.matchNamespace(meta); err != nil {
 		return nil, err
 	}
@@ -67,14 +71,14 @@ func (w *write) createObject(draft *object) (*object, error) {
 			continue
 		}
 		if generated && apierrors.IsAlreadyExists(err) {
-			return nil, apierrors.NewGenerateNameConflict(w.kind.groupResource(), meta.Name, 1)
+			return nil, apierrors.NewGenerateNameConflict(w.kind.GroupResource(), meta.Name, 1)
 		}
 		return stored, err
 	}
 }
 
-func (w *write) tryCreate(draft *object) (*object, error) {
-	meta := draft.meta
+func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
+	meta := draft.Meta
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.dice.uid()
 	w.kind.prepareCreate(w.hook(), draft)
@@ -96,13 +100,13 @@ func (w *write) tryCreate(draft *object) (*object, error) {
 		}
 	}
 	meta.ResourceVersion = ""
-	key := draft.key()
+	key := draft.Key()
 	if old, exists := w.table().Get(key); exists {
 		if w.upsert { // the transaction of an update begins anew (storage/etcd3/store.go, GuaranteedUpdate)
 			return nil, errMoved
 		}
-		err := apierrors.NewAlreadyExists(w.kind.groupResource(), meta.Name)
-		if old.meta.DeletionTimestamp != nil {
+		err := apierrors.NewAlreadyExists(w.kind.GroupResource(), meta.Name)
+		if old.Meta.DeletionTimestamp != nil {
 			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
 		}
 		return nil, err
@@ -140,9 +144,9 @@ func (w *write) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
 }
 
 // own settles the ownership of a draft, unless an apply or a scale has.
-func (w *write) own(draft, old *object, sub string) {
+func (w *write) own(draft, old *object.Object, sub string) {
 	if !w.applied && w.info.Subresource != "scale" {
-		draft.own(w.note(old), sub, w.s.options.TrackFields)
+		draft.Own(w.note(old), sub, w.s.options.TrackFields)
 	}
 }
 

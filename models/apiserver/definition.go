@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"sort"
 	"sync"
@@ -54,38 +58,38 @@ func kindOfDefinition(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 
 func newCustomKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
 	spec := &crd.Spec
-	k := &apiType{
-		group: spec.Group, kind: spec.Names.Kind, list: spec.Names.ListKind, plural: spec.Names.Plural,
-		singular: spec.Names.Singular, short: spec.Names.ShortNames, categories: spec.Names.Categories,
-		namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
+	k := &object.Type{
+		Group: spec.Group, Kind: spec.Names.Kind, List: spec.Names.ListKind, Plural: spec.Names.Plural,
+		Singular: spec.Names.Singular, Short: spec.Names.ShortNames, Categories: spec.Names.Categories,
+		Namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
 	}
 	for i := range spec.Versions {
 		v := newCustomVersion(spec, &spec.Versions[i])
-		k.versions = append(k.versions, v)
+		k.Versions = append(k.Versions, v)
 		if spec.Versions[i].Storage {
-			k.storage = v
+			k.Storage = v
 		}
 	}
-	sort.SliceStable(k.versions, func(i, j int) bool { return newerVersion(k.versions[i].name, k.versions[j].name) })
-	k.link()
-	return &kind{apiType: k, definition: crd}
+	sort.SliceStable(k.Versions, func(i, j int) bool { return object.NewerVersion(k.Versions[i].Name, k.Versions[j].Name) })
+	k.Link()
+	return &kind{Type: k, definition: crd}
 }
 
-func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *apiextensionsv1.CustomResourceDefinitionVersion) *version {
-	v := &version{name: in.Name, served: in.Served, fields: customFields(in.SelectableFields)}
-	v.schema = &schemaOf{source: in.Schema, preserve: spec.PreserveUnknownFields}
+func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *apiextensionsv1.CustomResourceDefinitionVersion) *object.Version {
+	v := &object.Version{Name: in.Name, Served: in.Served, Fields: object.CustomFields(in.SelectableFields)}
+	v.Schema = &object.Schema{Source: in.Schema, Preserve: spec.PreserveUnknownFields}
 	if in.Deprecated {
-		v.warning = deprecationWarning(spec, in)
+		v.Warning = deprecationWarning(spec, in)
 	}
 	if in.Subresources == nil {
 		return v
 	}
 	if in.Subresources.Status != nil {
-		v.schema.hasState = true
-		v.subs = append(v.subs, statusSubresource())
+		v.Schema.HasStatus = true
+		v.Subresources = append(v.Subresources, object.StatusSubresource())
 	}
 	if scale := in.Subresources.Scale; scale != nil {
-		v.subs = append(v.subs, scaleSubresource(customScale(scale)))
+		v.Subresources = append(v.Subresources, object.ScaleSubresource(object.CustomScale(scale)))
 	}
 	return v
 }
@@ -99,7 +103,7 @@ func deprecationWarning(spec *apiextensionsv1.CustomResourceDefinitionSpec, v *a
 	text := fmt.Sprintf("%s/%s %s is deprecated", spec.Group, v.Name, spec.Names.Kind)
 	best := ""
 	for _, other := range spec.Versions {
-		if other.Served && !other.Deprecated && newerVersion(other.Name, v.Name) && (best == "" || newerVersion(other.Name, best)) {
+		if other.Served && !other.Deprecated && object.NewerVersion(other.Name, v.Name) && (best == "" || object.NewerVersion(other.Name, best)) {
 			best = other.Name
 		}
 	}

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/json"
 	"slices"
 	"sync"
@@ -59,16 +63,16 @@ func prepare(crd *apiextensionsv1.CustomResourceDefinition) *prepared {
 func prepareText(text []byte) *prepared {
 	p := &prepared{}
 	k := definitions()
-	draft := draftOf(received(text), k.storage)
-	p.typed = draft.typed.(*apiextensionsv1.CustomResourceDefinition)
+	draft := object.DraftOf(received(text), k.Storage)
+	p.typed = draft.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	p.typed.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	noteStoredVersion(p.typed)
 	establish(p.typed, metav1.Time{})
-	meta := draft.meta
+	meta := draft.Meta
 	meta.ResourceVersion, meta.ManagedFields, meta.Generation = "", nil, 1
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = nil, nil
 	if errs := k.validateCreate(draft); len(errs) > 0 {
-		p.err = apierrors.NewInvalid(k.groupKind(), meta.Name, errs)
+		p.err = apierrors.NewInvalid(k.GroupKind(), meta.Name, errs)
 		return p
 	}
 	if p.spec, p.err = json.Marshal(&p.typed.Spec); p.err == nil {
@@ -116,16 +120,16 @@ func definitions() *kind {
 }
 
 // draft is the prepared definition as a new object.
-func (p *prepared) draft(now metav1.Time, uid types.UID) *object {
+func (p *prepared) draft(now metav1.Time, uid types.UID) *object.Object {
 	typed := &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: *p.typed.ObjectMeta.DeepCopy(), Spec: p.typed.Spec, Status: p.typed.Status,
 	}
-	ver := definitions().storage
-	typed.SetGroupVersionKind(ver.gvk())
+	ver := definitions().Storage
+	typed.SetGroupVersionKind(ver.GVK())
 	typed.CreationTimestamp, typed.UID = now, uid
 	typed.Status.Conditions = slices.Clone(typed.Status.Conditions)
 	for i := range typed.Status.Conditions {
 		typed.Status.Conditions[i].LastTransitionTime = now
 	}
-	return &object{ver: ver, typed: typed, meta: &typed.ObjectMeta}
+	return &object.Object{Version: ver, Typed: typed, Meta: &typed.ObjectMeta}
 }

@@ -1,5 +1,9 @@
 package apiserver
 
+import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
 // What writes of definitions bring about: a definition changes what is served, and its instances go
 // with it.
 
@@ -29,8 +33,8 @@ func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
 	if !exists {
 		return w.installPrepared(crd)
 	}
-	draft := draftOf(received(sent(crd)), w.ver)
-	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""
+	draft := object.DraftOf(received(sent(crd)), w.ver)
+	draft.Meta.ResourceVersion, draft.Meta.UID = old.Meta.ResourceVersion, ""
 	_, err := w.replace(draft, old, "")
 	return err
 }
@@ -43,9 +47,9 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 		return p.err
 	}
 	draft := p.draft(metav1.NewTime(w.s.now()), w.s.dice.uid())
-	draft.committedAt = w.s.options.Now()
-	w.record(w.s.store.Commit(w.table(), draft.key(), false, func(revision int64) *object {
-		return draft.sealJoined(revision, p.spec)
+	draft.CommittedAt = w.s.options.Now()
+	w.record(w.s.store.Commit(w.table(), draft.Key(), false, func(revision int64) *object.Object {
+		return draft.SealJoined(revision, p.spec)
 	}))
 	w.s.registry.put(p.kind)
 	return nil
@@ -53,8 +57,8 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 
 // definitionCommitted keeps the registry in step with the stored definitions and, as the controllers
 // of a real server do a moment later, establishes new ones.
-func (w *write) definitionCommitted(o *object, removed bool) {
-	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
+func (w *write) definitionCommitted(o *object.Object, removed bool) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	if removed {
 		w.s.registry.remove(crd)
 		return
@@ -67,8 +71,8 @@ func (w *write) definitionCommitted(o *object, removed bool) {
 	if established(crd) {
 		return
 	}
-	draft := o.draft()
-	establish(draft.typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
+	draft := o.Draft()
+	establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
 	if _, err := w.commit(draft, o); err != nil {
 		panic("apiserver: a definition could not be established: " + err.Error())
 	}
@@ -78,27 +82,27 @@ const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 
 // deleteDefinition marks a definition; its instances go first
 // (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
-func (w *write) deleteDefinition(o *object, crd *apiextensionsv1.CustomResourceDefinition, opts *metav1.DeleteOptions) (*object, bool, error) {
+func (w *write) deleteDefinition(o *object.Object, crd *apiextensionsv1.CustomResourceDefinition, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
 	if p := opts.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != crd.UID {
-			return nil, false, apierrors.NewConflict(w.kind.groupResource(), crd.Name, fmt.Errorf(
+			return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, fmt.Errorf(
 				"precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, crd.UID))
 		}
 		if p.ResourceVersion != nil && *p.ResourceVersion != crd.ResourceVersion {
-			return nil, false, apierrors.NewConflict(w.kind.groupResource(), crd.Name, fmt.Errorf(
+			return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, fmt.Errorf(
 				"precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, crd.ResourceVersion))
 		}
 	}
 	if crd.DeletionTimestamp != nil {
 		return w.deleteObject(o, opts)
 	}
-	draft := o.draft()
+	draft := o.Draft()
 	now := metav1.NewTime(w.s.now())
-	draft.meta.DeletionTimestamp = &now
-	if !slices.Contains(draft.meta.Finalizers, cleanupFinalizer) {
-		draft.meta.Finalizers = append(draft.meta.Finalizers, cleanupFinalizer)
+	draft.Meta.DeletionTimestamp = &now
+	if !slices.Contains(draft.Meta.Finalizers, cleanupFinalizer) {
+		draft.Meta.Finalizers = append(draft.Meta.Finalizers, cleanupFinalizer)
 	}
-	status := &draft.typed.(*apiextensionsv1.CustomResourceDefinition).Status
+	status := &draft.Typed.(*apiextensionsv1.CustomResourceDefinition).Status
 	status.Conditions = append(status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
 		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
 		Reason:  "InstanceDeletionPending",
@@ -111,14 +115,14 @@ func (w *write) deleteDefinition(o *object, crd *apiextensionsv1.CustomResourceD
 // cleanUpInstances deletes the instances of a terminating definition; the definition goes with the
 // last of them. A real server's finalizer controller does so a moment later; the model does it in the
 // same request, and again when an instance goes.
-func (w *write) cleanUpInstances(o *object) {
-	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
+func (w *write) cleanUpInstances(o *object.Object) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	k := w.s.registry.byResource(crd.Spec.Group, crd.Spec.Names.Plural)
-	if k == nil || k.builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
+	if k == nil || k.Builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
 		return
 	}
 	instances := w.s.internalWrite(k, "", w.effects)
-	var all []*object
+	var all []*object.Object
 	for _, instance := range instances.table().Range("", "") {
 		all = append(all, instance)
 	}
@@ -133,15 +137,15 @@ func (w *write) cleanUpInstances(o *object) {
 }
 
 // finishDefinition takes the cleanup finalizer off a definition whose instances are gone.
-func (w *write) finishDefinition(o *object) {
-	draft := o.draft()
+func (w *write) finishDefinition(o *object.Object) {
+	draft := o.Draft()
 	var kept []string
-	for _, f := range draft.meta.Finalizers {
+	for _, f := range draft.Meta.Finalizers {
 		if f != cleanupFinalizer {
 			kept = append(kept, f)
 		}
 	}
-	draft.meta.Finalizers = kept
+	draft.Meta.Finalizers = kept
 	if len(kept) == 0 {
 		w.remove(o)
 		return
@@ -153,26 +157,26 @@ func (w *write) finishDefinition(o *object) {
 
 // instanceRemoved lets a terminating definition go with its last instance.
 func (w *write) instanceRemoved() {
-	if w.kind.builtin || w.table().Len() > 0 {
+	if w.kind.Builtin || w.table().Len() > 0 {
 		return
 	}
 	o, exists := w.s.definitionOf(w.kind)
-	if exists && o.meta.DeletionTimestamp != nil && slices.Contains(o.meta.Finalizers, cleanupFinalizer) {
+	if exists && o.Meta.DeletionTimestamp != nil && slices.Contains(o.Meta.Finalizers, cleanupFinalizer) {
 		w.s.internalWrite(definitions(), "", w.effects).finishDefinition(o)
 	}
 }
 
 // definitionOf is the stored definition of a custom kind.
-func (s *Server) definitionOf(k *kind) (*object, bool) {
-	return s.table(definitions().apiType).Get(k.plural + "." + k.group)
+func (s *Server) definitionOf(k *kind) (*object.Object, bool) {
+	return s.table(definitions().Type).Get(k.Plural + "." + k.Group)
 }
 
 // definitionTerminates says that a custom kind's definition is being deleted: nothing new can be
 // created.
 func (w *write) definitionTerminates() bool {
-	if w.kind.builtin {
+	if w.kind.Builtin {
 		return false
 	}
 	o, exists := w.s.definitionOf(w.kind)
-	return exists && o.meta.DeletionTimestamp != nil
+	return exists && o.Meta.DeletionTimestamp != nil
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,20 +43,20 @@ func (r *request) delete() (*Response, error) {
 	// An object that is marked but not gone is shown; one that is gone is reported by a Status,
 	// except for the types that return it (registry/generic/registry/store.go, finalizeDelete).
 	if gone && (strategy == nil || !strategy.returnsDeleted) {
-		return jsonResponse(code, marshal(r.deletedStatus(last))), nil
+		return jsonResponse(code, object.Marshal(r.deletedStatus(last))), nil
 	}
 	return r.objectResponse(code, last), nil
 }
 
-func (r *request) deletedStatus(o *object) metav1.Status {
+func (r *request) deletedStatus(o *object.Object) metav1.Status {
 	return metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
-			Name:  o.meta.Name,
-			Group: r.kind.group,
-			Kind:  r.kind.plural,
-			UID:   o.meta.UID,
+			Name:  o.Meta.Name,
+			Group: r.kind.Group,
+			Kind:  r.kind.Plural,
+			UID:   o.Meta.UID,
 		},
 	}
 }
@@ -78,12 +82,12 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 	if err != nil {
 		return err
 	}
-	apiVersion, kind, err := typeOf(body)
+	apiVersion, kind, err := object.TypeOf(body)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if kind != "" && kind != "DeleteOptions" {
-		return apierrors.NewBadRequest(noKind(kind, apiVersion).Error())
+		return apierrors.NewBadRequest(object.NoKindError(kind, apiVersion).Error())
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {
 		return apierrors.NewBadRequest(err.Error())
@@ -93,38 +97,38 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 
 // deleteObject follows registry/generic/registry/store.go (Delete) and registry/rest/delete.go
 // (BeforeDelete). It returns the last or marked state and whether the object is gone.
-func (w *write) deleteObject(o *object, opts *metav1.DeleteOptions) (*object, bool, error) {
+func (w *write) deleteObject(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
 	if err := w.kind.checkPreconditions(opts.Preconditions, o); err != nil {
 		return nil, false, err
 	}
 	// An object is read in the version of the request, and what that does not know is lost when it
 	// is written again.
-	draft := o.in(w.ver).draft()
+	draft := o.In(w.ver).Draft()
 	graceful, pending := w.kind.beginGraceful(draft, opts, w.s.now())
 	if pending {
 		return o, false, nil
 	}
-	finalizers := w.kind.collectorFinalizers(draft.meta, opts)
-	draft.meta.Finalizers = finalizers
+	finalizers := w.kind.collectorFinalizers(draft.Meta, opts)
+	draft.Meta.Finalizers = finalizers
 	if !graceful && len(finalizers) == 0 {
 		return w.remove(o), true, nil
 	}
 	if !graceful {
-		markDeleting(draft.meta, w.s.now())
+		markDeleting(draft.Meta, w.s.now())
 	}
 	stored, err := w.commit(draft, o)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(finalizers) > 0 || !graceful || *draft.meta.DeletionGracePeriodSeconds > 0 {
+	if len(finalizers) > 0 || !graceful || *draft.Meta.DeletionGracePeriodSeconds > 0 {
 		return stored, false, nil
 	}
 	return w.remove(stored), true, nil
 }
 
 // deleteAny deletes an object by the rules of its type.
-func (w *write) deleteAny(o *object, opts *metav1.DeleteOptions) (*object, bool, error) {
-	switch typed := o.typed.(type) {
+func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+	switch typed := o.Typed.(type) {
 	case *corev1.Namespace:
 		return w.deleteNamespace(o, typed, opts)
 	case *apiextensionsv1.CustomResourceDefinition:
@@ -136,10 +140,10 @@ func (w *write) deleteAny(o *object, opts *metav1.DeleteOptions) (*object, bool,
 
 // finishDeletion removes the object that an update has released. The event carries the last stored state, the reply the
 // object as it was sent, in the version in which it was sent.
-func (w *write) finishDeletion(draft, old *object) *object {
+func (w *write) finishDeletion(draft, old *object.Object) *object.Object {
 	w.remove(old)
-	draft.meta.ResourceVersion = old.meta.ResourceVersion
-	draft.json = draft.encode()
+	draft.Meta.ResourceVersion = old.Meta.ResourceVersion
+	draft.JSON = draft.Encode()
 	return draft
 }
 
@@ -167,12 +171,12 @@ func (r *request) deleteCollection() (*Response, error) {
 
 // deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write to
 // go on with, which is another one when the kind has been defined anew.
-func (w *write) deleteOne(o *object, opts *metav1.DeleteOptions) (*write, error) {
+func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write, error) {
 	for {
 		r := *w.request
-		r.info.Namespace = o.meta.Namespace
+		r.info.Namespace = o.Meta.Namespace
 		one := &write{request: &r, writeOptions: w.writeOptions}
-		now, exists := one.lookup(o.meta.Name)
+		now, exists := one.lookup(o.Meta.Name)
 		if !exists {
 			return one, nil
 		}

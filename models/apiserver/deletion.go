@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"slices"
 	"time"
@@ -10,28 +14,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (k *kind) checkPreconditions(p *metav1.Preconditions, o *object) error {
+func (k *kind) checkPreconditions(p *metav1.Preconditions, o *object.Object) error {
 	if p == nil {
 		return nil
 	}
-	resource := k.groupResource()
-	resource.Resource = k.kind
-	if p.UID != nil && *p.UID != o.meta.UID {
-		return apierrors.NewConflict(resource, o.meta.Name, fmt.Errorf(
+	resource := k.GroupResource()
+	resource.Resource = k.Kind
+	if p.UID != nil && *p.UID != o.Meta.UID {
+		return apierrors.NewConflict(resource, o.Meta.Name, fmt.Errorf(
 			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
-			*p.UID, o.meta.UID))
+			*p.UID, o.Meta.UID))
 	}
-	if p.ResourceVersion != nil && *p.ResourceVersion != o.meta.ResourceVersion {
-		return apierrors.NewConflict(resource, o.meta.Name, fmt.Errorf(
+	if p.ResourceVersion != nil && *p.ResourceVersion != o.Meta.ResourceVersion {
+		return apierrors.NewConflict(resource, o.Meta.Name, fmt.Errorf(
 			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
-			*p.ResourceVersion, o.meta.ResourceVersion))
+			*p.ResourceVersion, o.Meta.ResourceVersion))
 	}
 	return nil
 }
 
 // beginGraceful sets the deletion time of a type that is deleted gracefully. pending means that the deletion is under
 // way already and this request changes nothing.
-func (k *kind) beginGraceful(draft *object, opts *metav1.DeleteOptions, now time.Time) (graceful, pending bool) {
+func (k *kind) beginGraceful(draft *object.Object, opts *metav1.DeleteOptions, now time.Time) (graceful, pending bool) {
 	if g := opts.GracePeriodSeconds; g != nil && *g < 0 {
 		one := int64(1)
 		opts.GracePeriodSeconds = &one
@@ -39,11 +43,11 @@ func (k *kind) beginGraceful(draft *object, opts *metav1.DeleteOptions, now time
 	if k.strategy == nil || k.strategy.grace == nil {
 		return false, false
 	}
-	meta := draft.meta
+	meta := draft.Meta
 	if meta.DeletionTimestamp != nil {
 		return shortenGrace(meta, opts, now)
 	}
-	period := k.strategy.grace(draft.typed, opts.GracePeriodSeconds)
+	period := k.strategy.grace(draft.Typed, opts.GracePeriodSeconds)
 	if period == nil {
 		return false, false
 	}
@@ -146,12 +150,12 @@ func (k *kind) propagation(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) 
 
 // deletesOnUpdate says that an update has taken the last finalizer off an object that waits to be deleted
 // (registry/generic/registry/store.go, ShouldDeleteDuringUpdate). Namespaces have finalizers in their spec as well.
-func deletesOnUpdate(draft, old *object) bool {
-	if len(draft.meta.Finalizers) > 0 || old.meta.DeletionTimestamp == nil {
+func deletesOnUpdate(draft, old *object.Object) bool {
+	if len(draft.Meta.Finalizers) > 0 || old.Meta.DeletionTimestamp == nil {
 		return false
 	}
-	if n, ok := draft.typed.(*corev1.Namespace); ok && len(n.Spec.Finalizers) > 0 {
+	if n, ok := draft.Typed.(*corev1.Namespace); ok && len(n.Spec.Finalizers) > 0 {
 		return false
 	}
-	return old.meta.DeletionGracePeriodSeconds == nil || *old.meta.DeletionGracePeriodSeconds == 0
+	return old.Meta.DeletionGracePeriodSeconds == nil || *old.Meta.DeletionGracePeriodSeconds == 0
 }

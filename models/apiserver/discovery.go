@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -65,7 +69,7 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 // (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the Kubernetes tree).
 var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks", "/.well-known/openid-configuration"}
 
-func encoded200(v any) *Response { return jsonResponse(http.StatusOK, marshal(v)) }
+func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Marshal(v)) }
 
 // discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
 func (s *Server) discoverVersion(parts []string) (*Response, error) {
@@ -84,7 +88,7 @@ func (s *Server) discoverVersion(parts []string) (*Response, error) {
 			return encoded200(list), nil
 		}
 		for k := range s.registry.all {
-			if k.group == parts[1] && k.builtin {
+			if k.Group == parts[1] && k.Builtin {
 				return nil, errNoSuchResource
 			}
 		}
@@ -98,24 +102,24 @@ func (s *Server) groupVersions() (groups []string, versions map[string][]string)
 	versions = map[string][]string{}
 	var customGroups []string
 	for k := range s.registry.all {
-		if k.group == "" {
+		if k.Group == "" {
 			continue
 		}
-		if _, known := versions[k.group]; !known {
-			if !k.builtin {
-				customGroups = append(customGroups, k.group)
+		if _, known := versions[k.Group]; !known {
+			if !k.Builtin {
+				customGroups = append(customGroups, k.Group)
 			} else {
-				groups = append(groups, k.group)
+				groups = append(groups, k.Group)
 			}
 		}
-		for _, v := range k.versions {
-			if v.served && !slices.Contains(versions[k.group], v.name) {
-				versions[k.group] = append(versions[k.group], v.name)
+		for _, v := range k.Versions {
+			if v.Served && !slices.Contains(versions[k.Group], v.Name) {
+				versions[k.Group] = append(versions[k.Group], v.Name)
 			}
 		}
 	}
 	for _, names := range versions {
-		sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+		sort.SliceStable(names, func(i, j int) bool { return object.NewerVersion(names[i], names[j]) })
 	}
 	sort.SliceStable(groups, func(i, j int) bool { return groupRank(groups[i]) < groupRank(groups[j]) })
 	sort.Strings(customGroups)
@@ -164,10 +168,10 @@ func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 		APIResources: []metav1.APIResource{},
 	}
 	for k := range s.registry.all {
-		if k.group != group {
+		if k.Group != group {
 			continue
 		}
-		if v := k.version(name); v != nil {
+		if v := k.Version(name); v != nil {
 			out.APIResources = append(out.APIResources, apiResources(v)...)
 		}
 	}
@@ -180,8 +184,8 @@ func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 
 // storageHash tells clients whether two types share their storage
 // (staging/src/k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go).
-func storageHash(k *apiType) string {
-	sum := sha256.Sum256([]byte(k.storage.kind.group + "/" + k.storage.name + "/" + k.storage.kind.kind))
+func storageHash(k *object.Type) string {
+	sum := sha256.Sum256([]byte(k.Storage.Type.Group + "/" + k.Storage.Name + "/" + k.Storage.Type.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
@@ -190,16 +194,16 @@ func topName(resource string) string {
 	return name
 }
 
-func apiResources(v *version) []metav1.APIResource {
-	k := v.kind
+func apiResources(v *object.Version) []metav1.APIResource {
+	k := v.Type
 	out := []metav1.APIResource{{
-		Name: k.plural, SingularName: k.singular, Namespaced: k.namespaced, Kind: k.kind,
-		Verbs: k.verbList(), ShortNames: k.short, Categories: k.categories, StorageVersionHash: storageHash(k),
+		Name: k.Plural, SingularName: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind,
+		Verbs: k.VerbList(), ShortNames: k.Short, Categories: k.Categories, StorageVersionHash: storageHash(k),
 	}}
-	for _, sub := range v.subs {
-		r := metav1.APIResource{Name: k.plural + "/" + sub.name, Namespaced: k.namespaced, Kind: k.kind, Verbs: sub.verbs}
-		if sub.kind != "" {
-			r.Kind, r.Group, r.Version = sub.kind, sub.group, sub.version
+	for _, sub := range v.Subresources {
+		r := metav1.APIResource{Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind, Verbs: sub.Verbs}
+		if sub.Kind != "" {
+			r.Kind, r.Group, r.Version = sub.Kind, sub.Group, sub.Version
 		}
 		out = append(out, r)
 	}
@@ -239,10 +243,10 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 	var order []string
 	byGroup := map[string][]*kind{}
 	for _, k := range builtinKinds().order {
-		if byGroup[k.group] == nil {
-			order = append(order, k.group)
+		if byGroup[k.Group] == nil {
+			order = append(order, k.Group)
 		}
-		byGroup[k.group] = append(byGroup[k.group], k)
+		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	sort.SliceStable(order, func(i, j int) bool { return groupRank(order[i]) < groupRank(order[j]) })
 	var groups [][]byte
@@ -262,7 +266,7 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 func customDiscovery(r *registry) [][]byte {
 	byGroup := map[string][]*kind{}
 	for _, k := range r.order {
-		byGroup[k.group] = append(byGroup[k.group], k)
+		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	var out [][]byte
 	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
@@ -275,51 +279,51 @@ func discoveryOf(group string, members []*kind) []byte {
 	doc := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group}}
 	var names []string
 	for _, k := range members {
-		for _, v := range k.versions {
-			if v.served && !slices.Contains(names, v.name) {
-				names = append(names, v.name)
+		for _, v := range k.Versions {
+			if v.Served && !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
 			}
 		}
 	}
-	sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+	sort.SliceStable(names, func(i, j int) bool { return object.NewerVersion(names[i], names[j]) })
 	for _, name := range names {
 		entry := discoveryv2.APIVersionDiscovery{Version: name, Freshness: discoveryv2.DiscoveryFreshnessCurrent}
 		for _, k := range members {
-			if v := k.version(name); v != nil {
+			if v := k.Version(name); v != nil {
 				entry.Resources = append(entry.Resources, resourceDiscovery(v))
 			}
 		}
 		sort.SliceStable(entry.Resources, func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
 		doc.Versions = append(doc.Versions, entry)
 	}
-	return marshal(doc)
+	return object.Marshal(doc)
 }
 
-func resourceDiscovery(v *version) discoveryv2.APIResourceDiscovery {
-	k := v.kind
+func resourceDiscovery(v *object.Version) discoveryv2.APIResourceDiscovery {
+	k := v.Type
 	scope := discoveryv2.ScopeCluster
-	if k.namespaced {
+	if k.Namespaced {
 		scope = discoveryv2.ScopeNamespace
 	}
-	own := metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
-	if k.builtin {
-		own = metav1.GroupVersionKind{Kind: k.kind} // empty stands for the document's own group and version
+	own := metav1.GroupVersionKind{Group: k.Group, Version: v.Name, Kind: k.Kind}
+	if k.Builtin {
+		own = metav1.GroupVersionKind{Kind: k.Kind} // empty stands for the document's own group and version
 	}
 	out := discoveryv2.APIResourceDiscovery{
-		Resource:     k.plural,
+		Resource:     k.Plural,
 		ResponseKind: own.DeepCopy(),
-		Scope:        scope, SingularResource: k.singular, Verbs: k.verbList(), ShortNames: k.short, Categories: k.categories,
+		Scope:        scope, SingularResource: k.Singular, Verbs: k.VerbList(), ShortNames: k.Short, Categories: k.Categories,
 	}
-	for _, sub := range v.subs {
+	for _, sub := range v.Subresources {
 		kind := own.DeepCopy()
-		if sub.kind != "" {
-			kind = &metav1.GroupVersionKind{Group: sub.group, Version: sub.version, Kind: sub.kind}
+		if sub.Kind != "" {
+			kind = &metav1.GroupVersionKind{Group: sub.Group, Version: sub.Version, Kind: sub.Kind}
 		}
 		out.Subresources = append(out.Subresources, discoveryv2.APISubresourceDiscovery{
-			Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs,
+			Subresource: sub.Name, ResponseKind: kind, Verbs: sub.Verbs,
 		})
 	}
-	if k.builtin {
+	if k.Builtin {
 		sort.Slice(out.Subresources, func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
 	}
 	return out

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"net/http"
 
@@ -70,7 +74,7 @@ func errorResponse(err error) *Response {
 		}
 	}
 	status := statusOf(err)
-	r := jsonResponse(int(status.Code), marshal(status))
+	r := jsonResponse(int(status.Code), object.Marshal(status))
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		r.Header.Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
 	}

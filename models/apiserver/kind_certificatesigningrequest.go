@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/pem"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -30,6 +34,8 @@ var certificateStrategy = strategy{
 	}),
 }
 
-var certificateFields = map[string]func(*object) string{
-	"spec.signerName": func(o *object) string { return o.typed.(*certificatesv1.CertificateSigningRequest).Spec.SignerName },
+var certificateFields = map[string]func(*object.Object) string{
+	"spec.signerName": func(o *object.Object) string {
+		return o.Typed.(*certificatesv1.CertificateSigningRequest).Spec.SignerName
+	},
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,9 +40,9 @@ func (t *columns) header() []metav1.TableColumnDefinition {
 	return append(out, t.wide...)
 }
 
-func (t *columns) row(o *object, now time.Time) []any {
-	cells, wide := t.cells(o.typed)
-	cells = append([]any{o.meta.Name}, cells...)
-	cells = append(cells, duration.HumanDuration(now.Sub(o.meta.CreationTimestamp.Time)))
+func (t *columns) row(o *object.Object, now time.Time) []any {
+	cells, wide := t.cells(o.Typed)
+	cells = append([]any{o.Meta.Name}, cells...)
+	cells = append(cells, duration.HumanDuration(now.Sub(o.Meta.CreationTimestamp.Time)))
 	return append(cells, wide...)
 }

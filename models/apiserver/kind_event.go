@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -77,18 +81,18 @@ func eventErrors(e *corev1.Event, controller string) field.ErrorList {
 	return errs
 }
 
-var eventFields = map[string]func(*object) string{
-	"involvedObject.kind":            func(o *object) string { return eventOf(o).InvolvedObject.Kind },
-	"involvedObject.namespace":       func(o *object) string { return eventOf(o).InvolvedObject.Namespace },
-	"involvedObject.name":            func(o *object) string { return eventOf(o).InvolvedObject.Name },
-	"involvedObject.uid":             func(o *object) string { return string(eventOf(o).InvolvedObject.UID) },
-	"involvedObject.apiVersion":      func(o *object) string { return eventOf(o).InvolvedObject.APIVersion },
-	"involvedObject.resourceVersion": func(o *object) string { return eventOf(o).InvolvedObject.ResourceVersion },
-	"involvedObject.fieldPath":       func(o *object) string { return eventOf(o).InvolvedObject.FieldPath },
-	"reason":                         func(o *object) string { return eventOf(o).Reason },
-	"type":                           func(o *object) string { return eventOf(o).Type },
-	"reportingComponent":             func(o *object) string { return eventOf(o).ReportingController },
-	"source": func(o *object) string {
+var eventFields = map[string]func(*object.Object) string{
+	"involvedObject.kind":            func(o *object.Object) string { return eventOf(o).InvolvedObject.Kind },
+	"involvedObject.namespace":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Namespace },
+	"involvedObject.name":            func(o *object.Object) string { return eventOf(o).InvolvedObject.Name },
+	"involvedObject.uid":             func(o *object.Object) string { return string(eventOf(o).InvolvedObject.UID) },
+	"involvedObject.apiVersion":      func(o *object.Object) string { return eventOf(o).InvolvedObject.APIVersion },
+	"involvedObject.resourceVersion": func(o *object.Object) string { return eventOf(o).InvolvedObject.ResourceVersion },
+	"involvedObject.fieldPath":       func(o *object.Object) string { return eventOf(o).InvolvedObject.FieldPath },
+	"reason":                         func(o *object.Object) string { return eventOf(o).Reason },
+	"type":                           func(o *object.Object) string { return eventOf(o).Type },
+	"reportingComponent":             func(o *object.Object) string { return eventOf(o).ReportingController },
+	"source": func(o *object.Object) string {
 		if source := eventOf(o).Source.Component; source != "" {
 			return source
 		}
@@ -98,7 +102,7 @@ var eventFields = map[string]func(*object) string{
 
 // newEventFields are the same under the names that events.k8s.io has for them (pkg/apis/events/v1/conversion.go); some cannot be
 // selected by there.
-var newEventFields = map[string]func(*object) string{
+var newEventFields = map[string]func(*object.Object) string{
 	"regarding.kind":            eventFields["involvedObject.kind"],
 	"regarding.namespace":       eventFields["involvedObject.namespace"],
 	"regarding.name":            eventFields["involvedObject.name"],
@@ -111,7 +115,7 @@ var newEventFields = map[string]func(*object) string{
 	"reportingController":       eventFields["reportingComponent"],
 }
 
-func eventOf(o *object) *corev1.Event { return o.typed.(*corev1.Event) }
+func eventOf(o *object.Object) *corev1.Event { return o.Typed.(*corev1.Event) }
 
 // eventToCore and eventFromCore are the two forms of an event (pkg/apis/events/v1/conversion.go).
 func eventToCore(o runtime.Object) runtime.Object {
@@ -165,14 +169,14 @@ func eventFromCore(o runtime.Object) runtime.Object {
 // addEvents serves the events of the core group under events.k8s.io too: the same objects in another form.
 func (s *kinds) addEvents() {
 	core := s.byResource["/events"]
-	v := &version{
-		name: "v1", served: true, newObject: func() runtime.Object { return &eventsv1.Event{} },
-		converted: eventFromCore, stored: eventToCore, fields: newEventFields,
+	v := &object.Version{
+		Name: "v1", Served: true, New: func() runtime.Object { return &eventsv1.Event{} },
+		FromStored: eventFromCore, ToStored: eventToCore, Fields: newEventFields,
 	}
-	t := &apiType{
-		group: "events.k8s.io", kind: "Event", plural: "events", short: core.short, namespaced: true,
-		versions: []*version{v}, storage: core.storage, table: core.table, builtin: true,
+	t := &object.Type{
+		Group: "events.k8s.io", Kind: "Event", Plural: "events", Short: core.Short, Namespaced: true,
+		Versions: []*object.Version{v}, Storage: core.Storage, Table: core.Table, Builtin: true,
 	}
-	t.link()
-	s.add(&kind{apiType: t, strategy: &newEventStrategy})
+	t.Link()
+	s.add(&kind{Type: t, strategy: &newEventStrategy})
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"math"
 	"strconv"
 
@@ -59,8 +63,8 @@ var jobStrategy = strategy{
 	}),
 }
 
-var jobFields = map[string]func(*object) string{
-	"status.successful": func(o *object) string { return strconv.Itoa(int(o.typed.(*batchv1.Job).Status.Succeeded)) },
+var jobFields = map[string]func(*object.Object) string{
+	"status.successful": func(o *object.Object) string { return strconv.Itoa(int(o.Typed.(*batchv1.Job).Status.Succeeded)) },
 }
 
 // jobTemplateErrors: as long as a job is suspended and has no pods, what its pods ask for and where they may run is open

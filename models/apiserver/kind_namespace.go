@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +21,7 @@ var namespaceKind = builtin{
 	strategy: namespaceStrategy,
 	fields:   namespaceFields,
 	verbs:    []string{"create", "delete", "get", "list", "patch", "update", "watch"},
-	subs:     []*subresource{{name: "finalize", verbs: []string{"update"}}},
+	subs:     []*object.Subresource{{Name: "finalize", Verbs: []string{"update"}}},
 	columns: &columns{
 		shown: []metav1.TableColumnDefinition{textColumn("Status", "The status of the namespace")},
 		cells: func(o runtime.Object) ([]any, []any) { return []any{string(o.(*corev1.Namespace).Status.Phase)}, nil },
@@ -75,8 +79,8 @@ var namespaceStrategy = strategy{
 	}),
 }
 
-var namespaceFields = map[string]func(*object) string{
-	"status.phase": func(o *object) string { return string(o.typed.(*corev1.Namespace).Status.Phase) },
+var namespaceFields = map[string]func(*object.Object) string{
+	"status.phase": func(o *object.Object) string { return string(o.Typed.(*corev1.Namespace).Status.Phase) },
 }
 
 func finalizerNameErrors(name string, path *field.Path) field.ErrorList {

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +33,6 @@ var nodeStrategy = strategy{
 	},
 }
 
-var nodeFields = map[string]func(*object) string{
-	"spec.unschedulable": func(o *object) string { return strconv.FormatBool(o.typed.(*corev1.Node).Spec.Unschedulable) },
+var nodeFields = map[string]func(*object.Object) string{
+	"spec.unschedulable": func(o *object.Object) string { return strconv.FormatBool(o.Typed.(*corev1.Node).Spec.Unschedulable) },
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +18,7 @@ var podKind = builtin{
 	object:       func() runtime.Object { return &corev1.Pod{} },
 	strategy:     podStrategy,
 	fields:       podFields,
-	subs:         []*subresource{{name: "binding", kind: "Binding", version: "v1", verbs: []string{"create"}}},
+	subs:         []*object.Subresource{{Name: "binding", Kind: "Binding", Version: "v1", Verbs: []string{"create"}}},
 	statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"},
 }
 
@@ -84,21 +88,21 @@ var podStrategy = strategy{
 	},
 }
 
-var podFields = map[string]func(*object) string{
-	"spec.nodeName":      func(o *object) string { return podOf(o).Spec.NodeName },
-	"spec.host":          func(o *object) string { return podOf(o).Spec.NodeName },
-	"spec.restartPolicy": func(o *object) string { return string(podOf(o).Spec.RestartPolicy) },
-	"spec.schedulerName": func(o *object) string { return podOf(o).Spec.SchedulerName },
-	"spec.serviceAccountName": func(o *object) string {
+var podFields = map[string]func(*object.Object) string{
+	"spec.nodeName":      func(o *object.Object) string { return podOf(o).Spec.NodeName },
+	"spec.host":          func(o *object.Object) string { return podOf(o).Spec.NodeName },
+	"spec.restartPolicy": func(o *object.Object) string { return string(podOf(o).Spec.RestartPolicy) },
+	"spec.schedulerName": func(o *object.Object) string { return podOf(o).Spec.SchedulerName },
+	"spec.serviceAccountName": func(o *object.Object) string {
 		return podOf(o).Spec.ServiceAccountName
 	},
-	"spec.hostNetwork":         func(o *object) string { return strconv.FormatBool(podOf(o).Spec.HostNetwork) },
-	"status.phase":             func(o *object) string { return string(podOf(o).Status.Phase) },
-	"status.podIP":             func(o *object) string { return podOf(o).Status.PodIP },
-	"status.nominatedNodeName": func(o *object) string { return podOf(o).Status.NominatedNodeName },
+	"spec.hostNetwork":         func(o *object.Object) string { return strconv.FormatBool(podOf(o).Spec.HostNetwork) },
+	"status.phase":             func(o *object.Object) string { return string(podOf(o).Status.Phase) },
+	"status.podIP":             func(o *object.Object) string { return podOf(o).Status.PodIP },
+	"status.nominatedNodeName": func(o *object.Object) string { return podOf(o).Status.NominatedNodeName },
 }
 
-func podOf(o *object) *corev1.Pod { return o.typed.(*corev1.Pod) }
+func podOf(o *object.Object) *corev1.Pod { return o.Typed.(*corev1.Pod) }
 
 // podUpdateErrors freezes all of a pod's spec but little (pkg/apis/core/validation, ValidatePodUpdate).
 func podUpdateErrors(p, old *corev1.Pod) field.ErrorList {

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,8 +48,8 @@ var replicationControllerStrategy = strategy{
 	}),
 }
 
-var replicationControllerFields = map[string]func(*object) string{
-	"status.replicas": func(o *object) string {
-		return strconv.Itoa(int(o.typed.(*corev1.ReplicationController).Status.Replicas))
+var replicationControllerFields = map[string]func(*object.Object) string{
+	"status.replicas": func(o *object.Object) string {
+		return strconv.Itoa(int(o.Typed.(*corev1.ReplicationController).Status.Replicas))
 	},
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"crypto/tls"
 	"encoding/json"
 	"maps"
@@ -76,8 +80,8 @@ var secretStrategy = strategy{
 	},
 }
 
-var secretFields = map[string]func(*object) string{
-	"type": func(o *object) string { return string(o.typed.(*corev1.Secret).Type) },
+var secretFields = map[string]func(*object.Object) string{
+	"type": func(o *object.Object) string { return string(o.Typed.(*corev1.Secret).Type) },
 }
 
 func validateSecret(s *corev1.Secret) field.ErrorList {

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,9 +50,9 @@ var serviceStrategy = strategy{
 	}),
 }
 
-var serviceFields = map[string]func(*object) string{
-	"spec.clusterIP": func(o *object) string { return o.typed.(*corev1.Service).Spec.ClusterIP },
-	"spec.type":      func(o *object) string { return string(o.typed.(*corev1.Service).Spec.Type) },
+var serviceFields = map[string]func(*object.Object) string{
+	"spec.clusterIP": func(o *object.Object) string { return o.Typed.(*corev1.Service).Spec.ClusterIP },
+	"spec.type":      func(o *object.Object) string { return string(o.Typed.(*corev1.Service).Spec.Type) },
 }
 
 func defaultService(s *corev1.Service) {

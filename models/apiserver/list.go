@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -20,7 +24,7 @@ import (
 // listQuery are the options of a list, a watch or a deletion of a collection, checked.
 type listQuery struct {
 	metav1.ListOptions
-	selector
+	object.Selector
 }
 
 func (r *request) listQuery() (*listQuery, error) {
@@ -42,16 +46,16 @@ func (r *request) listQuery() (*listQuery, error) {
 	}
 	q.SendInitialEvents, q.ResourceVersionMatch = internal.SendInitialEvents, internal.ResourceVersionMatch
 	var err error
-	if q.selector, err = r.selectors(&q.ListOptions); err != nil {
+	if q.Selector, err = r.selectors(&q.ListOptions); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-func (r *request) selectors(opts *metav1.ListOptions) (selector, error) {
-	s := selector{name: r.info.Name}
+func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
+	s := object.Selector{Name: r.info.Name}
 	if r.info.Namespace != "" {
-		s.prefix = r.info.Namespace + "/"
+		s.Prefix = r.info.Namespace + "/"
 	}
 	if opts.LabelSelector != "" {
 		parsed, err := labels.Parse(opts.LabelSelector)
@@ -59,7 +63,7 @@ func (r *request) selectors(opts *metav1.ListOptions) (selector, error) {
 			return s, apierrors.NewBadRequest(err.Error())
 		}
 		if !parsed.Empty() {
-			s.labels = parsed
+			s.Labels = parsed
 		}
 	}
 	if opts.FieldSelector == "" {
@@ -70,23 +74,23 @@ func (r *request) selectors(opts *metav1.ListOptions) (selector, error) {
 		return s, apierrors.NewBadRequest(err.Error())
 	}
 	for _, needed := range parsed.Requirements() {
-		if r.ver.fieldValue(needed.Field) == nil {
-			return s, r.ver.unknownField(needed.Field)
+		if r.ver.FieldValue(needed.Field) == nil {
+			return s, r.ver.UnknownField(needed.Field)
 		}
 	}
 	if !parsed.Empty() {
-		s.fields, s.values = parsed, r.ver.fieldValue
+		s.Fields, s.Values = parsed, r.ver.FieldValue
 	}
 	// A name alone is no key where several namespaces may have it, and later pages are of what the first was.
 	_, named := parsed.RequiresExactMatch("metadata.name")
 	_, placed := parsed.RequiresExactMatch("metadata.namespace")
-	s.single = named && opts.Continue == "" && (placed || s.prefix != "" || !r.kind.namespaced)
+	s.Single = named && opts.Continue == "" && (placed || s.Prefix != "" || !r.kind.Namespaced)
 	return s, nil
 }
 
 // page is a part of a collection, complete or not.
 type page struct {
-	objects   []*object
+	objects   []*object.Object
 	revision  int64
 	next      string
 	remaining *int64
@@ -116,7 +120,7 @@ func (r *request) selected(q *listQuery) (*page, error) {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
 	case exact > 0 && exact < r.s.store.Trimmed():
-		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.prefix))
+		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.Prefix))
 	}
 	p := &page{revision: current}
 	if exact > 0 {
@@ -130,37 +134,37 @@ func (r *request) selected(q *listQuery) (*page, error) {
 func (r *request) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
-	if q.ResourceVersion == "0" || q.single {
+	if q.ResourceVersion == "0" || q.Single {
 		limit = 0 // served from the cache, and by the object's key
 	}
-	visit := func(key string, o *object) bool {
+	visit := func(key string, o *object.Object) bool {
 		if limit > 0 && int64(len(p.objects)) == limit {
 			more = true
 			count++
-			return q.selector.empty()
+			return q.Selector.Empty()
 		}
-		if q.selector.matches(o) {
+		if q.Selector.Matches(o) {
 			p.objects = append(p.objects, o)
 		}
 		last = key
 		return true
 	}
 	if exact > 0 && exact < r.s.Revision() {
-		for _, item := range r.table().At(exact, q.prefix, after) {
+		for _, item := range r.table().At(exact, q.Prefix, after) {
 			if !visit(item.Key, item.Value) {
 				break
 			}
 		}
 	} else {
-		for key, o := range r.table().Range(q.prefix, after) {
+		for key, o := range r.table().Range(q.Prefix, after) {
 			if !visit(key, o) {
 				break
 			}
 		}
 	}
 	if more {
-		p.next = encodeContinue(p.revision, "/"+strings.TrimPrefix(last, q.prefix)+"\x00")
-		if q.selector.empty() {
+		p.next = encodeContinue(p.revision, "/"+strings.TrimPrefix(last, q.Prefix)+"\x00")
+		if q.Selector.Empty() {
 			p.remaining = &count
 		}
 	}
@@ -176,7 +180,7 @@ func (r *request) listRevision(q *listQuery) (exact int64, after string, err err
 		if q.ResourceVersion != "" && q.ResourceVersion != "0" {
 			return 0, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 		}
-		return max(revision, 0), q.prefix + strings.TrimSuffix(start, "\x00"), nil
+		return max(revision, 0), q.Prefix + strings.TrimSuffix(start, "\x00"), nil
 	}
 	if q.ResourceVersion == "" {
 		return 0, "", nil
@@ -185,7 +189,7 @@ func (r *request) listRevision(q *listQuery) (exact int64, after string, err err
 	if err != nil {
 		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
-	paged := q.Limit > 0 && atLeast > 0 && !q.single
+	paged := q.Limit > 0 && atLeast > 0 && !q.Single
 	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && paged {
 		return atLeast, "", nil
 	}
@@ -251,22 +255,22 @@ func compacted(paging bool, after string) error {
 // listResponse encodes a page by joining the encoded objects.
 func (r *request) listResponse(p *page) *Response {
 	if r.reply.table {
-		meta := metav1.ListMeta{ResourceVersion: revisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
+		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
 		return r.tableOf(meta, p.objects)
 	}
-	v := r.reply.view
+	v := r.reply.View
 	size := 160
 	for _, o := range p.objects {
-		size += len(o.json) + 1
+		size += len(o.JSON) + 1
 	}
 	b := make([]byte, 0, size)
-	if v.partial {
+	if v.Partial {
 		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
 	} else {
-		b = append(b, `{"kind":"`+r.kind.list+`","apiVersion":"`+r.ver.apiVersion()+`","metadata":{`...)
+		b = append(b, `{"kind":"`+r.kind.List+`","apiVersion":"`+r.ver.APIVersion()+`","metadata":{`...)
 	}
 	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" || !r.kind.builtin && !v.partial {
+	if p.next != "" || !r.kind.Builtin && !v.Partial {
 		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
 	}
 	if p.remaining != nil {
@@ -277,7 +281,7 @@ func (r *request) listResponse(p *page) *Response {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = o.item(b, v)
+		b = o.Item(b, v)
 	}
 	return jsonResponse(http.StatusOK, append(b, ']', '}'))
 }

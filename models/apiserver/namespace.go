@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +26,7 @@ func (s *Server) bootstrap() {
 	w := s.internalWrite(s.registry.byResource("", "namespaces"), "", &effects{})
 	for _, name := range firstNamespaces {
 		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := w.createObject(draftOf(typed, w.ver)); err != nil {
+		if _, err := w.createObject(object.DraftOf(typed, w.ver)); err != nil {
 			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
 		}
 	}
@@ -30,27 +34,27 @@ func (s *Server) bootstrap() {
 
 // admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
-func (w *write) admitCreate(draft *object) error {
+func (w *write) admitCreate(draft *object.Object) error {
 	if w.definitionTerminates() {
-		return apierrors.NewForbidden(w.kind.groupResource(), draft.meta.Name,
+		return apierrors.NewForbidden(w.kind.GroupResource(), draft.Meta.Name,
 			errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	if !w.kind.namespaced {
+	if !w.kind.Namespaced {
 		return nil
 	}
-	name := draft.meta.Namespace
+	name := draft.Meta.Namespace
 	o, exists := w.s.store.Table("/namespaces").Get(name)
 	if !exists {
 		return apierrors.NewNotFound(namespaceResource, name)
 	}
-	if o.typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
+	if o.Typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	shown := draft.meta.Name
+	shown := draft.Meta.Name
 	if shown == "" {
-		shown = draft.meta.GenerateName
+		shown = draft.Meta.GenerateName
 	}
-	err := apierrors.NewForbidden(w.kind.groupResource(), shown, fmt.Errorf(
+	err := apierrors.NewForbidden(w.kind.GroupResource(), shown, fmt.Errorf(
 		"unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,
@@ -61,13 +65,13 @@ func (w *write) admitCreate(draft *object) error {
 }
 
 // protects refuses the deletion of the namespaces that every cluster needs.
-func (w *write) protects(o *object) error {
-	if w.kind.group != "" || w.kind.plural != "namespaces" {
+func (w *write) protects(o *object.Object) error {
+	if w.kind.Group != "" || w.kind.Plural != "namespaces" {
 		return nil
 	}
-	switch o.meta.Name {
+	switch o.Meta.Name {
 	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(w.kind.groupResource(), o.meta.Name, fmt.Errorf("this namespace may not be deleted"))
+		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name, fmt.Errorf("this namespace may not be deleted"))
 	}
 	return nil
 }
@@ -83,14 +87,14 @@ func (r *request) finalizeNamespace() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.meta); err != nil {
+	if err := w.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	old, err := r.stored()
 	if err != nil {
 		return nil, err
 	}
-	if err := w.checkUID(draft.meta.UID, old); err != nil {
+	if err := w.checkUID(draft.Meta.UID, old); err != nil {
 		return nil, err
 	}
 	return w.store(draft, old, "finalize")
@@ -101,7 +105,7 @@ func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTe
 
 // deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
 // Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (w *write) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {
+func (w *write) deleteNamespace(o *object.Object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
 	if p := opts.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != n.UID {
 			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
@@ -122,11 +126,11 @@ func (w *write) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.Del
 		}
 		return w.deleteObject(o, opts)
 	}
-	draft := o.draft()
+	draft := o.Draft()
 	now := metav1.NewTime(w.s.now())
-	draft.meta.DeletionTimestamp = &now
-	draft.typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
-	draft.meta.Finalizers = namespaceFinalizers(draft.meta.Finalizers, opts)
+	draft.Meta.DeletionTimestamp = &now
+	draft.Typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, opts)
 	stored, err := w.commit(draft, o)
 	return stored, false, err
 }

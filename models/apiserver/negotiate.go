@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"mime"
 	"strings"
 
@@ -10,7 +14,7 @@ import (
 
 // replyForm is the form of a reply: what is shown of objects, and whether in a table.
 type replyForm struct {
-	view
+	object.View
 	table bool
 }
 
@@ -28,7 +32,7 @@ func unsupportedMediaType(accepted ...string) error {
 // negotiate settles the form of the reply: the object itself, its metadata, or a table of custom objects. Other tables and
 // encodings are not modelled; clients that ask for them offer an alternative.
 func (r *request) negotiate() (replyForm, error) {
-	plain := replyForm{view: view{ver: r.ver}}
+	plain := replyForm{View: object.View{Version: r.ver}}
 	header := r.Header.Get("Accept")
 	if header == "" || header == "application/json" || header == "*/*" {
 		return plain, nil
@@ -47,9 +51,9 @@ func (r *request) negotiate() (replyForm, error) {
 		case as == "":
 			return plain, nil
 		case as == "Table" && params["g"] == metav1.GroupName && params["v"] == "v1" && r.tabulates():
-			return replyForm{view: plain.view, table: true}, nil
+			return replyForm{View: plain.View, table: true}, nil
 		case strings.HasPrefix(as, "PartialObjectMetadata") && params["g"] == metav1.GroupName && params["v"] == "v1":
-			return replyForm{view: view{ver: r.ver, partial: true}}, r.checkPartial(as)
+			return replyForm{View: object.View{Version: r.ver, Partial: true}}, r.checkPartial(as)
 		}
 	}
 	if !known {
@@ -67,22 +71,22 @@ func (r *request) negotiate() (replyForm, error) {
 // (endpoints/handlers/response.go).
 func (r *request) checkPartial(as string) error {
 	group := "unstructured"
-	if r.kind.builtin {
-		group = internalPackage(r.kind.group)
+	if r.kind.Builtin {
+		group = object.InternalPackage(r.kind.Group)
 	}
 	const asked = "you requested PartialObjectMetadata"
 	switch collection := r.info.Verb == "list" || r.info.Verb == "deletecollection"; {
 	case collection && as == "PartialObjectMetadata":
-		return notAcceptable(asked + ", but the requested object is a list (*" + group + "." + r.kind.list + ")")
+		return notAcceptable(asked + ", but the requested object is a list (*" + group + "." + r.kind.List + ")")
 	case !collection && r.info.Verb != "watch" && as != "PartialObjectMetadata":
-		return notAcceptable(asked + "List, but the requested object is not a list (*" + group + "." + r.kind.kind + ")")
+		return notAcceptable(asked + "List, but the requested object is not a list (*" + group + "." + r.kind.Kind + ")")
 	}
 	return nil
 }
 
 // tabulates says whether the reply can be a table.
 func (r *request) tabulates() bool {
-	known := !r.kind.builtin || r.kind.columns != nil
+	known := !r.kind.Builtin || r.kind.columns != nil
 	return known && r.info.Subresource == "" && (r.info.Verb == "get" || r.info.Verb == "list")
 }
 

@@ -1,5 +1,9 @@
 package apiserver
 
+import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
 // OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
 // built-in types as far as their modules go (openapi_builtin.go).
 
@@ -20,8 +24,8 @@ func (s *Server) openAPI(path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
 		for k := range s.registry.all {
-			for _, v := range k.versions {
-				if v.served {
+			for _, v := range k.Versions {
+				if v.Served {
 					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + root(v)}
 				}
 			}
@@ -29,10 +33,10 @@ func (s *Server) openAPI(path string) (*Response, error) {
 		return encoded200(map[string]any{"paths": paths}), nil
 	}
 	wanted := strings.TrimPrefix(path, "/openapi/v3")
-	var members []*version
+	var members []*object.Version
 	for k := range s.registry.all {
-		for _, v := range k.versions {
-			if v.served && root(v) == wanted {
+		for _, v := range k.Versions {
+			if v.Served && root(v) == wanted {
 				members = append(members, v)
 			}
 		}
@@ -51,43 +55,43 @@ func (s *Server) openAPI(path string) (*Response, error) {
 var builtinDocuments sync.Map
 
 // rendered is the document of one group and version as JSON.
-func rendered(members []*version) []byte {
+func rendered(members []*object.Version) []byte {
 	key := ""
 	for _, v := range members {
-		if !v.kind.builtin {
-			return marshal(document(members))
+		if !v.Type.Builtin {
+			return object.Marshal(document(members))
 		}
-		key += root(v) + "/" + v.kind.plural + " "
+		key += root(v) + "/" + v.Type.Plural + " "
 	}
 	text, known := builtinDocuments.Load(key)
 	if !known {
-		text, _ = builtinDocuments.LoadOrStore(key, marshal(document(members)))
+		text, _ = builtinDocuments.LoadOrStore(key, object.Marshal(document(members)))
 	}
 	return text.([]byte)
 }
 
 // root is the path under which a version's group is served.
-func root(v *version) string {
-	if v.kind.group == "" {
-		return "/api/" + v.name
+func root(v *object.Version) string {
+	if v.Type.Group == "" {
+		return "/api/" + v.Name
 	}
-	return "/apis/" + v.apiVersion()
+	return "/apis/" + v.APIVersion()
 }
 
 // document is the OpenAPI document of one group and version.
-func document(members []*version) map[string]any {
+func document(members []*object.Version) map[string]any {
 	paths := map[string]any{}
-	d := &describer{reference: schemaReference, out: map[string]*spec.Schema{}}
-	if !members[0].kind.builtin {
-		d.out = metaSchemas()
+	d := &describer{reference: object.SchemaReference, out: map[string]*spec.Schema{}}
+	if !members[0].Type.Builtin {
+		d.out = object.MetaSchemas()
 	}
 	d.of(reflect.TypeFor[metav1.Patch]())
 	for _, v := range members {
 		path := root(v)
-		if v.kind.namespaced {
+		if v.Type.Namespaced {
 			path += "/namespaces/{namespace}"
 		}
-		path += "/" + v.kind.plural
+		path += "/" + v.Type.Plural
 		paths[path] = map[string]any{
 			"get":  actionOn(v, "list"),
 			"post": actionOn(v, "post", "dryRun", "fieldManager", "fieldValidation"),
@@ -100,8 +104,8 @@ func document(members []*version) map[string]any {
 			"patch":  patch,
 			"delete": actionOn(v, "delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
 		}
-		if !v.kind.builtin {
-			d.out[schemaName(v)] = v.openAPI()
+		if !v.Type.Builtin {
+			d.out[schemaName(v)] = v.OpenAPI()
 		} else {
 			d.describeVersion(v)
 		}
@@ -116,19 +120,19 @@ func document(members []*version) map[string]any {
 }
 
 // patchBody says which patches a type takes.
-func patchBody(v *version) map[string]any {
+func patchBody(v *object.Version) map[string]any {
 	content := map[string]any{}
 	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
-		if kind == types.StrategicMergePatchType && !v.kind.builtin {
+		if kind == types.StrategicMergePatchType && !v.Type.Builtin {
 			continue
 		}
-		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": schemaReference + metav1.Patch{}.OpenAPIModelName()}}
+		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": object.SchemaReference + metav1.Patch{}.OpenAPIModelName()}}
 	}
 	return map[string]any{"content": content, "required": true}
 }
 
 // actionOn says that something may be done with a type, and with which parameters.
-func actionOn(v *version, action string, parameters ...string) map[string]any {
+func actionOn(v *object.Version, action string, parameters ...string) map[string]any {
 	list := make([]any, len(parameters))
 	for i, name := range parameters {
 		list[i] = map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}
@@ -137,25 +141,25 @@ func actionOn(v *version, action string, parameters ...string) map[string]any {
 		"parameters":          list,
 		"x-kubernetes-action": action,
 		"x-kubernetes-group-version-kind": map[string]string{
-			"group": v.kind.group, "version": v.name, "kind": v.kind.kind,
+			"group": v.Type.Group, "version": v.Name, "kind": v.Type.Kind,
 		},
 		"responses": map[string]any{"200": map[string]any{
 			"description": http.StatusText(http.StatusOK),
 			"content": map[string]any{"application/json": map[string]any{
-				"schema": map[string]string{"$ref": schemaReference + schemaName(v)},
+				"schema": map[string]string{"$ref": object.SchemaReference + schemaName(v)},
 			}},
 		}},
 	}
 }
 
 // schemaName is a type's name in a document: for custom types the group backwards, the version and the kind.
-func schemaName(v *version) string {
-	if v.newObject != nil {
-		if named, ok := v.newObject().(modelNamer); ok {
+func schemaName(v *object.Version) string {
+	if v.New != nil {
+		if named, ok := v.New().(modelNamer); ok {
 			return named.OpenAPIModelName()
 		}
 	}
-	parts := strings.Split(v.kind.group, ".")
+	parts := strings.Split(v.Type.Group, ".")
 	slices.Reverse(parts)
-	return strings.TrimPrefix(strings.Join(append(parts, v.name, v.kind.kind), "."), ".")
+	return strings.TrimPrefix(strings.Join(append(parts, v.Name, v.Type.Kind), "."), ".")
 }

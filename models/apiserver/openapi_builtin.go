@@ -1,5 +1,9 @@
 package apiserver
 
+import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
 // Schemas of built-in types. The document that a real server publishes is generated from the Go sources, comments and all,
 // inside the Kubernetes tree; the modules that clients use ship its parts, and they are put together here: the Go types
 // (names, types, patch strategies), their documentation (SwaggerDoc) and the schemas of apply configurations (which lists
@@ -35,10 +39,10 @@ type describer struct {
 }
 
 // describeVersion adds the schema of a built-in type under the name that it has in documents.
-func (d *describer) describeVersion(v *version) {
-	object := v.newObject()
-	object.GetObjectKind().SetGroupVersionKind(v.gvk())
-	if types, err := v.kind.types(); err == nil {
+func (d *describer) describeVersion(v *object.Version) {
+	object := v.New()
+	object.GetObjectKind().SetGroupVersionKind(v.GVK())
+	if types, err := v.Type.Types(); err == nil {
 		if typed, err := types.ObjectToTyped(object); err == nil {
 			d.merging = typed.Schema()
 		}
@@ -49,9 +53,9 @@ func (d *describer) describeVersion(v *version) {
 // nameKinds says which of the schemas are kinds of their own; some are also parts of others.
 func (d *describer) nameKinds() {
 	for _, k := range builtinKinds().order {
-		for _, v := range k.versions {
+		for _, v := range k.Versions {
 			if s := d.out[schemaName(v)]; s != nil {
-				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.group, "version": v.name, "kind": k.kind}})
+				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.Group, "version": v.Name, "kind": k.Kind}})
 			}
 		}
 	}

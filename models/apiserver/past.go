@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"net/http"
 	"net/url"
 	"strconv"
@@ -56,11 +60,11 @@ func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
 func limited(q url.Values) bool { return q.Get("limit") != "" && q.Get("limit") != "0" }
 
 // lookupAsOf is the object as the request's cache has it.
-func (r *request) lookupAsOf(name string) (*object, bool) {
+func (r *request) lookupAsOf(name string) (*object.Object, bool) {
 	if r.AsOf == 0 || r.query.Get("resourceVersion") == "" {
 		return r.lookup(name)
 	}
-	key := objectKey(r.info.Namespace, name)
+	key := object.Key(r.info.Namespace, name)
 	for _, item := range r.table().At(r.AsOf, key, "") {
 		if item.Key == key {
 			return item.Value, true
@@ -72,8 +76,8 @@ func (r *request) lookupAsOf(name string) (*object, bool) {
 // startAsOf places the cursor of a watch that begins with the state that the request's cache has.
 func (w *Watch) startAsOf(revision int64) {
 	w.started, w.reached, w.position = revision, revision, w.table().After(revision)
-	for _, item := range w.table().At(revision, w.query.prefix, "") {
-		if w.query.selector.matches(item.Value) {
+	for _, item := range w.table().At(revision, w.query.Prefix, "") {
+		if w.query.Selector.Matches(item.Value) {
 			w.initial = append(w.initial, item.Value)
 		}
 	}

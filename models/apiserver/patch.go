@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -26,28 +30,28 @@ func (r *request) patch(sub string) (*Response, error) {
 	}
 	from := old
 	if bytes.Contains(w.body, []byte("managedFields")) {
-		from = old.tracked() // the patch may look at what has not been worked out yet
+		from = old.Tracked() // the patch may look at what has not been worked out yet
 	}
-	p := patch{decoder: *w.decoder(), kind: kind, body: w.body, ver: w.ver}
-	draft, err := p.patched(from)
+	p := object.Patch{Decoder: *w.decoder(), Kind: kind, Body: w.body, Version: w.ver}
+	draft, err := p.Apply(from)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.meta); err != nil {
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.meta); err != nil {
+	if err := w.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
 	if kind != types.StrategicMergePatchType {
-		keepBytes(draft.typed, old.typed)
+		object.KeepBytes(draft.Typed, old.Typed)
 	}
 	return w.store(draft, old, sub)
 }
 
 // patchWrite reads the type and the options of a patch, and checks that its body is a document.
 func (r *request) patchWrite() (*write, types.PatchType, error) {
-	kind := types.PatchType(mediaType(r.Header.Get("Content-Type")))
+	kind := types.PatchType(object.MediaType(r.Header.Get("Content-Type")))
 	if err := r.checkPatchType(kind); err != nil {
 		return nil, kind, err
 	}
@@ -60,7 +64,7 @@ func (r *request) patchWrite() (*write, types.PatchType, error) {
 
 func (r *request) checkPatchType(kind types.PatchType) error {
 	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
-	if r.kind.builtin {
+	if r.kind.Builtin {
 		accepted = append(accepted, string(types.StrategicMergePatchType))
 	}
 	if slices.Contains(accepted, string(kind)) {
@@ -69,7 +73,7 @@ func (r *request) checkPatchType(kind types.PatchType) error {
 	if kind == types.ApplyCBORPatchType {
 		return NotModelled("patches of type %s", kind)
 	}
-	if r.kind.builtin {
+	if r.kind.Builtin {
 		return errPatchType
 	}
 	return unsupportedMediaType(accepted...)

@@ -1,42 +1,46 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // prepareCreate is the strategy's PrepareForCreate: status is not for clients to set, and generation starts at one.
-func (k *kind) prepareCreate(w *hookWrite, draft *object) {
+func (k *kind) prepareCreate(w *hookWrite, draft *object.Object) {
 	b := k.strategy
 	if b == nil {
-		if draft.ver.subresource("status") != nil {
-			delete(draft.rest, "status")
+		if draft.Version.Subresource("status") != nil {
+			delete(draft.Rest, "status")
 		}
-		draft.meta.Generation = 1
+		draft.Meta.Generation = 1
 		return
 	}
 	if b.generation {
-		draft.meta.Generation = 1 // other types keep what they are given
+		draft.Meta.Generation = 1 // other types keep what they are given
 	}
 	if b.status {
-		copyPart(draft.typed, nil, "Status")
+		object.CopyPart(draft.Typed, nil, "Status")
 	}
 	if b.prepareCreate != nil {
-		b.prepareCreate(w, draft.typed)
+		b.prepareCreate(w, draft.Typed)
 	}
 }
 
-func (k *kind) strategyWarnings(draft *object) []string {
+func (k *kind) strategyWarnings(draft *object.Object) []string {
 	if b := k.strategy; b != nil && b.warnings != nil {
-		return b.warnings(draft.typed)
+		return b.warnings(draft.Typed)
 	}
 	return nil
 }
 
-func (k *kind) canonicalize(draft *object) {
+func (k *kind) canonicalize(draft *object.Object) {
 	if b := k.strategy; b != nil && b.canonicalize != nil {
-		b.canonicalize(draft.typed)
+		b.canonicalize(draft.Typed)
 	}
 }
 
@@ -58,52 +62,52 @@ func keepSystemFields(meta, old *metav1.ObjectMeta) {
 
 // prepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an update of the status
 // keeps everything else.
-func (k *kind) prepareUpdate(w *hookWrite, draft, old *object, sub string) {
+func (k *kind) prepareUpdate(w *hookWrite, draft, old *object.Object, sub string) {
 	if k.strategy != nil {
 		k.prepareBuiltin(w, draft, old, sub)
 		return
 	}
 	if sub == "status" {
-		status, has := draft.rest["status"]
-		revision, owners := draft.meta.ResourceVersion, draft.meta.ManagedFields
-		draft.meta, draft.rest = old.meta.DeepCopy(), maps.Clone(old.rest)
-		draft.meta.ResourceVersion, draft.meta.ManagedFields, draft.oddMeta = revision, owners, false
-		setOrDelete(draft.rest, "status", status, has)
+		status, has := draft.Rest["status"]
+		revision, owners := draft.Meta.ResourceVersion, draft.Meta.ManagedFields
+		draft.Meta, draft.Rest = old.Meta.DeepCopy(), maps.Clone(old.Rest)
+		draft.Meta.ResourceVersion, draft.Meta.ManagedFields, draft.OddMeta = revision, owners, false
+		object.SetOrDelete(draft.Rest, "status", status, has)
 		return
 	}
-	if draft.ver.subresource("status") != nil {
-		status, has := old.rest["status"]
-		setOrDelete(draft.rest, "status", status, has)
+	if draft.Version.Subresource("status") != nil {
+		status, has := old.Rest["status"]
+		object.SetOrDelete(draft.Rest, "status", status, has)
 	}
-	if !equalJSON(draft.rest, old.rest) {
-		draft.meta.Generation = old.meta.Generation + 1
+	if !object.EqualJSON(draft.Rest, old.Rest) {
+		draft.Meta.Generation = old.Meta.Generation + 1
 	}
 }
 
-func (k *kind) prepareBuiltin(w *hookWrite, draft, old *object, sub string) {
+func (k *kind) prepareBuiltin(w *hookWrite, draft, old *object.Object, sub string) {
 	b := k.strategy
 	if sub == "finalize" {
-		copyPart(draft.typed, old.typed, "Status")
+		object.CopyPart(draft.Typed, old.Typed, "Status")
 		return
 	}
 	if sub == "status" {
 		for _, name := range []string{"Spec", "Data"} {
-			copyPart(draft.typed, old.typed, name)
+			object.CopyPart(draft.Typed, old.Typed, name)
 		}
 		if b.keepOnStatus != nil {
-			b.keepOnStatus(draft.typed, old.typed)
+			b.keepOnStatus(draft.Typed, old.Typed)
 		}
 		return
 	}
 	if b.status {
-		copyPart(draft.typed, old.typed, "Status")
+		object.CopyPart(draft.Typed, old.Typed, "Status")
 	}
 	if b.prepareUpdate != nil {
-		b.prepareUpdate(w, draft.typed, old.typed)
+		b.prepareUpdate(w, draft.Typed, old.Typed)
 	}
-	if b.generation && (specChanged(draft.typed, old.typed) ||
-		b.labelsCount && !maps.Equal(draft.meta.Labels, old.meta.Labels) ||
-		b.annotationsCount && !maps.Equal(draft.meta.Annotations, old.meta.Annotations)) {
-		draft.meta.Generation = old.meta.Generation + 1
+	if b.generation && (specChanged(draft.Typed, old.Typed) ||
+		b.labelsCount && !maps.Equal(draft.Meta.Labels, old.Meta.Labels) ||
+		b.annotationsCount && !maps.Equal(draft.Meta.Annotations, old.Meta.Annotations)) {
+		draft.Meta.Generation = old.Meta.Generation + 1
 	}
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"iter"
 	"sort"
 	"time"
@@ -21,14 +25,14 @@ func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 	if k == nil {
 		return nil, false
 	}
-	if !k.namespaced {
+	if !k.Namespaced {
 		namespace = ""
 	}
-	o, ok := s.table(k.apiType).Get(objectKey(namespace, name))
+	o, ok := s.table(k.Type).Get(object.Key(namespace, name))
 	if !ok {
 		return nil, false
 	}
-	return o.json, true
+	return o.JSON, true
 }
 
 // Objects yields the stored objects of a kind, ordered by namespace and name. The server must not be written to
@@ -39,13 +43,13 @@ func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 		if k == nil {
 			return
 		}
-		for _, o := range s.table(k.apiType).Range("", "") {
+		for _, o := range s.table(k.Type).Range("", "") {
 			out := Object{
-				Namespace: o.meta.Namespace,
-				Name:      o.meta.Name,
-				UID:       string(o.meta.UID),
-				Revision:  o.revision,
-				JSON:      o.json,
+				Namespace: o.Meta.Namespace,
+				Name:      o.Meta.Name,
+				UID:       string(o.Meta.UID),
+				Revision:  o.Revision,
+				JSON:      o.JSON,
 			}
 			if !yield(out) {
 				return
@@ -76,11 +80,11 @@ func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
 func (s *Server) Trim(age time.Duration) {
 	before := s.options.Now().Add(-age)
 	log := s.store.History(s.store.Trimmed())
-	if n := sort.Search(len(log), func(i int) bool { return !log[i].Value.committedAt.Before(before) }); n > 0 {
+	if n := sort.Search(len(log), func(i int) bool { return !log[i].Value.CommittedAt.Before(before) }); n > 0 {
 		s.store.Trim(log[n-1].Revision)
 	}
 	for o := range s.store.Values() {
-		o.settle(before)
+		o.Settle(before)
 	}
 }
 
@@ -90,7 +94,7 @@ func (s *Server) Compacted() int64 { return s.store.Compacted() }
 // KindOf is the kind that a resource name stands for, "" when it is not served.
 func (s *Server) KindOf(group, resource string) string {
 	if k := s.registry.byResource(group, resource); k != nil {
-		return k.kind
+		return k.Kind
 	}
 	return ""
 }

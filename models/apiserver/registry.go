@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"sort"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -8,7 +12,7 @@ import (
 
 // kind is one served kind: its type, and the rules for its objects.
 type kind struct {
-	*apiType
+	*object.Type
 	// strategy holds the rules of a built-in kind; nil for a custom kind.
 	strategy *strategy
 	// definition is that of a custom kind; nil for a built-in kind.
@@ -49,7 +53,7 @@ func (r *registry) all(yield func(*kind) bool) {
 
 func (r *registry) byKind(group, name string) *kind {
 	for k := range r.all {
-		if k.group == group && k.kind == name {
+		if k.Group == group && k.Kind == name {
 			return k
 		}
 	}
@@ -59,7 +63,7 @@ func (r *registry) byKind(group, name string) *kind {
 // put serves a custom kind, keeping the order by name.
 func (r *registry) put(k *kind) {
 	name := k.definition.Name
-	r.custom[k.group+"/"+k.plural] = k
+	r.custom[k.Group+"/"+k.Plural] = k
 	at := sort.Search(len(r.order), func(i int) bool { return r.order[i].definition.Name >= name })
 	if at < len(r.order) && r.order[at].definition.Name == name {
 		r.order[at] = k

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"net/http"
 	"net/url"
@@ -24,7 +28,7 @@ type request struct {
 	query url.Values
 	info  Info
 	kind  *kind
-	ver   *version
+	ver   *object.Version
 	reply replyForm
 	*effects
 }
@@ -60,8 +64,8 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 	if len(req.Body) > maxBody {
 		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
 	}
-	if r.ver.warning != "" {
-		r.warn(r.ver.warning)
+	if r.ver.Warning != "" {
+		r.warn(r.ver.Warning)
 	}
 	if info.Subresource != "" {
 		return r.performSubresource()
@@ -74,7 +78,7 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 	case "watch":
 		return r.watch()
 	case "create":
-		if r.kind.group == reviewGroup {
+		if r.kind.Group == reviewGroup {
 			return r.review()
 		}
 		return r.create()
@@ -92,24 +96,24 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 
 // resolve finds the kind and version that a request names. It refuses paths that a real server does
 // not route: an unknown group is an unknown path, within a known group it is an unknown resource.
-func (s *Server) resolve(method string, info Info) (*kind, *version, error) {
+func (s *Server) resolve(method string, info Info) (*kind, *object.Version, error) {
 	k := s.registry.byResource(info.Group, info.Resource)
 	if k == nil {
 		return nil, nil, noRoute(info)
 	}
-	v := k.version(info.Version)
+	v := k.Version(info.Version)
 	if v == nil {
 		return nil, nil, noRoute(info)
 	}
 	if method == http.MethodHead {
 		return nil, nil, errNoSuchVerb
 	}
-	if !k.namespaced && info.Namespace != "" {
+	if !k.Namespaced && info.Namespace != "" {
 		return nil, nil, noRoute(info)
 	}
 	collection := info.Name == "" || info.Verb == "list" || info.Verb == "watch"
-	if k.namespaced && info.Namespace == "" && info.Verb != "list" && info.Verb != "watch" {
-		if k.builtin && collection {
+	if k.Namespaced && info.Namespace == "" && info.Verb != "list" && info.Verb != "watch" {
+		if k.Builtin && collection {
 			return nil, nil, errNoSuchVerb
 		}
 		return nil, nil, noRoute(info)
@@ -117,11 +121,11 @@ func (s *Server) resolve(method string, info Info) (*kind, *version, error) {
 	if info.Subresource != "" {
 		return k, v, nil
 	}
-	if !k.builtin && info.Verb == "create" && info.Name != "" {
-		return nil, nil, apierrors.NewMethodNotSupported(k.groupResource(), info.Verb)
+	if !k.Builtin && info.Verb == "create" && info.Name != "" {
+		return nil, nil, apierrors.NewMethodNotSupported(k.GroupResource(), info.Verb)
 	}
 	onCollection := slices.Contains([]string{"create", "list", "watch", "deletecollection"}, info.Verb)
-	if collection != onCollection || !k.allows(info.Verb) {
+	if collection != onCollection || !k.Allows(info.Verb) {
 		return nil, nil, errNoSuchVerb
 	}
 	return k, v, nil
@@ -136,7 +140,7 @@ func noRoute(info Info) error {
 		return NotModelled("autoscaling/v1: use autoscaling/v2")
 	}
 	for _, k := range builtinKinds().order {
-		if k.group == info.Group {
+		if k.Group == info.Group {
 			return errNoSuchResource
 		}
 	}
@@ -144,52 +148,52 @@ func noRoute(info Info) error {
 }
 
 func (r *request) performSubresource() (*Response, error) {
-	sub := r.ver.subresource(r.info.Subresource)
+	sub := r.ver.Subresource(r.info.Subresource)
 	if sub == nil {
-		if !r.kind.builtin {
+		if !r.kind.Builtin {
 			return nil, r.notFound()
 		}
 		// A proxy's path goes on behind its name.
 		name, _, _ := strings.Cut(r.info.Subresource, "/")
 		if slices.Contains(r.kind.strategy.unmodelled, name) {
-			return nil, NotModelled("subresource %q of %s", r.info.Subresource, r.kind.plural)
+			return nil, NotModelled("subresource %q of %s", r.info.Subresource, r.kind.Plural)
 		}
 		return nil, errNoSuchResource
 	}
-	if !slices.Contains(sub.verbs, r.info.Verb) {
-		if !r.kind.builtin {
-			return nil, apierrors.NewMethodNotSupported(r.kind.groupResource(), r.info.Verb)
+	if !slices.Contains(sub.Verbs, r.info.Verb) {
+		if !r.kind.Builtin {
+			return nil, apierrors.NewMethodNotSupported(r.kind.GroupResource(), r.info.Verb)
 		}
 		return nil, errNoSuchVerb
 	}
-	switch r.kind.plural + "/" + sub.name {
+	switch r.kind.Plural + "/" + sub.Name {
 	case "namespaces/finalize":
 		return r.finalizeNamespace()
 	case "pods/binding":
 		return r.bindPod()
 	}
-	if sub.scale != nil {
-		return r.scale(sub.scale)
+	if sub.Scale != nil {
+		return r.scale(sub.Scale)
 	}
 	switch r.info.Verb {
 	case "get":
 		return r.get()
 	case "update":
-		return r.update(sub.name)
+		return r.update(sub.Name)
 	case "patch":
-		return r.patch(sub.name)
+		return r.patch(sub.Name)
 	}
-	return nil, NotModelled("verb %s on subresource %q of %s", r.info.Verb, sub.name, r.kind.plural)
+	return nil, NotModelled("verb %s on subresource %q of %s", r.info.Verb, sub.Name, r.kind.Plural)
 }
 
-func (r *request) table() *store.Table[*object] { return r.s.table(r.kind.apiType) }
+func (r *request) table() *store.Table[*object.Object] { return r.s.table(r.kind.Type) }
 
-func (r *request) lookup(name string) (*object, bool) {
-	return r.table().Get(objectKey(r.info.Namespace, name))
+func (r *request) lookup(name string) (*object.Object, bool) {
+	return r.table().Get(object.Key(r.info.Namespace, name))
 }
 
 // stored is the object that the request names.
-func (r *request) stored() (*object, error) {
+func (r *request) stored() (*object.Object, error) {
 	if o, exists := r.lookup(r.info.Name); exists {
 		return o, nil
 	}
@@ -197,13 +201,13 @@ func (r *request) stored() (*object, error) {
 }
 
 func (r *request) notFound() error {
-	return apierrors.NewNotFound(r.kind.groupResource(), r.info.Name)
+	return apierrors.NewNotFound(r.kind.GroupResource(), r.info.Name)
 }
 
 // objectResponse is the reply that carries one object.
-func (r *request) objectResponse(code int, o *object) *Response {
+func (r *request) objectResponse(code int, o *object.Object) *Response {
 	if r.reply.table {
-		return r.tableOf(metav1.ListMeta{ResourceVersion: o.meta.ResourceVersion}, []*object{o})
+		return r.tableOf(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
 	}
-	return jsonResponse(code, o.as(r.reply.view).json)
+	return jsonResponse(code, o.As(r.reply.View).JSON)
 }

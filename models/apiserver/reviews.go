@@ -10,7 +10,7 @@ import (
 // review answers a review (pkg/registry/authorization in the Kubernetes tree).
 func (r *request) review() (*Response, error) {
 	if r.s.authorizer == nil {
-		return nil, NotModelled("%s of a server that has no authorizer", r.kind.plural)
+		return nil, NotModelled("%s of a server that has no authorizer", r.kind.Plural)
 	}
 	w, err := r.createWrite()
 	if err != nil {
@@ -20,14 +20,14 @@ func (r *request) review() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.meta); err != nil {
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if errs := w.kind.strategy.validate(draft.typed); len(errs) > 0 {
+	if errs := w.kind.strategy.validate(draft.Typed); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(schema.GroupKind{Group: reviewGroup}, "", errs) // the real server forgets the kind, too
 	}
-	if err := w.s.authorizer.Review(w.Request, draft.typed); err != nil {
+	if err := w.s.authorizer.Review(w.Request, draft.Typed); err != nil {
 		return nil, err
 	}
-	return jsonResponse(http.StatusCreated, draft.encode()), nil
+	return jsonResponse(http.StatusCreated, draft.Encode()), nil
 }

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,7 +23,7 @@ import (
 // scale serves a scale subresource: a small view of the object whose replicas can be changed
 // (apiextensions-apiserver's pkg/registry/customresource/etcd.go,
 // pkg/registry/apps/deployment/storage/storage.go).
-func (r *request) scale(paths *scalePaths) (*Response, error) {
+func (r *request) scale(paths *object.ScalePaths) (*Response, error) {
 	if r.info.Verb == "get" {
 		o, err := r.stored()
 		if err != nil {
@@ -32,26 +36,26 @@ func (r *request) scale(paths *scalePaths) (*Response, error) {
 		return nil, err
 	}
 	replicas := s.scale.Spec.Replicas
-	if replicas < 0 && r.kind.builtin {
-		return nil, apierrors.NewInvalid(scaleKind.GroupKind(), s.scale.Name, field.ErrorList{field.Invalid(
+	if replicas < 0 && r.kind.Builtin {
+		return nil, apierrors.NewInvalid(object.ScaleKind.GroupKind(), s.scale.Name, field.ErrorList{field.Invalid(
 			field.NewPath("spec", "replicas"), replicas, "must be greater than or equal to 0").WithOrigin("minimum")})
 	}
-	content := copyJSON(s.old.in(r.ver).document()).(map[string]any)
-	if err := unstructured.SetNestedField(content, int64(replicas), paths.spec...); err != nil {
+	content := object.CopyJSON(s.old.In(r.ver).Document()).(map[string]any)
+	if err := unstructured.SetNestedField(content, int64(replicas), paths.Spec...); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	draft, _, err := s.decoder().fromDocument(content, r.ver)
+	draft, _, err := s.decoder().FromDocument(content, r.ver)
 	if err != nil {
 		return nil, err
 	}
-	draft.meta.ResourceVersion = s.scale.ResourceVersion
+	draft.Meta.ResourceVersion = s.scale.ResourceVersion
 	if s.scale.ResourceVersion == "" {
-		draft.meta.ResourceVersion = s.old.meta.ResourceVersion
+		draft.Meta.ResourceVersion = s.old.Meta.ResourceVersion
 	}
 	if s.applied {
-		draft.setFields(s.owners)
+		draft.SetFields(s.owners)
 	} else {
-		draft.ownScale(s.note(s.old), s.scale, r.s.options.TrackFields)
+		draft.OwnScale(s.note(s.old), s.scale, r.s.options.TrackFields)
 	}
 	stored, err := s.replace(draft, s.old, "")
 	if err != nil {
@@ -63,14 +67,14 @@ func (r *request) scale(paths *scalePaths) (*Response, error) {
 // scaleWrite is a write through a scale subresource.
 type scaleWrite struct {
 	*write
-	old   *object
+	old   *object.Object
 	scale *autoscalingv1.Scale
 	// owners is the ownership of the object after an apply.
 	owners []metav1.ManagedFieldsEntry
 }
 
 // readScale reads the scale in an update, or applies a patch to the present one.
-func (r *request) readScale(paths *scalePaths) (*scaleWrite, error) {
+func (r *request) readScale(paths *object.ScalePaths) (*scaleWrite, error) {
 	var w *write
 	var kind types.PatchType
 	var err error
@@ -113,7 +117,7 @@ func (s *scaleWrite) readUpdate() error {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(s.body, s.scale); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	if got := s.scale.GroupVersionKind(); got.Kind != "" && got != scaleKind {
+	if got := s.scale.GroupVersionKind(); got.Kind != "" && got != object.ScaleKind {
 		return apierrors.NewBadRequest(fmt.Sprintf(
 			"%s in version %q cannot be handled as a Scale: converting (%s.%s) to (autoscaling.Scale): unknown conversion",
 			got.Kind, got.Version, got.Version, got.Kind))
@@ -130,7 +134,7 @@ func (s *scaleWrite) apply() error {
 	if err != nil {
 		return err
 	}
-	if s.scale, s.owners, err = s.ver.applyScale(s.old, configuration, s.applier()); err != nil {
+	if s.scale, s.owners, err = s.ver.ApplyScale(s.old, configuration, s.applier()); err != nil {
 		return err
 	}
 	s.write = s.asApplied()
@@ -139,7 +143,7 @@ func (s *scaleWrite) apply() error {
 
 // patch applies the patch in the request to the present scale.
 func (s *scaleWrite) patch(kind types.PatchType) error {
-	raw, err := patchedScale(kind, s.body, marshal(s.ver.scaleOf(s.old)))
+	raw, err := patchedScale(kind, s.body, object.Marshal(s.ver.Scale(s.old)))
 	if err != nil {
 		return err
 	}
@@ -152,17 +156,17 @@ func (s *scaleWrite) patch(kind types.PatchType) error {
 }
 
 // check refuses a patched scale that is another object's, or that a custom object has no replicas for.
-func (s *scaleWrite) check(paths *scalePaths) error {
+func (s *scaleWrite) check(paths *object.ScalePaths) error {
 	if err := s.matchNameOnURL(s.scale.Name); err != nil {
 		return err
 	}
-	if s.scale.UID != s.old.meta.UID {
-		at := schema.GroupResource{Group: s.kind.group, Resource: s.kind.plural + "/scale"}
+	if s.scale.UID != s.old.Meta.UID {
+		at := schema.GroupResource{Group: s.kind.Group, Resource: s.kind.Plural + "/scale"}
 		return apierrors.NewConflict(at, s.info.Name, fmt.Errorf(
-			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.scale.UID, s.old.meta.UID)) //nolint:staticcheck // the server's wording
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.scale.UID, s.old.Meta.UID)) //nolint:staticcheck // the server's wording
 	}
-	if s.scale.Spec.Replicas == replicasNeverSet {
-		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.specName))
+	if s.scale.Spec.Replicas == object.ReplicasNeverSet {
+		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.SpecName))
 	}
 	return nil
 }
@@ -177,7 +181,7 @@ func patchedScale(kind types.PatchType, body, raw []byte) ([]byte, error) {
 			return nil, apierrors.NewBadRequest("error decoding patch: " + text)
 		}
 		if raw, err = patch.Apply(raw); err != nil {
-			return nil, unprocessable(err)
+			return nil, object.Unprocessable(err)
 		}
 		return raw, nil
 	}
@@ -192,14 +196,14 @@ func patchedScale(kind types.PatchType, body, raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-func (r *request) scaleResponse(paths *scalePaths, o *object) (*Response, error) {
-	scale := r.ver.scaleOf(o)
-	if scale.Spec.Replicas == replicasNeverSet {
+func (r *request) scaleResponse(paths *object.ScalePaths, o *object.Object) (*Response, error) {
+	scale := r.ver.Scale(o)
+	if scale.Spec.Replicas == object.ReplicasNeverSet {
 		// A write is answered all the same: the version that is stored may not know the field that was set.
 		if r.info.Verb == "get" {
-			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.specName))
+			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.SpecName))
 		}
 		scale.Spec.Replicas = 0
 	}
-	return jsonResponse(http.StatusOK, marshal(scale)), nil
+	return jsonResponse(http.StatusOK, object.Marshal(scale)), nil
 }

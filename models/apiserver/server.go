@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
@@ -10,7 +14,7 @@ import (
 // requests, which is also what makes one request atomic.
 type Server struct {
 	options  Options
-	store    *store.Store[*object]
+	store    *store.Store[*object.Object]
 	registry registry
 	dice     dice
 	// authorizer judges every request; nil for a server that serves everybody.
@@ -30,7 +34,7 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		options:  o,
-		store:    store.New[*object](0),
+		store:    store.New[*object.Object](0),
 		registry: registry{custom: map[string]*kind{}},
 		dice:     dice{seed: o.Seed},
 	}
@@ -41,4 +45,4 @@ func New(o Options) *Server {
 // now is the clock's time as it goes into metadata: to the second, which is what survives the wire.
 func (s *Server) now() time.Time { return s.options.Now().Truncate(time.Second) }
 
-func (s *Server) table(k *apiType) *store.Table[*object] { return s.store.Table(k.table) }
+func (s *Server) table(k *object.Type) *store.Table[*object.Object] { return s.store.Table(k.Table) }

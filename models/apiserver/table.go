@@ -1,5 +1,9 @@
 package apiserver
 
+import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
 // Tables of objects: what `kubectl get` prints. The columns are those of the definition
 // (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
 
@@ -22,7 +26,7 @@ import (
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
 func (r *request) columns() []apiextensionsv1.CustomResourceColumnDefinition {
 	for _, in := range r.kind.definition.Spec.Versions {
-		if in.Name == r.ver.name && len(in.AdditionalPrinterColumns) > 0 {
+		if in.Name == r.ver.Name && len(in.AdditionalPrinterColumns) > 0 {
 			return in.AdditionalPrinterColumns
 		}
 	}
@@ -46,7 +50,7 @@ func header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.T
 }
 
 // tableOf shows objects in rows.
-func (r *request) tableOf(meta metav1.ListMeta, objects []*object) *Response {
+func (r *request) tableOf(meta metav1.ListMeta, objects []*object.Object) *Response {
 	table := metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.SchemeGroupVersion.String()},
 		ListMeta: meta, Rows: []metav1.TableRow{},
@@ -54,7 +58,7 @@ func (r *request) tableOf(meta metav1.ListMeta, objects []*object) *Response {
 	cells := r.customCells
 	if columns := r.kind.columns; columns != nil {
 		table.ColumnDefinitions = columns.header()
-		cells = func(o *object) []any { return columns.row(o, r.s.options.Now()) }
+		cells = func(o *object.Object) []any { return columns.row(o, r.s.options.Now()) }
 	} else {
 		table.ColumnDefinitions = header(r.columns())
 	}
@@ -63,17 +67,17 @@ func (r *request) tableOf(meta metav1.ListMeta, objects []*object) *Response {
 		switch include := r.query.Get("includeObject"); include {
 		case "None":
 		case "Object":
-			row.Object = runtime.RawExtension{Raw: o.as(view{ver: r.ver}).json}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver}).JSON}
 		default:
-			row.Object = runtime.RawExtension{Raw: o.as(view{ver: r.ver, partial: true}).json}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver, Partial: true}).JSON}
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	return jsonResponse(http.StatusOK, marshal(table))
+	return jsonResponse(http.StatusOK, object.Marshal(table))
 }
 
-func (r *request) customCells(o *object) []any {
-	cells, content := []any{o.meta.Name}, r.ver.document(o)
+func (r *request) customCells(o *object.Object) []any {
+	cells, content := []any{o.Meta.Name}, r.ver.Document(o)
 	for _, col := range r.columns() {
 		cells = append(cells, r.cell(content, col))
 	}

@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"fmt"
 	"net/http"
 	"strconv"
@@ -22,31 +26,31 @@ func (r *request) update(sub string) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.matchNamespace(draft.meta); err != nil {
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if err := w.matchName(draft.meta); err != nil {
+	if err := w.matchName(draft.Meta); err != nil {
 		return nil, err
 	}
-	w.dedupeOwners(draft.meta, false)
+	w.dedupeOwners(draft.Meta, false)
 	old, exists := w.lookup(w.info.Name)
 	if b := w.kind.strategy; !exists && (b == nil || !b.createOnUpdate || sub != "") {
 		return nil, w.notFound()
 	}
-	if err := w.checkUID(draft.meta.UID, old); err != nil {
+	if err := w.checkUID(draft.Meta.UID, old); err != nil {
 		return nil, err
 	}
 	return w.store(draft, old, sub)
 }
 
 // store replaces an object by a draft, or creates it when there is none yet.
-func (w *write) store(draft, old *object, sub string) (*Response, error) {
-	code, put := http.StatusOK, func() (*object, error) { return w.replace(draft, old, sub) }
+func (w *write) store(draft, old *object.Object, sub string) (*Response, error) {
+	code, put := http.StatusOK, func() (*object.Object, error) { return w.replace(draft, old, sub) }
 	if old == nil {
-		draft.meta.ResourceVersion = ""
+		draft.Meta.ResourceVersion = ""
 		upsert := *w
 		upsert.upsert = true
-		code, put = http.StatusCreated, func() (*object, error) { return upsert.createObject(draft) }
+		code, put = http.StatusCreated, func() (*object.Object, error) { return upsert.createObject(draft) }
 	}
 	stored, err := put()
 	if err != nil {
@@ -72,24 +76,24 @@ func (w *write) matchNameOnURL(name string) error {
 }
 
 // checkUID is the precondition that an update carries when its object has a UID.
-func (w *write) checkUID(uid types.UID, old *object) error {
+func (w *write) checkUID(uid types.UID, old *object.Object) error {
 	if uid == "" {
 		return nil
 	}
 	var found types.UID
 	if old != nil {
-		found = old.meta.UID
+		found = old.Meta.UID
 	}
 	if uid == found {
 		return nil
 	}
-	return preconditionConflict(w.kind.groupResource(), w.info.Name, w.etcdKey(w.info.Name),
+	return preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, found))
 }
 
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
-func (w *write) replace(draft, stored *object, sub string) (*object, error) {
+func (w *write) replace(draft, stored *object.Object, sub string) (*object.Object, error) {
 	w.own(draft, stored, sub) // what webhooks set afterwards is nobody's
 	draft, err := w.mutate("UPDATE", draft, stored)
 	if err != nil {
@@ -98,22 +102,22 @@ func (w *write) replace(draft, stored *object, sub string) (*object, error) {
 	if err := w.grants(draft, stored); err != nil {
 		return nil, err
 	}
-	if err := w.checkRevision(draft.meta, stored); err != nil {
+	if err := w.checkRevision(draft.Meta, stored); err != nil {
 		return nil, err
 	}
-	old := stored.in(w.ver)
-	if err := w.matchNamespace(draft.meta); err != nil {
+	old := stored.In(w.ver)
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	draft.meta.Generation = old.meta.Generation
+	draft.Meta.Generation = old.Meta.Generation
 	w.kind.prepareUpdate(w.hook(), draft, old, sub)
-	keepSystemFields(draft.meta, old.meta)
+	keepSystemFields(draft.Meta, old.Meta)
 	if errs := w.kind.validateUpdate(draft, old, sub, w.warn); len(errs) > 0 {
 		return nil, w.kind.invalid(draft, errs)
 	}
 	if sub == "" {
 		w.warnings = append(w.warnings, w.kind.strategyWarnings(draft)...)
-		w.kind.warnFinalizers(draft.meta, old.meta, w.warn)
+		w.kind.warnFinalizers(draft.Meta, old.Meta, w.warn)
 	}
 	w.kind.canonicalize(draft)
 	if err := w.validated("UPDATE", draft, stored); err != nil {
@@ -125,22 +129,22 @@ func (w *write) replace(draft, stored *object, sub string) (*object, error) {
 	return w.commit(draft, stored)
 }
 
-func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object) error {
+func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object.Object) error {
 	given, err := parseRevision(meta.ResourceVersion)
 	if err != nil {
 		return fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion)
 	}
 	if given == 0 {
 		if b := w.kind.strategy; b != nil && b.unconditional {
-			meta.ResourceVersion = stored.meta.ResourceVersion
+			meta.ResourceVersion = stored.Meta.ResourceVersion
 			return nil
 		}
-		return apierrors.NewInvalid(schema.GroupKind{Group: w.kind.group, Kind: w.kind.plural}, w.info.Name, field.ErrorList{
+		return apierrors.NewInvalid(schema.GroupKind{Group: w.kind.Group, Kind: w.kind.Plural}, w.info.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
 		})
 	}
-	if given != stored.revision {
-		return lockConflict(w.kind.groupResource(), w.info.Name)
+	if given != stored.Revision {
+		return lockConflict(w.kind.GroupResource(), w.info.Name)
 	}
 	return nil
 }
@@ -159,11 +163,11 @@ func parseRevision(text string) (int64, error) {
 
 // etcdKey is the key that a real server stores an object under, which some of its messages show.
 func (w *write) etcdKey(name string) string {
-	resource := w.kind.plural
-	if !w.kind.builtin {
-		resource = w.kind.group + "/" + resource
+	resource := w.kind.Plural
+	if !w.kind.Builtin {
+		resource = w.kind.Group + "/" + resource
 	}
-	key := "/" + resource + "/" + objectKey(w.info.Namespace, name)
+	key := "/" + resource + "/" + object.Key(w.info.Namespace, name)
 	if w.dryRun {
 		return key // a dry run is checked above the layer that adds the prefix
 	}

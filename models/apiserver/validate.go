@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"context"
 	"fmt"
 	"maps"
@@ -28,27 +32,27 @@ var metadataPath = field.NewPath("metadata")
 
 // validateCreate is the strategy's validation and, when that finds nothing, the common one
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/create.go, ValidateCreate).
-func (k *kind) validateCreate(draft *object) field.ErrorList {
+func (k *kind) validateCreate(draft *object.Object) field.ErrorList {
 	errs := k.strategyErrors(draft, nil, nil)
 	if len(errs) == 0 {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, k.namespaced, pathSegment, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, pathSegment, metadataPath)
 	}
 	return errs
 }
 
 // validateUpdate is the common validation and then the strategy's
 // (staging/src/k8s.io/apiserver/pkg/registry/rest/update.go, ValidateUpdate).
-func (k *kind) validateUpdate(draft, old *object, sub string, warn func(string)) field.ErrorList {
+func (k *kind) validateUpdate(draft, old *object.Object, sub string, warn func(string)) field.ErrorList {
 	var errs field.ErrorList
-	if draft.sameMeta = sameMeta(draft.meta, old.meta); !draft.sameMeta {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.meta, k.namespaced, pathSegment, metadataPath)
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.meta, old.meta, metadataPath)...)
+	if draft.SameMeta = sameMeta(draft.Meta, old.Meta); !draft.SameMeta {
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, pathSegment, metadataPath)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.Meta, old.Meta, metadataPath)...)
 	}
 	if sub == "status" {
 		return append(errs, k.statusErrors(draft, old, warn)...)
 	}
 	if sub == "finalize" {
-		return append(errs, k.strategy.validateFinalize(draft.typed, old.typed)...)
+		return append(errs, k.strategy.validateFinalize(draft.Typed, old.Typed)...)
 	}
 	return append(errs, k.strategyErrors(draft, old, warn)...)
 }
@@ -61,7 +65,7 @@ func pathSegment(name string, prefix bool) []string {
 }
 
 // strategyErrors validates what is particular to the type; old is nil on creation.
-func (k *kind) strategyErrors(draft, old *object, warn func(string)) field.ErrorList {
+func (k *kind) strategyErrors(draft, old *object.Object, warn func(string)) field.ErrorList {
 	b := k.strategy
 	if b == nil {
 		return k.customErrors(draft, old, false, warn)
@@ -72,30 +76,30 @@ func (k *kind) strategyErrors(draft, old *object, warn func(string)) field.Error
 		if name == nil {
 			name = apivalidation.NameIsDNSSubdomain
 		}
-		errs = apivalidation.ValidateObjectMeta(draft.meta, k.namespaced, name, metadataPath)
-		errs = append(errs, finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+		errs = apivalidation.ValidateObjectMeta(draft.Meta, k.Namespaced, name, metadataPath)
+		errs = append(errs, finalizerErrors(draft.Meta.Finalizers, metadataPath.Child("finalizers"))...)
 		if b.validateNew != nil {
-			errs = append(errs, b.validateNew(draft.typed)...)
+			errs = append(errs, b.validateNew(draft.Typed)...)
 		}
 	} else {
 		errs = metaUpdateErrors(draft, old)
 	}
 	if b.validate != nil {
-		errs = append(errs, b.validate(draft.typed)...)
+		errs = append(errs, b.validate(draft.Typed)...)
 	}
 	if old != nil && b.validateUpdate != nil {
-		errs = append(errs, b.validateUpdate(draft.typed, old.typed)...)
+		errs = append(errs, b.validateUpdate(draft.Typed, old.Typed)...)
 	}
 	return errs
 }
 
 // metaUpdateErrors is what the strategies of built-in types check of metadata once more.
-func metaUpdateErrors(draft, old *object) field.ErrorList {
-	if draft.sameMeta {
+func metaUpdateErrors(draft, old *object.Object) field.ErrorList {
+	if draft.SameMeta {
 		return nil
 	}
-	return append(apivalidation.ValidateObjectMetaUpdate(draft.meta, old.meta, metadataPath),
-		finalizerErrors(draft.meta.Finalizers, metadataPath.Child("finalizers"))...)
+	return append(apivalidation.ValidateObjectMetaUpdate(draft.Meta, old.Meta, metadataPath),
+		finalizerErrors(draft.Meta.Finalizers, metadataPath.Child("finalizers"))...)
 }
 
 // sameMeta says that an update leaves alone all metadata that validation looks at. What was valid when it was stored is
@@ -127,64 +131,64 @@ func standardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents || f == "kubernetes"
 }
 
-func (k *kind) statusErrors(draft, old *object, warn func(string)) field.ErrorList {
+func (k *kind) statusErrors(draft, old *object.Object, warn func(string)) field.ErrorList {
 	if k.strategy == nil {
 		return k.customErrors(draft, old, true, warn)
 	}
 	errs := metaUpdateErrors(draft, old)
 	if v := k.strategy.validateStatus; v != nil {
-		errs = append(errs, v(draft.typed, old.typed)...)
+		errs = append(errs, v(draft.Typed, old.Typed)...)
 	}
 	return errs
 }
 
 // customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
-func (k *kind) customErrors(draft, old *object, status bool, warn func(string)) field.ErrorList {
+func (k *kind) customErrors(draft, old *object.Object, status bool, warn func(string)) field.ErrorList {
 	if errs := typeErrors(draft); len(errs) > 0 {
 		return errs
 	}
 	op, oldMeta := operation.Create, (*metav1.ObjectMeta)(nil)
 	if old != nil {
-		op, oldMeta = operation.Update, old.meta
+		op, oldMeta = operation.Update, old.Meta
 	}
 	var errs field.ErrorList
-	if !draft.sameMeta {
-		errs = apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.meta, oldMeta,
-			k.namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+	if !draft.SameMeta {
+		errs = apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.Meta, oldMeta,
+			k.Namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
 	}
-	scale, schema := scaleErrors(draft, status), draft.ver.schema
+	scale, schema := scaleErrors(draft, status), draft.Version.Schema
 	if old == nil {
-		return schema.validate(errs, draft.whole(), scale)
+		return schema.Validate(errs, draft.Whole(), scale)
 	}
-	content, before := draft.whole(), old.whole()
-	if schema.lacks(content) {
+	content, before := draft.Whole(), old.Whole()
+	if schema.Lacks(content) {
 		// What the root lacks is held against every update, even one that changes nothing: a real server never finds the
 		// roots alike.
 		before = maps.Clone(before)
 		before["metadata"] = nil
 	}
-	return schema.validateUpdate(errs, content, before, status, scale, warn)
+	return schema.ValidateUpdate(errs, content, before, status, scale, warn)
 }
 
 // typeErrors refuses a custom object that claims to be of another type.
-func typeErrors(draft *object) field.ErrorList {
+func typeErrors(draft *object.Object) field.ErrorList {
 	var errs field.ErrorList
-	if draft.sentKind != "" && draft.sentKind != draft.ver.kind.kind {
-		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.sentKind, "must be "+draft.ver.kind.kind))
+	if draft.SentKind != "" && draft.SentKind != draft.Version.Type.Kind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.SentKind, "must be "+draft.Version.Type.Kind))
 	}
-	if draft.sentKind != "" && draft.sentVersion != draft.ver.apiVersion() {
-		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.sentVersion, "must be "+draft.ver.apiVersion()))
+	if draft.SentKind != "" && draft.SentVersion != draft.Version.APIVersion() {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.SentVersion, "must be "+draft.Version.APIVersion()))
 	}
 	return errs
 }
 
 // specChanged says whether an update changed what metadata.generation counts for built-in types.
 func specChanged(o, old runtime.Object) bool {
-	spec := part(o, "Spec")
+	spec := object.Part(o, "Spec")
 	if !spec.IsValid() {
 		return contentChanged(o, old)
 	}
-	return !equality.Semantic.DeepEqual(spec.Interface(), part(old, "Spec").Interface())
+	return !equality.Semantic.DeepEqual(spec.Interface(), object.Part(old, "Spec").Interface())
 }
 
 // contentChanged compares everything but type, metadata and status.
@@ -240,21 +244,21 @@ func invalid(path *field.Path, value any, messages []string) (errs field.ErrorLi
 
 // scaleErrors checks what the scale subresource of a custom type relies on
 // (apiextensions-apiserver's pkg/registry/customresource/validator.go).
-func scaleErrors(o *object, statusOnly bool) field.ErrorList {
-	sub := o.ver.subresource("scale")
+func scaleErrors(o *object.Object, statusOnly bool) field.ErrorList {
+	sub := o.Version.Subresource("scale")
 	if sub == nil {
 		return nil
 	}
 	var errs field.ErrorList
 	if !statusOnly {
-		errs = replicaErrors(o.rest, sub.scale.spec, sub.scale.specName)
+		errs = replicaErrors(o.Rest, sub.Scale.Spec, sub.Scale.SpecName)
 	}
-	errs = append(errs, replicaErrors(o.rest, sub.scale.status, sub.scale.statusName)...)
-	if sub.scale.selector == nil {
+	errs = append(errs, replicaErrors(o.Rest, sub.Scale.Status, sub.Scale.StatusName)...)
+	if sub.Scale.Selector == nil {
 		return errs
 	}
-	if text, _, err := unstructured.NestedString(o.rest, sub.scale.selector...); err != nil {
-		errs = append(errs, field.Invalid(field.NewPath(sub.scale.selectorName), text, err.Error()))
+	if text, _, err := unstructured.NestedString(o.Rest, sub.Scale.Selector...); err != nil {
+		errs = append(errs, field.Invalid(field.NewPath(sub.Scale.SelectorName), text, err.Error()))
 	}
 	return errs
 }
@@ -277,12 +281,12 @@ func replicaErrors(content map[string]any, path []string, name string) field.Err
 
 // invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
 // staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
-func (k *kind) invalid(draft *object, errs field.ErrorList) error {
-	name, gk := draft.meta.Name, k.storage.kind.groupKind() // an event of either group is refused as a core one
-	if draft.sentKind != "" {
+func (k *kind) invalid(draft *object.Object, errs field.ErrorList) error {
+	name, gk := draft.Meta.Name, k.Storage.Type.GroupKind() // an event of either group is refused as a core one
+	if draft.SentKind != "" {
 		// A custom object is refused under the type that it claims to be of.
-		gk.Kind, gk.Group = draft.sentKind, ""
-		if group, _, found := strings.Cut(draft.sentVersion, "/"); found {
+		gk.Kind, gk.Group = draft.SentKind, ""
+		if group, _, found := strings.Cut(draft.SentVersion, "/"); found {
 			gk.Group = group
 		}
 	}

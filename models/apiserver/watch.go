@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -21,14 +25,14 @@ import (
 // so a slow, lagging, dropped or expired watch is only a cursor that is advanced late, or no more.
 type Watch struct {
 	s       *Server
-	kind    *apiType
-	view    view
+	kind    *object.Type
+	view    object.View
 	query   *listQuery
 	timeout time.Duration
 
 	// initial are the objects of the state that the watch starts from, still to be sent, and mark says that a bookmark
 	// closes them.
-	initial []*object
+	initial []*object.Object
 	mark    bool
 	// started is the revision of that state, position the place in the table's history of the next change to look at,
 	// and reached the revision up to which everything has been delivered.
@@ -46,7 +50,7 @@ func (r *request) watch() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{s: r.s, kind: r.kind.apiType, view: r.reply.view, query: q}
+	w := &Watch{s: r.s, kind: r.kind.Type, view: r.reply.View, query: q}
 	if q.TimeoutSeconds != nil {
 		w.timeout = time.Duration(*q.TimeoutSeconds) * time.Second
 	}
@@ -78,8 +82,8 @@ func (w *Watch) start(from, asOf int64) {
 			w.mark = initial && w.query.AllowWatchBookmarks
 			return
 		}
-		for _, o := range table.Range(w.query.prefix, "") {
-			if w.query.selector.matches(o) {
+		for _, o := range table.Range(w.query.Prefix, "") {
+			if w.query.Selector.Matches(o) {
 				w.initial = append(w.initial, o)
 			}
 		}
@@ -87,11 +91,11 @@ func (w *Watch) start(from, asOf int64) {
 		return
 	}
 	w.started, w.reached = from, from
-	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.prefix, from)
+	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.Prefix, from)
 	w.position = table.After(from)
 }
 
-func (w *Watch) table() *store.Table[*object] { return w.s.table(w.kind) }
+func (w *Watch) table() *store.Table[*object.Object] { return w.s.table(w.kind) }
 
 // Timeout is how long the client wants the watch to last; 0 when it did not say.
 func (w *Watch) Timeout() time.Duration { return w.timeout }
@@ -140,7 +144,7 @@ func (w *Watch) frame(advance bool) (Frame, bool) {
 func (w *Watch) change(advance bool) (Frame, bool) {
 	for {
 		e, lost := w.table().Event(w.position)
-		if lost && !w.table().Lost(w.query.prefix, w.reached) {
+		if lost && !w.table().Lost(w.query.Prefix, w.reached) {
 			w.position = w.table().First()
 			continue
 		}
@@ -164,12 +168,12 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 
 // sees says what a watcher with this selector is shown of a change: an object that comes to match is added, one that
 // no longer does is deleted in its last matching state (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
-func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
-	if !strings.HasPrefix(e.Key, q.prefix) {
+func (q *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
+	if !strings.HasPrefix(e.Key, q.Prefix) {
 		return "", nil
 	}
-	now := e.Op != store.Deleted && q.selector.matches(e.Value)
-	before := e.Op != store.Added && q.selector.matches(e.Previous)
+	now := e.Op != store.Deleted && q.Selector.Matches(e.Value)
+	before := e.Op != store.Added && q.Selector.Matches(e.Previous)
 	switch {
 	case now && before:
 		return "MODIFIED", e.Value
@@ -180,16 +184,16 @@ func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
 	case e.Op == store.Deleted:
 		return "DELETED", e.Value
 	}
-	return "DELETED", e.Value.leaving(e.Previous)
+	return "DELETED", e.Value.Leaving(e.Previous)
 }
 
-func (w *Watch) frameOf(kind string, o *object) Frame {
+func (w *Watch) frameOf(kind string, o *object.Object) Frame {
 	return Frame{
 		Type:      kind,
-		Revision:  o.revision,
-		Namespace: o.meta.Namespace,
-		Name:      o.meta.Name,
-		Data:      o.frame(kind, w.view),
+		Revision:  o.Revision,
+		Namespace: o.Meta.Namespace,
+		Name:      o.Meta.Name,
+		Data:      o.Frame(kind, w.view),
 	}
 }
 
@@ -230,10 +234,10 @@ func (w *Watch) Bookmark() (Frame, bool) {
 // bookmark is an otherwise empty object of the watched type that carries a revision.
 func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 	b := append([]byte(nil), `{"type":"BOOKMARK","object":`...)
-	if w.view.partial {
-		b = append(b, partialPrefix...)
+	if w.view.Partial {
+		b = append(b, object.PartialPrefix...)
 	} else {
-		b = append(b, w.view.ver.prefix...)
+		b = append(b, w.view.Version.Prefix...)
 	}
 	b = strconv.AppendInt(append(b, `"metadata":{"resourceVersion":"`...), revision, 10)
 	b = append(b, '"')
@@ -241,8 +245,8 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
 	}
 	b = append(b, '}')
-	if !w.view.partial && w.view.ver.newObject != nil {
-		b = append(b, emptyRest(w.view.ver.newObject())...)
+	if !w.view.Partial && w.view.Version.New != nil {
+		b = append(b, emptyRest(w.view.Version.New())...)
 	}
 	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}\n"...)}
 }
@@ -250,13 +254,13 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 // emptyRest is what an empty built-in object shows beside its metadata. A real server converts the bookmark from its
 // internal type, in which the replicas of a workload are a number and not a pointer.
 func emptyRest(o runtime.Object) []byte {
-	if spec := part(o, "Spec"); spec.IsValid() {
+	if spec := object.Part(o, "Spec"); spec.IsValid() {
 		if f := spec.FieldByName("Replicas"); f.IsValid() && spec.FieldByName("Selector").Kind() == reflect.Pointer {
 			f.Set(reflect.New(f.Type().Elem()))
 		}
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(marshal(o), &fields); err != nil {
+	if err := json.Unmarshal(object.Marshal(o), &fields); err != nil {
 		panic("apiserver: " + err.Error())
 	}
 	var out []byte
@@ -277,6 +281,6 @@ func (w *Watch) Expired() Frame {
 
 func (w *Watch) errorFrame(err error) Frame {
 	b := append([]byte(nil), `{"type":"ERROR","object":`...)
-	b = append(b, marshal(statusOf(err))...)
+	b = append(b, object.Marshal(statusOf(err))...)
 	return Frame{Type: "ERROR", Revision: w.reached, Data: append(b, '}', '\n')}
 }

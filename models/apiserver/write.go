@@ -1,6 +1,10 @@
 package apiserver
 
 import (
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+import (
 	"errors"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -47,75 +51,75 @@ func (r *request) updateWrite() (*write, error) {
 // internalWrite is a write that the server makes of its own accord.
 func (s *Server) internalWrite(k *kind, name string, e *effects) *write {
 	return &write{request: &request{
-		Request: &Request{}, s: s, info: Info{Name: name}, kind: k, ver: k.storage, effects: e,
+		Request: &Request{}, s: s, info: Info{Name: name}, kind: k, ver: k.Storage, effects: e,
 	}}
 }
 
 // decoder reads objects as the write's options say.
-func (w *write) decoder() *decoder {
-	return &decoder{validation: w.validation, known: knownBuiltin, warn: w.warn}
+func (w *write) decoder() *object.Decoder {
+	return &object.Decoder{Validation: w.validation, Known: knownBuiltin, Warn: w.warn}
 }
 
 // note is what is kept of the write over an old object.
-func (w *write) note(old *object) *note {
-	return &note{
-		before: old, time: w.s.now(), manager: w.manager, agent: w.Header.Get("User-Agent"), ver: w.ver,
-		verb: w.info.Verb, subresource: w.info.Subresource, media: w.Header.Get("Content-Type"), body: w.body,
+func (w *write) note(old *object.Object) *object.Note {
+	return &object.Note{
+		Before: old, Time: w.s.now(), Manager: w.manager, Agent: w.Header.Get("User-Agent"), Version: w.ver,
+		Verb: w.info.Verb, Subresource: w.info.Subresource, Media: w.Header.Get("Content-Type"), Body: w.body,
 	}
 }
 
 // commit stores a draft: the only place, with remove, where a request changes the store. The draft becomes the stored
 // object. A draft equal to what is stored is no change: no new revision, no event.
-func (w *write) commit(draft, old *object) (*object, error) {
-	draft = draft.toStore(old)
-	if old != nil && draft.sameAs(old) {
+func (w *write) commit(draft, old *object.Object) (*object.Object, error) {
+	draft = draft.ToStore(old)
+	if old != nil && draft.SameAs(old) {
 		return old, nil
 	}
-	if len(draft.json) > maxStored && !w.applied && len(draft.meta.ManagedFields) > 0 {
+	if len(draft.JSON) > maxStored && !w.applied && len(draft.Meta.ManagedFields) > 0 {
 		// What is too large to be stored is stored without its ownership if that helps (endpoints/handlers/rest.go,
 		// isTooLargeError). An apply without ownership would be none.
-		draft.meta.ManagedFields = nil
-		draft.json = draft.encode()
-		if old != nil && draft.sameAs(old) {
+		draft.Meta.ManagedFields = nil
+		draft.JSON = draft.Encode()
+		if old != nil && draft.SameAs(old) {
 			return old, nil
 		}
 	}
-	if len(draft.json) > maxStored {
+	if len(draft.JSON) > maxStored {
 		return nil, errors.New("etcdserver: request is too large")
 	}
 	if old == nil {
 		// The first encoding has no place for the revision yet.
-		draft.json = nil
+		draft.JSON = nil
 	}
 	if w.dryRun {
 		return w.pretend(draft, old), nil
 	}
-	draft.committedAt = w.s.options.Now()
-	e := w.s.store.Commit(w.table(), draft.key(), false, draft.seal)
+	draft.CommittedAt = w.s.options.Now()
+	e := w.s.store.Commit(w.table(), draft.Key(), false, draft.Seal)
 	w.record(e)
 	w.committed(draft, false)
 	return draft, nil
 }
 
 // pretend is the answer to a dry run: the object as it would be stored, without a new revision.
-func (w *write) pretend(draft, old *object) *object {
-	if draft.json == nil {
-		draft.json = draft.encode()
+func (w *write) pretend(draft, old *object.Object) *object.Object {
+	if draft.JSON == nil {
+		draft.JSON = draft.Encode()
 	}
 	if old != nil {
-		draft.revision = old.revision
+		draft.Revision = old.Revision
 	}
 	return draft
 }
 
 // remove deletes a stored object; the event carries its last state at the revision of the deletion.
-func (w *write) remove(o *object) *object {
+func (w *write) remove(o *object.Object) *object.Object {
 	if w.dryRun {
 		return o
 	}
-	e := w.s.store.Commit(w.table(), o.key(), true, func(revision int64) *object {
-		last := o.at(revision)
-		last.committedAt = w.s.options.Now()
+	e := w.s.store.Commit(w.table(), o.Key(), true, func(revision int64) *object.Object {
+		last := o.At(revision)
+		last.CommittedAt = w.s.options.Now()
 		return last
 	})
 	w.record(e)
@@ -124,8 +128,8 @@ func (w *write) remove(o *object) *object {
 }
 
 // committed does what a write brings about at once: definitions change what is served.
-func (w *write) committed(o *object, removed bool) {
-	if _, ok := o.typed.(*apiextensionsv1.CustomResourceDefinition); ok {
+func (w *write) committed(o *object.Object, removed bool) {
+	if _, ok := o.Typed.(*apiextensionsv1.CustomResourceDefinition); ok {
 		w.definitionCommitted(o, removed)
 	}
 	if removed {
@@ -134,29 +138,29 @@ func (w *write) committed(o *object, removed bool) {
 }
 
 // record adds a committed change to the response.
-func (w *write) record(e *store.Event[*object]) {
+func (w *write) record(e *store.Event[*object.Object]) {
 	w.changes = append(w.changes, changeOf(e))
 }
 
 var operations = map[store.Op]string{store.Added: "ADDED", store.Modified: "MODIFIED", store.Deleted: "DELETED"}
 
-func changeOf(e *store.Event[*object]) Change {
+func changeOf(e *store.Event[*object.Object]) Change {
 	o := e.Value
 	change := Change{
 		Type:      operations[e.Op],
-		Group:     o.ver.kind.group,
-		Version:   o.ver.name,
-		Kind:      o.ver.kind.kind,
-		Resource:  o.ver.kind.plural,
-		Namespace: o.meta.Namespace,
-		Name:      o.meta.Name,
-		UID:       string(o.meta.UID),
+		Group:     o.Version.Type.Group,
+		Version:   o.Version.Name,
+		Kind:      o.Version.Type.Kind,
+		Resource:  o.Version.Type.Plural,
+		Namespace: o.Meta.Namespace,
+		Name:      o.Meta.Name,
+		UID:       string(o.Meta.UID),
 		Revision:  e.Revision,
-		Time:      o.committedAt,
-		Object:    o.json,
+		Time:      o.CommittedAt,
+		Object:    o.JSON,
 	}
 	if e.Previous != nil {
-		change.Previous = e.Previous.json
+		change.Previous = e.Previous.JSON
 	}
 	return change
 }

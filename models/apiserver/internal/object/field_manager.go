@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // One field manager of apimachinery's util/managedfields for each version of a type and each of its subresources, with
 // what it needs to know of the model: how objects become typed values, change version and are filled with defaults.
@@ -31,7 +31,7 @@ type fieldManagers struct {
 	made map[string]*managedfields.FieldManager
 }
 
-func (v *version) fieldManager(sub string) (*managedfields.FieldManager, error) {
+func (v *Version) fieldManager(sub string) (*managedfields.FieldManager, error) {
 	v.managers.mu.Lock()
 	defer v.managers.mu.Unlock()
 	if made := v.managers.made[sub]; made != nil {
@@ -48,17 +48,17 @@ func (v *version) fieldManager(sub string) (*managedfields.FieldManager, error) 
 	return made, nil
 }
 
-func (v *version) newFieldManager(sub string) (*managedfields.FieldManager, error) {
+func (v *Version) newFieldManager(sub string) (*managedfields.FieldManager, error) {
 	reset := fieldpath.NewExcludeFilterSetMap(v.resetFields(sub))
 	own := fieldObjects{v}
-	types, err := v.kind.types()
+	types, err := v.Type.Types()
 	if err != nil {
 		return nil, err
 	}
-	if !v.kind.builtin {
-		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.gvk(), v.gvk().GroupVersion(), sub, reset)
+	if !v.Type.Builtin {
+		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.GVK(), v.GVK().GroupVersion(), sub, reset)
 	}
-	return managedfields.NewDefaultFieldManager(types, own, own, own, v.gvk(), v.kind.storage.gvk().GroupVersion(), sub, reset)
+	return managedfields.NewDefaultFieldManager(types, own, own, own, v.GVK(), v.Type.Storage.GVK().GroupVersion(), sub, reset)
 }
 
 // builtinTypes and definitionTypes are parsed from schemas that are generated from the same source as the real server's;
@@ -77,13 +77,13 @@ var definitionTypes = sync.OnceValues(func() (managedfields.TypeConverter, error
 
 // resetFields are the fields that a write through this path cannot change and so does not come to own: GetResetFields of
 // the strategies under pkg/registry and in apiextensions-apiserver's pkg/registry/customresource.
-func (v *version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Set {
-	if sub == "status" && !v.kind.builtin {
+func (v *Version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Set {
+	if sub == "status" && !v.Type.Builtin {
 		// Those of every version at once (customresource_handler.go, getStatusResetFields).
 		sets := map[fieldpath.APIVersion]*fieldpath.Set{}
-		for _, other := range v.kind.versions {
-			if other.subresource("status") != nil {
-				sets[fieldpath.APIVersion(other.apiVersion())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+		for _, other := range v.Type.Versions {
+			if other.Subresource("status") != nil {
+				sets[fieldpath.APIVersion(other.APIVersion())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
 			}
 		}
 		return sets
@@ -91,15 +91,15 @@ func (v *version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Se
 	var paths []string
 	switch {
 	case sub == "status":
-		paths = append([]string{"spec"}, v.kind.statusResets...)
-	case v.subresource("status") != nil:
-		paths = append([]string{"status"}, v.kind.resets...)
+		paths = append([]string{"spec"}, v.Type.StatusResets...)
+	case v.Subresource("status") != nil:
+		paths = append([]string{"status"}, v.Type.Resets...)
 	}
 	set := fieldpath.NewSet()
 	for _, path := range paths {
 		set.Insert(pathOf(path))
 	}
-	return map[fieldpath.APIVersion]*fieldpath.Set{fieldpath.APIVersion(v.apiVersion()): set}
+	return map[fieldpath.APIVersion]*fieldpath.Set{fieldpath.APIVersion(v.APIVersion()): set}
 }
 
 func pathOf(text string) fieldpath.Path {
@@ -112,16 +112,16 @@ func pathOf(text string) fieldpath.Path {
 
 // runtimeObject is an object as field managers take it; nil stands for one that is not there yet. Field managers do not
 // change the object they compare with, but they do take the managed fields off the new one.
-func (v *version) runtimeObject(o *object) runtime.Object {
+func (v *Version) runtimeObject(o *Object) runtime.Object {
 	if o == nil {
-		empty, _ := fieldObjects{v}.New(v.gvk())
+		empty, _ := fieldObjects{v}.New(v.GVK())
 		return empty
 	}
-	if o.typed != nil {
-		o.typed.GetObjectKind().SetGroupVersionKind(o.ver.gvk())
-		return o.typed
+	if o.Typed != nil {
+		o.Typed.GetObjectKind().SetGroupVersionKind(o.Version.GVK())
+		return o.Typed
 	}
-	return &unstructured.Unstructured{Object: o.document()}
+	return &unstructured.Unstructured{Object: o.Document()}
 }
 
 func managedFieldsOf(o runtime.Object) []metav1.ManagedFieldsEntry {
@@ -140,30 +140,30 @@ func shallow(o runtime.Object) runtime.Object {
 }
 
 // fieldObjects makes, converts and defaults the objects of a kind for field managers.
-type fieldObjects struct{ v *version }
+type fieldObjects struct{ v *Version }
 
 // New implements [runtime.ObjectCreater].
 func (f fieldObjects) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
-	if !f.v.kind.builtin {
+	if !f.v.Type.Builtin {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
 		return u, nil
 	}
-	o := f.v.newObject()
-	o.GetObjectKind().SetGroupVersionKind(f.v.gvk())
+	o := f.v.New()
+	o.GetObjectKind().SetGroupVersionKind(f.v.GVK())
 	return o, nil
 }
 
 // Default implements [runtime.ObjectDefaulter].
 func (f fieldObjects) Default(o runtime.Object) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
-		if f.v.schema.compile() == nil {
-			f.v.schema.fillDefaults(u.Object)
+		if f.v.Schema.compile() == nil {
+			f.v.Schema.fillDefaults(u.Object)
 		}
 		return
 	}
 	// Objects in another form than the stored one are defaulted when they are taken into it (draftOf).
-	if defaults := f.v.kind.defaults; defaults != nil && f.v.stored == nil {
+	if defaults := f.v.Type.Defaults; defaults != nil && f.v.ToStored == nil {
 		defaults(o)
 	}
 }
@@ -175,16 +175,16 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 		return nil, fmt.Errorf("no conversion to %v", to)
 	}
 	u, untyped := in.(*unstructured.Unstructured)
-	if !f.v.kind.builtin {
+	if !f.v.Type.Builtin {
 		if !untyped || u.GetAPIVersion() == gv.String() {
 			return in, nil
 		}
 		// The converter refuses versions that the definition does not have, but not as types that are not there, which
 		// ownership would forget (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
-		if gv.Group != f.v.kind.group {
+		if gv.Group != f.v.Type.Group {
 			return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", u.GroupVersionKind().String(), gv)
 		}
-		if !slices.ContainsFunc(f.v.kind.versions, func(v *version) bool { return v.name == gv.Version }) {
+		if !slices.ContainsFunc(f.v.Type.Versions, func(v *Version) bool { return v.Name == gv.Version }) {
 			return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)
 		}
 		// Strategy None: only the name of the version changes.
@@ -208,10 +208,10 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 func (f fieldObjects) typedOf(u *unstructured.Unstructured) (runtime.Object, error) {
 	var made runtime.Object
 	switch gvk := u.GroupVersionKind(); gvk {
-	case f.v.gvk():
-		made = f.v.newObject()
-	case f.v.kind.storage.gvk():
-		made = f.v.kind.storage.newObject()
+	case f.v.GVK():
+		made = f.v.New()
+	case f.v.Type.Storage.GVK():
+		made = f.v.Type.Storage.New()
 	default:
 		return nil, runtime.NewNotRegisteredErrForKind("", gvk)
 	}
@@ -225,16 +225,16 @@ func (f fieldObjects) typedOf(u *unstructured.Unstructured) (runtime.Object, err
 // convertBuiltin is for the one type that is served in two forms.
 func (f fieldObjects) convertBuiltin(in runtime.Object, gv schema.GroupVersion) (runtime.Object, error) {
 	switch {
-	case f.v.converted != nil && gv == f.v.gvk().GroupVersion():
-		out := f.v.converted(in)
-		out.GetObjectKind().SetGroupVersionKind(f.v.gvk())
+	case f.v.FromStored != nil && gv == f.v.GVK().GroupVersion():
+		out := f.v.FromStored(in)
+		out.GetObjectKind().SetGroupVersionKind(f.v.GVK())
 		return out, nil
-	case f.v.stored != nil && gv == f.v.kind.storage.gvk().GroupVersion():
-		out := f.v.stored(in)
-		out.GetObjectKind().SetGroupVersionKind(f.v.kind.storage.gvk())
+	case f.v.ToStored != nil && gv == f.v.Type.Storage.GVK().GroupVersion():
+		out := f.v.ToStored(in)
+		out.GetObjectKind().SetGroupVersionKind(f.v.Type.Storage.GVK())
 		return out, nil
 	}
-	return nil, runtime.NewNotRegisteredErrForKind("", gv.WithKind(f.v.kind.kind))
+	return nil, runtime.NewNotRegisteredErrForKind("", gv.WithKind(f.v.Type.Kind))
 }
 
 // Convert implements [runtime.ObjectConvertor]; field managers do not use it.

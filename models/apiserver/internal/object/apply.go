@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it around apimachinery's field managers.
 
@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// applier is who applies a configuration, and when. Force takes fields from other managers.
-type applier struct {
-	manager string
-	force   bool
-	now     time.Time
+// Applier is who applies a configuration, and when. Force takes fields from other managers.
+type Applier struct {
+	Manager string
+	Force   bool
+	Now     time.Time
 }
 
 // merged is an object with an applied configuration merged into it, not yet read back.
@@ -26,51 +26,51 @@ type merged struct {
 	entries []metav1.ManagedFieldsEntry
 }
 
-// mergeApplied merges a configuration into an object; old is nil when there is none yet.
-func (v *version) mergeApplied(old *object, patch *unstructured.Unstructured, sub string, by applier) (*merged, error) {
+// MergeApplied merges a configuration into an object; old is nil when there is none yet.
+func (v *Version) MergeApplied(old *Object, patch *unstructured.Unstructured, sub string, by Applier) (*merged, error) {
 	fields, err := v.fieldManager(sub)
 	if err != nil {
 		return nil, err
 	}
-	var live *object
+	var live *Object
 	var before []metav1.ManagedFieldsEntry
 	if old != nil {
 		before = old.managedFields()
-		live = old.in(v).with(before)
+		live = old.In(v).with(before)
 	}
 	from := v.runtimeObject(live)
 	if u, ok := from.(*unstructured.Unstructured); ok && live != nil {
 		// The result shares parts with what it is made of, and is changed in place later.
-		from = &unstructured.Unstructured{Object: copyJSON(u.Object).(map[string]any)}
+		from = &unstructured.Unstructured{Object: CopyJSON(u.Object).(map[string]any)}
 	}
-	out, err := fields.Apply(from, patch, by.manager, by.force)
+	out, err := fields.Apply(from, patch, by.Manager, by.Force)
 	if err != nil {
 		return nil, steady(err, func() error {
-			_, err := fields.Apply(from, patch, by.manager, by.force)
+			_, err := fields.Apply(from, patch, by.Manager, by.Force)
 			return err
 		})
 	}
-	return &merged{out, stamped(managedFieldsOf(out), by.now, before)}, nil
+	return &merged{out, stamped(managedFieldsOf(out), by.Now, before)}, nil
 }
 
-// appliedDraft makes a draft of a merged object, with its new ownership.
-func (d *decoder) appliedDraft(m *merged, ver *version) (*object, error) {
+// AppliedDraft makes a draft of a merged object, with its new ownership.
+func (d *Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
 	u, untyped := m.out.(*unstructured.Unstructured)
 	if !untyped {
-		draft := draftOf(m.out, ver.kind.storage)
-		draft.setFields(m.entries)
+		draft := DraftOf(m.out, ver.Type.Storage)
+		draft.SetFields(m.entries)
 		return draft, nil
 	}
 	// Unlike what a body holds, nulls and unknown fields of a merged object are left to validation.
-	draft := &object{ver: ver, rest: u.Object, sentKind: u.GetKind(), sentVersion: u.GetAPIVersion()}
+	draft := &Object{Version: ver, Rest: u.Object, SentKind: u.GetKind(), SentVersion: u.GetAPIVersion()}
 	var err error
-	if draft.meta, _, err = d.readMeta(u.Object); err != nil {
+	if draft.Meta, _, err = d.readMeta(u.Object); err != nil {
 		return nil, err
 	}
-	delete(draft.rest, "kind")
-	delete(draft.rest, "apiVersion")
-	delete(draft.rest, "metadata")
-	draft.setFields(m.entries)
+	delete(draft.Rest, "kind")
+	delete(draft.Rest, "apiVersion")
+	delete(draft.Rest, "metadata")
+	draft.SetFields(m.entries)
 	return draft, nil
 }
 

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // Who owns which field of an object: metadata.managedFields, as apimachinery's util/managedfields works it out.
 //
@@ -22,77 +22,77 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// note is what is kept of one write: enough to find out later which fields it took.
-type note struct {
-	// before is the object written over; nil for a creation.
-	before *object
-	time   time.Time
-	// manager and agent are the request's fieldManager and User-Agent; one of them names the owner.
-	manager, agent    string
-	ver               *version
-	verb, subresource string
-	media             string
-	body              []byte
+// Note is what is kept of one write: enough to find out later which fields it took.
+type Note struct {
+	// Before is the object written over; nil for a creation.
+	Before *Object
+	Time   time.Time
+	// Manager and agent are the request's fieldManager and User-Agent; one of them names the owner.
+	Manager, Agent    string
+	Version           *Version
+	Verb, Subresource string
+	Media             string
+	Body              []byte
 }
 
-// own settles the ownership of a draft that is not the result of an apply. It is called before the
+// Own settles the ownership of a draft that is not the result of an apply. It is called before the
 // type's own rules change the draft, as the handlers in endpoints/handlers do. A draft is tracked
 // when track says so, when it speaks of managedFields, or when the object before it was tracked.
-func (o *object) own(n *note, sub string, track bool) {
-	says := o.meta.ManagedFields != nil && sub == ""
-	if old := n.before; track || says || old != nil && old.owned {
+func (o *Object) Own(n *Note, sub string, track bool) {
+	says := o.Meta.ManagedFields != nil && sub == ""
+	if old := n.Before; track || says || old != nil && old.owned {
 		live := old
 		if old != nil {
-			live = old.in(n.ver).with(old.managedFields())
+			live = old.In(n.Version).with(old.managedFields())
 		}
-		o.setFields(n.after(live, o, sub))
+		o.SetFields(n.after(live, o, sub))
 		return
 	}
-	if len(n.body) > 0 {
+	if len(n.Body) > 0 {
 		o.written = n
 	}
 }
 
-// setFields makes an object a tracked one with these managed fields.
-func (o *object) setFields(entries []metav1.ManagedFieldsEntry) {
-	o.meta.ManagedFields, o.owned = entries, true
+// SetFields makes an object a tracked one with these managed fields.
+func (o *Object) SetFields(entries []metav1.ManagedFieldsEntry) {
+	o.Meta.ManagedFields, o.owned = entries, true
 }
 
-// keepOwnership gives a draft what is known about the owners of the fields of another object.
-func (o *object) keepOwnership(of *object) {
+// KeepOwnership gives a draft what is known about the owners of the fields of another object.
+func (o *Object) KeepOwnership(of *Object) {
 	o.owned, o.written, o.owners = of.owned, of.written, of.owners
 }
 
 // with is a copy of an object that has those managed fields.
-func (o *object) with(entries []metav1.ManagedFieldsEntry) *object {
-	if o.owned || len(entries) == 0 && len(o.meta.ManagedFields) == 0 {
+func (o *Object) with(entries []metav1.ManagedFieldsEntry) *Object {
+	if o.owned || len(entries) == 0 && len(o.Meta.ManagedFields) == 0 {
 		return o
 	}
 	out := *o
-	out.views, out.json = nil, nil
-	if o.typed != nil {
-		out.typed = shallow(o.typed)
-		out.meta = metaOf(out.typed)
+	out.views, out.JSON = nil, nil
+	if o.Typed != nil {
+		out.Typed = shallow(o.Typed)
+		out.Meta = MetaOf(out.Typed)
 	} else {
-		meta := *o.meta
-		out.meta = &meta
+		meta := *o.Meta
+		out.Meta = &meta
 	}
-	out.meta.ManagedFields = entries
+	out.Meta.ManagedFields = entries
 	return &out
 }
 
 // managedFields are the managed fields of a stored object, tracked or not.
-func (o *object) managedFields() []metav1.ManagedFieldsEntry {
-	var noted []*object
+func (o *Object) managedFields() []metav1.ManagedFieldsEntry {
+	var noted []*Object
 	from := o
 	for from != nil && !from.owned && from.written != nil {
 		noted = append(noted, from)
-		from = from.written.before
+		from = from.written.Before
 	}
 	var entries []metav1.ManagedFieldsEntry
 	switch {
 	case from != nil && from.owned:
-		entries = from.meta.ManagedFields
+		entries = from.Meta.ManagedFields
 	case from != nil:
 		entries = from.owners
 	}
@@ -102,72 +102,72 @@ func (o *object) managedFields() []metav1.ManagedFieldsEntry {
 	return entries
 }
 
-// tracked is a stored object as it is once it is tracked.
-func (o *object) tracked() *object {
+// Tracked is a stored object as it is once it is tracked.
+func (o *Object) Tracked() *Object {
 	if o.owned {
 		return o
 	}
 	out := o.with(o.managedFields())
-	out.json = out.encode()
+	out.JSON = out.Encode()
 	return out
 }
 
-// settle replays the notes that led to the newest state of an object before a time, and lets go of
+// Settle replays the notes that led to the newest state of an object before a time, and lets go of
 // them.
-func (o *object) settle(before time.Time) {
-	for o != nil && !o.owned && o.written != nil && !o.committedAt.Before(before) {
-		o = o.written.before
+func (o *Object) Settle(before time.Time) {
+	for o != nil && !o.owned && o.written != nil && !o.CommittedAt.Before(before) {
+		o = o.written.Before
 	}
-	if o != nil && !o.owned && o.written != nil && o.written.before != nil {
+	if o != nil && !o.owned && o.written != nil && o.written.Before != nil {
 		o.owners, o.written = o.managedFields(), nil
 	}
 }
 
 // replay finds out what the write that made an object did to the ownership that was there before.
-func (n *note) replay(o *object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	if n.subresource == "scale" {
-		return n.scaled(n.ver.scaleOf(o), before)
+func (n *Note) replay(o *Object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	if n.Subresource == "scale" {
+		return n.scaled(n.Version.Scale(o), before)
 	}
-	var draft *object
+	var draft *Object
 	var err error
-	d := decoder{validation: metav1.FieldValidationIgnore}
-	if n.verb == "patch" {
-		p := patch{decoder: d, kind: types.PatchType(mediaType(n.media)), body: n.body, ver: n.ver}
-		draft, err = p.patched(n.before)
+	d := Decoder{Validation: metav1.FieldValidationIgnore}
+	if n.Verb == "patch" {
+		p := Patch{Decoder: d, Kind: types.PatchType(MediaType(n.Media)), Body: n.Body, Version: n.Version}
+		draft, err = p.Apply(n.Before)
 	} else {
-		draft, _, err = d.decode(n.body, n.ver)
+		draft, _, err = d.Decode(n.Body, n.Version)
 	}
 	if err != nil {
 		return before // the definition has changed since
 	}
-	var live *object
-	if n.before != nil {
-		live = n.before.in(n.ver).with(before)
+	var live *Object
+	if n.Before != nil {
+		live = n.Before.In(n.Version).with(before)
 	}
-	return n.after(live, draft, n.subresource)
+	return n.after(live, draft, n.Subresource)
 }
 
 // after is the ownership after a write that made draft of live; nil stands for no live object.
-func (n *note) after(live, draft *object, sub string) []metav1.ManagedFieldsEntry {
+func (n *Note) after(live, draft *Object, sub string) []metav1.ManagedFieldsEntry {
 	var before []metav1.ManagedFieldsEntry
 	if live != nil {
-		before = live.meta.ManagedFields
+		before = live.Meta.ManagedFields
 	}
-	said := draft.meta.ManagedFields // which the library takes off
-	fields, err := n.ver.fieldManager(sub)
+	said := draft.Meta.ManagedFields // which the library takes off
+	fields, err := n.Version.fieldManager(sub)
 	if err != nil {
 		return before
 	}
-	out := fields.UpdateNoErrors(n.ver.runtimeObject(live), n.ver.runtimeObject(draft), n.owner())
-	return stamped(managedFieldsOf(out), n.time, before, said)
+	out := fields.UpdateNoErrors(n.Version.runtimeObject(live), n.Version.runtimeObject(draft), n.owner())
+	return stamped(managedFieldsOf(out), n.Time, before, said)
 }
 
 // owner is the name under which a write owns fields (endpoints/handlers/create.go, managerOrUserAgent).
-func (n *note) owner() string {
-	if n.manager != "" {
-		return n.manager
+func (n *Note) owner() string {
+	if n.Manager != "" {
+		return n.Manager
 	}
-	agent, _, _ := strings.Cut(n.agent, "/")
+	agent, _, _ := strings.Cut(n.Agent, "/")
 	var b strings.Builder
 	for _, r := range agent {
 		if !unicode.IsPrint(r) {

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 import (
 	"context"
@@ -24,12 +24,12 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// schemaOf is the schema of one version of a custom type. It is compiled when the first object of the version is
+// Schema is the schema of one version of a custom type. It is compiled when the first object of the version is
 // written, once per process: compiling costs more than most runs.
-type schemaOf struct {
-	source   *apiextensionsv1.CustomResourceValidation
-	hasState bool // the version has a status subresource
-	preserve bool // spec.preserveUnknownFields
+type Schema struct {
+	Source    *apiextensionsv1.CustomResourceValidation
+	HasStatus bool // the version has a status subresource
+	Preserve  bool // spec.preserveUnknownFields
 
 	once       sync.Once
 	err        error
@@ -44,17 +44,17 @@ type schemaOf struct {
 }
 
 // compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor).
-func (s *schemaOf) compile() error {
+func (s *Schema) compile() error {
 	s.once.Do(func() { s.err = s.compileOnce() })
 	return s.err
 }
 
-func (s *schemaOf) compileOnce() error {
-	if s.source == nil || s.source.OpenAPIV3Schema == nil {
+func (s *Schema) compileOnce() error {
+	if s.Source == nil || s.Source.OpenAPIV3Schema == nil {
 		return nil
 	}
 	var internal apiextensions.CustomResourceValidation
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(s.source, &internal, nil)
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(s.Source, &internal, nil)
 	if err != nil {
 		return fmt.Errorf("failed to convert CRD validation to internal version: %w", err)
 	}
@@ -68,7 +68,7 @@ func (s *schemaOf) compileOnce() error {
 	if s.validator, _, err = validation.NewSchemaValidator(props); err != nil {
 		return err
 	}
-	if state, ok := props.Properties["status"]; ok && s.hasState {
+	if state, ok := props.Properties["status"]; ok && s.HasStatus {
 		if s.status, _, err = validation.NewSchemaValidator(&state); err != nil {
 			return err
 		}
@@ -78,13 +78,13 @@ func (s *schemaOf) compileOnce() error {
 	return nil
 }
 
-// lacks says whether an object has not all the fields that the schema demands of its root.
-func (s *schemaOf) lacks(content map[string]any) bool {
+// Lacks says whether an object has not all the fields that the schema demands of its root.
+func (s *Schema) Lacks(content map[string]any) bool {
 	return s.compile() == nil && slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
 }
 
 // coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of what was pruned.
-func (s *schemaOf) coerce(content map[string]any, track bool) ([]string, error) {
+func (s *Schema) coerce(content map[string]any, track bool) ([]string, error) {
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *schemaOf) coerce(content map[string]any, track bool) ([]string, error) 
 	}
 	kind, apiVersion := content["kind"], content["apiVersion"]
 	var unknown []string
-	if !s.preserve {
+	if !s.Preserve {
 		unknown = pruning.PruneWithOptions(content, s.structural, true,
 			structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: track})
 		defaulting.PruneNonNullableNullsWithoutDefaults(content, s.structural)
@@ -107,15 +107,15 @@ func (s *schemaOf) coerce(content map[string]any, track bool) ([]string, error) 
 	return append(unknown, more...), nil
 }
 
-func (s *schemaOf) fillDefaults(content map[string]any) {
+func (s *Schema) fillDefaults(content map[string]any) {
 	if s.structural != nil {
 		defaulting.Default(content, s.structural)
 	}
 }
 
-// validate checks a new object as registry/customresource/strategy.go (Validate) does; errs are those found before, and
+// Validate checks a new object as registry/customresource/strategy.go (Validate) does; errs are those found before, and
 // scale checks what the scale subresource relies on.
-func (s *schemaOf) validate(errs field.ErrorList, content map[string]any, scale field.ErrorList) field.ErrorList {
+func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale field.ErrorList) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
 	}
@@ -126,13 +126,13 @@ func (s *schemaOf) validate(errs field.ErrorList, content map[string]any, scale 
 	return s.checkRules(errs, content, nil, nil)
 }
 
-// validateUpdate checks a changed object; what was invalid before and has not changed is let pass. A status update is
+// ValidateUpdate checks a changed object; what was invalid before and has not changed is let pass. A status update is
 // held against the schema of the status alone. What is let pass though a rule forbids it is warned of.
-func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList, warn func(string)) field.ErrorList {
+func (s *Schema) ValidateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList, warn func(string)) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
 	}
-	if !s.meta && equalJSON(content, old) {
+	if !s.meta && EqualJSON(content, old) {
 		// What has not changed is not held against an update.
 		return append(errs, scale...)
 	}
@@ -149,7 +149,7 @@ func (s *schemaOf) validateUpdate(errs field.ErrorList, content, old map[string]
 
 // schemaErrors holds an update against the schema. Comparing with the old object can only excuse errors, so the costly
 // comparison is made when there are some.
-func (s *schemaOf) schemaErrors(content, old map[string]any, status bool) field.ErrorList {
+func (s *Schema) schemaErrors(content, old map[string]any, status bool) field.ErrorList {
 	if !status {
 		if len(validation.ValidateCustomResource(nil, content, s.validator)) == 0 {
 			return nil
@@ -166,12 +166,12 @@ func (s *schemaOf) schemaErrors(content, old map[string]any, status bool) field.
 		validation.WithRatcheting(s.correlate(content, old).Key("status"))))
 }
 
-func (s *schemaOf) correlate(content, old map[string]any) *common.CorrelatedObject {
+func (s *Schema) correlate(content, old map[string]any) *common.CorrelatedObject {
 	return common.NewCorrelatedObject(content, old, &model.Structural{Structural: s.structural})
 }
 
 // checkRules evaluates x-kubernetes-validations, unless the object does not even fit its schema.
-func (s *schemaOf) checkRules(errs field.ErrorList, content, old map[string]any, warn func(string)) field.ErrorList {
+func (s *Schema) checkRules(errs field.ErrorList, content, old map[string]any, warn func(string)) field.ErrorList {
 	if s.rules == nil {
 		return errs
 	}

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // Ownership through a scale subresource: there the replicas are a field of another type, and who sets them by scaling
 // takes them from whoever set them on the object (apimachinery's util/managedfields/scalehandler.go).
@@ -20,8 +20,8 @@ import (
 // builtinScales and customScales are the field managers of all scale subresources.
 var builtinScales, customScales = newScaleFields(false), newScaleFields(true)
 
-func (k *apiType) scaleFields() (*managedfields.FieldManager, error) {
-	if !k.builtin {
+func (k *Type) scaleFields() (*managedfields.FieldManager, error) {
+	if !k.Builtin {
 		return customScales()
 	}
 	return builtinScales()
@@ -29,12 +29,12 @@ func (k *apiType) scaleFields() (*managedfields.FieldManager, error) {
 
 func newScaleFields(custom bool) func() (*managedfields.FieldManager, error) {
 	return sync.OnceValues(func() (*managedfields.FieldManager, error) {
-		gv := scaleKind.GroupVersion()
+		gv := ScaleKind.GroupVersion()
 		types, err := scaleTypes()
 		if err != nil {
 			return nil, err
 		}
-		return managedfields.NewDefaultFieldManager(types, scaleObjects{custom: custom}, scheme.Scheme, scaleObjects{custom: custom}, scaleKind, gv, "scale", nil)
+		return managedfields.NewDefaultFieldManager(types, scaleObjects{custom: custom}, scheme.Scheme, scaleObjects{custom: custom}, ScaleKind, gv, "scale", nil)
 	})
 }
 
@@ -50,9 +50,9 @@ func scaleTypes() (managedfields.TypeConverter, error) {
 		"status": part(map[string]spec.Schema{"replicas": *number, "selector": *text}),
 	})
 	whole.AddExtension("x-kubernetes-group-version-kind", []any{
-		map[string]any{"group": scaleKind.Group, "version": scaleKind.Version, "kind": scaleKind.Kind},
+		map[string]any{"group": ScaleKind.Group, "version": ScaleKind.Version, "kind": ScaleKind.Kind},
 	})
-	schemas := metaSchemas()
+	schemas := MetaSchemas()
 	schemas["Scale"] = &whole
 	return managedfields.NewTypeConverter(schemas, false)
 }
@@ -82,70 +82,70 @@ func (s scaleObjects) ConvertToVersion(in runtime.Object, _ runtime.GroupVersion
 	if s.custom {
 		// The converter of custom types meets a scale here and does not know it: an apply fails, on a real server too
 		// (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
-		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %v", scaleKind.GroupVersion())
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %v", ScaleKind.GroupVersion())
 	}
 	scale := &autoscalingv1.Scale{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, scale); err != nil {
 		return nil, err
 	}
-	scale.SetGroupVersionKind(scaleKind)
+	scale.SetGroupVersionKind(ScaleKind)
 	return scale, nil
 }
 
 // replicasPaths says where each version of a kind keeps its replicas.
-func (k *apiType) replicasPaths() managedfields.ResourcePathMappings {
+func (k *Type) replicasPaths() managedfields.ResourcePathMappings {
 	out := managedfields.ResourcePathMappings{}
-	for _, v := range k.versions {
-		out[v.apiVersion()] = nil
-		if sub := v.subresource("scale"); sub != nil {
-			out[v.apiVersion()] = pathOf(sub.scale.specName)
+	for _, v := range k.Versions {
+		out[v.APIVersion()] = nil
+		if sub := v.Subresource("scale"); sub != nil {
+			out[v.APIVersion()] = pathOf(sub.Scale.SpecName)
 		}
 	}
 	return out
 }
 
-// ownScale settles the ownership of a draft that a scale has changed; scale is what the request
+// OwnScale settles the ownership of a draft that a scale has changed; scale is what the request
 // asked for.
-func (o *object) ownScale(n *note, scale *autoscalingv1.Scale, track bool) {
-	if !track && !n.before.owned {
+func (o *Object) OwnScale(n *Note, scale *autoscalingv1.Scale, track bool) {
+	if !track && !n.Before.owned {
 		o.written = n
 		return
 	}
-	o.setFields(n.scaled(scale, n.before.managedFields()))
+	o.SetFields(n.scaled(scale, n.Before.managedFields()))
 }
 
 // scaled is the ownership of an object after a write of its scale.
-func (n *note) scaled(scale *autoscalingv1.Scale, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	fields, err := n.ver.kind.scaleFields()
+func (n *Note) scaled(scale *autoscalingv1.Scale, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	fields, err := n.Version.Type.scaleFields()
 	if err != nil {
 		return before
 	}
-	live, handler, err := n.ver.liveScale(n.before, before)
+	live, handler, err := n.Version.liveScale(n.Before, before)
 	if err != nil {
 		return before
 	}
-	scale.SetGroupVersionKind(scaleKind)
+	scale.SetGroupVersionKind(ScaleKind)
 	out := fields.UpdateNoErrors(live, scale, n.owner())
 	entries, err := handler.ToParent(managedFieldsOf(out))
 	if err != nil {
 		return before
 	}
-	return stamped(entries, n.time, before)
+	return stamped(entries, n.Time, before)
 }
 
 // liveScale is the scale of an object with the managed fields that it has of the object's.
-func (v *version) liveScale(o *object, fields []metav1.ManagedFieldsEntry) (*autoscalingv1.Scale, *managedfields.ScaleHandler, error) {
-	handler := managedfields.NewScaleHandler(fields, v.gvk().GroupVersion(), v.kind.replicasPaths())
-	live := v.scaleOf(o)
+func (v *Version) liveScale(o *Object, fields []metav1.ManagedFieldsEntry) (*autoscalingv1.Scale, *managedfields.ScaleHandler, error) {
+	handler := managedfields.NewScaleHandler(fields, v.GVK().GroupVersion(), v.Type.replicasPaths())
+	live := v.Scale(o)
 	var err error
 	live.ManagedFields, err = handler.ToSubresource()
 	return live, handler, err
 }
 
-// applyScale applies a configuration to the scale of an object. It returns the new scale, and the
+// ApplyScale applies a configuration to the scale of an object. It returns the new scale, and the
 // ownership that the object has then.
-func (v *version) applyScale(old *object, patch *unstructured.Unstructured, by applier) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
-	fields, err := v.kind.scaleFields()
+func (v *Version) ApplyScale(old *Object, patch *unstructured.Unstructured, by Applier) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
+	fields, err := v.Type.scaleFields()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +154,7 @@ func (v *version) applyScale(old *object, patch *unstructured.Unstructured, by a
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := fields.Apply(live, patch, by.manager, by.force)
+	out, err := fields.Apply(live, patch, by.Manager, by.Force)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,5 +163,5 @@ func (v *version) applyScale(old *object, patch *unstructured.Unstructured, by a
 	if err != nil {
 		return nil, nil, err
 	}
-	return scale, stamped(entries, by.now, before), nil
+	return scale, stamped(entries, by.Now, before), nil
 }

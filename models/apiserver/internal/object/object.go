@@ -1,4 +1,9 @@
-package apiserver
+// Package object holds the objects of the API model: their types and versions, decoding and encoding,
+// conversion and views, patches, and who owns which field.
+//
+// It knows no request, no verb and no store, and no kind by name. A caller that wants the rules of a
+// kind looks in package registry.
+package object
 
 import (
 	"bytes"
@@ -10,27 +15,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// object is one object at one revision. While a request builds it it is a draft; once stored it never changes, so its
+// Object is one object at one revision. While a request builds it it is a draft; once stored it never changes, so its
 // parts are shared by every reader.
 //
 // A built-in object is held as its Go type, a custom one as decoded JSON; either way the metadata is typed. The encoded
 // form starts with kind, apiVersion and metadata, in that order, which makes three frequent things a matter of copying
 // bytes: dropping the type for list items, changing apiVersion, and setting the revision.
-type object struct {
-	// ver is the version the object is held in: the storage version once stored.
-	ver  *version
-	meta *metav1.ObjectMeta
-	// typed is the whole object, for built-ins; its ObjectMeta is meta.
-	typed runtime.Object
-	// rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first needed.
-	rest map[string]any
+type Object struct {
+	// Version is the version the object is held in: the storage version once stored.
+	Version *Version
+	Meta    *metav1.ObjectMeta
+	// Typed is the whole object, for built-ins; its ObjectMeta is meta.
+	Typed runtime.Object
+	// Rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first needed.
+	Rest map[string]any
 
-	// sentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
-	sentKind, sentVersion string
-	// sameMeta is set on the draft of an update that leaves metadata alone.
-	sameMeta bool
+	// SentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
+	SentKind, SentVersion string
+	// SameMeta is set on the draft of an update that leaves metadata alone.
+	SameMeta bool
 
-	json []byte
+	JSON []byte
 	// raw is what a real server holds of an object that was written in another version: conversion fills in no defaults,
 	// reading does. It is seen by the next write alone, which may find that it changes something; nil when that is the same
 	// as the object. It carries no revision.
@@ -38,44 +43,44 @@ type object struct {
 	// unpruned says of a draft that a webhook has left it with what its schema may not know, and of a stored object that a
 	// real server holds more of it than it shows. No write is the same as that.
 	unpruned bool
-	// oddMeta says that a webhook has left something in the metadata of a draft that it does not show.
-	oddMeta     bool
-	revision    int64
-	committedAt time.Time
+	// OddMeta says that a webhook has left something in the metadata of a draft that it does not show.
+	OddMeta     bool
+	Revision    int64
+	CommittedAt time.Time
 	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.
-	views map[view]*encoded
+	views map[View]*encoded
 	// owned says that the managed fields in meta are kept; until then written notes the write that made this state.
 	owned   bool
-	written *note
+	written *Note
 	owners  []metav1.ManagedFieldsEntry // of a state whose notes are gone: what they had said
 	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
-	left *object
+	left *Object
 }
 
 // content is everything but kind, apiVersion and metadata.
-func (o *object) content() map[string]any {
-	if o.rest == nil {
-		all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.typed)
+func (o *Object) content() map[string]any {
+	if o.Rest == nil {
+		all, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Typed)
 		if err != nil {
 			panic("apiserver: a built-in object that cannot be converted: " + err.Error())
 		}
 		delete(all, "kind")
 		delete(all, "apiVersion")
 		delete(all, "metadata")
-		o.rest = all
+		o.Rest = all
 	}
-	return o.rest
+	return o.Rest
 }
 
-// document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared with the store.
-func (o *object) document() map[string]any {
+// Document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared with the store.
+func (o *Object) Document() map[string]any {
 	content := o.content()
 	out := make(map[string]any, len(content)+3)
 	for name, value := range content {
 		out[name] = value
 	}
-	out["kind"], out["apiVersion"] = o.ver.kind.kind, o.ver.apiVersion()
-	out["metadata"] = metaDocument(o.meta)
+	out["kind"], out["apiVersion"] = o.Version.Type.Kind, o.Version.APIVersion()
+	out["metadata"] = metaDocument(o.Meta)
 	return out
 }
 
@@ -124,8 +129,8 @@ func metaDocument(m *metav1.ObjectMeta) map[string]any {
 		if err != nil {
 			panic("apiserver: metadata that cannot be converted: " + err.Error())
 		}
-		setOrDelete(out, "ownerReferences", rare["ownerReferences"], len(m.OwnerReferences) > 0)
-		setOrDelete(out, "managedFields", rare["managedFields"], len(m.ManagedFields) > 0)
+		SetOrDelete(out, "ownerReferences", rare["ownerReferences"], len(m.OwnerReferences) > 0)
+		SetOrDelete(out, "managedFields", rare["managedFields"], len(m.ManagedFields) > 0)
 	}
 	return out
 }
@@ -138,54 +143,54 @@ func textDocument(m map[string]string) map[string]any {
 	return out
 }
 
-// encode writes the draft at the revision that its metadata names.
-func (o *object) encode() []byte {
-	if o.typed != nil {
-		o.typed.GetObjectKind().SetGroupVersionKind(o.ver.gvk())
-		return marshal(o.typed)
+// Encode writes the draft at the revision that its metadata names.
+func (o *Object) Encode() []byte {
+	if o.Typed != nil {
+		o.Typed.GetObjectKind().SetGroupVersionKind(o.Version.GVK())
+		return Marshal(o.Typed)
 	}
-	meta := marshal(o.meta)
-	b := make([]byte, 0, len(o.ver.prefix)+len(meta)+256)
-	b = append(append(append(b, o.ver.prefix...), `"metadata":`...), meta...)
-	if len(o.rest) > 0 {
-		b = appendFields(append(b, ','), o.rest)
+	meta := Marshal(o.Meta)
+	b := make([]byte, 0, len(o.Version.Prefix)+len(meta)+256)
+	b = append(append(append(b, o.Version.Prefix...), `"metadata":`...), meta...)
+	if len(o.Rest) > 0 {
+		b = appendFields(append(b, ','), o.Rest)
 	}
 	return append(b, '}')
 }
 
-// seal turns the draft into the object stored at a revision.
-func (o *object) seal(revision int64) *object {
-	o.revision = revision
-	if o.json == nil {
-		o.meta.ResourceVersion = revisionText(revision)
-		o.json = o.encode()
+// Seal turns the draft into the object stored at a revision.
+func (o *Object) Seal(revision int64) *Object {
+	o.Revision = revision
+	if o.JSON == nil {
+		o.Meta.ResourceVersion = RevisionText(revision)
+		o.JSON = o.Encode()
 		return o
 	}
-	o.json = atRevision(o.json, o.meta.ResourceVersion, revision)
-	o.meta.ResourceVersion = revisionText(revision)
+	o.JSON = atRevision(o.JSON, o.Meta.ResourceVersion, revision)
+	o.Meta.ResourceVersion = RevisionText(revision)
 	return o
 }
 
-// at is the stored object with another revision.
-func (o *object) at(revision int64) *object {
-	if o.revision == revision {
+// At is the stored object with another revision.
+func (o *Object) At(revision int64) *Object {
+	if o.Revision == revision {
 		return o
 	}
-	out := &object{ver: o.ver, rest: o.rest, revision: revision, committedAt: o.committedAt, json: atRevision(o.json, o.meta.ResourceVersion, revision)}
-	if o.typed != nil {
-		out.typed = o.typed.DeepCopyObject()
-		out.meta = metaOf(out.typed)
+	out := &Object{Version: o.Version, Rest: o.Rest, Revision: revision, CommittedAt: o.CommittedAt, JSON: atRevision(o.JSON, o.Meta.ResourceVersion, revision)}
+	if o.Typed != nil {
+		out.Typed = o.Typed.DeepCopyObject()
+		out.Meta = MetaOf(out.Typed)
 	} else {
-		out.meta = o.meta.DeepCopy()
+		out.Meta = o.Meta.DeepCopy()
 	}
-	out.meta.ResourceVersion = revisionText(revision)
+	out.Meta.ResourceVersion = RevisionText(revision)
 	return out
 }
 
-// leaving is the state before this one at this one's revision, made once for all watchers.
-func (o *object) leaving(before *object) *object {
+// Leaving is the state before this one at this one's revision, made once for all watchers.
+func (o *Object) Leaving(before *Object) *Object {
 	if o.left == nil {
-		o.left = before.at(o.revision)
+		o.left = before.At(o.Revision)
 	}
 	return o.left
 }
@@ -206,31 +211,31 @@ func atRevision(raw []byte, old string, revision int64) []byte {
 	return append(b, raw[i+len(mark):]...)
 }
 
-// metaOf is the metadata inside a built-in object.
-func metaOf(typed runtime.Object) *metav1.ObjectMeta {
+// MetaOf is the metadata inside a built-in object.
+func MetaOf(typed runtime.Object) *metav1.ObjectMeta {
 	return typed.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }
 
-// key is the object's place in its table, ordered as in etcd: by namespace, then by name.
-func (o *object) key() string { return objectKey(o.meta.Namespace, o.meta.Name) }
+// Key is the object's place in its table, ordered as in etcd: by namespace, then by name.
+func (o *Object) Key() string { return Key(o.Meta.Namespace, o.Meta.Name) }
 
-func objectKey(namespace, name string) string {
+func Key(namespace, name string) string {
 	if namespace == "" {
 		return name
 	}
 	return namespace + "/" + name
 }
 
-func revisionText(revision int64) string { return strconv.FormatInt(revision, 10) }
+func RevisionText(revision int64) string { return strconv.FormatInt(revision, 10) }
 
-// part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.
-func part(o runtime.Object, name string) reflect.Value {
+// Part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.
+func Part(o runtime.Object, name string) reflect.Value {
 	return reflect.ValueOf(o).Elem().FieldByName(name)
 }
 
-// copyPart makes a top-level field of o equal to that of old, or empty when old is nil.
-func copyPart(o, old runtime.Object, name string) {
-	to := part(o, name)
+// CopyPart makes a top-level field of o equal to that of old, or empty when old is nil.
+func CopyPart(o, old runtime.Object, name string) {
+	to := Part(o, name)
 	if !to.IsValid() {
 		return
 	}
@@ -238,5 +243,5 @@ func copyPart(o, old runtime.Object, name string) {
 		to.SetZero()
 		return
 	}
-	to.Set(part(old.DeepCopyObject(), name))
+	to.Set(Part(old.DeepCopyObject(), name))
 }

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // What a mutating webhook leaves in a custom object that its schema does not know. A real server writes it to its store as it
 // is and prunes it whenever it reads the object, so nobody is shown it. It counts as a change all the same: of the object,
@@ -10,32 +10,32 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decodedObject reads an object that the server itself has encoded.
-func decodedObject(raw []byte) (content map[string]any) {
+// Decode reads an object that the server itself has encoded.
+func Decode(raw []byte) (content map[string]any) {
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(raw, &content)
 	return content
 }
 
-// unprunedDraft makes a draft from what a webhook has made of another one, and takes over the content.
-func (d *decoder) unprunedDraft(content map[string]any, before *object, ver *version) (*object, error) {
-	o := &object{ver: ver, unpruned: true}
-	if o.sentKind, _ = content["kind"].(string); o.sentKind == "" {
+// UnprunedDraft makes a draft from what a webhook has made of another one, and takes over the content.
+func (d *Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Version) (*Object, error) {
+	o := &Object{Version: ver, unpruned: true}
+	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
 		return nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))
 	}
-	o.sentVersion, _ = content["apiVersion"].(string)
+	o.SentVersion, _ = content["apiVersion"].(string)
 	meta, unknown, err := d.readMeta(content)
 	if err != nil {
 		return nil, err
 	}
-	o.meta = meta
-	o.oddMeta = before.oddMeta || len(unknown) > 0 || hasEmpty(content["metadata"])
-	if ver.schema.compile() == nil {
-		ver.schema.fillDefaults(content)
+	o.Meta = meta
+	o.OddMeta = before.OddMeta || len(unknown) > 0 || hasEmpty(content["metadata"])
+	if ver.Schema.compile() == nil {
+		ver.Schema.fillDefaults(content)
 	}
 	delete(content, "kind")
 	delete(content, "apiVersion")
 	delete(content, "metadata")
-	o.rest = content
+	o.Rest = content
 	return o, nil
 }
 

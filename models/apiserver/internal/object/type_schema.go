@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 // How the objects of a custom type become typed values: from the schema in its definition, as
 // apiextensions-apiserver's pkg/controller/openapi/builder puts it into an OpenAPI document. Only what ownership needs of
@@ -11,26 +11,26 @@ import (
 )
 
 // customTypes are the types of all versions of a custom type.
-func (k *apiType) customTypes() (managedfields.TypeConverter, error) {
-	document := metaSchemas()
-	for _, v := range k.versions {
-		document[v.apiVersion()+"."+k.kind] = v.openAPI()
+func (k *Type) customTypes() (managedfields.TypeConverter, error) {
+	document := MetaSchemas()
+	for _, v := range k.Versions {
+		document[v.APIVersion()+"."+k.Kind] = v.OpenAPI()
 	}
-	return managedfields.NewTypeConverter(document, k.storage.schema.preserve)
+	return managedfields.NewTypeConverter(document, k.Storage.Schema.Preserve)
 }
 
-// openAPI is the schema of a version with what every object has.
-func (v *version) openAPI() *spec.Schema {
+// OpenAPI is the schema of a version with what every object has.
+func (v *Version) OpenAPI() *spec.Schema {
 	out := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
-	if v.schema.compile() == nil && v.schema.structural != nil && len(structural.ValidateStructural(nil, v.schema.structural)) == 0 {
-		out = v.schema.structural.Unfold().ToKubeOpenAPI()
+	if v.Schema.compile() == nil && v.Schema.structural != nil && len(structural.ValidateStructural(nil, v.Schema.structural)) == 0 {
+		out = v.Schema.structural.Unfold().ToKubeOpenAPI()
 		out.SetProperty("metadata", *spec.RefSchema(objectMetaRef))
 		out.SetProperty("apiVersion", *spec.StringProperty())
 		out.SetProperty("kind", *spec.StringProperty())
 		addEmbedded(out)
 	}
 	out.AddExtension("x-kubernetes-group-version-kind", []any{
-		map[string]any{"group": v.kind.group, "version": v.name, "kind": v.kind.kind},
+		map[string]any{"group": v.Type.Group, "version": v.Name, "kind": v.Type.Kind},
 	})
 	return out
 }
@@ -57,14 +57,14 @@ func addEmbedded(s *spec.Schema) {
 
 const (
 	objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-	objectMetaRef  = schemaReference + objectMetaName
-	// schemaReference is where the schemas of an OpenAPI document lie in it.
-	schemaReference = "#/components/schemas/"
+	objectMetaRef  = SchemaReference + objectMetaName
+	// SchemaReference is where the schemas of an OpenAPI document lie in it.
+	SchemaReference = "#/components/schemas/"
 )
 
-// metaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or maps, and what is
+// MetaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or maps, and what is
 // taken as a whole (the markers on apimachinery's pkg/apis/meta/v1/types.go).
-func metaSchemas() map[string]*spec.Schema {
+func MetaSchemas() map[string]*spec.Schema {
 	object := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
 	for _, name := range []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"} {
 		object.SetProperty(name, *spec.StringProperty())

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 import (
 	"encoding/json"
@@ -119,8 +119,8 @@ func appendEscape(b []byte, c byte) []byte {
 	}
 }
 
-// equalJSON compares two JSON values.
-func equalJSON(a, b any) bool {
+// EqualJSON compares two JSON values.
+func EqualJSON(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
@@ -129,7 +129,7 @@ func equalJSON(a, b any) bool {
 		}
 		for name, value := range a {
 			other, ok := b[name]
-			if !ok || !equalJSON(value, other) {
+			if !ok || !EqualJSON(value, other) {
 				return false
 			}
 		}
@@ -140,7 +140,7 @@ func equalJSON(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !equalJSON(a[i], b[i]) {
+			if !EqualJSON(a[i], b[i]) {
 				return false
 			}
 		}
@@ -200,19 +200,19 @@ func withoutNulls(v any) any {
 	return v
 }
 
-// copyJSON copies a JSON value deeply.
-func copyJSON(v any) any {
+// CopyJSON copies a JSON value deeply.
+func CopyJSON(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
-			out[name] = copyJSON(value)
+			out[name] = CopyJSON(value)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = copyJSON(v[i])
+			out[i] = CopyJSON(v[i])
 		}
 		return out
 	default:
@@ -220,7 +220,7 @@ func copyJSON(v any) any {
 	}
 }
 
-func setOrDelete(m map[string]any, name string, value any, has bool) {
+func SetOrDelete(m map[string]any, name string, value any, has bool) {
 	if has {
 		m[name] = value
 	} else {
@@ -228,8 +228,8 @@ func setOrDelete(m map[string]any, name string, value any, has bool) {
 	}
 }
 
-// marshal encodes what is known to have an encoding.
-func marshal(v any) []byte {
+// Marshal encodes what is known to have an encoding.
+func Marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic("apiserver: a value that cannot be encoded: " + err.Error())

@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 import (
 	"encoding/json"
@@ -14,26 +14,26 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decoder reads objects.
-type decoder struct {
-	// validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
-	validation string
-	// known says whether a built-in type is served; nil for none.
-	known func(group, version, kind string) bool
-	warn  func(text string)
+// Decoder reads objects.
+type Decoder struct {
+	// Validation is what to do about unknown and repeated fields: Ignore, Warn or Strict.
+	Validation string
+	// Known says whether a built-in type is served; nil for none.
+	Known func(group, version, kind string) bool
+	Warn  func(text string)
 }
 
-func (d *decoder) ignores() bool { return d.validation == metav1.FieldValidationIgnore }
+func (d *Decoder) ignores() bool { return d.Validation == metav1.FieldValidationIgnore }
 
-// warnAll turns errors into warnings.
-func (d *decoder) warnAll(errs []error) {
+// WarnAll turns errors into warnings.
+func (d *Decoder) WarnAll(errs []error) {
 	for _, err := range errs {
-		d.warn(err.Error())
+		d.Warn(err.Error())
 	}
 }
 
-// typeOf reads the type of a body. The struct is anonymous because its text is part of a message.
-func typeOf(body []byte) (apiVersion, kind string, err error) {
+// TypeOf reads the type of a body. The struct is anonymous because its text is part of a message.
+func TypeOf(body []byte) (apiVersion, kind string, err error) {
 	find := struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
@@ -44,14 +44,14 @@ func typeOf(body []byte) (apiVersion, kind string, err error) {
 	return find.APIVersion, find.Kind, nil
 }
 
-// decode reads an object of that version. Unknown and repeated fields come back as strict errors, unless they are to be
+// Decode reads an object of that version. Unknown and repeated fields come back as strict errors, unless they are to be
 // ignored.
-func (d *decoder) decode(body []byte, ver *version) (o *object, strict []error, err error) {
-	if !ver.kind.builtin {
+func (d *Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, err error) {
+	if !ver.Type.Builtin {
 		return d.decodeCustom(body, ver)
 	}
-	typed := ver.newObject()
-	apiVersion, kind, err := typeOf(body)
+	typed := ver.New()
+	apiVersion, kind, err := TypeOf(body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,61 +66,61 @@ func (d *decoder) decode(body []byte, ver *version) (o *object, strict []error, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return draftOf(typed, ver), strict, nil
+	return DraftOf(typed, ver), strict, nil
 }
 
-// draftOf makes a draft in storage version from a decoded built-in object.
-func draftOf(typed runtime.Object, ver *version) *object {
-	if ver.stored != nil {
-		typed = ver.stored(typed)
+// DraftOf makes a draft in storage version from a decoded built-in object.
+func DraftOf(typed runtime.Object, ver *Version) *Object {
+	if ver.ToStored != nil {
+		typed = ver.ToStored(typed)
 	}
-	storage := ver.kind.storage
-	if defaults := storage.kind.defaults; defaults != nil {
+	storage := ver.Type.Storage
+	if defaults := storage.Type.Defaults; defaults != nil {
 		defaults(typed)
 	}
-	return &object{ver: storage, typed: typed, meta: metaOf(typed)}
+	return &Object{Version: storage, Typed: typed, Meta: MetaOf(typed)}
 }
 
 // otherVersion refuses data of another version than the one that the request names.
-func otherVersion(apiVersion string, ver *version) error {
+func otherVersion(apiVersion string, ver *Version) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
-		"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.apiVersion()))
+		"the API version in the data (%s) does not match the expected API version (%s)", apiVersion, ver.APIVersion()))
 }
 
-// noKind refuses data of a type that nobody knows. The message names the scheme as a trimmed
+// NoKindError refuses data of a type that nobody knows. The message names the scheme as a trimmed
 // kube-apiserver build does.
-func noKind(kind, apiVersion string) error {
+func NoKindError(kind, apiVersion string) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %s",
 		kind, apiVersion, `"pkg/runtime/scheme.go:111"`)
 }
 
 // checkType refuses a body of another type.
-func (d *decoder) checkType(apiVersion, kind string, ver *version) error {
+func (d *Decoder) checkType(apiVersion, kind string, ver *Version) error {
 	if kind == "" {
-		kind = ver.kind.kind
+		kind = ver.Type.Kind
 	}
 	if apiVersion == "" {
-		apiVersion = ver.apiVersion()
+		apiVersion = ver.APIVersion()
 	}
-	if kind == ver.kind.kind && apiVersion == ver.apiVersion() {
+	if kind == ver.Type.Kind && apiVersion == ver.APIVersion() {
 		return nil
 	}
 	group, name, found := strings.Cut(apiVersion, "/")
 	if !found {
 		group, name = "", apiVersion
 	}
-	switch known := d.known != nil && d.known(group, name, kind); {
+	switch known := d.Known != nil && d.Known(group, name, kind); {
 	case !known:
-		return noKind(kind, apiVersion)
-	case kind == ver.kind.kind:
+		return NoKindError(kind, apiVersion)
+	case kind == ver.Type.Kind:
 		return otherVersion(apiVersion, ver)
 	}
 	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion",
-		name, kind, internalPackage(ver.kind.group), ver.kind.kind)
+		name, kind, InternalPackage(ver.Type.Group), ver.Type.Kind)
 }
 
-// internalPackage is the Go package that holds a group's internal types.
-func internalPackage(group string) string {
+// InternalPackage is the Go package that holds a group's internal types.
+func InternalPackage(group string) string {
 	if group == "" {
 		return "core"
 	}
@@ -128,15 +128,15 @@ func internalPackage(group string) string {
 	return name
 }
 
-func (d *decoder) checkCustomType(apiVersion string, content map[string]any, ver *version) error {
-	if apiVersion == ver.apiVersion() {
+func (d *Decoder) checkCustomType(apiVersion string, content map[string]any, ver *Version) error {
+	if apiVersion == ver.APIVersion() {
 		return nil
 	}
-	if strings.HasPrefix(apiVersion, ver.kind.group+"/") && d.validation == metav1.FieldValidationWarn {
+	if strings.HasPrefix(apiVersion, ver.Type.Group+"/") && d.Validation == metav1.FieldValidationWarn {
 		// No schema is known for that version, so everything is unknown.
 		for _, name := range slices.Sorted(maps.Keys(content)) {
 			if name != "kind" && name != "apiVersion" && name != "metadata" {
-				d.warn(fmt.Sprintf("unknown field %q", name))
+				d.Warn(fmt.Sprintf("unknown field %q", name))
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (d *decoder) checkCustomType(apiVersion string, content map[string]any, ver
 }
 
 // decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by its schema.
-func (d *decoder) decodeCustom(body []byte, ver *version) (*object, []error, error) {
+func (d *Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, error) {
 	var (
 		content map[string]any
 		strict  []error
@@ -156,7 +156,7 @@ func (d *decoder) decodeCustom(body []byte, ver *version) (*object, []error, err
 		strict, err = kjson.UnmarshalStrict(body, &content)
 	}
 	if err != nil {
-		if _, _, typeErr := typeOf(body); typeErr != nil {
+		if _, _, typeErr := TypeOf(body); typeErr != nil {
 			err = typeErr
 		}
 		return nil, nil, err
@@ -173,12 +173,12 @@ func (d *decoder) decodeCustom(body []byte, ver *version) (*object, []error, err
 }
 
 // customDraft makes a draft in the request's version from decoded content, which it takes over.
-func (d *decoder) customDraft(content map[string]any, ver *version) (*object, []error, error) {
-	o := &object{ver: ver}
-	if o.sentKind, _ = content["kind"].(string); o.sentKind == "" {
+func (d *Decoder) customDraft(content map[string]any, ver *Version) (*Object, []error, error) {
+	o := &Object{Version: ver}
+	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
 		return nil, nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))
 	}
-	o.sentVersion, _ = content["apiVersion"].(string)
+	o.SentVersion, _ = content["apiVersion"].(string)
 	meta, unknown, err := d.readMeta(content)
 	if err != nil {
 		return nil, nil, err
@@ -186,8 +186,8 @@ func (d *decoder) customDraft(content map[string]any, ver *version) (*object, []
 	if len(meta.ManagedFields) == 0 {
 		meta.ManagedFields = nil // metadata is written anew, which leaves an empty list out: it clears nothing here
 	}
-	content["kind"], content["apiVersion"] = ver.kind.kind, ver.apiVersion()
-	more, err := ver.schema.coerce(content, !d.ignores())
+	content["kind"], content["apiVersion"] = ver.Type.Kind, ver.APIVersion()
+	more, err := ver.Schema.coerce(content, !d.ignores())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -195,16 +195,16 @@ func (d *decoder) customDraft(content map[string]any, ver *version) (*object, []
 	for _, path := range append(unknown, more...) {
 		strict = append(strict, fmt.Errorf("unknown field %q", path))
 	}
-	ver.schema.fillDefaults(content)
+	ver.Schema.fillDefaults(content)
 	delete(content, "kind")
 	delete(content, "apiVersion")
 	delete(content, "metadata")
-	o.meta, o.rest = meta, content
+	o.Meta, o.Rest = meta, content
 	return o, strict, nil
 }
 
 // readMeta reads typed metadata out of decoded content and returns the paths of fields that metadata does not have.
-func (d *decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
+func (d *Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
 	value, found := content["metadata"]
 	if !found || value == nil {
 		return &metav1.ObjectMeta{}, nil, nil
@@ -250,12 +250,12 @@ func withoutAnnotations(metadata any) (fields any, annotations map[string]string
 	return rest, annotations
 }
 
-// fromDocument makes a draft from a patched document, which it takes over.
-func (d *decoder) fromDocument(content map[string]any, ver *version) (*object, []error, error) {
-	if !ver.kind.builtin {
+// FromDocument makes a draft from a patched document, which it takes over.
+func (d *Decoder) FromDocument(content map[string]any, ver *Version) (*Object, []error, error) {
+	if !ver.Type.Builtin {
 		return d.customDraft(content, ver)
 	}
-	typed := ver.newObject()
+	typed := ver.New()
 	apiVersion, _ := content["apiVersion"].(string)
 	kind, _ := content["kind"].(string)
 	if err := d.checkType(apiVersion, kind, ver); err != nil {
@@ -270,5 +270,5 @@ func (d *decoder) fromDocument(content map[string]any, ver *version) (*object, [
 		}
 		strict = s.Errors()
 	}
-	return draftOf(typed, ver), strict, nil
+	return DraftOf(typed, ver), strict, nil
 }

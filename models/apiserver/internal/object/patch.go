@@ -1,4 +1,4 @@
-package apiserver
+package object
 
 import (
 	"encoding/json"
@@ -20,21 +20,21 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// patch is a patch of objects, as a request sends it.
-type patch struct {
-	decoder
-	kind types.PatchType
-	body []byte
-	// ver is the version that the patch is written for.
-	ver *version
+// Patch is a patch of objects, as a request sends it.
+type Patch struct {
+	Decoder
+	Kind types.PatchType
+	Body []byte
+	// Version is the version that the patch is written for.
+	Version *Version
 }
 
 // maxPatchOperations is the limit of endpoints/handlers/patch.go.
 const maxPatchOperations = 10000
 
-// keepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back, as both keep what they do
+// KeepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back, as both keep what they do
 // not touch as it was written; a strategic patch and an apply write it anew. Who compares bytes sees it.
-func keepBytes(draft, old runtime.Object) {
+func KeepBytes(draft, old runtime.Object) {
 	r, ok := draft.(*appsv1.ControllerRevision)
 	if !ok {
 		return
@@ -50,19 +50,19 @@ func rawValue(data runtime.RawExtension) (v any) {
 	return v
 }
 
-// mediaType is a content type without its parameters.
-func mediaType(header string) string {
+// MediaType is a content type without its parameters.
+func MediaType(header string) string {
 	media, _, _ := strings.Cut(header, ";")
 	return strings.TrimSpace(media)
 }
 
-// patched applies the patch in the request to an object and reads the result back.
-func (p *patch) patched(old *object) (*object, error) {
+// Apply applies the patch in the request to an object and reads the result back.
+func (p *Patch) Apply(old *Object) (*Object, error) {
 	content, strict, err := p.document(old)
 	if err != nil {
 		return nil, err
 	}
-	draft, more, err := p.fromDocument(content, p.ver)
+	draft, more, err := p.FromDocument(content, p.Version)
 	if err != nil {
 		if _, ok := err.(apierrors.APIStatus); ok {
 			return nil, err
@@ -70,19 +70,19 @@ func (p *patch) patched(old *object) (*object, error) {
 		return nil, p.invalid(old, err)
 	}
 	if strict = append(strict, more...); len(strict) > 0 {
-		switch p.validation {
+		switch p.Validation {
 		case metav1.FieldValidationStrict:
 			return nil, p.invalid(old, runtime.NewStrictDecodingError(strict))
 		case metav1.FieldValidationWarn:
-			p.warnAll(strict)
+			p.WarnAll(strict)
 		}
 	}
 	return draft, nil
 }
 
 // applyPatch returns the patched document, which the caller may change.
-func (p *patch) document(old *object) (map[string]any, []error, error) {
-	switch p.kind {
+func (p *Patch) document(old *Object) (map[string]any, []error, error) {
+	switch p.Kind {
 	case types.JSONPatchType:
 		return p.jsonPatched(old)
 	case types.MergePatchType:
@@ -94,26 +94,26 @@ func (p *patch) document(old *object) (map[string]any, []error, error) {
 
 // invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document (for a strategic
 // patch, the patch), made anew because reading it has changed it, and words the error as the JSON decoder does.
-func (p *patch) invalid(old *object, err error) error {
+func (p *Patch) invalid(old *Object, err error) error {
 	var shown []byte
-	original := old.as(view{ver: p.ver}).json
-	if !p.ver.kind.builtin {
-		original = appendJSON(nil, p.ver.document(old))
+	original := old.As(View{Version: p.Version}).JSON
+	if !p.Version.Type.Builtin {
+		original = appendJSON(nil, p.Version.Document(old))
 	}
-	switch p.kind {
+	switch p.Kind {
 	case types.StrategicMergePatchType:
 		var changes map[string]any
-		_ = kjson.UnmarshalCaseSensitivePreserveInts(p.body, &changes)
+		_ = kjson.UnmarshalCaseSensitivePreserveInts(p.Body, &changes)
 		shown = fmt.Appendf(nil, "%+v", changes)
 	case types.MergePatchType:
-		shown, _ = jsonpatch.MergePatch(original, p.body)
+		shown, _ = jsonpatch.MergePatch(original, p.Body)
 	default:
-		if decoded, err := jsonpatch.DecodePatch(p.body); err == nil {
+		if decoded, err := jsonpatch.DecodePatch(p.Body); err == nil {
 			shown, _ = decoded.Apply(original)
 		}
 	}
-	if !runtime.IsStrictDecodingError(err) && p.kind != types.StrategicMergePatchType {
-		if _, _, again := p.decode(shown, p.ver); again != nil {
+	if !runtime.IsStrictDecodingError(err) && p.Kind != types.StrategicMergePatchType {
+		if _, _, again := p.Decode(shown, p.Version); again != nil {
 			err = again
 		}
 	}
@@ -123,14 +123,14 @@ func (p *patch) invalid(old *object, err error) error {
 }
 
 // readPatch decodes a patch document and returns its repeated fields.
-func (p *patch) read(into any) ([]error, error) {
+func (p *Patch) read(into any) ([]error, error) {
 	if p.ignores() {
-		return nil, kjson.UnmarshalCaseSensitivePreserveInts(p.body, into)
+		return nil, kjson.UnmarshalCaseSensitivePreserveInts(p.Body, into)
 	}
-	return kjson.UnmarshalStrict(p.body, into)
+	return kjson.UnmarshalStrict(p.Body, into)
 }
 
-func (p *patch) mergePatched(old *object) (map[string]any, []error, error) {
+func (p *Patch) mergePatched(old *Object) (map[string]any, []error, error) {
 	var changes map[string]any
 	strict, err := p.read(&changes)
 	if err != nil {
@@ -139,10 +139,10 @@ func (p *patch) mergePatched(old *object) (map[string]any, []error, error) {
 	if changes == nil {
 		return nil, nil, apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
-	merged := mergeJSON(p.ver.document(old), changes).(map[string]any)
-	if !p.ver.kind.builtin {
+	merged := mergeJSON(p.Version.Document(old), changes).(map[string]any)
+	if !p.Version.Type.Builtin {
 		// Pruning and defaulting change the document in place, and most of it is shared with the store.
-		merged = copyJSON(merged).(map[string]any)
+		merged = CopyJSON(merged).(map[string]any)
 	}
 	return merged, strict, nil
 }
@@ -155,18 +155,18 @@ type patchOperation struct {
 	Value any    `json:"value"`
 }
 
-func (p *patch) jsonPatched(old *object) (map[string]any, []error, error) {
+func (p *Patch) jsonPatched(old *Object) (map[string]any, []error, error) {
 	var operations []patchOperation
 	strict, err := p.read(&operations)
 	if err != nil && !p.ignores() {
 		// The name of the type is part of the message.
-		text := strings.ReplaceAll(err.Error(), "apiserver.patchOperation", "handlers.jsonPatchOp")
+		text := strings.ReplaceAll(err.Error(), "object.patchOperation", "handlers.jsonPatchOp")
 		return nil, nil, apierrors.NewBadRequest("error decoding patch: " + text)
 	}
 	for i, e := range strict {
 		strict[i] = fmt.Errorf("json patch %v", e)
 	}
-	decoded, err := jsonpatch.DecodePatch(p.body)
+	decoded, err := jsonpatch.DecodePatch(p.Body)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
@@ -174,9 +174,9 @@ func (p *patch) jsonPatched(old *object) (map[string]any, []error, error) {
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
 			"The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(decoded)))
 	}
-	raw, err := decoded.Apply(old.as(view{ver: p.ver}).json)
+	raw, err := decoded.Apply(old.As(View{Version: p.Version}).JSON)
 	if err != nil {
-		return nil, nil, unprocessable(err)
+		return nil, nil, Unprocessable(err)
 	}
 	var content map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &content); err != nil {
@@ -187,14 +187,14 @@ func (p *patch) jsonPatched(old *object) (map[string]any, []error, error) {
 	return content, strict, nil
 }
 
-func (p *patch) strategicPatched(old *object) (map[string]any, []error, error) {
+func (p *Patch) strategicPatched(old *Object) (map[string]any, []error, error) {
 	var changes map[string]any
 	strict, err := p.read(&changes)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
-	original := copyJSON(p.ver.document(old)).(map[string]any)
-	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, p.ver.newObject())
+	original := CopyJSON(p.Version.Document(old)).(map[string]any)
+	content, err := strategicpatch.StrategicMergeMapPatch(original, changes, p.Version.New())
 	switch err {
 	case nil:
 		return content, strict, nil
@@ -202,14 +202,14 @@ func (p *patch) strategicPatched(old *object) (map[string]any, []error, error) {
 		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:
-		return nil, nil, unprocessable(err)
+		return nil, nil, Unprocessable(err)
 	default:
 		return nil, nil, err
 	}
 }
 
-// unprocessable is the refusal of a patch that cannot be applied.
-func unprocessable(err error) error {
+// Unprocessable is the refusal of a patch that cannot be applied.
+func Unprocessable(err error) error {
 	return apierrors.NewGenericServerResponse(
 		http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
