@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -16,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // Admission judges writes before they are stored, and may change them; models/admission is one. It may ask webhooks,
@@ -226,10 +224,10 @@ func (w *write) admitDelete(o *object.Object, opts *metav1.DeleteOptions) error 
 	if n, ok := o.Typed.(*corev1.Namespace); ok && n.DeletionTimestamp != nil && len(n.Spec.Finalizers) > 0 {
 		return nil
 	}
-	if err := w.kind.checkPreconditions(opts.Preconditions, o); err != nil {
+	if err := w.kind.CheckPreconditions(opts.Preconditions, o); err != nil {
 		return err
 	}
-	if _, pending := w.kind.beginGraceful(o.Draft(), opts.DeepCopy(), w.s.now()); pending {
+	if _, pending := w.kind.BeginGraceful(o.Draft(), opts.DeepCopy(), w.s.now()); pending {
 		return nil
 	}
 	options := opts.DeepCopy()
@@ -249,7 +247,7 @@ func (w *write) moved(old *object.Object) error {
 	if !w.waited {
 		return nil
 	}
-	if w.s.registry.byResource(w.info.Group, w.info.Resource) != w.kind {
+	if w.s.registry.ByResource(w.info.Group, w.info.Resource) != w.kind {
 		return errMoved
 	}
 	if old == nil {

@@ -1,12 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-// Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it.
-
-import (
 	"bytes"
 	"fmt"
 	"slices"
@@ -17,7 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+// Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it.
 
 // apply merges what the request says into an object, or creates the object.
 func (w *write) apply(sub string) (*Response, error) {

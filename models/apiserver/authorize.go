@@ -1,13 +1,12 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
@@ -28,7 +27,7 @@ func (s *Server) SetAuthorizer(a Authorizer) { s.authorizer = a }
 
 // Typed is a stored object of a built-in type, or nil. It is the store's own and must not be changed.
 func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
-	k := builtinKinds().byResource[group+"/"+resource]
+	k := registry.Builtins().ByResource[group+"/"+resource]
 	if k == nil {
 		return nil
 	}
@@ -43,7 +42,7 @@ func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
 // They are the store's own and must not be changed.
 func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
-		k := builtinKinds().byResource[group+"/"+resource]
+		k := registry.Builtins().ByResource[group+"/"+resource]
 		if k == nil {
 			return
 		}

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -12,6 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // decodeBody reads the object in a create or update request and fills its defaults.

@@ -1,16 +1,15 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"errors"
 	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // create stores the object in the request's body.
@@ -81,13 +80,13 @@ func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 	meta := draft.Meta
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
 	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.dice.uid()
-	w.kind.prepareCreate(w.hook(), draft)
-	if errs := w.kind.validateCreate(draft); len(errs) > 0 {
-		return nil, w.kind.invalid(draft, errs)
+	w.kind.PrepareCreate(w.hook(), draft)
+	if errs := w.kind.ValidateCreate(draft); len(errs) > 0 {
+		return nil, w.kind.Invalid(draft, errs)
 	}
-	w.warnings = append(w.warnings, w.kind.strategyWarnings(draft)...)
-	w.kind.warnFinalizers(meta, nil, w.warn)
-	w.kind.canonicalize(draft)
+	w.warnings = append(w.warnings, w.kind.StrategyWarnings(draft)...)
+	w.kind.WarnFinalizers(meta, nil, w.warn)
+	w.kind.Canonicalize(draft)
 	if err := w.mayCreate(); err != nil {
 		return nil, err
 	}
@@ -130,7 +129,7 @@ func (w *write) matchNamespace(meta *metav1.ObjectMeta) error {
 
 // dedupeOwners drops repeated owner references with a warning, as endpoints/handlers/rest.go does.
 func (w *write) dedupeOwners(meta *metav1.ObjectMeta, patch bool) {
-	repeated := dedupeOwners(meta)
+	repeated := registry.DedupeOwners(meta)
 	if len(repeated) == 0 {
 		return
 	}
@@ -151,6 +150,6 @@ func (w *write) own(draft, old *object.Object, sub string) {
 }
 
 // hook is what strategies may know of the write.
-func (w *write) hook() *hookWrite {
-	return &hookWrite{now: metav1.NewTime(w.s.now()), dryRun: w.dryRun, allocated: &w.s.allocated}
+func (w *write) hook() *registry.Write {
+	return &registry.Write{Now: metav1.NewTime(w.s.now()), DryRun: w.dryRun, Allocated: &w.s.allocated}
 }

@@ -1,20 +1,19 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-// What writes of definitions bring about: a definition changes what is served, and its instances go
-// with it.
-
-import (
 	"fmt"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
+
+// What writes of definitions bring about: a definition changes what is served, and its instances go
+// with it.
 
 // Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
 // are shared between servers and must not be changed afterwards: their schemas are compiled once per process.
@@ -28,12 +27,12 @@ func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) erro
 }
 
 func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
-	w := s.internalWrite(definitions(), crd.Name, &effects{})
+	w := s.internalWrite(registry.Definitions(), crd.Name, &effects{})
 	old, exists := w.lookup(crd.Name)
 	if !exists {
 		return w.installPrepared(crd)
 	}
-	draft := object.DraftOf(received(sent(crd)), w.ver)
+	draft := object.DraftOf(registry.DecodeDefinition(registry.EncodeDefinition(crd)), w.ver)
 	draft.Meta.ResourceVersion, draft.Meta.UID = old.Meta.ResourceVersion, ""
 	_, err := w.replace(draft, old, "")
 	return err
@@ -42,16 +41,16 @@ func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
 // installPrepared stores a definition as established, in one change: a real server writes it three
 // times in the second after its creation.
 func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) error {
-	p := prepare(crd)
-	if p.err != nil {
-		return p.err
+	p := registry.Prepare(crd)
+	if p.Err != nil {
+		return p.Err
 	}
-	draft := p.draft(metav1.NewTime(w.s.now()), w.s.dice.uid())
+	draft := p.Draft(metav1.NewTime(w.s.now()), w.s.dice.uid())
 	draft.CommittedAt = w.s.options.Now()
 	w.record(w.s.store.Commit(w.table(), draft.Key(), false, func(revision int64) *object.Object {
-		return draft.SealJoined(revision, p.spec)
+		return draft.SealJoined(revision, p.Spec)
 	}))
-	w.s.registry.put(p.kind)
+	w.s.registry.Put(p.Kind)
 	return nil
 }
 
@@ -60,19 +59,19 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 func (w *write) definitionCommitted(o *object.Object, removed bool) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	if removed {
-		w.s.registry.remove(crd)
+		w.s.registry.Remove(crd)
 		return
 	}
-	w.s.registry.put(kindOfDefinition(crd))
+	w.s.registry.Put(registry.KindOfDefinition(crd))
 	if crd.DeletionTimestamp != nil {
 		w.cleanUpInstances(o)
 		return
 	}
-	if established(crd) {
+	if registry.Established(crd) {
 		return
 	}
 	draft := o.Draft()
-	establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
+	registry.Establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
 	if _, err := w.commit(draft, o); err != nil {
 		panic("apiserver: a definition could not be established: " + err.Error())
 	}
@@ -117,7 +116,7 @@ func (w *write) deleteDefinition(o *object.Object, crd *apiextensionsv1.CustomRe
 // same request, and again when an instance goes.
 func (w *write) cleanUpInstances(o *object.Object) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
-	k := w.s.registry.byResource(crd.Spec.Group, crd.Spec.Names.Plural)
+	k := w.s.registry.ByResource(crd.Spec.Group, crd.Spec.Names.Plural)
 	if k == nil || k.Builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
 		return
 	}
@@ -162,13 +161,13 @@ func (w *write) instanceRemoved() {
 	}
 	o, exists := w.s.definitionOf(w.kind)
 	if exists && o.Meta.DeletionTimestamp != nil && slices.Contains(o.Meta.Finalizers, cleanupFinalizer) {
-		w.s.internalWrite(definitions(), "", w.effects).finishDefinition(o)
+		w.s.internalWrite(registry.Definitions(), "", w.effects).finishDefinition(o)
 	}
 }
 
 // definitionOf is the stored definition of a custom kind.
-func (s *Server) definitionOf(k *kind) (*object.Object, bool) {
-	return s.table(definitions().Type).Get(k.Plural + "." + k.Group)
+func (s *Server) definitionOf(k *registry.Kind) (*object.Object, bool) {
+	return s.table(registry.Definitions().Type).Get(k.Plural + "." + k.Group)
 }
 
 // definitionTerminates says that a custom kind's definition is being deleted: nothing new can be

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // delete removes an object, or marks it when something still has to happen first.
@@ -28,9 +27,9 @@ func (r *request) delete() (*Response, error) {
 	if err := w.admitDelete(o, opts); err != nil {
 		return nil, err
 	}
-	strategy, orphan := r.kind.strategy, opts.OrphanDependents //nolint:staticcheck // deprecated, still served
-	if strategy != nil && strategy.deleteWarning != "" && opts.PropagationPolicy == nil && orphan == nil {
-		r.warn(strategy.deleteWarning)
+	strategy, orphan := r.kind.Strategy, opts.OrphanDependents //nolint:staticcheck // deprecated, still served
+	if strategy != nil && strategy.DeleteWarning != "" && opts.PropagationPolicy == nil && orphan == nil {
+		r.warn(strategy.DeleteWarning)
 	}
 	last, gone, err := w.deleteAny(o, opts)
 	if err != nil {
@@ -42,7 +41,7 @@ func (r *request) delete() (*Response, error) {
 	}
 	// An object that is marked but not gone is shown; one that is gone is reported by a Status,
 	// except for the types that return it (registry/generic/registry/store.go, finalizeDelete).
-	if gone && (strategy == nil || !strategy.returnsDeleted) {
+	if gone && (strategy == nil || !strategy.ReturnsDeleted) {
 		return jsonResponse(code, object.Marshal(r.deletedStatus(last))), nil
 	}
 	return r.objectResponse(code, last), nil
@@ -98,23 +97,23 @@ func (r *request) readDeleteOptions(opts *metav1.DeleteOptions) error {
 // deleteObject follows registry/generic/registry/store.go (Delete) and registry/rest/delete.go
 // (BeforeDelete). It returns the last or marked state and whether the object is gone.
 func (w *write) deleteObject(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
-	if err := w.kind.checkPreconditions(opts.Preconditions, o); err != nil {
+	if err := w.kind.CheckPreconditions(opts.Preconditions, o); err != nil {
 		return nil, false, err
 	}
 	// An object is read in the version of the request, and what that does not know is lost when it
 	// is written again.
 	draft := o.In(w.ver).Draft()
-	graceful, pending := w.kind.beginGraceful(draft, opts, w.s.now())
+	graceful, pending := w.kind.BeginGraceful(draft, opts, w.s.now())
 	if pending {
 		return o, false, nil
 	}
-	finalizers := w.kind.collectorFinalizers(draft.Meta, opts)
+	finalizers := w.kind.CollectorFinalizers(draft.Meta, opts)
 	draft.Meta.Finalizers = finalizers
 	if !graceful && len(finalizers) == 0 {
 		return w.remove(o), true, nil
 	}
 	if !graceful {
-		markDeleting(draft.Meta, w.s.now())
+		registry.MarkDeleting(draft.Meta, w.s.now())
 	}
 	stored, err := w.commit(draft, o)
 	if err != nil {

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
@@ -18,6 +14,9 @@ import (
 
 	discoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // serverVersion is what /version answers: the release whose behaviour the model follows.
@@ -87,7 +86,7 @@ func (s *Server) discoverVersion(parts []string) (*Response, error) {
 		if list := s.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
 			return encoded200(list), nil
 		}
-		for k := range s.registry.all {
+		for k := range s.registry.All {
 			if k.Group == parts[1] && k.Builtin {
 				return nil, errNoSuchResource
 			}
@@ -101,7 +100,7 @@ func (s *Server) discoverVersion(parts []string) (*Response, error) {
 func (s *Server) groupVersions() (groups []string, versions map[string][]string) {
 	versions = map[string][]string{}
 	var customGroups []string
-	for k := range s.registry.all {
+	for k := range s.registry.All {
 		if k.Group == "" {
 			continue
 		}
@@ -167,7 +166,7 @@ func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 		GroupVersion: gv,
 		APIResources: []metav1.APIResource{},
 	}
-	for k := range s.registry.all {
+	for k := range s.registry.All {
 		if k.Group != group {
 			continue
 		}
@@ -241,8 +240,8 @@ func (s *Server) aggregated(core bool) *Response {
 
 var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte }) {
 	var order []string
-	byGroup := map[string][]*kind{}
-	for _, k := range builtinKinds().order {
+	byGroup := map[string][]*registry.Kind{}
+	for _, k := range registry.Builtins().Order {
 		if byGroup[k.Group] == nil {
 			order = append(order, k.Group)
 		}
@@ -263,9 +262,9 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 })
 
 // customDiscovery are the encoded custom groups, by name.
-func customDiscovery(r *registry) [][]byte {
-	byGroup := map[string][]*kind{}
-	for _, k := range r.order {
+func customDiscovery(r *registry.Registry) [][]byte {
+	byGroup := map[string][]*registry.Kind{}
+	for _, k := range r.Order {
 		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	var out [][]byte
@@ -275,7 +274,7 @@ func customDiscovery(r *registry) [][]byte {
 	return out
 }
 
-func discoveryOf(group string, members []*kind) []byte {
+func discoveryOf(group string, members []*registry.Kind) []byte {
 	doc := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group}}
 	var names []string
 	for _, k := range members {

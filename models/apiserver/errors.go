@@ -1,16 +1,14 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"fmt"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // NotModelled is the refusal of what a real server does and the models do not.

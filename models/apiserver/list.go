@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // listQuery are the options of a list, a watch or a deletion of a collection, checked.

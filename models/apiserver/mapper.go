@@ -1,12 +1,11 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so that it knows
@@ -16,9 +15,9 @@ func (s *Server) Mapper() meta.RESTMapper { return &mapper{s: s} }
 type mapper struct{ s *Server }
 
 // versionsOf yields the served versions of the kinds that fit; group "" stands for any group when anyGroup is set.
-func (m *mapper) find(fits func(*kind) bool, wanted string) []*object.Version {
+func (m *mapper) find(fits func(*registry.Kind) bool, wanted string) []*object.Version {
 	var out []*object.Version
-	look := func(k *kind) bool {
+	look := func(k *registry.Kind) bool {
 		for _, v := range k.Versions {
 			if fits(k) && v.Served && (wanted == "" || wanted == v.Name) {
 				out = append(out, v)
@@ -26,15 +25,15 @@ func (m *mapper) find(fits func(*kind) bool, wanted string) []*object.Version {
 		}
 		return true
 	}
-	m.s.registry.all(look)
-	for _, k := range reviewKinds().order {
+	m.s.registry.All(look)
+	for _, k := range registry.Reviews().Order {
 		look(k)
 	}
 	return out
 }
 
 func (m *mapper) byResource(r schema.GroupVersionResource) []*object.Version {
-	return m.find(func(k *kind) bool {
+	return m.find(func(k *registry.Kind) bool {
 		if r.Group != "" && r.Group != k.Group {
 			return false
 		}
@@ -100,10 +99,10 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	}
 	var out []*meta.RESTMapping
 	for _, wanted := range versions {
-		for _, v := range m.find(func(k *kind) bool { return k.Group == gk.Group && k.Kind == gk.Kind }, wanted) {
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.Kind == gk.Kind }, wanted) {
 			out = append(out, mapping(v))
 		}
-		for _, v := range m.find(func(k *kind) bool { return k.Group == gk.Group && k.List == gk.Kind }, wanted) {
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.List == gk.Kind }, wanted) {
 			out = append(out, listMapping(v))
 		}
 	}
@@ -132,7 +131,7 @@ func listMapping(v *object.Version) *meta.RESTMapping {
 
 // ResourceSingularizer returns the singular name of a resource.
 func (m *mapper) ResourceSingularizer(resource string) (string, error) {
-	for k := range m.s.registry.all {
+	for k := range m.s.registry.All {
 		if k.Plural == resource {
 			return k.Singular, nil
 		}

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 var namespaceResource = schema.GroupResource{Resource: "namespaces"}
@@ -23,7 +21,7 @@ var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kub
 
 // bootstrap creates what a new cluster already holds.
 func (s *Server) bootstrap() {
-	w := s.internalWrite(s.registry.byResource("", "namespaces"), "", &effects{})
+	w := s.internalWrite(s.registry.ByResource("", "namespaces"), "", &effects{})
 	for _, name := range firstNamespaces {
 		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if _, err := w.createObject(object.DraftOf(typed, w.ver)); err != nil {

@@ -1,15 +1,13 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"mime"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // replyForm is the form of a reply: what is shown of objects, and whether in a table.
@@ -86,7 +84,7 @@ func (r *request) checkPartial(as string) error {
 
 // tabulates says whether the reply can be a table.
 func (r *request) tabulates() bool {
-	known := !r.kind.Builtin || r.kind.columns != nil
+	known := !r.kind.Builtin || r.kind.Columns != nil
 	return known && r.info.Subresource == "" && (r.info.Verb == "get" || r.info.Verb == "list")
 }
 

@@ -1,13 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
-// built-in types as far as their modules go (openapi_builtin.go).
-
-import (
 	"net/http"
 	"reflect"
 	"slices"
@@ -17,13 +10,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
+// built-in types as far as their modules go (openapi_builtin.go).
 
 // openAPI serves /openapi/v3 and the documents that it lists.
 func (s *Server) openAPI(path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
-		for k := range s.registry.all {
+		for k := range s.registry.All {
 			for _, v := range k.Versions {
 				if v.Served {
 					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + root(v)}
@@ -34,7 +32,7 @@ func (s *Server) openAPI(path string) (*Response, error) {
 	}
 	wanted := strings.TrimPrefix(path, "/openapi/v3")
 	var members []*object.Version
-	for k := range s.registry.all {
+	for k := range s.registry.All {
 		for _, v := range k.Versions {
 			if v.Served && root(v) == wanted {
 				members = append(members, v)

@@ -1,7 +1,15 @@
 package apiserver
 
 import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // Schemas of built-in types. The document that a real server publishes is generated from the Go sources, comments and all,
@@ -10,15 +18,6 @@ import (
 // are sets or maps, what is taken as a whole, defaults). Enumerations, unions and the schemas of lists are in none of them
 // and are not published. A field without omitempty is said to be required, though comments say of some thirty that it may
 // be left out.
-
-import (
-	"reflect"
-	"slices"
-	"strings"
-
-	"k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/structured-merge-diff/v6/schema"
-)
 
 // What generated code says about a Go type.
 type (
@@ -52,7 +51,7 @@ func (d *describer) describeVersion(v *object.Version) {
 
 // nameKinds says which of the schemas are kinds of their own; some are also parts of others.
 func (d *describer) nameKinds() {
-	for _, k := range builtinKinds().order {
+	for _, k := range registry.Builtins().Order {
 		for _, v := range k.Versions {
 			if s := d.out[schemaName(v)]; s != nil {
 				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.Group, "version": v.Name, "kind": k.Kind}})

@@ -1,16 +1,14 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // This file is about API servers whose watch cache trails the storage. What a request may be answered from a cache, and

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -13,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // patch changes an object by a patch, as endpoints/handlers/patch.go does.

@@ -1,13 +1,11 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"iter"
 	"sort"
 	"time"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // Object is one stored object, for reading without a request.
@@ -21,7 +19,7 @@ type Object struct {
 
 // Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are not to be changed.
 func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
-	k := s.registry.byKind(group, kind)
+	k := s.registry.ByKind(group, kind)
 	if k == nil {
 		return nil, false
 	}
@@ -39,7 +37,7 @@ func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 // meanwhile.
 func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
-		k := s.registry.byKind(group, kind)
+		k := s.registry.ByKind(group, kind)
 		if k == nil {
 			return
 		}
@@ -93,7 +91,7 @@ func (s *Server) Compacted() int64 { return s.store.Compacted() }
 
 // KindOf is the kind that a resource name stands for, "" when it is not served.
 func (s *Server) KindOf(group, resource string) string {
-	if k := s.registry.byResource(group, resource); k != nil {
+	if k := s.registry.ByResource(group, resource); k != nil {
 		return k.Kind
 	}
 	return ""

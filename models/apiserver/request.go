@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
@@ -27,7 +25,7 @@ type request struct {
 	s     *Server
 	query url.Values
 	info  Info
-	kind  *kind
+	kind  *registry.Kind
 	ver   *object.Version
 	reply replyForm
 	*effects
@@ -78,7 +76,7 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 	case "watch":
 		return r.watch()
 	case "create":
-		if r.kind.Group == reviewGroup {
+		if r.kind.Group == registry.ReviewGroup {
 			return r.review()
 		}
 		return r.create()
@@ -96,8 +94,8 @@ func (s *Server) perform(req *Request, info Info, e *effects) (*Response, error)
 
 // resolve finds the kind and version that a request names. It refuses paths that a real server does
 // not route: an unknown group is an unknown path, within a known group it is an unknown resource.
-func (s *Server) resolve(method string, info Info) (*kind, *object.Version, error) {
-	k := s.registry.byResource(info.Group, info.Resource)
+func (s *Server) resolve(method string, info Info) (*registry.Kind, *object.Version, error) {
+	k := s.registry.ByResource(info.Group, info.Resource)
 	if k == nil {
 		return nil, nil, noRoute(info)
 	}
@@ -133,13 +131,13 @@ func (s *Server) resolve(method string, info Info) (*kind, *object.Version, erro
 
 // noRoute is the answer to a path that names no resource.
 func noRoute(info Info) error {
-	if slices.Contains(unmodelled[info.Group], info.Resource) {
+	if slices.Contains(registry.Unmodelled[info.Group], info.Resource) {
 		return NotModelled("%s of group %q", info.Resource, info.Group)
 	}
 	if info.Group == "autoscaling" && info.Version == "v1" {
 		return NotModelled("autoscaling/v1: use autoscaling/v2")
 	}
-	for _, k := range builtinKinds().order {
+	for _, k := range registry.Builtins().Order {
 		if k.Group == info.Group {
 			return errNoSuchResource
 		}
@@ -155,7 +153,7 @@ func (r *request) performSubresource() (*Response, error) {
 		}
 		// A proxy's path goes on behind its name.
 		name, _, _ := strings.Cut(r.info.Subresource, "/")
-		if slices.Contains(r.kind.strategy.unmodelled, name) {
+		if slices.Contains(r.kind.Strategy.Unmodelled, name) {
 			return nil, NotModelled("subresource %q of %s", r.info.Subresource, r.kind.Plural)
 		}
 		return nil, errNoSuchResource

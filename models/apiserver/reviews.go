@@ -5,6 +5,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // review answers a review (pkg/registry/authorization in the Kubernetes tree).
@@ -23,8 +25,8 @@ func (r *request) review() (*Response, error) {
 	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	if errs := w.kind.strategy.validate(draft.Typed); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: reviewGroup}, "", errs) // the real server forgets the kind, too
+	if errs := w.kind.Strategy.Validate(draft.Typed); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: registry.ReviewGroup}, "", errs) // the real server forgets the kind, too
 	}
 	if err := w.s.authorizer.Review(w.Request, draft.Typed); err != nil {
 		return nil, err

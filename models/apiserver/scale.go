@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"fmt"
 	"net/http"
 	"strings"
@@ -18,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // scale serves a scale subresource: a small view of the object whose replicas can be changed

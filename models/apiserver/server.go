@@ -1,12 +1,10 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"time"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
@@ -15,7 +13,7 @@ import (
 type Server struct {
 	options  Options
 	store    *store.Store[*object.Object]
-	registry registry
+	registry registry.Registry
 	dice     dice
 	// authorizer judges every request; nil for a server that serves everybody.
 	authorizer Authorizer
@@ -24,7 +22,7 @@ type Server struct {
 	// reach calls the webhooks of admission.
 	reach func(*WebhookCall) WebhookAnswer
 	// allocated counts what services have been given.
-	allocated allocated
+	allocated registry.Allocated
 }
 
 // New returns a server with the built-in types and the namespaces that every cluster starts with.
@@ -35,7 +33,7 @@ func New(o Options) *Server {
 	s := &Server{
 		options:  o,
 		store:    store.New[*object.Object](0),
-		registry: registry{custom: map[string]*kind{}},
+		registry: registry.Registry{Custom: map[string]*registry.Kind{}},
 		dice:     dice{seed: o.Seed},
 	}
 	s.bootstrap()

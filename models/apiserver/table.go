@@ -1,13 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-// Tables of objects: what `kubectl get` prints. The columns are those of the definition
-// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
-
-import (
 	"bytes"
 	"fmt"
 	"math"
@@ -20,12 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+// Tables of objects: what `kubectl get` prints. The columns are those of the definition
+// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
 
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
 func (r *request) columns() []apiextensionsv1.CustomResourceColumnDefinition {
-	for _, in := range r.kind.definition.Spec.Versions {
+	for _, in := range r.kind.Definition.Spec.Versions {
 		if in.Name == r.ver.Name && len(in.AdditionalPrinterColumns) > 0 {
 			return in.AdditionalPrinterColumns
 		}
@@ -56,9 +54,9 @@ func (r *request) tableOf(meta metav1.ListMeta, objects []*object.Object) *Respo
 		ListMeta: meta, Rows: []metav1.TableRow{},
 	}
 	cells := r.customCells
-	if columns := r.kind.columns; columns != nil {
-		table.ColumnDefinitions = columns.header()
-		cells = func(o *object.Object) []any { return columns.row(o, r.s.options.Now()) }
+	if columns := r.kind.Columns; columns != nil {
+		table.ColumnDefinitions = columns.Header()
+		cells = func(o *object.Object) []any { return columns.Row(o, r.s.options.Now()) }
 	} else {
 		table.ColumnDefinitions = header(r.columns())
 	}

@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"fmt"
 	"net/http"
 	"strconv"
@@ -14,6 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // update replaces an object, or the part of it that a subresource stands for.
@@ -34,7 +33,7 @@ func (r *request) update(sub string) (*Response, error) {
 	}
 	w.dedupeOwners(draft.Meta, false)
 	old, exists := w.lookup(w.info.Name)
-	if b := w.kind.strategy; !exists && (b == nil || !b.createOnUpdate || sub != "") {
+	if b := w.kind.Strategy; !exists && (b == nil || !b.CreateOnUpdate || sub != "") {
 		return nil, w.notFound()
 	}
 	if err := w.checkUID(draft.Meta.UID, old); err != nil {
@@ -110,20 +109,20 @@ func (w *write) replace(draft, stored *object.Object, sub string) (*object.Objec
 		return nil, err
 	}
 	draft.Meta.Generation = old.Meta.Generation
-	w.kind.prepareUpdate(w.hook(), draft, old, sub)
-	keepSystemFields(draft.Meta, old.Meta)
-	if errs := w.kind.validateUpdate(draft, old, sub, w.warn); len(errs) > 0 {
-		return nil, w.kind.invalid(draft, errs)
+	w.kind.PrepareUpdate(w.hook(), draft, old, sub)
+	registry.KeepSystemFields(draft.Meta, old.Meta)
+	if errs := w.kind.ValidateUpdate(draft, old, sub, w.warn); len(errs) > 0 {
+		return nil, w.kind.Invalid(draft, errs)
 	}
 	if sub == "" {
-		w.warnings = append(w.warnings, w.kind.strategyWarnings(draft)...)
-		w.kind.warnFinalizers(draft.Meta, old.Meta, w.warn)
+		w.warnings = append(w.warnings, w.kind.StrategyWarnings(draft)...)
+		w.kind.WarnFinalizers(draft.Meta, old.Meta, w.warn)
 	}
-	w.kind.canonicalize(draft)
+	w.kind.Canonicalize(draft)
 	if err := w.validated("UPDATE", draft, stored); err != nil {
 		return nil, err
 	}
-	if deletesOnUpdate(draft, old) {
+	if registry.DeletesOnUpdate(draft, old) {
 		return w.finishDeletion(draft, stored), nil
 	}
 	return w.commit(draft, stored)
@@ -135,7 +134,7 @@ func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object.Object) er
 		return fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion)
 	}
 	if given == 0 {
-		if b := w.kind.strategy; b != nil && b.unconditional {
+		if b := w.kind.Strategy; b != nil && b.Unconditional {
 			meta.ResourceVersion = stored.Meta.ResourceVersion
 			return nil
 		}

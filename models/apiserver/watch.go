@@ -1,10 +1,6 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -18,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 

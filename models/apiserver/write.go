@@ -1,14 +1,12 @@
 package apiserver
 
 import (
-	"github.com/wavetank/wavetank/models/apiserver/internal/object"
-)
-
-import (
 	"errors"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
@@ -49,7 +47,7 @@ func (r *request) updateWrite() (*write, error) {
 }
 
 // internalWrite is a write that the server makes of its own accord.
-func (s *Server) internalWrite(k *kind, name string, e *effects) *write {
+func (s *Server) internalWrite(k *registry.Kind, name string, e *effects) *write {
 	return &write{request: &request{
 		Request: &Request{}, s: s, info: Info{Name: name}, kind: k, ver: k.Storage, effects: e,
 	}}
@@ -57,7 +55,7 @@ func (s *Server) internalWrite(k *kind, name string, e *effects) *write {
 
 // decoder reads objects as the write's options say.
 func (w *write) decoder() *object.Decoder {
-	return &object.Decoder{Validation: w.validation, Known: knownBuiltin, Warn: w.warn}
+	return &object.Decoder{Validation: w.validation, Known: registry.Known, Warn: w.warn}
 }
 
 // note is what is kept of the write over an old object.
