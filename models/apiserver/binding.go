@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,25 +62,7 @@ func (r *request) bindPod() (*Response, error) {
 	case len(pod.Spec.SchedulingGates) > 0:
 		return nil, refuse("has non-empty .spec.schedulingGates")
 	}
-	draft := old.Draft()
-	bound := draft.Typed.(*corev1.Pod)
-	bound.Spec.NodeName = b.Target.Name
-	for k, v := range b.Annotations {
-		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, k, v)
-	}
-	for k, v := range b.Labels {
-		metav1.SetMetaDataLabel(&bound.ObjectMeta, k, v)
-	}
-	bound.Status.NominatedNodeName = ""
-	kept := []corev1.PodCondition{}
-	for _, cond := range bound.Status.Conditions {
-		if cond.Type != corev1.PodScheduled {
-			kept = append(kept, cond)
-		}
-	}
-	bound.Status.Conditions = append(kept, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
-		LastTransitionTime: metav1.NewTime(w.s.now())})
-	if _, err := w.commit(draft, old); err != nil {
+	if _, err := w.commit(bound(old, &b, w.s.now()), old); err != nil {
 		return nil, err
 	}
 	return jsonResponse(http.StatusCreated, object.Marshal(metav1.Status{
@@ -89,3 +72,27 @@ func (r *request) bindPod() (*Response, error) {
 
 // podBinding is what refused bindings are refused about.
 var podBinding = corev1.Resource("pods/binding")
+
+// bound is a pod on the node that a binding names.
+func bound(old *object.Object, b *corev1.Binding, now time.Time) *object.Object {
+	draft := old.Draft()
+	pod := draft.Typed.(*corev1.Pod)
+	pod.Spec.NodeName = b.Target.Name
+	for k, v := range b.Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, k, v)
+	}
+	for k, v := range b.Labels {
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, k, v)
+	}
+	pod.Status.NominatedNodeName = ""
+	kept := []corev1.PodCondition{}
+	for _, cond := range pod.Status.Conditions {
+		if cond.Type != corev1.PodScheduled {
+			kept = append(kept, cond)
+		}
+	}
+	pod.Status.Conditions = append(kept, corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now),
+	})
+	return draft
+}

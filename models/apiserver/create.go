@@ -150,6 +150,6 @@ func (w *write) own(draft, old *object.Object, sub string) {
 }
 
 // hook is what strategies may know of the write.
-func (w *write) hook() *registry.Write {
-	return &registry.Write{Now: metav1.NewTime(w.s.now()), DryRun: w.dryRun, Allocated: &w.s.allocated}
+func (w *write) hook() registry.Write {
+	return registry.Write{Now: metav1.NewTime(w.s.now()), DryRun: w.dryRun, Allocated: &w.s.allocated}
 }

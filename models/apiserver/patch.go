@@ -30,7 +30,7 @@ func (r *request) patch(sub string) (*Response, error) {
 	if bytes.Contains(w.body, []byte("managedFields")) {
 		from = old.Tracked() // the patch may look at what has not been worked out yet
 	}
-	p := object.Patch{Decoder: *w.decoder(), Kind: kind, Body: w.body, Version: w.ver}
+	p := object.Patch{Decoder: w.decoder(), Kind: kind, Body: w.body, Version: w.ver}
 	draft, err := p.Apply(from)
 	if err != nil {
 		return nil, err

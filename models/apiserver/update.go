@@ -44,18 +44,21 @@ func (r *request) update(sub string) (*Response, error) {
 
 // store replaces an object by a draft, or creates it when there is none yet.
 func (w *write) store(draft, old *object.Object, sub string) (*Response, error) {
-	code, put := http.StatusOK, func() (*object.Object, error) { return w.replace(draft, old, sub) }
-	if old == nil {
-		draft.Meta.ResourceVersion = ""
-		upsert := *w
-		upsert.upsert = true
-		code, put = http.StatusCreated, func() (*object.Object, error) { return upsert.createObject(draft) }
+	if old != nil {
+		stored, err := w.replace(draft, old, sub)
+		if err != nil {
+			return nil, err
+		}
+		return w.objectResponse(http.StatusOK, stored), nil
 	}
-	stored, err := put()
+	draft.Meta.ResourceVersion = ""
+	upsert := *w
+	upsert.upsert = true
+	stored, err := upsert.createObject(draft)
 	if err != nil {
 		return nil, err
 	}
-	return w.objectResponse(code, stored), nil
+	return w.objectResponse(http.StatusCreated, stored), nil
 }
 
 func (w *write) matchName(meta *metav1.ObjectMeta) error {

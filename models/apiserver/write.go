@@ -54,8 +54,8 @@ func (s *Server) internalWrite(k *registry.Kind, name string, e *effects) *write
 }
 
 // decoder reads objects as the write's options say.
-func (w *write) decoder() *object.Decoder {
-	return &object.Decoder{Validation: w.validation, Known: registry.Known, Warn: w.warn}
+func (w *write) decoder() object.Decoder {
+	return object.Decoder{Validation: w.validation, Known: registry.Known, Warn: w.warn}
 }
 
 // note is what is kept of the write over an old object.

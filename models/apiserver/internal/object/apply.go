@@ -54,7 +54,7 @@ func (v *Version) MergeApplied(old *Object, patch *unstructured.Unstructured, su
 }
 
 // AppliedDraft makes a draft of a merged object, with its new ownership.
-func (d *Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
+func (d Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
 	u, untyped := m.out.(*unstructured.Unstructured)
 	if !untyped {
 		draft := DraftOf(m.out, ver.Type.Storage)

@@ -23,10 +23,10 @@ type Decoder struct {
 	Warn  func(text string)
 }
 
-func (d *Decoder) ignores() bool { return d.Validation == metav1.FieldValidationIgnore }
+func (d Decoder) ignores() bool { return d.Validation == metav1.FieldValidationIgnore }
 
 // WarnAll turns errors into warnings.
-func (d *Decoder) WarnAll(errs []error) {
+func (d Decoder) WarnAll(errs []error) {
 	for _, err := range errs {
 		d.Warn(err.Error())
 	}
@@ -46,7 +46,7 @@ func TypeOf(body []byte) (apiVersion, kind string, err error) {
 
 // Decode reads an object of that version. Unknown and repeated fields come back as strict errors, unless they are to be
 // ignored.
-func (d *Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, err error) {
+func (d Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, err error) {
 	if !ver.Type.Builtin {
 		return d.decodeCustom(body, ver)
 	}
@@ -95,7 +95,7 @@ func NoKindError(kind, apiVersion string) error {
 }
 
 // checkType refuses a body of another type.
-func (d *Decoder) checkType(apiVersion, kind string, ver *Version) error {
+func (d Decoder) checkType(apiVersion, kind string, ver *Version) error {
 	if kind == "" {
 		kind = ver.Type.Kind
 	}
@@ -128,7 +128,7 @@ func InternalPackage(group string) string {
 	return name
 }
 
-func (d *Decoder) checkCustomType(apiVersion string, content map[string]any, ver *Version) error {
+func (d Decoder) checkCustomType(apiVersion string, content map[string]any, ver *Version) error {
 	if apiVersion == ver.APIVersion() {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (d *Decoder) checkCustomType(apiVersion string, content map[string]any, ver
 }
 
 // decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by its schema.
-func (d *Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, error) {
+func (d Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, error) {
 	var (
 		content map[string]any
 		strict  []error
@@ -173,7 +173,7 @@ func (d *Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, err
 }
 
 // customDraft makes a draft in the request's version from decoded content, which it takes over.
-func (d *Decoder) customDraft(content map[string]any, ver *Version) (*Object, []error, error) {
+func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []error, error) {
 	o := &Object{Version: ver}
 	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
 		return nil, nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))
@@ -204,7 +204,7 @@ func (d *Decoder) customDraft(content map[string]any, ver *Version) (*Object, []
 }
 
 // readMeta reads typed metadata out of decoded content and returns the paths of fields that metadata does not have.
-func (d *Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
+func (d Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
 	value, found := content["metadata"]
 	if !found || value == nil {
 		return &metav1.ObjectMeta{}, nil, nil
@@ -251,7 +251,7 @@ func withoutAnnotations(metadata any) (fields any, annotations map[string]string
 }
 
 // FromDocument makes a draft from a patched document, which it takes over.
-func (d *Decoder) FromDocument(content map[string]any, ver *Version) (*Object, []error, error) {
+func (d Decoder) FromDocument(content map[string]any, ver *Version) (*Object, []error, error) {
 	if !ver.Type.Builtin {
 		return d.customDraft(content, ver)
 	}

@@ -97,9 +97,10 @@ func (o *Object) readBack() {
 func (o *Object) SealJoined(revision int64, spec []byte) *Object {
 	o.Revision = revision
 	o.Meta.ResourceVersion = RevisionText(revision)
-	b := append(append([]byte(nil), o.Version.Prefix...), `"metadata":`...)
-	b = append(append(b, Marshal(o.Meta)...), `,"spec":`...)
-	b = append(append(b, spec...), `,"status":`...)
-	o.JSON = append(append(b, Marshal(Part(o.Typed, "Status").Interface())...), '}')
+	meta, status := Marshal(o.Meta), Marshal(Part(o.Typed, "Status").Interface())
+	b := make([]byte, 0, len(o.Version.Prefix)+len(meta)+len(spec)+len(status)+40)
+	b = append(append(append(b, o.Version.Prefix...), `"metadata":`...), meta...)
+	b = append(append(b, `,"spec":`...), spec...)
+	o.JSON = append(append(append(b, `,"status":`...), status...), '}')
 	return o
 }

@@ -220,6 +220,7 @@ func CopyJSON(v any) any {
 	}
 }
 
+// SetOrDelete sets a member of a document, or deletes it when there is none.
 func SetOrDelete(m map[string]any, name string, value any, has bool) {
 	if has {
 		m[name] = value

@@ -219,6 +219,7 @@ func MetaOf(typed runtime.Object) *metav1.ObjectMeta {
 // Key is the object's place in its table, ordered as in etcd: by namespace, then by name.
 func (o *Object) Key() string { return Key(o.Meta.Namespace, o.Meta.Name) }
 
+// Key is the place of an object in its table.
 func Key(namespace, name string) string {
 	if namespace == "" {
 		return name
@@ -226,6 +227,7 @@ func Key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
+// RevisionText is a revision as a resourceVersion.
 func RevisionText(revision int64) string { return strconv.FormatInt(revision, 10) }
 
 // Part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.

@@ -23,6 +23,7 @@ var BuiltinScale = &ScalePaths{
 	SpecName: ".spec.replicas", StatusName: ".status.replicas",
 }
 
+// CustomScale is where a definition keeps the scale of its objects.
 func CustomScale(in *apiextensionsv1.CustomResourceSubresourceScale) *ScalePaths {
 	split := func(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 	out := &ScalePaths{

@@ -106,6 +106,7 @@ func (k *Type) VerbList() []string {
 	}
 }
 
+// Allows says whether the main resource has a verb.
 func (k *Type) Allows(verb string) bool { return slices.Contains(k.VerbList(), verb) }
 
 // Version finds a served version.
@@ -118,18 +119,23 @@ func (k *Type) Version(name string) *Version {
 	return nil
 }
 
+// GroupKind names the type in errors.
 func (k *Type) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
+// GroupResource names the resource in errors.
 func (k *Type) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
+// APIVersion is the group and the version as objects carry them.
 func (v *Version) APIVersion() string { return v.GVK().GroupVersion().String() }
 
+// GVK is the group, version and kind.
 func (v *Version) GVK() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: v.Type.Group, Version: v.Name, Kind: v.Type.Kind}
 }
 
+// GVR is the group, version and resource.
 func (v *Version) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: v.Type.Group, Version: v.Name, Resource: v.Type.Plural}
 }

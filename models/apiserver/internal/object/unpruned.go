@@ -17,7 +17,7 @@ func Decode(raw []byte) (content map[string]any) {
 }
 
 // UnprunedDraft makes a draft from what a webhook has made of another one, and takes over the content.
-func (d *Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Version) (*Object, error) {
+func (d Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Version) (*Object, error) {
 	o := &Object{Version: ver, unpruned: true}
 	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
 		return nil, runtime.NewMissingKindErr(string(appendJSON(nil, content)))

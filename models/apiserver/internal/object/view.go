@@ -32,6 +32,7 @@ func (o *Object) As(v View) *encoded {
 	return e
 }
 
+// PartialPrefix is how the encoded metadata of an object starts.
 const PartialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
 
 func (o *Object) encodePartial() []byte {

@@ -12,6 +12,7 @@ import (
 // does not show them. The rules are those of pkg/apis/authorization/validation/validation.go. No role
 // looks at selectors.
 
+// ReviewGroup is the group of access reviews.
 const ReviewGroup = "authorization.k8s.io"
 
 func reviewErrors(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {

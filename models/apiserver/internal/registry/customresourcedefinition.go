@@ -22,10 +22,10 @@ var definitionKind = builtin{
 var definitionStrategy = strategy{
 	status: true, generation: true,
 	defaults: on(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
 	},
-	prepareUpdate: func(_ *Write, o, _ runtime.Object) {
+	prepareUpdate: func(_ Write, o, _ runtime.Object) {
 		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
 	},
 	validateNew: checks(func(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {

@@ -40,10 +40,10 @@ var daemonSetStrategy = strategy{
 		return errs
 	}),
 	// The template's generation is a field of the internal type that v1 keeps in an annotation.
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		setLabel(&o.(*appsv1.DaemonSet).Annotations, appsv1.DeprecatedTemplateGeneration, "1")
 	},
-	prepareUpdate: func(_ *Write, o, old runtime.Object) {
+	prepareUpdate: func(_ Write, o, old runtime.Object) {
 		d, before := o.(*appsv1.DaemonSet), old.(*appsv1.DaemonSet)
 		generation, _ := strconv.Atoi(before.Annotations[appsv1.DeprecatedTemplateGeneration])
 		if !equalObjects(d.Spec.Template, before.Spec.Template) {

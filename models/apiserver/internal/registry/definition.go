@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// Established says whether a definition is established.
 func Established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range crd.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {
@@ -21,6 +22,7 @@ func Established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return false
 }
 
+// Establish accepts the names of a definition and establishes it.
 func Establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
 	crd.Status.AcceptedNames = *crd.Spec.Names.DeepCopy()
 	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{

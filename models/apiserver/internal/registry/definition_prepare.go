@@ -38,6 +38,7 @@ var preparedDefinitions = struct {
 // mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
 const mostPointers = 300
 
+// Prepare makes a definition ready to install.
 func Prepare(crd *apiextensionsv1.CustomResourceDefinition) *Prepared {
 	known := &preparedDefinitions
 	known.Lock()
@@ -89,6 +90,7 @@ func EncodeDefinition(crd *apiextensionsv1.CustomResourceDefinition) []byte {
 	return text
 }
 
+// DecodeDefinition reads a definition that EncodeDefinition has written.
 func DecodeDefinition(text []byte) *apiextensionsv1.CustomResourceDefinition {
 	out := &apiextensionsv1.CustomResourceDefinition{}
 	if err := json.Unmarshal(text, out); err != nil {

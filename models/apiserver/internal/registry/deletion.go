@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// CheckPreconditions refuses the deletion of another object than the one that a client means.
 func (k *Kind) CheckPreconditions(p *metav1.Preconditions, o *object.Object) error {
 	if p == nil {
 		return nil

@@ -29,7 +29,7 @@ var jobKind = builtin{
 var jobStrategy = strategy{
 	Unconditional: true, status: true, generation: true, orphans: true,
 	defaults: on(defaultJob),
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		j := o.(*batchv1.Job)
 		selectJobPods(j)
 		labelJob(j)

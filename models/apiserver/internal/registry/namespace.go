@@ -36,7 +36,7 @@ var namespaceStrategy = strategy{
 		}
 		setLabel(&n.Labels, corev1.LabelMetadataName, n.Name)
 	}),
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		n := o.(*corev1.Namespace)
 		n.Status = corev1.NamespaceStatus{Phase: corev1.NamespaceActive}
 		for _, f := range n.Spec.Finalizers {
@@ -47,7 +47,7 @@ var namespaceStrategy = strategy{
 		n.Spec.Finalizers = append(n.Spec.Finalizers, corev1.FinalizerKubernetes)
 	},
 	canonicalize: on(func(n *corev1.Namespace) { setLabel(&n.Labels, corev1.LabelMetadataName, n.Name) }),
-	prepareUpdate: func(_ *Write, o, old runtime.Object) {
+	prepareUpdate: func(_ Write, o, old runtime.Object) {
 		o.(*corev1.Namespace).Spec = *old.(*corev1.Namespace).Spec.DeepCopy()
 	},
 	Validate: checks(func(n *corev1.Namespace) field.ErrorList {

@@ -20,7 +20,7 @@ var nodeKind = builtin{
 // nodeStrategy follows pkg/registry/core/node and the TaintNodesByCondition admission plugin.
 var nodeStrategy = strategy{
 	Unconditional: true, status: true, Unmodelled: []string{"proxy"},
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		n := o.(*corev1.Node)
 		for _, taint := range n.Spec.Taints {
 			if taint.Key == corev1.TaintNodeNotReady && taint.Effect == corev1.TaintEffectNoSchedule {

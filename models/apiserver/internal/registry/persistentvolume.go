@@ -25,7 +25,7 @@ var persistentVolumeStrategy = strategy{
 		}
 		defaultString(&v.Status.Phase, corev1.VolumePending)
 	}),
-	prepareCreate: func(w *Write, o runtime.Object) {
+	prepareCreate: func(w Write, o runtime.Object) {
 		v := o.(*corev1.PersistentVolume)
 		now := w.Now
 		v.Status = corev1.PersistentVolumeStatus{Phase: corev1.VolumePending, LastPhaseTransitionTime: &now}

@@ -16,7 +16,7 @@ var claimKind = builtin{
 var claimStrategy = strategy{
 	Unconditional: true, status: true, ReturnsDeleted: true,
 	defaults: on(defaultClaim),
-	prepareCreate: func(_ *Write, o runtime.Object) {
+	prepareCreate: func(_ Write, o runtime.Object) {
 		claim := o.(*corev1.PersistentVolumeClaim)
 		claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		protect(&claim.ObjectMeta, "kubernetes.io/pvc-protection")

@@ -26,7 +26,7 @@ var podStrategy = strategy{
 	Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
 	Unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
 	defaults:   on(defaultPod),
-	prepareCreate: func(w *Write, o runtime.Object) {
+	prepareCreate: func(w Write, o runtime.Object) {
 		p := o.(*corev1.Pod)
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
 		if len(p.Spec.SchedulingGates) > 0 {
@@ -41,7 +41,7 @@ var podStrategy = strategy{
 		tolerate(p, corev1.TaintNodeUnreachable)
 	},
 	// The admission plugins fill in on update what an update leaves out.
-	prepareUpdate: func(_ *Write, o, old runtime.Object) {
+	prepareUpdate: func(_ Write, o, old runtime.Object) {
 		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
 		if p.Spec.PriorityClassName == before.Spec.PriorityClassName {
 			if p.Spec.Priority == nil {

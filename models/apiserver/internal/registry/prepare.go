@@ -9,7 +9,7 @@ import (
 )
 
 // PrepareCreate is the strategy's PrepareForCreate: status is not for clients to set, and generation starts at one.
-func (k *Kind) PrepareCreate(w *Write, draft *object.Object) {
+func (k *Kind) PrepareCreate(w Write, draft *object.Object) {
 	b := k.Strategy
 	if b == nil {
 		if draft.Version.Subresource("status") != nil {
@@ -29,6 +29,7 @@ func (k *Kind) PrepareCreate(w *Write, draft *object.Object) {
 	}
 }
 
+// StrategyWarnings are the warnings about a draft.
 func (k *Kind) StrategyWarnings(draft *object.Object) []string {
 	if b := k.Strategy; b != nil && b.warnings != nil {
 		return b.warnings(draft.Typed)
@@ -36,6 +37,7 @@ func (k *Kind) StrategyWarnings(draft *object.Object) []string {
 	return nil
 }
 
+// Canonicalize completes a valid draft.
 func (k *Kind) Canonicalize(draft *object.Object) {
 	if b := k.Strategy; b != nil && b.canonicalize != nil {
 		b.canonicalize(draft.Typed)
@@ -60,7 +62,7 @@ func KeepSystemFields(meta, old *metav1.ObjectMeta) {
 
 // PrepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an update of the status
 // keeps everything else.
-func (k *Kind) PrepareUpdate(w *Write, draft, old *object.Object, sub string) {
+func (k *Kind) PrepareUpdate(w Write, draft, old *object.Object, sub string) {
 	if k.Strategy != nil {
 		k.prepareBuiltin(w, draft, old, sub)
 		return
@@ -82,7 +84,7 @@ func (k *Kind) PrepareUpdate(w *Write, draft, old *object.Object, sub string) {
 	}
 }
 
-func (k *Kind) prepareBuiltin(w *Write, draft, old *object.Object, sub string) {
+func (k *Kind) prepareBuiltin(w Write, draft, old *object.Object, sub string) {
 	b := k.Strategy
 	if sub == "finalize" {
 		object.CopyPart(draft.Typed, old.Typed, "Status")

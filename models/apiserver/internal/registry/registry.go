@@ -30,6 +30,7 @@ type Registry struct {
 	Order  []*Kind          // custom kinds by name of definition
 }
 
+// ByResource finds a kind by the name of its resource; nil when it is not served.
 func (r *Registry) ByResource(group, plural string) *Kind {
 	if k := Builtins().ByResource[group+"/"+plural]; k != nil {
 		return k
@@ -54,6 +55,7 @@ func (r *Registry) All(yield func(*Kind) bool) {
 	}
 }
 
+// ByKind finds a kind by its name; nil when it is not served.
 func (r *Registry) ByKind(group, name string) *Kind {
 	for k := range r.All {
 		if k.Group == group && k.Kind == name {
@@ -77,6 +79,7 @@ func (r *Registry) Put(k *Kind) {
 	r.Order[at] = k
 }
 
+// Remove no longer serves the kind of a definition.
 func (r *Registry) Remove(crd *apiextensionsv1.CustomResourceDefinition) {
 	delete(r.Custom, crd.Spec.Group+"/"+crd.Spec.Names.Plural)
 	for i, k := range r.Order {

@@ -47,7 +47,7 @@ var secretStrategy = strategy{
 			s.Type = corev1.SecretTypeOpaque
 		}
 	}),
-	prepareUpdate: func(_ *Write, o, old runtime.Object) {
+	prepareUpdate: func(_ Write, o, old runtime.Object) {
 		if s := o.(*corev1.Secret); s.Type == "" {
 			s.Type = old.(*corev1.Secret).Type
 		}

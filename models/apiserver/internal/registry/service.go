@@ -27,12 +27,12 @@ var serviceStrategy = strategy{
 	Unconditional: true, CreateOnUpdate: true, status: true, ReturnsDeleted: true, Unmodelled: []string{"proxy"},
 	validName: apivalidation.NameIsDNSLabel,
 	defaults:  on(defaultService),
-	prepareCreate: func(w *Write, o runtime.Object) {
+	prepareCreate: func(w Write, o runtime.Object) {
 		s := o.(*corev1.Service)
 		s.Status = corev1.ServiceStatus{}
 		allocate(w, s)
 	},
-	prepareUpdate: func(w *Write, o, old runtime.Object) {
+	prepareUpdate: func(w Write, o, old runtime.Object) {
 		s, before := o.(*corev1.Service), old.(*corev1.Service)
 		dropForType(s, before)
 		keepAllocated(s, before)

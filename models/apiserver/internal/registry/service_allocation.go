@@ -10,7 +10,7 @@ import (
 type Allocated struct{ addresses, nodePorts int }
 
 // take is the next number of a counter. A dry run leaves the counter as it is.
-func (w *Write) take(counter *int) int {
+func (w Write) take(counter *int) int {
 	n := *counter
 	if !w.DryRun {
 		*counter++
@@ -19,7 +19,7 @@ func (w *Write) take(counter *int) int {
 }
 
 // allocate fills what a real server's allocators fill.
-func allocate(w *Write, s *corev1.Service) {
+func allocate(w Write, s *corev1.Service) {
 	spec := &s.Spec
 	if spec.Type == corev1.ServiceTypeExternalName {
 		return

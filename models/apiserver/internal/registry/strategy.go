@@ -37,8 +37,8 @@ type strategy struct {
 	// defaults fills what the versioned defaulting functions fill.
 	defaults func(runtime.Object)
 	// prepareCreate and prepareUpdate are the strategy's hooks before validation.
-	prepareCreate func(*Write, runtime.Object)
-	prepareUpdate func(w *Write, o, old runtime.Object)
+	prepareCreate func(Write, runtime.Object)
+	prepareUpdate func(w Write, o, old runtime.Object)
 	Validate      func(runtime.Object) field.ErrorList
 	// validateNew checks what matters on creation only.
 	validateNew func(runtime.Object) field.ErrorList
