@@ -16,13 +16,14 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// Admission judges writes before they are stored, and may change them; models/admission is one. It may ask webhooks,
-// which suspends the request: see [Exchange].
+// Admission judges writes before they are stored, and may change them; models/admission is one. It
+// may ask webhooks, which suspends the request: see [Exchange].
 type Admission interface {
-	// Active says whether there is anything that could care about a write. If not, nothing else is called.
+	// Active says whether there is anything that could care about a write. If not, nothing else is
+	// called.
 	Active() bool
-	// Mutate is asked as soon as the object is known, Validate when it is as it will be stored. An error is the answer to
-	// the request.
+	// Mutate is asked as soon as the object is known, Validate when it is as it will be stored. An
+	// error is the answer to the request.
 	Mutate(*Attempt) error
 	Validate(*Attempt) error
 }
@@ -34,19 +35,22 @@ func (s *Server) SetAdmission(a Admission) { s.admission = a }
 type Attempt struct {
 	Request *Request
 	Info    Info
-	// Requested is the version that the client used, which differs from Info's where the attempt is shown in another.
+	// Requested is the version that the client used, which differs from Info's where the attempt is
+	// shown in another.
 	Requested string
 	// Operation is CREATE, UPDATE or DELETE.
 	Operation string
 	Kind      schema.GroupVersionKind
 	// Namespace is that of the request; a Namespace lies in itself.
 	Namespace, Name string
-	// Object and Old are encoded in the version of the request; nil where there is none. They are not to be changed.
+	// Object and Old are encoded in the version of the request; nil where there is none. They are
+	// not to be changed.
 	Object, Old []byte
 	// Options are the request's options, encoded.
 	Options []byte
 	DryRun  bool
-	// Scale says that the attempt goes through a scale, which admission would see in its place: that is not modelled.
+	// Scale says that the attempt goes through a scale, which admission would see in its place:
+	// that is not modelled.
 	Scale bool
 
 	write *write
@@ -76,9 +80,10 @@ func (a *Attempt) Ask(calls ...*WebhookCall) {
 	a.write.ask(calls)
 }
 
-// SetObject replaces the object by a changed one, which is read and defaulted. It reports whether the webhook has made a
-// difference. A custom object is not pruned: what its schema does not know stays until the object is read from the store
-// again, so it counts as a change of the object (mutating/dispatcher.go, callAttrMutatingHook).
+// SetObject replaces the object by a changed one, which is read and defaulted. It reports whether
+// the webhook has made a difference. A custom object is not pruned: what its schema does not know
+// stays until the object is read from the store again, so it counts as a change of the object
+// (mutating/dispatcher.go, callAttrMutatingHook).
 func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	w := a.write
 	var content map[string]any
@@ -105,7 +110,8 @@ func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	return changed, nil
 }
 
-// In is the attempt as a client of another version of a custom type would have made it; nil when there is no such version.
+// In is the attempt as a client of another version of a custom type would have made it; nil when
+// there is no such version.
 func (a *Attempt) In(version string) *Attempt {
 	ver := a.write.kind.Version(version)
 	if ver == nil || a.write.kind.Builtin {
@@ -133,8 +139,8 @@ func (a *Attempt) Versions() []string {
 	return out
 }
 
-// errMoved says that what a request had read was written by somebody else while it waited for webhooks: it starts again,
-// as a real server's conditional writes do.
+// errMoved says that what a request had read was written by somebody else while it waited for
+// webhooks: it starts again, as a real server's conditional writes do.
 var errMoved = errors.New("apiserver: the object has changed meanwhile")
 
 func (w *write) admits() bool { return w.ask != nil }
@@ -176,7 +182,8 @@ func (w *write) optionsOf(operation string) runtime.Object {
 	return &metav1.UpdateOptions{TypeMeta: meta, DryRun: dryRun, FieldManager: w.manager, FieldValidation: given}
 }
 
-// mutate lets admission change a draft. Repeated owners are dropped afterwards, which for a patch is the first time.
+// mutate lets admission change a draft. Repeated owners are dropped afterwards, which for a patch
+// is the first time.
 func (w *write) mutate(operation string, draft, old *object.Object) (*object.Object, error) {
 	if !w.admits() {
 		w.dedupeOwners(draft.Meta, true)
@@ -193,14 +200,16 @@ func (w *write) mutate(operation string, draft, old *object.Object) (*object.Obj
 	return a.draft, w.moved(nil)
 }
 
-// keepOwnership puts ownership back that admission has spoilt, as endpoints/handlers/fieldmanager/admission.go does.
+// keepOwnership puts ownership back that admission has spoilt, as
+// endpoints/handlers/fieldmanager/admission.go does.
 func (w *write) keepOwnership(meta *metav1.ObjectMeta, before []metav1.ManagedFieldsEntry) {
 	err := managedfields.ValidateManagedFields(meta.ManagedFields)
 	if err == nil {
 		return
 	}
 	meta.ManagedFields = before
-	w.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
+	w.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an "+
+		"outdated mutating admission controller; please fix your requests: %v", err))
 }
 
 // validated lets admission judge a draft that is about to be stored.
@@ -215,8 +224,8 @@ func (w *write) validated(operation string, draft, old *object.Object) error {
 }
 
 // admitDelete lets admission judge the deletion of an object
-// (staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go). A deletion that is under way already is
-// not judged again.
+// (staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go). A deletion that is under way already
+// is not judged again.
 func (w *write) admitDelete(o *object.Object, opts *metav1.DeleteOptions) error {
 	if err := w.protects(o); err != nil || !w.admits() {
 		return err

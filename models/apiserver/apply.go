@@ -72,9 +72,12 @@ func (w *write) applier() object.Applier {
 // when it is JSON without repeated fields.
 func (w *write) readApply() (configuration *unstructured.Unstructured, plain bool, err error) {
 	configuration = &unstructured.Unstructured{Object: map[string]any{}}
-	// The server's YAML has neither the halves that JSON may write a character as, nor its other way to write a slash.
-	escapes := slices.ContainsFunc([]string{`\ud`, `\uD`, `\/`}, func(s string) bool { return bytes.Contains(w.body, []byte(s)) })
-	if strict, err := kjson.UnmarshalStrict(w.body, &configuration.Object); err == nil && len(strict) == 0 && configuration.Object != nil && !escapes {
+	// The server's YAML has neither the halves that JSON may write a character as, nor its other
+	// way to write a slash.
+	escapes := slices.ContainsFunc([]string{`\ud`, `\uD`, `\/`},
+		func(s string) bool { return bytes.Contains(w.body, []byte(s)) })
+	if strict, err := kjson.UnmarshalStrict(w.body, &configuration.Object); err == nil && len(strict) == 0 &&
+		configuration.Object != nil && !escapes {
 		return configuration, true, nil
 	}
 	configuration.Object = map[string]any{}
@@ -95,7 +98,8 @@ func (w *write) checkStrict(plain bool) error {
 	case w.validation == metav1.FieldValidationStrict:
 		return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
 	default:
-		// The decoder's lines are warnings of their own (endpoints/handlers/rest.go, parseYAMLWarnings).
+		// The decoder's lines are warnings of their own (endpoints/handlers/rest.go,
+		// parseYAMLWarnings).
 		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")
 		for line := range strings.SplitSeq(text, "\n") {
 			w.warn(strings.TrimSpace(line))

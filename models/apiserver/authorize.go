@@ -11,12 +11,13 @@ import (
 
 // Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
 type Authorizer interface {
-	// Authorize judges a request before it is served. It returns the request under the identity for which it is made,
-	// which differs from the sender's when the sender impersonates somebody. The error is the answer to a request that
-	// is refused. For a path that names no resource info is empty.
+	// Authorize judges a request before it is served. It returns the request under the identity for
+	// which it is made, which differs from the sender's when the sender impersonates somebody. The
+	// error is the answer to a request that is refused. For a path that names no resource info is
+	// empty.
 	Authorize(req *Request, info Info) (*Request, error)
-	// Grant judges a role or a binding that is about to be written, because nobody may grant what they do not have. old is
-	// nil when there is none yet.
+	// Grant judges a role or a binding that is about to be written, because nobody may grant what
+	// they do not have. old is nil when there is none yet.
 	Grant(req *Request, info Info, object, old runtime.Object) error
 	// Review answers a review of access, which is created but never stored, by filling its status.
 	Review(req *Request, review runtime.Object) error
@@ -25,7 +26,8 @@ type Authorizer interface {
 // SetAuthorizer puts an authorizer in front of the server.
 func (s *Server) SetAuthorizer(a Authorizer) { s.authorizer = a }
 
-// Typed is a stored object of a built-in type, or nil. It is the store's own and must not be changed.
+// Typed is a stored object of a built-in type, or nil. It is the store's own and must not be
+// changed.
 func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
 	k := registry.Builtins().ByResource[group+"/"+resource]
 	if k == nil {
@@ -38,8 +40,8 @@ func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
 	return o.Typed
 }
 
-// EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered by namespace and name.
-// They are the store's own and must not be changed.
+// EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered
+// by namespace and name. They are the store's own and must not be changed.
 func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
 		k := registry.Builtins().ByResource[group+"/"+resource]
@@ -58,8 +60,8 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 	}
 }
 
-// mayCreate asks whether the sender of an update or an apply that finds nothing may create, too (withAuthorization in
-// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
+// mayCreate asks whether the sender of an update or an apply that finds nothing may create, too
+// (withAuthorization in staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
 func (w *write) mayCreate() error {
 	if w.s.authorizer == nil || !w.upsert {
 		return nil

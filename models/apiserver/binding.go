@@ -14,8 +14,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition PodScheduled in one write
-// (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and assignPod).
+// bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition
+// PodScheduled in one write (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and
+// assignPod).
 func (r *request) bindPod() (*Response, error) {
 	options, err := r.createOptions()
 	if err != nil {
@@ -48,7 +49,8 @@ func (r *request) bindPod() (*Response, error) {
 	}
 	if v := b.ResourceVersion; v != "" && v != old.Meta.ResourceVersion {
 		return nil, preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
-			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.Meta.ResourceVersion))
+			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
+				v, old.Meta.ResourceVersion))
 	}
 	pod := old.Typed.(*corev1.Pod)
 	refuse := func(why string) error {
@@ -66,7 +68,8 @@ func (r *request) bindPod() (*Response, error) {
 		return nil, err
 	}
 	return jsonResponse(http.StatusCreated, object.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess,
+		Code: http.StatusCreated,
 	})), nil
 }
 

@@ -17,7 +17,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// transport serves a client from a model in the caller's goroutine. A watch ends where history ends.
+// transport serves a client from a model in the caller's goroutine. A watch ends where history
+// ends.
 type transport struct{ server *apiserver.Server }
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -117,14 +118,16 @@ func definition(group, kind, plural string) *apiextensionsv1.CustomResourceDefin
 	crd.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: group,
 		Scope: apiextensionsv1.NamespaceScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, Plural: plural, ShortNames: []string{plural[:2]}},
+		Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: kind, Plural: plural,
+			ShortNames: []string{plural[:2]}},
 		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 			Name: "v1", Served: true, Storage: true,
 			Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &root},
 			Subresources: &apiextensionsv1.CustomResourceSubresources{
 				Status: &apiextensionsv1.CustomResourceSubresourceStatus{},
 				Scale: &apiextensionsv1.CustomResourceSubresourceScale{
-					SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: &selector,
+					SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas",
+					LabelSelectorPath: &selector,
 				},
 			},
 			SelectableFields: []apiextensionsv1.SelectableField{{JSONPath: ".spec.color"}},

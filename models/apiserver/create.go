@@ -33,12 +33,14 @@ func (r *request) create() (*Response, error) {
 // (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go).
 const nameAttempts = 8
 
-// createObject takes a decoded object through creation. The order of the steps is that of endpoints/handlers/create.go,
-// registry/rest/create.go and registry/generic/registry/store.go: it decides which of several faults is reported.
+// createObject takes a decoded object through creation. The order of the steps is that of
+// endpoints/handlers/create.go, registry/rest/create.go and registry/generic/registry/store.go: it
+// decides which of several faults is reported.
 func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 	meta := draft.Meta
 	if !w.upsert {
-		// A creation by update or apply is cleaned when it is stored: who said it owns what is not kept.
+		// A creation by update or apply is cleaned when it is stored: who said it owns what is not
+		// kept.
 		meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
 	}
 	if err := w.matchNamespace(meta); err != nil {
@@ -122,7 +124,8 @@ func (w *write) matchNamespace(meta *metav1.ObjectMeta) error {
 	case meta.Namespace == "", want == "":
 		meta.Namespace = want
 	default:
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return apierrors.NewBadRequest(
+			"the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,8 +16,9 @@ import (
 // What writes of definitions bring about: a definition changes what is served, and its instances go
 // with it.
 
-// Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
-// are shared between servers and must not be changed afterwards: their schemas are compiled once per process.
+// Install serves custom types: it stores each definition, established at once, or replaces the
+// stored one. Definitions are shared between servers and must not be changed afterwards: their
+// schemas are compiled once per process.
 func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	for _, crd := range crds {
 		if err := s.install(crd); err != nil {
@@ -54,8 +56,8 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 	return nil
 }
 
-// definitionCommitted keeps the registry in step with the stored definitions and, as the controllers
-// of a real server do a moment later, establishes new ones.
+// definitionCommitted keeps the registry in step with the stored definitions and, as the
+// controllers of a real server do a moment later, establishes new ones.
 func (w *write) definitionCommitted(o *object.Object, removed bool) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	if removed {
@@ -81,16 +83,11 @@ const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
 
 // deleteDefinition marks a definition; its instances go first
 // (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
-func (w *write) deleteDefinition(o *object.Object, crd *apiextensionsv1.CustomResourceDefinition, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
-	if p := opts.Preconditions; p != nil {
-		if p.UID != nil && *p.UID != crd.UID {
-			return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, fmt.Errorf(
-				"precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, crd.UID))
-		}
-		if p.ResourceVersion != nil && *p.ResourceVersion != crd.ResourceVersion {
-			return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, fmt.Errorf(
-				"precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, crd.ResourceVersion))
-		}
+func (w *write) deleteDefinition(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
+	if why := failedPrecondition(opts.Preconditions, o.Meta); why != "" {
+		err := errors.New("precondition failed: " + why)
+		return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, err)
 	}
 	if crd.DeletionTimestamp != nil {
 		return w.deleteObject(o, opts)
@@ -112,8 +109,8 @@ func (w *write) deleteDefinition(o *object.Object, crd *apiextensionsv1.CustomRe
 }
 
 // cleanUpInstances deletes the instances of a terminating definition; the definition goes with the
-// last of them. A real server's finalizer controller does so a moment later; the model does it in the
-// same request, and again when an instance goes.
+// last of them. A real server's finalizer controller does so a moment later; the model does it in
+// the same request, and again when an instance goes.
 func (w *write) cleanUpInstances(o *object.Object) {
 	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	k := w.s.registry.ByResource(crd.Spec.Group, crd.Spec.Names.Plural)

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
@@ -127,18 +128,33 @@ func (w *write) deleteObject(o *object.Object, opts *metav1.DeleteOptions) (*obj
 
 // deleteAny deletes an object by the rules of its type.
 func (w *write) deleteAny(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
-	switch typed := o.Typed.(type) {
+	switch o.Typed.(type) {
 	case *corev1.Namespace:
-		return w.deleteNamespace(o, typed, opts)
+		return w.deleteNamespace(o, opts)
 	case *apiextensionsv1.CustomResourceDefinition:
-		return w.deleteDefinition(o, typed, opts)
+		return w.deleteDefinition(o, opts)
 	default:
 		return w.deleteObject(o, opts)
 	}
 }
 
-// finishDeletion removes the object that an update has released. The event carries the last stored state, the reply the
-// object as it was sent, in the version in which it was sent.
+// failedPrecondition says what of an object does not meet a precondition, as the kinds with a
+// storage of their own word it.
+func failedPrecondition(p *metav1.Preconditions, meta *metav1.ObjectMeta) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.UID != nil && *p.UID != meta.UID:
+		return fmt.Sprintf("UID in precondition: %v, UID in object meta: %v", *p.UID, meta.UID)
+	case p.ResourceVersion != nil && *p.ResourceVersion != meta.ResourceVersion:
+		return fmt.Sprintf("ResourceVersion in precondition: %v, ResourceVersion in object meta: %v",
+			*p.ResourceVersion, meta.ResourceVersion)
+	}
+	return ""
+}
+
+// finishDeletion removes the object that an update has released. The event carries the last stored
+// state, the reply the object as it was sent, in the version in which it was sent.
 func (w *write) finishDeletion(draft, old *object.Object) *object.Object {
 	w.remove(old)
 	draft.Meta.ResourceVersion = old.Meta.ResourceVersion
@@ -168,8 +184,8 @@ func (r *request) deleteCollection() (*Response, error) {
 	return w.listResponse(page), nil
 }
 
-// deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write to
-// go on with, which is another one when the kind has been defined anew.
+// deleteOne deletes an object of a collection, unless it has gone meanwhile. It returns the write
+// to go on with, which is another one when the kind has been defined anew.
 func (w *write) deleteOne(o *object.Object, opts *metav1.DeleteOptions) (*write, error) {
 	for {
 		r := *w.request

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// dice makes everything about objects that a real server draws at random. It is a counter hashed with the seed, so the
-// same requests give the same names.
+// dice makes everything about objects that a real server draws at random. It is a counter hashed
+// with the seed, so the same requests give the same names.
 type dice struct {
 	seed  uint64
 	count uint64
@@ -43,7 +43,8 @@ func (d *dice) uid() types.UID {
 	return types.UID(text[:])
 }
 
-// suffixLetters and the lengths are those of staging/src/k8s.io/apiserver/pkg/storage/names/generate.go.
+// suffixLetters and the lengths are those of
+// staging/src/k8s.io/apiserver/pkg/storage/names/generate.go.
 const (
 	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
 	suffixLength    = 5

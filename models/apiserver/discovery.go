@@ -65,8 +65,10 @@ func (s *Server) serveOther(req *Request) (*Response, error) {
 }
 
 // unmodelledPaths are served by a real server, with what is below them, and not by the model
-// (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the Kubernetes tree).
-var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks", "/.well-known/openid-configuration"}
+// (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the
+// Kubernetes tree).
+var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks",
+	"/.well-known/openid-configuration"}
 
 func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Marshal(v)) }
 
@@ -95,8 +97,8 @@ func (s *Server) discoverVersion(parts []string) (*Response, error) {
 	return nil, errNoSuchPath
 }
 
-// groupVersions lists the served versions of each group: built-in groups first, then custom ones by name, versions in
-// order of preference.
+// groupVersions lists the served versions of each group: built-in groups first, then custom ones by
+// name, versions in order of preference.
 func (s *Server) groupVersions() (groups []string, versions map[string][]string) {
 	versions = map[string][]string{}
 	var customGroups []string
@@ -126,7 +128,8 @@ func (s *Server) groupVersions() (groups []string, versions map[string][]string)
 }
 
 // groupOrder is the order in which discovery shows the built-in groups.
-var groupOrder = []string{"", "apps", "events.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io",
+var groupOrder = []string{"", "apps", "events.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
+	"networking.k8s.io",
 	"policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io",
 	"scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io"}
 
@@ -145,7 +148,8 @@ func (s *Server) groupList() *metav1.APIGroupList {
 	for _, group := range groups {
 		g := metav1.APIGroup{Name: group}
 		for _, name := range versions[group] {
-			g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + name, Version: name})
+			g.Versions = append(g.Versions,
+				metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + name, Version: name})
 		}
 		if len(g.Versions) == 0 {
 			continue
@@ -200,7 +204,8 @@ func apiResources(v *object.Version) []metav1.APIResource {
 		Verbs: k.VerbList(), ShortNames: k.Short, Categories: k.Categories, StorageVersionHash: storageHash(k),
 	}}
 	for _, sub := range v.Subresources {
-		r := metav1.APIResource{Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind, Verbs: sub.Verbs}
+		r := metav1.APIResource{Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind,
+			Verbs: sub.Verbs}
 		if sub.Kind != "" {
 			r.Kind, r.Group, r.Version = sub.Kind, sub.Group, sub.Version
 		}
@@ -221,8 +226,9 @@ func wantsAggregated(req *Request) bool {
 	return false
 }
 
-// aggregated is the discovery of all groups in one document. The built-in part is encoded once per process; the custom
-// part is put together from groups that are encoded once per set of definitions.
+// aggregated is the discovery of all groups in one document. The built-in part is encoded once per
+// process; the custom part is put together from groups that are encoded once per set of
+// definitions.
 func (s *Server) aggregated(core bool) *Response {
 	b := []byte(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`)
 	if core {
@@ -292,7 +298,8 @@ func discoveryOf(group string, members []*registry.Kind) []byte {
 				entry.Resources = append(entry.Resources, resourceDiscovery(v))
 			}
 		}
-		sort.SliceStable(entry.Resources, func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
+		sort.SliceStable(entry.Resources,
+			func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
 		doc.Versions = append(doc.Versions, entry)
 	}
 	return object.Marshal(doc)
@@ -311,7 +318,8 @@ func resourceDiscovery(v *object.Version) discoveryv2.APIResourceDiscovery {
 	out := discoveryv2.APIResourceDiscovery{
 		Resource:     k.Plural,
 		ResponseKind: own.DeepCopy(),
-		Scope:        scope, SingularResource: k.Singular, Verbs: k.VerbList(), ShortNames: k.Short, Categories: k.Categories,
+		Scope:        scope, SingularResource: k.Singular, Verbs: k.VerbList(), ShortNames: k.Short,
+		Categories: k.Categories,
 	}
 	for _, sub := range v.Subresources {
 		kind := own.DeepCopy()
@@ -323,7 +331,8 @@ func resourceDiscovery(v *object.Version) discoveryv2.APIResourceDiscovery {
 		})
 	}
 	if k.Builtin {
-		sort.Slice(out.Subresources, func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
+		sort.Slice(out.Subresources,
+			func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
 	}
 	return out
 }

@@ -21,7 +21,8 @@ func NotModelled(format string, args ...any) error {
 	}}
 }
 
-// plainError is a reply that is not a Status: what kube-apiserver answers on paths that nothing handles.
+// plainError is a reply that is not a Status: what kube-apiserver answers on paths that nothing
+// handles.
 type plainError struct {
 	code int
 	text string
@@ -32,10 +33,12 @@ func (e *plainError) Error() string { return e.text }
 // The answers to requests that reach no resource.
 var (
 	errNoSuchPath     = &plainError{http.StatusNotFound, "404 page not found\n"}
-	errNoSuchResource = routeError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
-	errNoSuchVerb     = routeError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+	errNoSuchResource = routeError(http.StatusNotFound, metav1.StatusReasonNotFound,
+		"the server could not find the requested resource")
+	errNoSuchVerb = routeError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
 		"the server does not allow this method on the requested resource")
-	errPatchType = routeError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+	errPatchType = routeError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"415: Unsupported Media Type")
 )
 
 // routeError is the answer when a group is served but its router has no place for the request.
@@ -46,7 +49,8 @@ func routeError(code int32, reason metav1.StatusReason, text string) error {
 }
 
 // statusOf turns any error into the Status that goes on the wire, as
-// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no status error is a 500.
+// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no
+// status error is a 500.
 func statusOf(err error) metav1.Status {
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	if s, ok := err.(apierrors.APIStatus); ok {

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other requests may be served,
-// as on a real server; what it has not committed yet is in nobody's sight.
+// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other
+// requests may be served, as on a real server; what it has not committed yet is in nobody's sight.
 type Exchange struct {
 	// Response is the answer; nil while webhooks are being asked.
 	Response *Response
-	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each has its answer.
+	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each
+	// has its answer.
 	Calls []*WebhookCall
 
 	effects *effects
@@ -47,22 +48,23 @@ type WebhookService struct {
 	Port                  int32
 }
 
-// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client words it, without the
-// method and the URL.
+// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client
+// words it, without the method and the URL.
 type WebhookAnswer struct {
 	Code int
 	Body []byte
 	Err  error
 }
 
-// Answered gives a call its answer. The order in which the calls of one exchange are answered matters where several
-// webhooks refuse.
+// Answered gives a call its answer. The order in which the calls of one exchange are answered
+// matters where several webhooks refuse.
 func (w *WebhookCall) Answered(a WebhookAnswer) {
 	w.effects.turns++
 	w.answer, w.turn = &a, w.effects.turns
 }
 
-// Answer is what the call was answered with, and the place of the answer among those of its exchange.
+// Answer is what the call was answered with, and the place of the answer among those of its
+// exchange.
 func (w *WebhookCall) Answer() (a *WebhookAnswer, turn int) { return w.answer, w.turn }
 
 // Host is the name under which the webhook is reached, with its port if the call names one.
@@ -137,15 +139,17 @@ func (e *Exchange) Abandon() {
 	}
 }
 
-// Committed are the changes that a waiting request has committed already and that were not asked for before: deletions of
-// a collection, whose objects go one after the other. They are not in Response.Changes.
+// Committed are the changes that a waiting request has committed already and that were not asked
+// for before: deletions of a collection, whose objects go one after the other. They are not in
+// Response.Changes.
 func (e *Exchange) Committed() []Change {
 	out := e.effects.changes
 	e.effects.changes = nil
 	return out
 }
 
-// SetWebhooks says how [Server.Handle] reaches webhooks. Owners that use [Server.Begin] make the calls themselves.
+// SetWebhooks says how [Server.Handle] reaches webhooks. Owners that use [Server.Begin] make the
+// calls themselves.
 func (s *Server) SetWebhooks(reach func(*WebhookCall) WebhookAnswer) { s.reach = reach }
 
 // Handle performs one request to its end.

@@ -79,7 +79,8 @@ func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
 	if !parsed.Empty() {
 		s.Fields, s.Values = parsed, r.ver.FieldValue
 	}
-	// A name alone is no key where several namespaces may have it, and later pages are of what the first was.
+	// A name alone is no key where several namespaces may have it, and later pages are of what the
+	// first was.
 	_, named := parsed.RequiresExactMatch("metadata.name")
 	_, placed := parsed.RequiresExactMatch("metadata.namespace")
 	s.Single = named && opts.Continue == "" && (placed || s.Prefix != "" || !r.kind.Namespaced)
@@ -168,7 +169,8 @@ func (r *request) fill(p *page, q *listQuery, exact int64, after string) {
 	}
 }
 
-// listRevision is the exact revision to list at, 0 for the current one, and the key after which to start.
+// listRevision is the exact revision to list at, 0 for the current one, and the key after which to
+// start.
 func (r *request) listRevision(q *listQuery) (exact int64, after string, err error) {
 	if q.Continue != "" {
 		start, revision, err := decodeContinue(q.Continue)
@@ -197,7 +199,8 @@ func (r *request) listRevision(q *listQuery) (exact int64, after string, err err
 	return r.AsOf, "", nil
 }
 
-// continueToken is the documented content of a continue parameter (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
+// continueToken is the documented content of a continue parameter
+// (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
 type continueToken struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
@@ -223,9 +226,11 @@ func decodeContinue(text string) (start string, revision int64, err error) {
 	}
 	switch {
 	case token.Version != "meta.k8s.io/v1":
-		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %v", token.Version)
+		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %v",
+			token.Version)
 	case token.Revision == 0:
-		return "", 0, fmt.Errorf("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+		return "", 0, fmt.Errorf(
+			"continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
 	case token.Start == "":
 		return "", 0, fmt.Errorf("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
 	}
@@ -236,16 +241,20 @@ func decodeContinue(text string) (start string, revision int64, err error) {
 	return key[1:], token.Revision, nil
 }
 
-// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the current state
-// (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
+// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the
+// current state (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
 func compacted(paging bool, after string) error {
 	if !paging {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	}
-	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
-		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
-		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
-		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err := apierrors.NewResourceExpired(
+		"The provided continue parameter is too old to display a consistent list result. " +
+			"You can start a new list without the continue parameter, or use the continue token in this response to " +
+			"retrieve " +
+			"the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+			"objects that " +
+			"were created, modified, or deleted between the time the first chunk was returned and now may show up in " +
+			"the list.")
 	err.ErrStatus.Continue = encodeContinue(-1, "/"+after+"\x00")
 	return err
 }
@@ -253,7 +262,8 @@ func compacted(paging bool, after string) error {
 // listResponse encodes a page by joining the encoded objects.
 func (r *request) listResponse(p *page) *Response {
 	if r.reply.table {
-		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
+		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
+			RemainingItemCount: p.remaining}
 		return r.tableOf(meta, p.objects)
 	}
 	v := r.reply.View

@@ -8,13 +8,14 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so that it knows
-// definitions installed later, and that makes no request.
+// Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so
+// that it knows definitions installed later, and that makes no request.
 func (s *Server) Mapper() meta.RESTMapper { return &mapper{s: s} }
 
 type mapper struct{ s *Server }
 
-// versionsOf yields the served versions of the kinds that fit; group "" stands for any group when anyGroup is set.
+// versionsOf yields the served versions of the kinds that fit; group "" stands for any group when
+// anyGroup is set.
 func (m *mapper) find(fits func(*registry.Kind) bool, wanted string) []*object.Version {
 	var out []*object.Version
 	look := func(k *registry.Kind) bool {
@@ -99,10 +100,12 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	}
 	var out []*meta.RESTMapping
 	for _, wanted := range versions {
-		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.Kind == gk.Kind }, wanted) {
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.Kind == gk.Kind },
+			wanted) {
 			out = append(out, mapping(v))
 		}
-		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.List == gk.Kind }, wanted) {
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.List == gk.Kind },
+			wanted) {
 			out = append(out, listMapping(v))
 		}
 	}
@@ -120,8 +123,9 @@ func mapping(v *object.Version) *meta.RESTMapping {
 	return &meta.RESTMapping{Resource: v.GVR(), GroupVersionKind: v.GVK(), Scope: scope}
 }
 
-// listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a resource made up from its name
-// (restmapper/discovery.go). Caches of several namespaces ask for it.
+// listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a
+// resource made up from its name (restmapper/discovery.go). Caches of several namespaces ask for
+// it.
 func listMapping(v *object.Version) *meta.RESTMapping {
 	m := mapping(v)
 	m.GroupVersionKind.Kind = v.Type.List

@@ -69,13 +69,14 @@ func (w *write) protects(o *object.Object) error {
 	}
 	switch o.Meta.Name {
 	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name, fmt.Errorf("this namespace may not be deleted"))
+		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name,
+			fmt.Errorf("this namespace may not be deleted"))
 	}
 	return nil
 }
 
-// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is removed
-// (pkg/registry/core/namespace/storage/storage.go).
+// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is
+// removed (pkg/registry/core/namespace/storage/storage.go).
 func (r *request) finalizeNamespace() (*Response, error) {
 	w, err := r.updateWrite()
 	if err != nil {
@@ -98,27 +99,26 @@ func (r *request) finalizeNamespace() (*Response, error) {
 	return w.store(draft, old, "finalize")
 }
 
-// RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there already.
+// RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there
+// already.
 func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
 
-// deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
-// Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (w *write) deleteNamespace(o *object.Object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
-	if p := opts.Preconditions; p != nil {
-		if p.UID != nil && *p.UID != n.UID {
-			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
-				"Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, n.UID)) //nolint:staticcheck // as upstream words it
-		}
-		if p.ResourceVersion != nil && *p.ResourceVersion != n.ResourceVersion {
-			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
-				"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", //nolint:staticcheck // as upstream words it
-				*p.ResourceVersion, n.ResourceVersion))
-		}
+// terminating is what old servers said of a namespace that is being deleted.
+const terminating = "The system is ensuring all content is removed from this namespace.  " +
+	"Upon completion, this namespace will automatically be purged by the system."
+
+// deleteNamespace marks a namespace and changes its phase in one write; what follows is the
+// namespace controller's work. Only a namespace whose finalizers have gone is removed
+// (pkg/registry/core/namespace/storage/storage.go, Delete).
+func (w *write) deleteNamespace(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+	n := o.Typed.(*corev1.Namespace)
+	if why := failedPrecondition(opts.Preconditions, o.Meta); why != "" {
+		return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("Precondition failed: "+why))
 	}
 	if n.DeletionTimestamp != nil {
 		if len(n.Spec.Finalizers) > 0 {
 			if w.s.options.RefuseDeleteOfTerminating {
-				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.")) //nolint:staticcheck // as upstream worded it
+				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New(terminating))
 			}
 			return o, false, nil
 		}
@@ -134,7 +134,8 @@ func (w *write) deleteNamespace(o *object.Object, n *corev1.Namespace, opts *met
 }
 
 func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
-	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents), slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
+	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents),
+		slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
 	switch {
 	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
 		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served

@@ -27,8 +27,9 @@ func unsupportedMediaType(accepted ...string) error {
 	}}
 }
 
-// negotiate settles the form of the reply: the object itself, its metadata, or a table of custom objects. Other tables and
-// encodings are not modelled; clients that ask for them offer an alternative.
+// negotiate settles the form of the reply: the object itself, its metadata, or a table of custom
+// objects. Other tables and encodings are not modelled; clients that ask for them offer an
+// alternative.
 func (r *request) negotiate() (replyForm, error) {
 	plain := replyForm{View: object.View{Version: r.ver}}
 	header := r.Header.Get("Accept")
@@ -77,7 +78,8 @@ func (r *request) checkPartial(as string) error {
 	case collection && as == "PartialObjectMetadata":
 		return notAcceptable(asked + ", but the requested object is a list (*" + group + "." + r.kind.List + ")")
 	case !collection && r.info.Verb != "watch" && as != "PartialObjectMetadata":
-		return notAcceptable(asked + "List, but the requested object is not a list (*" + group + "." + r.kind.Kind + ")")
+		return notAcceptable(asked + "List, but the requested object is not a list (*" + group + "." + r.kind.Kind +
+			")")
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
-// built-in types as far as their modules go (openapi_builtin.go).
+// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are
+// described by their schemas, built-in types as far as their modules go (openapi_builtin.go).
 
 // openAPI serves /openapi/v3 and the documents that it lists.
 func (s *Server) openAPI(path string) (*Response, error) {
@@ -24,7 +24,8 @@ func (s *Server) openAPI(path string) (*Response, error) {
 		for k := range s.registry.All {
 			for _, v := range k.Versions {
 				if v.Served {
-					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + root(v)}
+					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" +
+						root(v)}
 				}
 			}
 		}
@@ -48,8 +49,8 @@ func (s *Server) openAPI(path string) (*Response, error) {
 	return jsonResponse(http.StatusOK, rendered(members)), nil
 }
 
-// builtinDocuments are those in which every type is built in, by what is in them: such a document is the same for all servers
-// and long, and each life of a program that reads it asks again.
+// builtinDocuments are those in which every type is built in, by what is in them: such a document
+// is the same for all servers and long, and each life of a program that reads it asks again.
 var builtinDocuments sync.Map
 
 // rendered is the document of one group and version as JSON.
@@ -120,11 +121,13 @@ func document(members []*object.Version) map[string]any {
 // patchBody says which patches a type takes.
 func patchBody(v *object.Version) map[string]any {
 	content := map[string]any{}
-	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
+	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType,
+		types.StrategicMergePatchType} {
 		if kind == types.StrategicMergePatchType && !v.Type.Builtin {
 			continue
 		}
-		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": object.SchemaReference + metav1.Patch{}.OpenAPIModelName()}}
+		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": object.SchemaReference +
+			metav1.Patch{}.OpenAPIModelName()}}
 	}
 	return map[string]any{"content": content, "required": true}
 }
@@ -133,7 +136,8 @@ func patchBody(v *object.Version) map[string]any {
 func actionOn(v *object.Version, action string, parameters ...string) map[string]any {
 	list := make([]any, len(parameters))
 	for i, name := range parameters {
-		list[i] = map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}
+		list[i] = map[string]any{"name": name, "in": "query",
+			"schema": map[string]any{"type": "string", "uniqueItems": true}}
 	}
 	return map[string]any{
 		"parameters":          list,
@@ -150,7 +154,8 @@ func actionOn(v *object.Version, action string, parameters ...string) map[string
 	}
 }
 
-// schemaName is a type's name in a document: for custom types the group backwards, the version and the kind.
+// schemaName is a type's name in a document: for custom types the group backwards, the version and
+// the kind.
 func schemaName(v *object.Version) string {
 	if v.New != nil {
 		if named, ok := v.New().(modelNamer); ok {

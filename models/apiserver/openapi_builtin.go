@@ -12,12 +12,13 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// Schemas of built-in types. The document that a real server publishes is generated from the Go sources, comments and all,
-// inside the Kubernetes tree; the modules that clients use ship its parts, and they are put together here: the Go types
-// (names, types, patch strategies), their documentation (SwaggerDoc) and the schemas of apply configurations (which lists
-// are sets or maps, what is taken as a whole, defaults). Enumerations, unions and the schemas of lists are in none of them
-// and are not published. A field without omitempty is said to be required, though comments say of some thirty that it may
-// be left out.
+// Schemas of built-in types. The document that a real server publishes is generated from the Go
+// sources, comments and all, inside the Kubernetes tree; the modules that clients use ship its
+// parts, and they are put together here: the Go types (names, types, patch strategies), their
+// documentation (SwaggerDoc) and the schemas of apply configurations (which lists are sets or maps,
+// what is taken as a whole, defaults). Enumerations, unions and the schemas of lists are in none of
+// them and are not published. A field without omitempty is said to be required, though comments say
+// of some thirty that it may be left out.
 
 // What generated code says about a Go type.
 type (
@@ -54,7 +55,8 @@ func (d *describer) nameKinds() {
 	for _, k := range registry.Builtins().Order {
 		for _, v := range k.Versions {
 			if s := d.out[schemaName(v)]; s != nil {
-				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.Group, "version": v.Name, "kind": k.Kind}})
+				s.AddExtension("x-kubernetes-group-version-kind",
+					[]any{map[string]any{"group": k.Group, "version": v.Name, "kind": k.Kind}})
 			}
 		}
 	}
@@ -116,7 +118,8 @@ func (d *describer) define(s *spec.Schema, name string, t reflect.Type) {
 	s.Type = []string{"object"}
 	if t.Kind() != reflect.Struct {
 		plain := d.ofUnnamed(t)
-		s.Type, s.AdditionalProperties, s.Items, s.Format = plain.Type, plain.AdditionalProperties, plain.Items, plain.Format
+		s.Type, s.AdditionalProperties, s.Items, s.Format = plain.Type, plain.AdditionalProperties, plain.Items,
+			plain.Format
 		return
 	}
 	var merging *schema.Map
@@ -165,7 +168,8 @@ func (d *describer) fields(s *spec.Schema, t reflect.Type, docs map[string]strin
 			}
 		}
 		p.Description = docs[name]
-		for tag, extension := range map[string]string{"patchStrategy": "x-kubernetes-patch-strategy", "patchMergeKey": "x-kubernetes-patch-merge-key"} {
+		for tag, extension := range map[string]string{"patchStrategy": "x-kubernetes-patch-strategy",
+			"patchMergeKey": "x-kubernetes-patch-merge-key"} {
 			if value := f.Tag.Get(tag); value != "" {
 				p.AddExtension(extension, value)
 			}
@@ -176,7 +180,8 @@ func (d *describer) fields(s *spec.Schema, t reflect.Type, docs map[string]strin
 			}
 		}
 		s.SetProperty(name, p)
-		if parts := strings.Split(options, ","); !slices.Contains(parts, "omitempty") && !slices.Contains(parts, "omitzero") {
+		if parts := strings.Split(options, ","); !slices.Contains(parts, "omitempty") &&
+			!slices.Contains(parts, "omitzero") {
 			s.Required = append(s.Required, name)
 		}
 	}

@@ -11,18 +11,19 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// This file is about API servers whose watch cache trails the storage. What a request may be answered from a cache, and
-// how fresh that cache must be, is that of kube-apiserver 1.37 with its default features: ConsistentListFromCache (KEP
-// 2340) and WatchList (KEP 3157); staging/src/k8s.io/apiserver/pkg/storage/cacher, delegator.go, cacher.go and
-// watch_cache.go.
+// This file is about API servers whose watch cache trails the storage. What a request may be
+// answered from a cache, and how fresh that cache must be, is that of kube-apiserver 1.37 with its
+// default features: ConsistentListFromCache (KEP 2340) and WatchList (KEP 3157);
+// staging/src/k8s.io/apiserver/pkg/storage/cacher, delegator.go, cacher.go and watch_cache.go.
 
-// CacheWait is how long a server lets a request wait for its watch cache to become fresh enough, before it reads the
-// storage itself (a list without a resourceVersion) or refuses the request with [TooLargeRevision]. It is 3 s.
+// CacheWait is how long a server lets a request wait for its watch cache to become fresh enough,
+// before it reads the storage itself (a list without a resourceVersion) or refuses the request with
+// [TooLargeRevision]. It is 3 s.
 const CacheWait = 3 * time.Second
 
-// FromCache says whether the server answers a request from its watch cache, and which revision the cache must have
-// reached for that: 0 is any, so the answer may be as old as the cache is. Writes, gets without a resourceVersion and
-// lists at one exact revision are answered from the storage.
+// FromCache says whether the server answers a request from its watch cache, and which revision the
+// cache must have reached for that: 0 is any, so the answer may be as old as the cache is. Writes,
+// gets without a resourceVersion and lists at one exact revision are answered from the storage.
 func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
 	info, ok := ParseInfo(req.Method, req.URL)
 	if !ok {
@@ -35,8 +36,9 @@ func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
 	case "get":
 		return at, version != ""
 	case "list":
-		if q.Get("continue") != "" || q.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact) || at > 0 && limited(q) &&
-			q.Get("resourceVersionMatch") == "" {
+		if q.Get("continue") != "" || q.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact) ||
+			at > 0 && limited(q) &&
+				q.Get("resourceVersionMatch") == "" {
 			return 0, false
 		}
 		if version == "" {
@@ -81,15 +83,18 @@ func (w *Watch) startAsOf(revision int64) {
 	}
 }
 
-// Expire makes the next frame the last: the server has forgotten the watch's place in history, 410 Gone.
+// Expire makes the next frame the last: the server has forgotten the watch's place in history, 410
+// Gone.
 func (w *Watch) Expire() { w.expired = true }
 
-// TooLargeRevision is the answer of a server to a request that wants a revision which the server has not reached, to be
-// given after [CacheWait]: for a watch as its first event, as kube-apiserver does once a watch is authorised.
+// TooLargeRevision is the answer of a server to a request that wants a revision which the server
+// has not reached, to be given after [CacheWait]: for a watch as its first event, as kube-apiserver
+// does once a watch is authorised.
 func (s *Server) TooLargeRevision(req *Request, wanted, current int64) *Response {
 	err := tooLargeRevision(wanted, current)
 	if info, ok := ParseInfo(req.Method, req.URL); ok && info.Verb == "watch" {
-		return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: &Watch{refused: err}}
+		return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+			Watch: &Watch{refused: err}}
 	}
 	return errorResponse(err)
 }

@@ -18,14 +18,17 @@ func trailing(t *testing.T) (s *apiserver.Server, made int64) {
 	s = apiserver.New(apiserver.Options{Now: time.Now, Seed: 1})
 	do := func(method, path, body string) {
 		u, _ := url.Parse(path)
-		if r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+		if r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body),
+			Groups: []string{"system:masters"},
 			Header: http.Header{"Content-Type": {"application/json"}}}); r.Code >= 300 {
 			t.Fatalf("%s %s: %s", method, path, r.Body)
 		}
 	}
-	do("POST", "/api/v1/namespaces/default/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"old"}}`)
+	do("POST", "/api/v1/namespaces/default/configmaps",
+		`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"old"}}`)
 	made = s.Revision()
-	do("PUT", "/api/v1/namespaces/default/configmaps/a", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"new"}}`)
+	do("PUT", "/api/v1/namespaces/default/configmaps/a",
+		`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"k":"new"}}`)
 	return s, made
 }
 
@@ -45,7 +48,8 @@ func TestReadsAsOfARevision(t *testing.T) {
 		{all + "?resourceVersion=0&limit=500", true, -1, "old"},
 		{all + "?watch=true", true, -1, "old"},
 		{all + "?watch=true&resourceVersion=0", true, -1, "old"},
-		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0", true, -1, "old"},
+		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0", true, -1,
+			"old"},
 		{all + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", true, 1, ""},
 	} {
 		s, made := trailing(t)
@@ -57,7 +61,8 @@ func TestReadsAsOfARevision(t *testing.T) {
 			want = 0
 		}
 		if cached != c.cached || needs != want {
-			t.Errorf("%s: from the cache %v, which must have reached %d; want %v, %d", c.path, cached, needs, c.cached, want)
+			t.Errorf("%s: from the cache %v, which must have reached %d; want %v, %d", c.path, cached, needs, c.cached,
+				want)
 		}
 		if c.sees == "" {
 			continue // such a cache may not answer at all
@@ -82,10 +87,12 @@ func TestReadsAsOfARevision(t *testing.T) {
 	}
 }
 
-// A server that has not reached the revision in time says so: to a watch in its first event, to others at once.
+// A server that has not reached the revision in time says so: to a watch in its first event, to
+// others at once.
 func TestTooLargeRevision(t *testing.T) {
 	s, made := trailing(t)
-	for _, path := range []string{"/api/v1/configmaps?resourceVersion=9", "/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
+	for _, path := range []string{"/api/v1/configmaps?resourceVersion=9",
+		"/api/v1/configmaps?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"} {
 		u, _ := url.Parse(path)
 		resp := s.TooLargeRevision(&apiserver.Request{Method: "GET", URL: u}, made+1, made)
 		body := resp.Body
@@ -100,7 +107,8 @@ func TestTooLargeRevision(t *testing.T) {
 			}
 			body = frame.Object
 		}
-		if !strings.Contains(string(body), `"code":504`) || !strings.Contains(string(body), "Too large resource version: ") {
+		if !strings.Contains(string(body), `"code":504`) ||
+			!strings.Contains(string(body), "Too large resource version: ") {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
@@ -112,11 +120,13 @@ func TestTrim(t *testing.T) {
 	s := apiserver.New(apiserver.Options{Now: func() time.Time { return now }, Seed: 1})
 	do := func(method, path, body string) *apiserver.Response {
 		u, _ := url.Parse(path)
-		return s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+		return s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body),
+			Groups: []string{"system:masters"},
 			Header: http.Header{"Content-Type": {"application/json"}}})
 	}
 	make := func(namespace, name string) {
-		r := do("POST", "/api/v1/namespaces/"+namespace+"/configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"`+name+`"}}`)
+		r := do("POST", "/api/v1/namespaces/"+namespace+"/configmaps",
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"`+name+`"}}`)
 		if r.Code != http.StatusCreated {
 			t.Fatalf("%s", r.Body)
 		}
@@ -124,7 +134,8 @@ func TestTrim(t *testing.T) {
 	watch := func(path string, from int64) *apiserver.Watch {
 		return do("GET", path+"?watch=true&resourceVersion="+strconv.FormatInt(from, 10), "").Watch
 	}
-	const here, there, everywhere = "/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/kube-system/configmaps", "/api/v1/configmaps"
+	const here, there, everywhere = "/api/v1/namespaces/default/configmaps",
+		"/api/v1/namespaces/kube-system/configmaps", "/api/v1/configmaps"
 	make("default", "a")
 	from := s.Revision()
 	open := watch(here, from) // it has not looked at what follows
@@ -138,11 +149,13 @@ func TestTrim(t *testing.T) {
 		}
 	}
 	for _, path := range []string{there, everywhere} {
-		if f, ok := watch(path, from).Next(); !ok || f.Type != "ERROR" || !strings.Contains(string(f.Data), `"code":410`) {
+		if f, ok := watch(path, from).Next(); !ok || f.Type != "ERROR" ||
+			!strings.Contains(string(f.Data), `"code":410`) {
 			t.Errorf("a watch of %s misses a change, and hears %s", path, f.Data)
 		}
 	}
-	if r := do("GET", here+"?resourceVersionMatch=Exact&resourceVersion="+strconv.FormatInt(from, 10), ""); r.Code != http.StatusGone {
+	if r := do("GET", here+"?resourceVersionMatch=Exact&resourceVersion="+strconv.FormatInt(from, 10),
+		""); r.Code != http.StatusGone {
 		t.Errorf("a list at a revision that is gone: %d", r.Code)
 	}
 }
@@ -159,7 +172,8 @@ func TestTrimKeepsOwners(t *testing.T) {
 			}
 			u, _ := url.Parse(path + "?fieldManager=" + manager)
 			now = now.Add(time.Minute)
-			r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body), Groups: []string{"system:masters"},
+			r := s.Handle(&apiserver.Request{Method: method, URL: u, Body: []byte(body),
+				Groups: []string{"system:masters"},
 				Header: http.Header{"Content-Type": {mediaType}}})
 			if r.Code >= 300 {
 				t.Fatalf("%s: %s", method, r.Body)
@@ -169,31 +183,36 @@ func TestTrimKeepsOwners(t *testing.T) {
 			}
 			return r
 		}
-		do("POST", "one", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","finalizers":["test.example/hold"]},"data":{"x":"1","y":"1"}}`)
+		do("POST", "one", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a",`+
+			`"finalizers":["test.example/hold"]},"data":{"x":"1","y":"1"}}`)
 		for i := range 5 {
 			do("PATCH", "two", "application/merge-patch+json", `{"data":{"y":"`+strconv.Itoa(i+2)+`"}}`)
 			do("PATCH", "three", "application/merge-patch+json", `{"data":{"z":"`+strconv.Itoa(i)+`"}}`)
 		}
-		do("PUT", "four", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","finalizers":["test.example/hold"]},"data":{"x":"2","y":"6"}}`)
+		do("PUT", "four", "application/json", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a",`+
+			`"finalizers":["test.example/hold"]},"data":{"x":"2","y":"6"}}`)
 		do("DELETE", "", "application/json", "")
 		do("DELETE", "", "application/json", "")
-		return string(do("PATCH", "five", "application/apply-patch+yaml", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"v":"1"}}`).Body)
+		return string(do("PATCH", "five", "application/apply-patch+yaml",
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"v":"1"}}`).Body)
 	}
 	if whole, trimmed := end(false), end(true); whole != trimmed || !strings.Contains(whole, `"manager":"four"`) {
 		t.Errorf("without trimming: %s\nwith: %s", whole, trimmed)
 	}
 }
 
-// A watch-list from a version that is not there yet begins, and fails in its first event, which is where clients look
-// (staging/src/k8s.io/apiserver/pkg/storage/cacher/cacher.go, Watch).
+// A watch-list from a version that is not there yet begins, and fails in its first event, which is
+// where clients look (staging/src/k8s.io/apiserver/pkg/storage/cacher/cacher.go, Watch).
 func TestWatchListOfTheFuture(t *testing.T) {
 	s := newServer(t)
-	path := configDir + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion="
+	path := configDir + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" +
+		"&allowWatchBookmarks=true&resourceVersion="
 	r := do(t, s, "GET", path+strconv.FormatInt(s.Revision()+1, 10), "", "")
 	if r.Watch == nil {
 		t.Fatalf("%d %s", r.Code, r.Body)
 	}
-	if f, ok := r.Watch.Next(); !ok || f.Type != "ERROR" || !strings.Contains(string(f.Data), `"reason":"Timeout"`) || r.Code != 200 {
+	if f, ok := r.Watch.Next(); !ok || f.Type != "ERROR" || !strings.Contains(string(f.Data), `"reason":"Timeout"`) ||
+		r.Code != 200 {
 		t.Errorf("%d %s", r.Code, f.Data)
 	}
 	if f, ok := r.Watch.Next(); ok {

@@ -77,7 +77,8 @@ func (r *request) checkPatchType(kind types.PatchType) error {
 	return unsupportedMediaType(accepted...)
 }
 
-// readable refuses a body that is no document at all, before anything is looked up (validateAndTranscodePatch).
+// readable refuses a body that is no document at all, before anything is looked up
+// (validateAndTranscodePatch).
 func (r *request) readable(kind types.PatchType) error {
 	if kind == types.ApplyYAMLPatchType {
 		if _, err := yaml.ToJSON(r.Body); err != nil {

@@ -17,7 +17,8 @@ type Object struct {
 	JSON      []byte // in the storage version; not to be changed
 }
 
-// Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are not to be changed.
+// Lookup returns the stored object of a kind by name, encoded in its storage version; the bytes are
+// not to be changed.
 func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 	k := s.registry.ByKind(group, kind)
 	if k == nil {
@@ -33,8 +34,8 @@ func (s *Server) Lookup(group, kind, namespace, name string) ([]byte, bool) {
 	return o.JSON, true
 }
 
-// Objects yields the stored objects of a kind, ordered by namespace and name. The server must not be written to
-// meanwhile.
+// Objects yields the stored objects of a kind, ordered by namespace and name. The server must not
+// be written to meanwhile.
 func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		k := s.registry.ByKind(group, kind)
@@ -59,7 +60,8 @@ func (s *Server) Objects(group, kind string) iter.Seq[Object] {
 // Revision is the revision of the newest change.
 func (s *Server) Revision() int64 { return s.store.Revision() }
 
-// History yields the changes after revision since, oldest first, as far as they have not been compacted.
+// History yields the changes after revision since, oldest first, as far as they have not been
+// compacted.
 func (s *Server) History(since int64) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		for _, e := range s.store.History(since) {
@@ -70,11 +72,13 @@ func (s *Server) History(since int64) iter.Seq[Change] {
 	}
 }
 
-// Compact forgets history up to a revision: lists at older revisions and watches that have not passed it expire.
+// Compact forgets history up to a revision: lists at older revisions and watches that have not
+// passed it expire.
 func (s *Server) Compact(revision int64) { s.store.Compact(revision) }
 
-// Trim forgets the changes that were committed longer ago than an age, and the states before them. Unlike [Server.Compact] it shows only to those who would miss
-// one: lists at older revisions, and watches of a namespace (or of everything) in which one has been forgotten.
+// Trim forgets the changes that were committed longer ago than an age, and the states before them.
+// Unlike [Server.Compact] it shows only to those who would miss one: lists at older revisions, and
+// watches of a namespace (or of everything) in which one has been forgotten.
 func (s *Server) Trim(age time.Duration) {
 	before := s.options.Now().Add(-age)
 	log := s.store.History(s.store.Trimmed())

@@ -26,7 +26,8 @@ func (r *request) review() (*Response, error) {
 		return nil, err
 	}
 	if errs := w.kind.Strategy.Validate(draft.Typed); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: registry.ReviewGroup}, "", errs) // the real server forgets the kind, too
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: registry.ReviewGroup}, "",
+			errs) // the real server forgets the kind, too
 	}
 	if err := w.s.authorizer.Review(w.Request, draft.Typed); err != nil {
 		return nil, err

@@ -117,7 +117,8 @@ func (s *scaleWrite) readUpdate() error {
 	}
 	if got := s.scale.GroupVersionKind(); got.Kind != "" && got != object.ScaleKind {
 		return apierrors.NewBadRequest(fmt.Sprintf(
-			"%s in version %q cannot be handled as a Scale: converting (%s.%s) to (autoscaling.Scale): unknown conversion",
+			"%s in version %q cannot be handled as a Scale: converting (%s.%s) to (autoscaling.Scale): unknown "+
+				"conversion",
 			got.Kind, got.Version, got.Version, got.Kind))
 	}
 	if s.scale.Name != "" {
@@ -153,7 +154,8 @@ func (s *scaleWrite) patch(kind types.PatchType) error {
 	return nil
 }
 
-// check refuses a patched scale that is another object's, or that a custom object has no replicas for.
+// check refuses a patched scale that is another object's, or that a custom object has no replicas
+// for.
 func (s *scaleWrite) check(paths *object.ScalePaths) error {
 	if err := s.matchNameOnURL(s.scale.Name); err != nil {
 		return err
@@ -161,7 +163,8 @@ func (s *scaleWrite) check(paths *object.ScalePaths) error {
 	if s.scale.UID != s.old.Meta.UID {
 		at := schema.GroupResource{Group: s.kind.Group, Resource: s.kind.Plural + "/scale"}
 		return apierrors.NewConflict(at, s.info.Name, fmt.Errorf(
-			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.scale.UID, s.old.Meta.UID)) //nolint:staticcheck // the server's wording
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", s.scale.UID,
+			s.old.Meta.UID)) //nolint:staticcheck // the server's wording
 	}
 	if s.scale.Spec.Replicas == object.ReplicasNeverSet {
 		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", paths.SpecName))
@@ -169,8 +172,8 @@ func (s *scaleWrite) check(paths *object.ScalePaths) error {
 	return nil
 }
 
-// patchedScale applies the patch in the request to a scale. A scale has no lists, so that a strategic patch of it is a
-// merge patch.
+// patchedScale applies the patch in the request to a scale. A scale has no lists, so that a
+// strategic patch of it is a merge patch.
 func patchedScale(kind types.PatchType, body, raw []byte) ([]byte, error) {
 	if kind == types.JSONPatchType {
 		patch, err := jsonpatch.DecodePatch(body)
@@ -197,9 +200,11 @@ func patchedScale(kind types.PatchType, body, raw []byte) ([]byte, error) {
 func (r *request) scaleResponse(paths *object.ScalePaths, o *object.Object) (*Response, error) {
 	scale := r.ver.Scale(o)
 	if scale.Spec.Replicas == object.ReplicasNeverSet {
-		// A write is answered all the same: the version that is stored may not know the field that was set.
+		// A write is answered all the same: the version that is stored may not know the field that
+		// was set.
 		if r.info.Verb == "get" {
-			return nil, apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", paths.SpecName))
+			return nil, apierrors.NewInternalError(
+				fmt.Errorf("the spec replicas field %q does not exist", paths.SpecName))
 		}
 		scale.Spec.Replicas = 0
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 // Tables of objects: what `kubectl get` prints. The columns are those of the definition
-// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
+// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types
+// are in table_builtin.go.
 
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
@@ -29,7 +30,8 @@ func (r *request) columns() []apiextensionsv1.CustomResourceColumnDefinition {
 		}
 	}
 	return []apiextensionsv1.CustomResourceColumnDefinition{{
-		Name: "Age", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"], JSONPath: ".metadata.creationTimestamp",
+		Name: "Age", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
+		JSONPath: ".metadata.creationTimestamp",
 	}}
 }
 
@@ -42,7 +44,8 @@ func header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.T
 		if about == "" {
 			about = "Custom resource definition column (in JSONPath format): " + col.JSONPath
 		}
-		out = append(out, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format, Description: about, Priority: col.Priority})
+		out = append(out, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format,
+			Description: about, Priority: col.Priority})
 	}
 	return out
 }

@@ -141,9 +141,11 @@ func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object.Object) er
 			meta.ResourceVersion = stored.Meta.ResourceVersion
 			return nil
 		}
-		return apierrors.NewInvalid(schema.GroupKind{Group: w.kind.Group, Kind: w.kind.Plural}, w.info.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
-		})
+		return apierrors.NewInvalid(schema.GroupKind{Group: w.kind.Group, Kind: w.kind.Plural}, w.info.Name,
+			field.ErrorList{
+				field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0),
+					"must be specified for an update"),
+			})
 	}
 	if given != stored.Revision {
 		return lockConflict(w.kind.GroupResource(), w.info.Name)

@@ -18,8 +18,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
-// Watch is the stream of one watch request: a cursor over the history of one type. Its owner decides when it advances,
-// so a slow, lagging, dropped or expired watch is only a cursor that is advanced late, or no more.
+// Watch is the stream of one watch request: a cursor over the history of one type. Its owner
+// decides when it advances, so a slow, lagging, dropped or expired watch is only a cursor that is
+// advanced late, or no more.
 type Watch struct {
 	s       *Server
 	kind    *object.Type
@@ -27,12 +28,12 @@ type Watch struct {
 	query   *listQuery
 	timeout time.Duration
 
-	// initial are the objects of the state that the watch starts from, still to be sent, and mark says that a bookmark
-	// closes them.
+	// initial are the objects of the state that the watch starts from, still to be sent, and mark
+	// says that a bookmark closes them.
 	initial []*object.Object
 	mark    bool
-	// started is the revision of that state, position the place in the table's history of the next change to look at,
-	// and reached the revision up to which everything has been delivered.
+	// started is the revision of that state, position the place in the table's history of the next
+	// change to look at, and reached the revision up to which everything has been delivered.
 	started  int64
 	position int
 	reached  int64
@@ -59,14 +60,15 @@ func (r *request) watch() (*Response, error) {
 	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
 }
 
-// start places the cursor. Without a version, and for a watch-list, the stream begins with the current state, or with the
-// one as of a revision.
+// start places the cursor. Without a version, and for a watch-list, the stream begins with the
+// current state, or with the one as of a revision.
 func (w *Watch) start(from, asOf int64) {
 	current, table := w.s.Revision(), w.table()
 	initial := w.query.SendInitialEvents != nil && *w.query.SendInitialEvents
 	if initial || from == 0 {
 		if from > current {
-			// A watch that has been authorised fails in its stream (storage/cacher/cacher.go, newErrWatcher).
+			// A watch that has been authorised fails in its stream (storage/cacher/cacher.go,
+			// newErrWatcher).
 			w.refused = tooLargeRevision(from, current)
 			return
 		}
@@ -100,8 +102,8 @@ func (w *Watch) Timeout() time.Duration { return w.timeout }
 // Close ends the watch: nothing more is delivered.
 func (w *Watch) Close() { w.closed = true }
 
-// Next returns the next frame and advances; false means that the watch has seen everything there is now. After an
-// ERROR frame there is nothing more.
+// Next returns the next frame and advances; false means that the watch has seen everything there is
+// now. After an ERROR frame there is nothing more.
 func (w *Watch) Next() (Frame, bool) { return w.frame(true) }
 
 // Peek is Next without advancing.
@@ -137,7 +139,8 @@ func (w *Watch) frame(advance bool) (Frame, bool) {
 	return w.change(advance)
 }
 
-// change looks for the next change that concerns the watch. Changes that do not are passed over for good.
+// change looks for the next change that concerns the watch. Changes that do not are passed over for
+// good.
 func (w *Watch) change(advance bool) (Frame, bool) {
 	for {
 		e, lost := w.table().Event(w.position)
@@ -163,8 +166,9 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 	}
 }
 
-// sees says what a watcher with this selector is shown of a change: an object that comes to match is added, one that
-// no longer does is deleted in its last matching state (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
+// sees says what a watcher with this selector is shown of a change: an object that comes to match
+// is added, one that no longer does is deleted in its last matching state
+// (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
 func (q *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
 	if !strings.HasPrefix(e.Key, q.Prefix) {
 		return "", nil
@@ -194,8 +198,8 @@ func (w *Watch) frameOf(kind string, o *object.Object) Frame {
 	}
 }
 
-// Behind is the number of frames and changes between the watch and the present; 0 means that Next has nothing. Changes
-// that the selector will pass over are counted until they are looked at.
+// Behind is the number of frames and changes between the watch and the present; 0 means that Next
+// has nothing. Changes that the selector will pass over are counted until they are looked at.
 func (w *Watch) Behind() int {
 	if w.closed || w.refused != nil {
 		return 0
@@ -210,8 +214,9 @@ func (w *Watch) Behind() int {
 // Revision is the revision up to which the watch has delivered everything.
 func (w *Watch) Revision() int64 { return w.reached }
 
-// Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the current one when the
-// watch is not behind. It is false when the client did not ask for bookmarks or is still receiving its initial events.
+// Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the
+// current one when the watch is not behind. It is false when the client did not ask for bookmarks
+// or is still receiving its initial events.
 func (w *Watch) Bookmark() (Frame, bool) {
 	if w.closed || w.expired || w.refused != nil || !w.query.AllowWatchBookmarks || len(w.initial) > 0 || w.mark {
 		return Frame{}, false
@@ -248,8 +253,9 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}\n"...)}
 }
 
-// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the bookmark from its
-// internal type, in which the replicas of a workload are a number and not a pointer.
+// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the
+// bookmark from its internal type, in which the replicas of a workload are a number and not a
+// pointer.
 func emptyRest(o runtime.Object) []byte {
 	if spec := object.Part(o, "Spec"); spec.IsValid() {
 		if f := spec.FieldByName("Replicas"); f.IsValid() && spec.FieldByName("Selector").Kind() == reflect.Pointer {

@@ -10,8 +10,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
-// maxStored is etcd's limit on one write (--max-request-bytes). Real objects are stored in a denser encoding when they
-// are built-in, so the model refuses some that would just fit.
+// maxStored is etcd's limit on one write (--max-request-bytes). Real objects are stored in a denser
+// encoding when they are built-in, so the model refuses some that would just fit.
 const maxStored = 1536 * 1024
 
 // write is a request that writes, with its options. Like the request, it never changes.
@@ -66,16 +66,17 @@ func (w *write) note(old *object.Object) *object.Note {
 	}
 }
 
-// commit stores a draft: the only place, with remove, where a request changes the store. The draft becomes the stored
-// object. A draft equal to what is stored is no change: no new revision, no event.
+// commit stores a draft: the only place, with remove, where a request changes the store. The draft
+// becomes the stored object. A draft equal to what is stored is no change: no new revision, no
+// event.
 func (w *write) commit(draft, old *object.Object) (*object.Object, error) {
 	draft = draft.ToStore(old)
 	if old != nil && draft.SameAs(old) {
 		return old, nil
 	}
 	if len(draft.JSON) > maxStored && !w.applied && len(draft.Meta.ManagedFields) > 0 {
-		// What is too large to be stored is stored without its ownership if that helps (endpoints/handlers/rest.go,
-		// isTooLargeError). An apply without ownership would be none.
+		// What is too large to be stored is stored without its ownership if that helps
+		// (endpoints/handlers/rest.go, isTooLargeError). An apply without ownership would be none.
 		draft.Meta.ManagedFields = nil
 		draft.JSON = draft.Encode()
 		if old != nil && draft.SameAs(old) {

@@ -1,6 +1,7 @@
 package object
 
-// Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it around apimachinery's field managers.
+// Server-side apply, as endpoints/handlers/patch.go (applyPatcher) does it around apimachinery's
+// field managers.
 
 import (
 	"fmt"
@@ -74,9 +75,9 @@ func (d Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
 	return draft, nil
 }
 
-// steady makes an error the same every time. At a field that the schema does not have the library looks no further, and it
-// walks the fields in the random order of a map, so that what else is wrong is reported or not. An error that comes out
-// in several ways is told in full.
+// steady makes an error the same every time. At a field that the schema does not have the library
+// looks no further, and it walks the fields in the random order of a map, so that what else is
+// wrong is reported or not. An error that comes out in several ways is told in full.
 func steady(err error, again func() error) error {
 	text := err.Error()
 	if !strings.Contains(text, "field not declared in schema") {
@@ -106,7 +107,8 @@ func steady(err error, again func() error) error {
 	return fmt.Errorf("%serrors:\n  %s", head, strings.Join(lines, "\n  "))
 }
 
-// splitErrors parts what was attempted from the errors about fields, which are one, or a list with a title.
+// splitErrors parts what was attempted from the errors about fields, which are one, or a list with
+// a title.
 func splitErrors(text string) (head, found string) {
 	if head, found, several := strings.Cut(text, "errors:\n"); several {
 		return head, found

@@ -44,8 +44,8 @@ func TypeOf(body []byte) (apiVersion, kind string, err error) {
 	return find.APIVersion, find.Kind, nil
 }
 
-// Decode reads an object of that version. Unknown and repeated fields come back as strict errors, unless they are to be
-// ignored.
+// Decode reads an object of that version. Unknown and repeated fields come back as strict errors,
+// unless they are to be ignored.
 func (d Decoder) Decode(body []byte, ver *Version) (o *Object, strict []error, err error) {
 	if !ver.Type.Builtin {
 		return d.decodeCustom(body, ver)
@@ -143,7 +143,8 @@ func (d Decoder) checkCustomType(apiVersion string, content map[string]any, ver 
 	return otherVersion(apiVersion, ver)
 }
 
-// decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by its schema.
+// decodeCustom reads a custom object: its metadata is typed, the rest is pruned and defaulted by
+// its schema.
 func (d Decoder) decodeCustom(body []byte, ver *Version) (*Object, []error, error) {
 	var (
 		content map[string]any
@@ -203,7 +204,8 @@ func (d Decoder) customDraft(content map[string]any, ver *Version) (*Object, []e
 	return o, strict, nil
 }
 
-// readMeta reads typed metadata out of decoded content and returns the paths of fields that metadata does not have.
+// readMeta reads typed metadata out of decoded content and returns the paths of fields that
+// metadata does not have.
 func (d Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string, error) {
 	value, found := content["metadata"]
 	if !found || value == nil {
@@ -229,8 +231,8 @@ func (d Decoder) readMeta(content map[string]any) (*metav1.ObjectMeta, []string,
 	return meta, unknown, nil
 }
 
-// withoutAnnotations takes annotations that are what they should be, strings, out of metadata: they may be long, and need no
-// decoder. Others stay in it, for the decoder to complain of.
+// withoutAnnotations takes annotations that are what they should be, strings, out of metadata: they
+// may be long, and need no decoder. Others stay in it, for the decoder to complain of.
 func withoutAnnotations(metadata any) (fields any, annotations map[string]string) {
 	all, _ := metadata.(map[string]any)
 	said, _ := all["annotations"].(map[string]any)

@@ -1,8 +1,9 @@
 package object
 
-// One field manager of apimachinery's util/managedfields for each version of a type and each of its subresources, with
-// what it needs to know of the model: how objects become typed values, change version and are filled with defaults.
-// They are made when the first object of the type is tracked, once per process.
+// One field manager of apimachinery's util/managedfields for each version of a type and each of its
+// subresources, with what it needs to know of the model: how objects become typed values, change
+// version and are filled with defaults. They are made when the first object of the type is tracked,
+// once per process.
 
 import (
 	"fmt"
@@ -56,13 +57,15 @@ func (v *Version) newFieldManager(sub string) (*managedfields.FieldManager, erro
 		return nil, err
 	}
 	if !v.Type.Builtin {
-		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.GVK(), v.GVK().GroupVersion(), sub, reset)
+		return managedfields.NewDefaultCRDFieldManager(types, own, own, own, v.GVK(), v.GVK().GroupVersion(), sub,
+			reset)
 	}
-	return managedfields.NewDefaultFieldManager(types, own, own, own, v.GVK(), v.Type.Storage.GVK().GroupVersion(), sub, reset)
+	return managedfields.NewDefaultFieldManager(types, own, own, own, v.GVK(), v.Type.Storage.GVK().GroupVersion(), sub,
+		reset)
 }
 
-// builtinTypes and definitionTypes are parsed from schemas that are generated from the same source as the real server's;
-// parsing them takes about a tenth of a second.
+// builtinTypes and definitionTypes are parsed from schemas that are generated from the same source
+// as the real server's; parsing them takes about a tenth of a second.
 var builtinTypes = sync.OnceValues(func() (managedfields.TypeConverter, error) {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme), nil
 })
@@ -75,15 +78,17 @@ var definitionTypes = sync.OnceValues(func() (managedfields.TypeConverter, error
 	return extensionconfigurations.NewTypeConverter(s), nil
 })
 
-// resetFields are the fields that a write through this path cannot change and so does not come to own: GetResetFields of
-// the strategies under pkg/registry and in apiextensions-apiserver's pkg/registry/customresource.
+// resetFields are the fields that a write through this path cannot change and so does not come to
+// own: GetResetFields of the strategies under pkg/registry and in apiextensions-apiserver's
+// pkg/registry/customresource.
 func (v *Version) resetFields(sub string) map[fieldpath.APIVersion]*fieldpath.Set {
 	if sub == "status" && !v.Type.Builtin {
 		// Those of every version at once (customresource_handler.go, getStatusResetFields).
 		sets := map[fieldpath.APIVersion]*fieldpath.Set{}
 		for _, other := range v.Type.Versions {
 			if other.Subresource("status") != nil {
-				sets[fieldpath.APIVersion(other.APIVersion())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+				sets[fieldpath.APIVersion(other.APIVersion())] = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"),
+					fieldpath.MakePathOrDie("spec"))
 			}
 		}
 		return sets
@@ -110,8 +115,9 @@ func pathOf(text string) fieldpath.Path {
 	return path
 }
 
-// runtimeObject is an object as field managers take it; nil stands for one that is not there yet. Field managers do not
-// change the object they compare with, but they do take the managed fields off the new one.
+// runtimeObject is an object as field managers take it; nil stands for one that is not there yet.
+// Field managers do not change the object they compare with, but they do take the managed fields
+// off the new one.
 func (v *Version) runtimeObject(o *Object) runtime.Object {
 	if o == nil {
 		empty, _ := fieldObjects{v}.New(v.GVK())
@@ -162,7 +168,8 @@ func (f fieldObjects) Default(o runtime.Object) {
 		}
 		return
 	}
-	// Objects in another form than the stored one are defaulted when they are taken into it (draftOf).
+	// Objects in another form than the stored one are defaulted when they are taken into it
+	// (draftOf).
 	if defaults := f.v.Type.Defaults; defaults != nil && f.v.ToStored == nil {
 		defaults(o)
 	}
@@ -179,10 +186,12 @@ func (f fieldObjects) ConvertToVersion(in runtime.Object, to runtime.GroupVersio
 		if !untyped || u.GetAPIVersion() == gv.String() {
 			return in, nil
 		}
-		// The converter refuses versions that the definition does not have, but not as types that are not there, which
-		// ownership would forget (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
+		// The converter refuses versions that the definition does not have, but not as types that
+		// are not there, which ownership would forget (apiextensions-apiserver's
+		// pkg/apiserver/conversion/converter.go).
 		if gv.Group != f.v.Type.Group {
-			return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", u.GroupVersionKind().String(), gv)
+			return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q",
+				u.GroupVersionKind().String(), gv)
 		}
 		if !slices.ContainsFunc(f.v.Type.Versions, func(v *Version) bool { return v.Name == gv.Version }) {
 			return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", gv)

@@ -8,11 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// JSON values are the decoded form that apimachinery uses for unstructured content: map[string]any, []any, string,
-// int64, float64, bool and nil. Values that are stored are never changed afterwards, so they may be shared.
+// JSON values are the decoded form that apimachinery uses for unstructured content: map[string]any,
+// []any, string, int64, float64, bool and nil. Values that are stored are never changed afterwards,
+// so they may be shared.
 
-// appendJSON writes a JSON value with sorted keys. It exists because the model encodes every custom resource it stores,
-// and encoding/json spends most of its time finding out by reflection what is known here.
+// appendJSON writes a JSON value with sorted keys. It exists because the model encodes every custom
+// resource it stores, and encoding/json spends most of its time finding out by reflection what is
+// known here.
 func appendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -154,7 +156,8 @@ func EqualJSON(a, b any) bool {
 	}
 }
 
-// mergeJSON applies an RFC 7386 merge patch. The target is shared, never changed: only the maps on patched paths are new.
+// mergeJSON applies an RFC 7386 merge patch. The target is shared, never changed: only the maps on
+// patched paths are new.
 func mergeJSON(target, patch any) any {
 	old, ok := target.(map[string]any)
 	if !ok {
@@ -178,8 +181,8 @@ func mergeJSON(target, patch any) any {
 	return out
 }
 
-// withoutNulls is what a merge patch puts where there was no object: fields that are null are dropped, those of objects
-// within lists too.
+// withoutNulls is what a merge patch puts where there was no object: fields that are null are
+// dropped, those of objects within lists too.
 func withoutNulls(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

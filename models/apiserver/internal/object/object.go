@@ -1,8 +1,8 @@
-// Package object holds the objects of the API model: their types and versions, decoding and encoding,
-// conversion and views, patches, and who owns which field.
+// Package object holds the objects of the API model: their types and versions, decoding and
+// encoding, conversion and views, patches, and who owns which field.
 //
-// It knows no request, no verb and no store, and no kind by name. A caller that wants the rules of a
-// kind looks in package registry.
+// It knows no request, no verb and no store, and no kind by name. A caller that wants the rules of
+// a kind looks in package registry.
 package object
 
 import (
@@ -15,19 +15,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is one object at one revision. While a request builds it it is a draft; once stored it never changes, so its
-// parts are shared by every reader.
+// Object is one object at one revision. While a request builds it it is a draft; once stored it
+// never changes, so its parts are shared by every reader.
 //
-// A built-in object is held as its Go type, a custom one as decoded JSON; either way the metadata is typed. The encoded
-// form starts with kind, apiVersion and metadata, in that order, which makes three frequent things a matter of copying
-// bytes: dropping the type for list items, changing apiVersion, and setting the revision.
+// A built-in object is held as its Go type, a custom one as decoded JSON; either way the metadata
+// is typed. The encoded form starts with kind, apiVersion and metadata, in that order, which makes
+// three frequent things a matter of copying bytes: dropping the type for list items, changing
+// apiVersion, and setting the revision.
 type Object struct {
 	// Version is the version the object is held in: the storage version once stored.
 	Version *Version
 	Meta    *metav1.ObjectMeta
 	// Typed is the whole object, for built-ins; its ObjectMeta is meta.
 	Typed runtime.Object
-	// Rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first needed.
+	// Rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first
+	// needed.
 	Rest map[string]any
 
 	// SentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
@@ -36,24 +38,29 @@ type Object struct {
 	SameMeta bool
 
 	JSON []byte
-	// raw is what a real server holds of an object that was written in another version: conversion fills in no defaults,
-	// reading does. It is seen by the next write alone, which may find that it changes something; nil when that is the same
-	// as the object. It carries no revision.
+	// raw is what a real server holds of an object that was written in another version: conversion
+	// fills in no defaults, reading does. It is seen by the next write alone, which may find that
+	// it changes something; nil when that is the same as the object. It carries no revision.
 	raw []byte
-	// unpruned says of a draft that a webhook has left it with what its schema may not know, and of a stored object that a
-	// real server holds more of it than it shows. No write is the same as that.
+	// unpruned says of a draft that a webhook has left it with what its schema may not know, and of
+	// a stored object that a real server holds more of it than it shows. No write is the same as
+	// that.
 	unpruned bool
-	// OddMeta says that a webhook has left something in the metadata of a draft that it does not show.
+	// OddMeta says that a webhook has left something in the metadata of a draft that it does not
+	// show.
 	OddMeta     bool
 	Revision    int64
 	CommittedAt time.Time
-	// views are the encoded forms in other versions, and frames the watch frames, made when first needed.
+	// views are the encoded forms in other versions, and frames the watch frames, made when first
+	// needed.
 	views map[View]*encoded
-	// owned says that the managed fields in meta are kept; until then written notes the write that made this state.
+	// owned says that the managed fields in meta are kept; until then written notes the write that
+	// made this state.
 	owned   bool
 	written *Note
 	owners  []metav1.ManagedFieldsEntry // of a state whose notes are gone: what they had said
-	// left is the state before this one at this one's revision: what a watcher sees whose selector it has left.
+	// left is the state before this one at this one's revision: what a watcher sees whose selector
+	// it has left.
 	left *Object
 }
 
@@ -72,7 +79,8 @@ func (o *Object) content() map[string]any {
 	return o.Rest
 }
 
-// Document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared with the store.
+// Document is the whole object as decoded JSON; its top level is fresh, deeper parts are shared
+// with the store.
 func (o *Object) Document() map[string]any {
 	content := o.content()
 	out := make(map[string]any, len(content)+3)
@@ -176,7 +184,8 @@ func (o *Object) At(revision int64) *Object {
 	if o.Revision == revision {
 		return o
 	}
-	out := &Object{Version: o.Version, Rest: o.Rest, Revision: revision, CommittedAt: o.CommittedAt, JSON: atRevision(o.JSON, o.Meta.ResourceVersion, revision)}
+	out := &Object{Version: o.Version, Rest: o.Rest, Revision: revision, CommittedAt: o.CommittedAt,
+		JSON: atRevision(o.JSON, o.Meta.ResourceVersion, revision)}
 	if o.Typed != nil {
 		out.Typed = o.Typed.DeepCopyObject()
 		out.Meta = MetaOf(out.Typed)
@@ -195,8 +204,8 @@ func (o *Object) Leaving(before *Object) *Object {
 	return o.left
 }
 
-// atRevision replaces the revision in an encoded object. The first occurrence is the object's own: only kind,
-// apiVersion and strings of metadata precede it, and a quote inside a string is escaped.
+// atRevision replaces the revision in an encoded object. The first occurrence is the object's own:
+// only kind, apiVersion and strings of metadata precede it, and a quote inside a string is escaped.
 func atRevision(raw []byte, old string, revision int64) []byte {
 	mark := []byte(`"resourceVersion":"` + old + `"`)
 	i := bytes.Index(raw, mark)
@@ -230,7 +239,8 @@ func Key(namespace, name string) string {
 // RevisionText is a revision as a resourceVersion.
 func RevisionText(revision int64) string { return strconv.FormatInt(revision, 10) }
 
-// Part is a top-level field of a built-in object, such as its Spec; the zero Value when the type has none.
+// Part is a top-level field of a built-in object, such as its Spec; the zero Value when the type
+// has none.
 func Part(o runtime.Object, name string) reflect.Value {
 	return reflect.ValueOf(o).Elem().FieldByName(name)
 }

@@ -1,16 +1,20 @@
 package object
 
-// Who owns which field of an object: metadata.managedFields, as apimachinery's util/managedfields works it out.
+// Who owns which field of an object: metadata.managedFields, as apimachinery's util/managedfields
+// works it out.
 //
-// A real server works it out on every write, which costs more than the write. Here a write that is not an apply leaves
-// only a note of itself (who wrote what over what), and the notes are replayed when it matters: at the first apply to the
-// object, or the first write that speaks of managedFields itself. From then on the object is tracked as on a real server.
+// A real server works it out on every write, which costs more than the write. Here a write that is
+// not an apply leaves only a note of itself (who wrote what over what), and the notes are replayed
+// when it matters: at the first apply to the object, or the first write that speaks of
+// managedFields itself. From then on the object is tracked as on a real server.
 //
-// The price of lateness is memory: through its notes an object that is not tracked keeps its earlier states and the bodies
-// that made them for as long as it lives, compacted or not, until [Server.Trim] has the older notes replayed. The history holds
-// the same states until it is compacted.
+// The price of lateness is memory: through its notes an object that is not tracked keeps its
+// earlier states and the bodies that made them for as long as it lives, compacted or not, until
+// [Server.Trim] has the older notes replayed. The history holds the same states until it is
+// compacted.
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -21,6 +25,9 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// owners are the managed fields of an object.
+type owners = []metav1.ManagedFieldsEntry
 
 // Note is what is kept of one write: enough to find out later which fields it took.
 type Note struct {
@@ -54,7 +61,7 @@ func (o *Object) Own(n *Note, sub string, track bool) {
 }
 
 // SetFields makes an object a tracked one with these managed fields.
-func (o *Object) SetFields(entries []metav1.ManagedFieldsEntry) {
+func (o *Object) SetFields(entries owners) {
 	o.Meta.ManagedFields, o.owned = entries, true
 }
 
@@ -64,7 +71,7 @@ func (o *Object) KeepOwnership(of *Object) {
 }
 
 // with is a copy of an object that has those managed fields.
-func (o *Object) with(entries []metav1.ManagedFieldsEntry) *Object {
+func (o *Object) with(entries owners) *Object {
 	if o.owned || len(entries) == 0 && len(o.Meta.ManagedFields) == 0 {
 		return o
 	}
@@ -82,14 +89,14 @@ func (o *Object) with(entries []metav1.ManagedFieldsEntry) *Object {
 }
 
 // managedFields are the managed fields of a stored object, tracked or not.
-func (o *Object) managedFields() []metav1.ManagedFieldsEntry {
+func (o *Object) managedFields() owners {
 	var noted []*Object
 	from := o
 	for from != nil && !from.owned && from.written != nil {
 		noted = append(noted, from)
 		from = from.written.Before
 	}
-	var entries []metav1.ManagedFieldsEntry
+	var entries owners
 	switch {
 	case from != nil && from.owned:
 		entries = from.Meta.ManagedFields
@@ -124,7 +131,7 @@ func (o *Object) Settle(before time.Time) {
 }
 
 // replay finds out what the write that made an object did to the ownership that was there before.
-func (n *Note) replay(o *Object, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+func (n *Note) replay(o *Object, before owners) owners {
 	if n.Subresource == "scale" {
 		return n.scaled(n.Version.Scale(o), before)
 	}
@@ -148,8 +155,8 @@ func (n *Note) replay(o *Object, before []metav1.ManagedFieldsEntry) []metav1.Ma
 }
 
 // after is the ownership after a write that made draft of live; nil stands for no live object.
-func (n *Note) after(live, draft *Object, sub string) []metav1.ManagedFieldsEntry {
-	var before []metav1.ManagedFieldsEntry
+func (n *Note) after(live, draft *Object, sub string) owners {
+	var before owners
 	if live != nil {
 		before = live.Meta.ManagedFields
 	}
@@ -162,7 +169,8 @@ func (n *Note) after(live, draft *Object, sub string) []metav1.ManagedFieldsEntr
 	return stamped(managedFieldsOf(out), n.Time, before, said)
 }
 
-// owner is the name under which a write owns fields (endpoints/handlers/create.go, managerOrUserAgent).
+// owner is the name under which a write owns fields (endpoints/handlers/create.go,
+// managerOrUserAgent).
 func (n *Note) owner() string {
 	if n.Manager != "" {
 		return n.Manager
@@ -181,11 +189,12 @@ func (n *Note) owner() string {
 	return b.String()
 }
 
-// stamped puts the model's time where the library has put the process's, which is every time that nobody knows: neither the
-// object nor the writer. The known ones stay, whosever entry the library has moved them to, as it does where it merges old
-// updaters. The entries are ordered by it as util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
-func stamped(entries []metav1.ManagedFieldsEntry, now time.Time, known ...[]metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	out := append([]metav1.ManagedFieldsEntry(nil), entries...)
+// stamped puts the model's time where the library has put the process's, which is every time that
+// nobody knows: neither the object nor the writer. The known ones stay, whosever entry the library
+// has moved them to, as it does where it merges old updaters. The entries are ordered by it as
+// util/managedfields/internal/managedfields.go (sortEncodedManagedFields) does.
+func stamped(entries owners, now time.Time, known ...owners) owners {
+	out := slices.Clone(entries)
 	for i := range out {
 		// Who applies what is there already owns it since no time at all.
 		if e := &out[i]; e.Time != nil && !timeKnown(e.Time, known) {
@@ -210,7 +219,7 @@ func stamped(entries []metav1.ManagedFieldsEntry, now time.Time, known ...[]meta
 	return out
 }
 
-func timeKnown(t *metav1.Time, known [][]metav1.ManagedFieldsEntry) bool {
+func timeKnown(t *metav1.Time, known []owners) bool {
 	for _, entries := range known {
 		for i := range entries {
 			if t.Equal(entries[i].Time) {
@@ -228,16 +237,17 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// onlyTimesDiffer says that ownership is the same but for its times, which alone are no reason for a new revision
-// (endpoints/handlers/fieldmanager/equality.go).
-func onlyTimesDiffer(a, b []metav1.ManagedFieldsEntry) bool {
+// onlyTimesDiffer says that ownership is the same but for its times, which alone are no reason for
+// a new revision (endpoints/handlers/fieldmanager/equality.go).
+func onlyTimesDiffer(a, b owners) bool {
 	if len(a) != len(b) || len(a) == 0 {
 		return false
 	}
 	differ := false
 	for i := range a {
 		p, q := &a[i], &b[i]
-		if p.Manager != q.Manager || p.Operation != q.Operation || p.APIVersion != q.APIVersion || p.Subresource != q.Subresource ||
+		if p.Manager != q.Manager || p.Operation != q.Operation || p.APIVersion != q.APIVersion ||
+			p.Subresource != q.Subresource ||
 			!sameFields(p.FieldsV1, q.FieldsV1) {
 			return false
 		}

@@ -32,8 +32,9 @@ type Patch struct {
 // maxPatchOperations is the limit of endpoints/handlers/patch.go.
 const maxPatchOperations = 10000
 
-// KeepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back, as both keep what they do
-// not touch as it was written; a strategic patch and an apply write it anew. Who compares bytes sees it.
+// KeepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back,
+// as both keep what they do not touch as it was written; a strategic patch and an apply write it
+// anew. Who compares bytes sees it.
 func KeepBytes(draft, old runtime.Object) {
 	r, ok := draft.(*appsv1.ControllerRevision)
 	if !ok {
@@ -92,8 +93,9 @@ func (p *Patch) document(old *Object) (map[string]any, []error, error) {
 	}
 }
 
-// invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document (for a strategic
-// patch, the patch), made anew because reading it has changed it, and words the error as the JSON decoder does.
+// invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document
+// (for a strategic patch, the patch), made anew because reading it has changed it, and words the
+// error as the JSON decoder does.
 func (p *Patch) invalid(old *Object, err error) error {
 	var shown []byte
 	original := old.As(View{Version: p.Version}).JSON
@@ -141,7 +143,8 @@ func (p *Patch) mergePatched(old *Object) (map[string]any, []error, error) {
 	}
 	merged := mergeJSON(p.Version.Document(old), changes).(map[string]any)
 	if !p.Version.Type.Builtin {
-		// Pruning and defaulting change the document in place, and most of it is shared with the store.
+		// Pruning and defaulting change the document in place, and most of it is shared with the
+		// store.
 		merged = CopyJSON(merged).(map[string]any)
 	}
 	return merged, strict, nil
@@ -198,7 +201,8 @@ func (p *Patch) strategicPatched(old *Object) (map[string]any, []error, error) {
 	switch err {
 	case nil:
 		return content, strict, nil
-	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
+		mergepatch.ErrBadPatchFormatForRetainKeys,
 		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	case mergepatch.ErrNoListOfLists, mergepatch.ErrPatchContentNotMatchRetainKeys:

@@ -17,7 +17,8 @@ type ScalePaths struct {
 	SpecName, StatusName, SelectorName string
 }
 
-// BuiltinScale is where every built-in workload keeps its scale; the selector is read from spec.selector.
+// BuiltinScale is where every built-in workload keeps its scale; the selector is read from
+// spec.selector.
 var BuiltinScale = &ScalePaths{
 	Spec: []string{"spec", "replicas"}, Status: []string{"status", "replicas"},
 	SpecName: ".spec.replicas", StatusName: ".status.replicas",

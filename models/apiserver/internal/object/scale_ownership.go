@@ -1,14 +1,14 @@
 package object
 
-// Ownership through a scale subresource: there the replicas are a field of another type, and who sets them by scaling
-// takes them from whoever set them on the object (apimachinery's util/managedfields/scalehandler.go).
+// Ownership through a scale subresource: there the replicas are a field of another type, and who
+// sets them by scaling takes them from whoever set them on the object (apimachinery's
+// util/managedfields/scalehandler.go).
 
 import (
 	"fmt"
 	"sync"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,7 +34,8 @@ func newScaleFields(custom bool) func() (*managedfields.FieldManager, error) {
 		if err != nil {
 			return nil, err
 		}
-		return managedfields.NewDefaultFieldManager(types, scaleObjects{custom: custom}, scheme.Scheme, scaleObjects{custom: custom}, ScaleKind, gv, "scale", nil)
+		return managedfields.NewDefaultFieldManager(types, scaleObjects{custom: custom}, scheme.Scheme,
+			scaleObjects{custom: custom}, ScaleKind, gv, "scale", nil)
 	})
 }
 
@@ -80,8 +81,8 @@ func (s scaleObjects) ConvertToVersion(in runtime.Object, _ runtime.GroupVersion
 		return in, nil
 	}
 	if s.custom {
-		// The converter of custom types meets a scale here and does not know it: an apply fails, on a real server too
-		// (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
+		// The converter of custom types meets a scale here and does not know it: an apply fails, on
+		// a real server too (apiextensions-apiserver's pkg/apiserver/conversion/converter.go).
 		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %v", ScaleKind.GroupVersion())
 	}
 	scale := &autoscalingv1.Scale{}
@@ -115,7 +116,7 @@ func (o *Object) OwnScale(n *Note, scale *autoscalingv1.Scale, track bool) {
 }
 
 // scaled is the ownership of an object after a write of its scale.
-func (n *Note) scaled(scale *autoscalingv1.Scale, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+func (n *Note) scaled(scale *autoscalingv1.Scale, before owners) owners {
 	fields, err := n.Version.Type.scaleFields()
 	if err != nil {
 		return before
@@ -134,7 +135,7 @@ func (n *Note) scaled(scale *autoscalingv1.Scale, before []metav1.ManagedFieldsE
 }
 
 // liveScale is the scale of an object with the managed fields that it has of the object's.
-func (v *Version) liveScale(o *Object, fields []metav1.ManagedFieldsEntry) (*autoscalingv1.Scale, *managedfields.ScaleHandler, error) {
+func (v *Version) liveScale(o *Object, fields owners) (*autoscalingv1.Scale, *managedfields.ScaleHandler, error) {
 	handler := managedfields.NewScaleHandler(fields, v.GVK().GroupVersion(), v.Type.replicasPaths())
 	live := v.Scale(o)
 	var err error
@@ -144,7 +145,9 @@ func (v *Version) liveScale(o *Object, fields []metav1.ManagedFieldsEntry) (*aut
 
 // ApplyScale applies a configuration to the scale of an object. It returns the new scale, and the
 // ownership that the object has then.
-func (v *Version) ApplyScale(old *Object, patch *unstructured.Unstructured, by Applier) (*autoscalingv1.Scale, []metav1.ManagedFieldsEntry, error) {
+func (v *Version) ApplyScale(
+	old *Object, patch *unstructured.Unstructured, by Applier,
+) (scale *autoscalingv1.Scale, entries owners, err error) {
 	fields, err := v.Type.scaleFields()
 	if err != nil {
 		return nil, nil, err
@@ -158,9 +161,8 @@ func (v *Version) ApplyScale(old *Object, patch *unstructured.Unstructured, by A
 	if err != nil {
 		return nil, nil, err
 	}
-	scale := out.(*autoscalingv1.Scale)
-	entries, err := handler.ToParent(scale.ManagedFields)
-	if err != nil {
+	scale = out.(*autoscalingv1.Scale)
+	if entries, err = handler.ToParent(scale.ManagedFields); err != nil {
 		return nil, nil, err
 	}
 	return scale, stamped(entries, by.Now, before), nil

@@ -24,8 +24,8 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// Schema is the schema of one version of a custom type. It is compiled when the first object of the version is
-// written, once per process: compiling costs more than most runs.
+// Schema is the schema of one version of a custom type. It is compiled when the first object of the
+// version is written, once per process: compiling costs more than most runs.
 type Schema struct {
 	Source    *apiextensionsv1.CustomResourceValidation
 	HasStatus bool // the version has a status subresource
@@ -43,7 +43,8 @@ type Schema struct {
 	required []string
 }
 
-// compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go (getOrCreateServingInfoFor).
+// compile follows apiextensions-apiserver's pkg/apiserver/customresource_handler.go
+// (getOrCreateServingInfoFor).
 func (s *Schema) compile() error {
 	s.once.Do(func() { s.err = s.compileOnce() })
 	return s.err
@@ -54,7 +55,8 @@ func (s *Schema) compileOnce() error {
 		return nil
 	}
 	var internal apiextensions.CustomResourceValidation
-	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(s.Source, &internal, nil)
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(s.Source,
+		&internal, nil)
 	if err != nil {
 		return fmt.Errorf("failed to convert CRD validation to internal version: %w", err)
 	}
@@ -80,10 +82,12 @@ func (s *Schema) compileOnce() error {
 
 // Lacks says whether an object has not all the fields that the schema demands of its root.
 func (s *Schema) Lacks(content map[string]any) bool {
-	return s.compile() == nil && slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
+	return s.compile() == nil &&
+		slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
 }
 
-// coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of what was pruned.
+// coerce prunes what the schema does not know and drops nulls, in place; it returns the paths of
+// what was pruned.
 func (s *Schema) coerce(content map[string]any, track bool) ([]string, error) {
 	if err := s.compile(); err != nil {
 		return nil, err
@@ -113,8 +117,8 @@ func (s *Schema) fillDefaults(content map[string]any) {
 	}
 }
 
-// Validate checks a new object as registry/customresource/strategy.go (Validate) does; errs are those found before, and
-// scale checks what the scale subresource relies on.
+// Validate checks a new object as registry/customresource/strategy.go (Validate) does; errs are
+// those found before, and scale checks what the scale subresource relies on.
 func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale field.ErrorList) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
@@ -126,9 +130,12 @@ func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale fi
 	return s.checkRules(errs, content, nil, nil)
 }
 
-// ValidateUpdate checks a changed object; what was invalid before and has not changed is let pass. A status update is
-// held against the schema of the status alone. What is let pass though a rule forbids it is warned of.
-func (s *Schema) ValidateUpdate(errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList, warn func(string)) field.ErrorList {
+// ValidateUpdate checks a changed object; what was invalid before and has not changed is let pass.
+// A status update is held against the schema of the status alone. What is let pass though a rule
+// forbids it is warned of.
+func (s *Schema) ValidateUpdate(
+	errs field.ErrorList, content, old map[string]any, status bool, scale field.ErrorList, warn func(string),
+) field.ErrorList {
 	if s.compile() != nil || s.structural == nil {
 		return append(errs, scale...)
 	}
@@ -147,8 +154,8 @@ func (s *Schema) ValidateUpdate(errs field.ErrorList, content, old map[string]an
 	return s.checkRules(errs, content, old, warn)
 }
 
-// schemaErrors holds an update against the schema. Comparing with the old object can only excuse errors, so the costly
-// comparison is made when there are some.
+// schemaErrors holds an update against the schema. Comparing with the old object can only excuse
+// errors, so the costly comparison is made when there are some.
 func (s *Schema) schemaErrors(content, old map[string]any, status bool) field.ErrorList {
 	if !status {
 		if len(validation.ValidateCustomResource(nil, content, s.validator)) == 0 {
@@ -187,7 +194,8 @@ func (s *Schema) checkRules(errs field.ErrorList, content, old map[string]any, w
 	if len(more) > 0 {
 		var passed collector
 		ctx = warning.WithWarningRecorder(ctx, &passed)
-		more, _ = s.rules.Validate(ctx, nil, s.structural, content, old, budget, cel.WithRatcheting(s.correlate(content, old)))
+		more, _ = s.rules.Validate(ctx, nil, s.structural, content, old, budget,
+			cel.WithRatcheting(s.correlate(content, old)))
 		sort.Strings(passed) // they come in the order of a map
 		for _, text := range passed {
 			warn(text)
@@ -207,16 +215,18 @@ func (c *collector) AddWarning(_, text string) { *c = append(*c, text) }
 func blocking(errs field.ErrorList) *field.Error {
 	for _, err := range errs {
 		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
 			return field.Invalid(nil, nil,
-				"some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")
+				"some validation rules were not checked because the object was invalid; correct the existing errors "+
+					"to complete validation")
 		}
 	}
 	return nil
 }
 
-// readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their types, or has rules that
-// may. When it does not, validation can leave them out.
+// readsMeta says whether a schema says anything about metadata, kind or apiVersion beyond their
+// types, or has rules that may. When it does not, validation can leave them out.
 func readsMeta(props *apiextensions.JSONSchemaProps) bool {
 	if len(props.AllOf)+len(props.AnyOf)+len(props.OneOf)+len(props.PatternProperties) > 0 || props.Not != nil ||
 		props.MinProperties != nil || props.MaxProperties != nil || props.AdditionalProperties != nil {
@@ -226,7 +236,8 @@ func readsMeta(props *apiextensions.JSONSchemaProps) bool {
 		if slices.Contains(props.Required, name) {
 			return true
 		}
-		plain := apiextensions.JSONSchemaProps{Type: props.Properties[name].Type, Description: props.Properties[name].Description}
+		plain := apiextensions.JSONSchemaProps{Type: props.Properties[name].Type,
+			Description: props.Properties[name].Description}
 		if !equality.Semantic.DeepEqual(props.Properties[name], plain) {
 			return true
 		}

@@ -19,8 +19,9 @@ type Selector struct {
 	Prefix string
 	Name   string
 	Values func(name string) func(*Object) string
-	// Single says that the selector names one object. Such a list is read by its key, and so has one page and no past unless
-	// it asks for it by an exact match (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
+	// Single says that the selector names one object. Such a list is read by its key, and so has
+	// one page and no past unless it asks for it by an exact match
+	// (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
 	Single bool
 }
 
@@ -35,12 +36,14 @@ func (v *Version) FieldValue(name string) func(*Object) string {
 	return v.Fields[name]
 }
 
-// UnknownField is the refusal of a field selector, worded as the conversion functions of each group word it.
+// UnknownField is the refusal of a field selector, worded as the conversion functions of each group
+// word it.
 func (v *Version) UnknownField(name string) error {
 	if !v.Type.Builtin || v.Fields != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
+	return apierrors.NewBadRequest(
+		fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
 }
 
 // Matches says whether the selector lets an object through.

@@ -33,8 +33,8 @@ type Type struct {
 	Builtin bool
 	// Defaults fills what the defaulting functions of a built-in type fill; nil for none.
 	Defaults func(runtime.Object)
-	// Resets and statusResets are the fields that a write of a built-in object and one of its status
-	// cannot change, besides the status and the spec.
+	// Resets and statusResets are the fields that a write of a built-in object and one of its
+	// status cannot change, besides the status and the spec.
 	Resets, StatusResets []string
 	// Types say how field managers read the objects.
 	Types func() (managedfields.TypeConverter, error)

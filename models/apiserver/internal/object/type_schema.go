@@ -1,8 +1,9 @@
 package object
 
 // How the objects of a custom type become typed values: from the schema in its definition, as
-// apiextensions-apiserver's pkg/controller/openapi/builder puts it into an OpenAPI document. Only what ownership needs of
-// that document is made here, because the builder weighs as much as the rest of the model's dependencies together.
+// apiextensions-apiserver's pkg/controller/openapi/builder puts it into an OpenAPI document. Only
+// what ownership needs of that document is made here, because the builder weighs as much as the
+// rest of the model's dependencies together.
 
 import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -22,7 +23,8 @@ func (k *Type) customTypes() (managedfields.TypeConverter, error) {
 // OpenAPI is the schema of a version with what every object has.
 func (v *Version) OpenAPI() *spec.Schema {
 	out := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
-	if v.Schema.compile() == nil && v.Schema.structural != nil && len(structural.ValidateStructural(nil, v.Schema.structural)) == 0 {
+	if v.Schema.compile() == nil && v.Schema.structural != nil &&
+		len(structural.ValidateStructural(nil, v.Schema.structural)) == 0 {
 		out = v.Schema.structural.Unfold().ToKubeOpenAPI()
 		out.SetProperty("metadata", *spec.RefSchema(objectMetaRef))
 		out.SetProperty("apiVersion", *spec.StringProperty())
@@ -62,8 +64,8 @@ const (
 	SchemaReference = "#/components/schemas/"
 )
 
-// MetaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or maps, and what is
-// taken as a whole (the markers on apimachinery's pkg/apis/meta/v1/types.go).
+// MetaSchemas describe metadata as far as merging and ownership look at it: which lists are sets or
+// maps, and what is taken as a whole (the markers on apimachinery's pkg/apis/meta/v1/types.go).
 func MetaSchemas() map[string]*spec.Schema {
 	object := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}}}
 	for _, name := range []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"} {

@@ -1,9 +1,10 @@
 package object
 
-// What a mutating webhook leaves in a custom object that its schema does not know. A real server writes it to its store as it
-// is and prunes it whenever it reads the object, so nobody is shown it. It counts as a change all the same: of the object,
-// which gets another generation, and of what the store holds (apiextensions-apiserver's customresource_handler.go,
-// schemaCoercingDecoder; storage/etcd3/store.go, GuaranteedUpdate).
+// What a mutating webhook leaves in a custom object that its schema does not know. A real server
+// writes it to its store as it is and prunes it whenever it reads the object, so nobody is shown
+// it. It counts as a change all the same: of the object, which gets another generation, and of what
+// the store holds (apiextensions-apiserver's customresource_handler.go, schemaCoercingDecoder;
+// storage/etcd3/store.go, GuaranteedUpdate).
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,7 +17,8 @@ func Decode(raw []byte) (content map[string]any) {
 	return content
 }
 
-// UnprunedDraft makes a draft from what a webhook has made of another one, and takes over the content.
+// UnprunedDraft makes a draft from what a webhook has made of another one, and takes over the
+// content.
 func (d Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Version) (*Object, error) {
 	o := &Object{Version: ver, unpruned: true}
 	if o.SentKind, _ = content["kind"].(string); o.SentKind == "" {
@@ -39,8 +41,8 @@ func (d Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Vers
 	return o, nil
 }
 
-// hasEmpty says whether metadata says something that is left out when it is written from its type. The server sets the
-// time of creation itself.
+// hasEmpty says whether metadata says something that is left out when it is written from its type.
+// The server sets the time of creation itself.
 func hasEmpty(metadata any) bool {
 	fields, _ := metadata.(map[string]any)
 	for name, value := range fields {

@@ -9,15 +9,18 @@ import (
 )
 
 // Reviews of access are created, answered and forgotten. They are served and mapped, but discovery
-// does not show them. The rules are those of pkg/apis/authorization/validation/validation.go. No role
-// looks at selectors.
+// does not show them. The rules are those of pkg/apis/authorization/validation/validation.go. No
+// role looks at selectors.
 
 // ReviewGroup is the group of access reviews.
 const ReviewGroup = "authorization.k8s.io"
 
-func reviewErrors(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
+func reviewErrors(
+	resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes,
+) field.ErrorList {
 	if (resource == nil) == (other == nil) {
-		return field.ErrorList{field.Invalid(field.NewPath("spec"), other, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+		return field.ErrorList{field.Invalid(field.NewPath("spec"), other,
+			"exactly one of nonResourceAttributes or resourceAttributes must be specified")}
 	}
 	return nil
 }
@@ -32,7 +35,8 @@ func selectorErrors(a *authorizationv1.ResourceAttributes) field.ErrorList {
 		errs = eitherErrors(s.RawSelector, len(s.Requirements), at)
 		for i, r := range s.Requirements {
 			errs = append(errs, metavalidation.ValidateFieldSelectorRequirement(r,
-				metavalidation.FieldSelectorValidationOptions{AllowUnknownOperatorInRequirement: true}, at.Child("requirements").Index(i))...)
+				metavalidation.FieldSelectorValidationOptions{AllowUnknownOperatorInRequirement: true},
+				at.Child("requirements").Index(i))...)
 		}
 	}
 	if s := a.LabelSelector; s != nil {
@@ -40,7 +44,8 @@ func selectorErrors(a *authorizationv1.ResourceAttributes) field.ErrorList {
 		errs = append(errs, eitherErrors(s.RawSelector, len(s.Requirements), at)...)
 		for i, r := range s.Requirements {
 			errs = append(errs, metavalidation.ValidateLabelSelectorRequirement(r,
-				metavalidation.LabelSelectorValidationOptions{AllowUnknownOperatorInRequirement: true}, at.Child("requirements").Index(i))...)
+				metavalidation.LabelSelectorValidationOptions{AllowUnknownOperatorInRequirement: true},
+				at.Child("requirements").Index(i))...)
 		}
 	}
 	return errs
@@ -50,9 +55,11 @@ func selectorErrors(a *authorizationv1.ResourceAttributes) field.ErrorList {
 func eitherErrors(raw string, requirements int, at *field.Path) field.ErrorList {
 	switch {
 	case raw != "" && requirements > 0:
-		return field.ErrorList{field.Invalid(at.Child("rawSelector"), raw, "may not specified at the same time as requirements")}
+		return field.ErrorList{field.Invalid(at.Child("rawSelector"), raw,
+			"may not specified at the same time as requirements")}
 	case raw == "" && requirements == 0:
-		return field.ErrorList{field.Required(at.Child("requirements"), fmt.Sprintf("when %s is specified, requirements or rawSelector is required", at))}
+		return field.ErrorList{field.Required(at.Child("requirements"),
+			fmt.Sprintf("when %s is specified, requirements or rawSelector is required", at))}
 	}
 	return nil
 }

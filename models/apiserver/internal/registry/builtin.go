@@ -63,7 +63,8 @@ var Builtins = sync.OnceValue(func() *Index {
 var Reviews = sync.OnceValue(func() *Index { return kindsOf(reviews) })
 
 func (b *builtin) kindOf() *Kind {
-	v := &object.Version{Name: b.version, Served: true, New: b.object, Fields: b.fields, Warning: b.strategy.deprecation}
+	v := &object.Version{Name: b.version, Served: true, New: b.object, Fields: b.fields,
+		Warning: b.strategy.deprecation}
 	k := &object.Type{
 		Group: b.group, Kind: b.kind, Plural: b.plural, Short: b.short, Categories: b.categories,
 		Namespaced: !b.cluster, Verbs: b.verbs, Versions: []*object.Version{v}, Storage: v,

@@ -11,8 +11,9 @@ import (
 )
 
 var certificateKind = builtin{
-	group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest", plural: "certificatesigningrequests",
-	short: []string{"csr"}, cluster: true,
+	group: "certificates.k8s.io", version: "v1", kind: "CertificateSigningRequest",
+	plural: "certificatesigningrequests",
+	short:  []string{"csr"}, cluster: true,
 	object:       func() runtime.Object { return &certificatesv1.CertificateSigningRequest{} },
 	strategy:     certificateStrategy,
 	fields:       certificateFields,
@@ -26,7 +27,8 @@ var certificateStrategy = strategy{
 	Validate: checks(func(r *certificatesv1.CertificateSigningRequest) field.ErrorList {
 		block, _ := pem.Decode(r.Spec.Request)
 		if block == nil || block.Type != "CERTIFICATE REQUEST" {
-			return field.ErrorList{field.Invalid(field.NewPath("spec", "request"), r.Spec.Request, "PEM block type must be CERTIFICATE REQUEST")}
+			return field.ErrorList{field.Invalid(field.NewPath("spec", "request"), r.Spec.Request,
+				"PEM block type must be CERTIFICATE REQUEST")}
 		}
 		return nil
 	}),

@@ -30,12 +30,14 @@ func aggregationErrors(rule *rbacv1.AggregationRule) field.ErrorList {
 	}
 	path := field.NewPath("aggregationRule", "clusterRoleSelectors")
 	if len(rule.ClusterRoleSelectors) == 0 {
-		return field.ErrorList{field.Required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")}
+		return field.ErrorList{field.Required(path,
+			"at least one clusterRoleSelector required if aggregationRule is non-nil")}
 	}
 	var errs field.ErrorList
 	for i := range rule.ClusterRoleSelectors {
 		s := &rule.ClusterRoleSelectors[i]
-		errs = append(errs, metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, path.Index(i))...)
+		errs = append(errs, metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{},
+			path.Index(i))...)
 		if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
 			errs = append(errs, field.Invalid(path.Index(i), nil, "invalid label selector."))
 		}

@@ -10,10 +10,12 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// Columns are those of pkg/printers/internalversion in the Kubernetes tree, which no module ships. A
-// kind without columns has no tables: clients that ask for one are told 406 and take plain objects.
+// Columns are those of pkg/printers/internalversion in the Kubernetes tree, which no module ships.
+// A kind without columns has no tables: clients that ask for one are told 406 and take plain
+// objects.
 
-// columns are what a table of a built-in kind shows: shown between the name and the age, wide after it.
+// columns are what a table of a built-in kind shows: shown between the name and the age, wide after
+// it.
 type columns struct {
 	shown, wide []metav1.TableColumnDefinition
 	cells       func(runtime.Object) (cells, wide []any)
@@ -33,7 +35,8 @@ func wideColumn(name, about string) metav1.TableColumnDefinition {
 }
 
 func (t *columns) Header() []metav1.TableColumnDefinition {
-	out := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: about(metav1.ObjectMeta{}, "name")}}
+	out := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name",
+		Description: about(metav1.ObjectMeta{}, "name")}}
 	out = append(append(out, t.shown...), textColumn("Age", about(metav1.ObjectMeta{}, "creationTimestamp")))
 	return append(out, t.wide...)
 }

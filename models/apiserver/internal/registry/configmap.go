@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,14 +49,15 @@ var configMapStrategy = strategy{
 func validateConfigMap(m *corev1.ConfigMap) field.ErrorList {
 	var errs field.ErrorList
 	size := 0
-	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+	for _, key := range sortedKeys(m.Data) {
 		errs = append(errs, invalid(field.NewPath("data").Key(key), key, validation.IsConfigMapKey(key))...)
 		if _, twice := m.BinaryData[key]; twice {
-			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key, "duplicate of key present in binaryData"))
+			errs = append(errs, field.Invalid(field.NewPath("data").Key(key), key,
+				"duplicate of key present in binaryData"))
 		}
 		size += len(m.Data[key])
 	}
-	for _, key := range slices.Sorted(maps.Keys(m.BinaryData)) {
+	for _, key := range sortedKeys(m.BinaryData) {
 		errs = append(errs, invalid(field.NewPath("binaryData").Key(key), key, validation.IsConfigMapKey(key))...)
 		size += len(m.BinaryData[key])
 	}

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Cron jobs follow pkg/apis/batch/v1/defaults.go and pkg/apis/batch/validation (validateCronJobSpec).
+// Cron jobs follow pkg/apis/batch/v1/defaults.go and pkg/apis/batch/validation
+// (validateCronJobSpec).
 
 var cronJobKind = builtin{
 	group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs",
@@ -55,11 +56,14 @@ var cronJobStrategy = strategy{
 			errs = append(errs, apivalidation.ValidateNonnegativeField(*n, path.Child("startingDeadlineSeconds"))...)
 		}
 		if !slices.Contains(concurrencyPolicies, s.ConcurrencyPolicy) {
-			errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), s.ConcurrencyPolicy, concurrencyPolicies))
+			errs = append(errs, field.NotSupported(path.Child("concurrencyPolicy"), s.ConcurrencyPolicy,
+				concurrencyPolicies))
 		}
 		errs = append(errs, jobSpecErrors(&s.JobTemplate.Spec, path.Child("jobTemplate", "spec"))...)
-		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*s.SuccessfulJobsHistoryLimit), path.Child("successfulJobsHistoryLimit"))...)
-		return append(errs, apivalidation.ValidateNonnegativeField(int64(*s.FailedJobsHistoryLimit), path.Child("failedJobsHistoryLimit"))...)
+		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*s.SuccessfulJobsHistoryLimit),
+			path.Child("successfulJobsHistoryLimit"))...)
+		return append(errs, apivalidation.ValidateNonnegativeField(int64(*s.FailedJobsHistoryLimit),
+			path.Child("failedJobsHistoryLimit"))...)
 	}),
 	validateNew: checks(func(c *batchv1.CronJob) field.ErrorList {
 		errs := timeZoneErrors(c.Spec.TimeZone)
@@ -67,7 +71,8 @@ var cronJobStrategy = strategy{
 			errs = append(errs, zoneInSchedule(c.Spec.Schedule))
 		}
 		if len(c.Name) > longestCronJobName {
-			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters"))
+			errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name,
+				"must be no more than 52 characters"))
 		}
 		return errs
 	}),
@@ -83,7 +88,8 @@ var cronJobStrategy = strategy{
 	}),
 }
 
-// parseSchedule fails where a schedule cannot be read; the library panics at some (pkg/util/parsers).
+// parseSchedule fails where a schedule cannot be read; the library panics at some
+// (pkg/util/parsers).
 func parseSchedule(schedule string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -110,7 +116,8 @@ func timeZoneErrors(zone *string) (errs field.ErrorList) {
 		}
 	}
 	if strings.EqualFold(*zone, "Local") {
-		errs = append(errs, field.Invalid(cronTimeZone, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"))
+		errs = append(errs, field.Invalid(cronTimeZone, zone,
+			"timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"))
 	}
 	if _, err := time.LoadLocation(*zone); err != nil {
 		errs = append(errs, field.Invalid(cronTimeZone, zone, err.Error()))

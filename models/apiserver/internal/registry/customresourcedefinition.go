@@ -32,7 +32,8 @@ var definitionStrategy = strategy{
 		if crd.Name == crd.Spec.Names.Plural+"."+crd.Spec.Group {
 			return nil
 		}
-		return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name, `must be spec.names.plural+"."+spec.group`)}
+		return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name,
+			`must be spec.names.plural+"."+spec.group`)}
 	}),
 	Validate: checks(validateDefinition),
 	validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
@@ -61,7 +62,8 @@ func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.Err
 	if s := crd.Spec.Scope; s == "" {
 		errs = append(errs, field.Required(spec.Child("scope"), ""))
 	} else if s != apiextensionsv1.ClusterScoped && s != apiextensionsv1.NamespaceScoped {
-		errs = append(errs, field.NotSupported(spec.Child("scope"), s, []string{string(apiextensionsv1.ClusterScoped), string(apiextensionsv1.NamespaceScoped)}))
+		errs = append(errs, field.NotSupported(spec.Child("scope"), s,
+			[]string{string(apiextensionsv1.ClusterScoped), string(apiextensionsv1.NamespaceScoped)}))
 	}
 	storage := 0
 	for i, v := range crd.Spec.Versions {
@@ -75,23 +77,28 @@ func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.Err
 		}
 	}
 	if storage != 1 {
-		errs = append(errs, field.Invalid(spec.Child("versions"), len(crd.Spec.Versions), "must have exactly one version marked as storage version"))
+		errs = append(errs, field.Invalid(spec.Child("versions"), len(crd.Spec.Versions),
+			"must have exactly one version marked as storage version"))
 	}
-	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter && len(crd.Spec.Versions) > 1 {
-		errs = append(errs, field.Forbidden(spec.Child("conversion", "strategy"), "wavetank: models/apiserver does not model conversion webhooks"))
+	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter &&
+		len(crd.Spec.Versions) > 1 {
+		errs = append(errs, field.Forbidden(spec.Child("conversion", "strategy"),
+			"wavetank: models/apiserver does not model conversion webhooks"))
 	}
 	return errs
 }
 
-// validateStructure checks what every schema must have (pkg/apiserver/schema, ValidateStructural), and that its types are
-// types. A single version's schema is called by the place that it has in the server's own form of a definition.
+// validateStructure checks what every schema must have (pkg/apiserver/schema, ValidateStructural),
+// and that its types are types. A single version's schema is called by the place that it has in the
+// server's own form of a definition.
 func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) field.ErrorList {
 	path := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
 	if len(crd.Spec.Versions) == 1 {
 		path = field.NewPath("spec", "validation", "openAPIV3Schema")
 	}
 	var internal apiextensions.CustomResourceValidation
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(crd.Spec.Versions[i].Schema, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
+		crd.Spec.Versions[i].Schema, &internal, nil); err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
 	s, err := structural.NewStructural(internal.OpenAPIV3Schema)

@@ -25,7 +25,8 @@ func setLabel(labels *map[string]string, name, value string) {
 	(*labels)[name] = value
 }
 
-// orNil makes an empty list absent, as it becomes in a real server's storage; it shows where a field is always encoded.
+// orNil makes an empty list absent, as it becomes in a real server's storage; it shows where a
+// field is always encoded.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil

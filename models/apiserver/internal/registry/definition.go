@@ -12,6 +12,11 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+type (
+	definitionSpec    = apiextensionsv1.CustomResourceDefinitionSpec
+	definitionVersion = apiextensionsv1.CustomResourceDefinitionVersion
+)
+
 // Established says whether a definition is established.
 func Established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range crd.Status.Conditions {
@@ -33,13 +38,15 @@ func Establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
 	}
 }
 
-// compiled are the kinds made from definitions, by what distinguishes two definitions: a process compiles each once.
+// compiled are the kinds made from definitions, by what distinguishes two definitions: a process
+// compiles each once.
 var compiled struct {
 	sync.Mutex
 	byName map[string][]*Kind
 }
 
-// KindOfDefinition returns the kind that a stored definition stands for, shared with every server that has an equal one.
+// KindOfDefinition returns the kind that a stored definition stands for, shared with every server
+// that has an equal one.
 func KindOfDefinition(crd *apiextensionsv1.CustomResourceDefinition) *Kind {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -70,12 +77,13 @@ func newCustomKind(crd *apiextensionsv1.CustomResourceDefinition) *Kind {
 			k.Storage = v
 		}
 	}
-	sort.SliceStable(k.Versions, func(i, j int) bool { return object.NewerVersion(k.Versions[i].Name, k.Versions[j].Name) })
+	sort.SliceStable(k.Versions,
+		func(i, j int) bool { return object.NewerVersion(k.Versions[i].Name, k.Versions[j].Name) })
 	k.Link()
 	return &Kind{Type: k, Definition: crd}
 }
 
-func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *apiextensionsv1.CustomResourceDefinitionVersion) *object.Version {
+func newCustomVersion(spec *definitionSpec, in *definitionVersion) *object.Version {
 	v := &object.Version{Name: in.Name, Served: in.Served, Fields: object.CustomFields(in.SelectableFields)}
 	v.Schema = &object.Schema{Source: in.Schema, Preserve: spec.PreserveUnknownFields}
 	if in.Deprecated {
@@ -96,14 +104,15 @@ func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *ap
 
 // deprecationWarning is the definition's own text or the standard one
 // (apiextensions-apiserver's pkg/apiserver/customresource_handler.go, defaultDeprecationWarning).
-func deprecationWarning(spec *apiextensionsv1.CustomResourceDefinitionSpec, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
+func deprecationWarning(spec *definitionSpec, v *definitionVersion) string {
 	if v.DeprecationWarning != nil {
 		return *v.DeprecationWarning
 	}
 	text := fmt.Sprintf("%s/%s %s is deprecated", spec.Group, v.Name, spec.Names.Kind)
 	best := ""
 	for _, other := range spec.Versions {
-		if other.Served && !other.Deprecated && object.NewerVersion(other.Name, v.Name) && (best == "" || object.NewerVersion(other.Name, best)) {
+		if other.Served && !other.Deprecated && object.NewerVersion(other.Name, v.Name) &&
+			(best == "" || object.NewerVersion(other.Name, best)) {
 			best = other.Name
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// Prepared is a definition made ready to install: defaulted, checked, established and encoded. A process prepares each
-// definition once and every world installs it by copying bytes, because worlds are made by the thousand.
+// Prepared is a definition made ready to install: defaulted, checked, established and encoded. A
+// process prepares each definition once and every world installs it by copying bytes, because
+// worlds are made by the thousand.
 type Prepared struct {
 	typed *apiextensionsv1.CustomResourceDefinition
 	Spec  []byte
@@ -22,8 +23,8 @@ type Prepared struct {
 	Err   error
 }
 
-// pointed is what was prepared for the definition behind a pointer. The versions guard against one that was given another
-// schema since.
+// pointed is what was prepared for the definition behind a pointer. The versions guard against one
+// that was given another schema since.
 type pointed struct {
 	versions []apiextensionsv1.CustomResourceDefinitionVersion
 	*Prepared
@@ -35,7 +36,8 @@ var preparedDefinitions = struct {
 	byText    map[string]*Prepared
 }{byPointer: map[*apiextensionsv1.CustomResourceDefinition]pointed{}, byText: map[string]*Prepared{}}
 
-// mostPointers bounds what is known by its pointer: who makes definitions anew for each run has another one each time.
+// mostPointers bounds what is known by its pointer: who makes definitions anew for each run has
+// another one each time.
 const mostPointers = 300
 
 // Prepare makes a definition ready to install.
@@ -80,8 +82,8 @@ func prepareText(text []byte) *Prepared {
 	return p
 }
 
-// EncodeDefinition and received take a definition to a server: what a Go value can say and JSON cannot is gone then, such as
-// additionalProperties that have a schema and are not allowed.
+// EncodeDefinition and received take a definition to a server: what a Go value can say and JSON
+// cannot is gone then, such as additionalProperties that have a schema and are not allowed.
 func EncodeDefinition(crd *apiextensionsv1.CustomResourceDefinition) []byte {
 	text, err := json.Marshal(crd)
 	if err != nil {

@@ -21,19 +21,21 @@ func (k *Kind) CheckPreconditions(p *metav1.Preconditions, o *object.Object) err
 	resource.Resource = k.Kind
 	if p.UID != nil && *p.UID != o.Meta.UID {
 		return apierrors.NewConflict(resource, o.Meta.Name, fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated",
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+				"deleted and then recreated",
 			*p.UID, o.Meta.UID))
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != o.Meta.ResourceVersion {
 		return apierrors.NewConflict(resource, o.Meta.Name, fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified",
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
+				"object might have been modified",
 			*p.ResourceVersion, o.Meta.ResourceVersion))
 	}
 	return nil
 }
 
-// BeginGraceful sets the deletion time of a type that is deleted gracefully. pending means that the deletion is under
-// way already and this request changes nothing.
+// BeginGraceful sets the deletion time of a type that is deleted gracefully. pending means that the
+// deletion is under way already and this request changes nothing.
 func (k *Kind) BeginGraceful(draft *object.Object, opts *metav1.DeleteOptions, now time.Time) (graceful, pending bool) {
 	if g := opts.GracePeriodSeconds; g != nil && *g < 0 {
 		one := int64(1)
@@ -80,7 +82,8 @@ func shortenGrace(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions, now time.
 	return true, false
 }
 
-// MarkDeleting marks an object that waits for finalizers (registry/generic/registry/store.go, markAsDeleting).
+// MarkDeleting marks an object that waits for finalizers (registry/generic/registry/store.go,
+// markAsDeleting).
 func MarkDeleting(meta *metav1.ObjectMeta, now time.Time) {
 	if meta.DeletionTimestamp == nil && meta.Generation > 0 {
 		meta.Generation++
@@ -124,7 +127,8 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// propagation weighs, in falling order: the request's policy, the object's finalizers, the type's default.
+// propagation weighs, in falling order: the request's policy, the object's finalizers, the type's
+// default.
 func (k *Kind) propagation(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) (orphan, foreground bool) {
 	b := k.Strategy
 	if b != nil && b.noCollection {
@@ -134,7 +138,8 @@ func (k *Kind) propagation(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) 
 		return *opts.OrphanDependents, false //nolint:staticcheck // deprecated, still served
 	}
 	if opts.PropagationPolicy != nil {
-		return *opts.PropagationPolicy == metav1.DeletePropagationOrphan, *opts.PropagationPolicy == metav1.DeletePropagationForeground
+		return *opts.PropagationPolicy == metav1.DeletePropagationOrphan,
+			*opts.PropagationPolicy == metav1.DeletePropagationForeground
 	}
 	for _, f := range meta.Finalizers {
 		switch f {
@@ -147,8 +152,9 @@ func (k *Kind) propagation(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) 
 	return b != nil && b.orphans, false
 }
 
-// DeletesOnUpdate says that an update has taken the last finalizer off an object that waits to be deleted
-// (registry/generic/registry/store.go, ShouldDeleteDuringUpdate). Namespaces have finalizers in their spec as well.
+// DeletesOnUpdate says that an update has taken the last finalizer off an object that waits to be
+// deleted (registry/generic/registry/store.go, ShouldDeleteDuringUpdate). Namespaces have
+// finalizers in their spec as well.
 func DeletesOnUpdate(draft, old *object.Object) bool {
 	if len(draft.Meta.Finalizers) > 0 || old.Meta.DeletionTimestamp == nil {
 		return false

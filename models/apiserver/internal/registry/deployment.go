@@ -19,16 +19,19 @@ var deploymentKind = builtin{
 	statusResets: []string{"metadata.labels"},
 	columns: &columns{
 		shown: []metav1.TableColumnDefinition{
-			textColumn("Ready", "Number of the pod with ready state"), textColumn("Up-to-date", about(appsv1.DeploymentStatus{}, "updatedReplicas")),
+			textColumn("Ready", "Number of the pod with ready state"),
+			textColumn("Up-to-date", about(appsv1.DeploymentStatus{}, "updatedReplicas")),
 			textColumn("Available", about(appsv1.DeploymentStatus{}, "availableReplicas")),
 		},
 		wide: []metav1.TableColumnDefinition{
-			wideColumn("Containers", "Names of each container in the template."), wideColumn("Images", "Images referenced by each container in the template."),
+			wideColumn("Containers", "Names of each container in the template."),
+			wideColumn("Images", "Images referenced by each container in the template."),
 			wideColumn("Selector", about(appsv1.DeploymentSpec{}, "selector")),
 		},
 		cells: func(o runtime.Object) ([]any, []any) {
 			d := o.(*appsv1.Deployment)
-			return []any{fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, *d.Spec.Replicas), d.Status.UpdatedReplicas, d.Status.AvailableReplicas}, templateCells(d)
+			return []any{fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, *d.Spec.Replicas), d.Status.UpdatedReplicas,
+				d.Status.AvailableReplicas}, templateCells(d)
 		},
 	},
 }

@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -32,4 +34,15 @@ func frozen(path *field.Path, changes ...change) (errs field.ErrorList) {
 		errs = append(errs, apivalidation.ValidateImmutableField(c.now, c.before, path.Child(c.name))...)
 	}
 	return errs
+}
+
+// sortedKeys are the keys of data in the order in which errors report them. ConfigMaps and Secrets
+// are written often, so the list is made at once.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }

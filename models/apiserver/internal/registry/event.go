@@ -17,8 +17,8 @@ var eventKind = builtin{
 	fields:   eventFields,
 }
 
-// eventStrategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events expire after an hour on a
-// real server; here they stay.
+// eventStrategy follows pkg/registry/core/event and pkg/apis/core/validation/events.go. Events
+// expire after an hour on a real server; here they stay.
 var eventStrategy = strategy{
 	Unconditional: true, CreateOnUpdate: true, noCollection: true, validName: segmentName,
 	Validate: checks(func(e *corev1.Event) field.ErrorList { return eventErrors(e, "reportingComponent") }),
@@ -70,7 +70,8 @@ func eventErrors(e *corev1.Event, controller string) field.ErrorList {
 		errs = append(errs, mismatch)
 	}
 	for _, part := range []struct{ name, value string }{
-		{controller, e.ReportingController}, {"reportingInstance", e.ReportingInstance}, {"action", e.Action}, {"reason", e.Reason},
+		{controller, e.ReportingController}, {"reportingInstance", e.ReportingInstance}, {"action", e.Action},
+		{"reason", e.Reason},
 	} {
 		if part.value == "" {
 			errs = append(errs, field.Required(field.NewPath(part.name), ""))
@@ -80,16 +81,19 @@ func eventErrors(e *corev1.Event, controller string) field.ErrorList {
 }
 
 var eventFields = map[string]func(*object.Object) string{
-	"involvedObject.kind":            func(o *object.Object) string { return eventOf(o).InvolvedObject.Kind },
-	"involvedObject.namespace":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Namespace },
-	"involvedObject.name":            func(o *object.Object) string { return eventOf(o).InvolvedObject.Name },
-	"involvedObject.uid":             func(o *object.Object) string { return string(eventOf(o).InvolvedObject.UID) },
-	"involvedObject.apiVersion":      func(o *object.Object) string { return eventOf(o).InvolvedObject.APIVersion },
-	"involvedObject.resourceVersion": func(o *object.Object) string { return eventOf(o).InvolvedObject.ResourceVersion },
-	"involvedObject.fieldPath":       func(o *object.Object) string { return eventOf(o).InvolvedObject.FieldPath },
-	"reason":                         func(o *object.Object) string { return eventOf(o).Reason },
-	"type":                           func(o *object.Object) string { return eventOf(o).Type },
-	"reportingComponent":             func(o *object.Object) string { return eventOf(o).ReportingController },
+	"involvedObject.kind":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Kind },
+	"involvedObject.namespace":  func(o *object.Object) string { return eventOf(o).InvolvedObject.Namespace },
+	"involvedObject.name":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Name },
+	"involvedObject.uid":        func(o *object.Object) string { return string(eventOf(o).InvolvedObject.UID) },
+	"involvedObject.apiVersion": func(o *object.Object) string { return eventOf(o).InvolvedObject.APIVersion },
+	"involvedObject.resourceVersion": func(
+		o *object.Object) string {
+		return eventOf(o).InvolvedObject.ResourceVersion
+	},
+	"involvedObject.fieldPath": func(o *object.Object) string { return eventOf(o).InvolvedObject.FieldPath },
+	"reason":                   func(o *object.Object) string { return eventOf(o).Reason },
+	"type":                     func(o *object.Object) string { return eventOf(o).Type },
+	"reportingComponent":       func(o *object.Object) string { return eventOf(o).ReportingController },
 	"source": func(o *object.Object) string {
 		if source := eventOf(o).Source.Component; source != "" {
 			return source
@@ -98,8 +102,8 @@ var eventFields = map[string]func(*object.Object) string{
 	},
 }
 
-// newEventFields are the same under the names that events.k8s.io has for them (pkg/apis/events/v1/conversion.go); some cannot be
-// selected by there.
+// newEventFields are the same under the names that events.k8s.io has for them
+// (pkg/apis/events/v1/conversion.go); some cannot be selected by there.
 var newEventFields = map[string]func(*object.Object) string{
 	"regarding.kind":            eventFields["involvedObject.kind"],
 	"regarding.namespace":       eventFields["involvedObject.namespace"],
@@ -164,7 +168,8 @@ func eventFromCore(o runtime.Object) runtime.Object {
 	return out
 }
 
-// addEvents serves the events of the core group under events.k8s.io too: the same objects in another form.
+// addEvents serves the events of the core group under events.k8s.io too: the same objects in
+// another form.
 func (s *Index) addEvents() {
 	core := s.ByResource["/events"]
 	v := &object.Version{

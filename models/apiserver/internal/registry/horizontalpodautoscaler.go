@@ -22,7 +22,8 @@ var autoscalerStrategy = strategy{
 		var errs field.ErrorList
 		target := spec.Child("scaleTargetRef")
 		if a.Spec.MinReplicas != nil && a.Spec.MaxReplicas < *a.Spec.MinReplicas {
-			errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas, "must be greater than or equal to `minReplicas`"))
+			errs = append(errs, field.Invalid(spec.Child("maxReplicas"), a.Spec.MaxReplicas,
+				"must be greater than or equal to `minReplicas`"))
 		}
 		if a.Spec.ScaleTargetRef.Kind == "" {
 			errs = append(errs, field.Required(target.Child("kind"), ""))
@@ -50,13 +51,15 @@ func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 		a.Spec.Metrics = []autoscalingv2.MetricSpec{{
 			Type: autoscalingv2.ResourceMetricSourceType,
 			Resource: &autoscalingv2.ResourceMetricSource{
-				Name:   corev1.ResourceCPU,
-				Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &utilization},
+				Name: corev1.ResourceCPU,
+				Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType,
+					AverageUtilization: &utilization},
 			},
 		}}
 	}
 	if b := a.Spec.Behavior; b != nil {
-		percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}
+		percent := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PercentScalingPolicy, Value: 100,
+			PeriodSeconds: 15}
 		pods := autoscalingv2.HPAScalingPolicy{Type: autoscalingv2.PodsScalingPolicy, Value: 4, PeriodSeconds: 15}
 		zero := int32(0)
 		b.ScaleUp = scalingRules(b.ScaleUp, &zero, pods, percent)
@@ -64,7 +67,9 @@ func defaultAutoscaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 }
 
-func scalingRules(rules *autoscalingv2.HPAScalingRules, window *int32, policies ...autoscalingv2.HPAScalingPolicy) *autoscalingv2.HPAScalingRules {
+func scalingRules(
+	rules *autoscalingv2.HPAScalingRules, window *int32, policies ...autoscalingv2.HPAScalingPolicy,
+) *autoscalingv2.HPAScalingRules {
 	if rules == nil {
 		rules = &autoscalingv2.HPAScalingRules{}
 	}

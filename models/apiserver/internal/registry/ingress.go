@@ -22,7 +22,8 @@ func validateIngress(in *networkingv1.Ingress) field.ErrorList {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
 	if len(in.Spec.Rules) == 0 && in.Spec.DefaultBackend == nil {
-		return field.ErrorList{field.Invalid(spec, in.Spec.Rules, "either `defaultBackend` or `rules` must be specified")}
+		return field.ErrorList{field.Invalid(spec, in.Spec.Rules,
+			"either `defaultBackend` or `rules` must be specified")}
 	}
 	for i, rule := range in.Spec.Rules {
 		if rule.HTTP == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// Jobs have their defaults from pkg/apis/batch/v1/defaults.go, their hooks from pkg/registry/batch, and
-// the rules that operators meet from pkg/apis/batch/validation.
+// Jobs have their defaults from pkg/apis/batch/v1/defaults.go, their hooks from pkg/registry/batch,
+// and the rules that operators meet from pkg/apis/batch/validation.
 
 var jobKind = builtin{
 	group: "batch", version: "v1", kind: "Job", plural: "jobs",
@@ -34,12 +34,15 @@ var jobStrategy = strategy{
 		selectJobPods(j)
 		labelJob(j)
 	},
-	DeleteWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them " +
+	DeleteWarning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to " +
+		"remove them " +
 		"or set propagationPolicy=Orphan to suppress this warning",
 	Validate: checks(func(j *batchv1.Job) field.ErrorList {
 		errs := jobErrors(j)
-		if manual := j.Spec.ManualSelector; (manual == nil || !*manual) && j.Spec.Selector != nil && len(j.Spec.Selector.MatchLabels) > 1 {
-			errs = append(errs, field.Invalid(field.NewPath("spec", "selector"), j.Spec.Selector, "`selector` not auto-generated"))
+		if manual := j.Spec.ManualSelector; (manual == nil || !*manual) && j.Spec.Selector != nil &&
+			len(j.Spec.Selector.MatchLabels) > 1 {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "selector"), j.Spec.Selector,
+				"`selector` not auto-generated"))
 		}
 		return errs
 	}),
@@ -62,11 +65,15 @@ var jobStrategy = strategy{
 }
 
 var jobFields = map[string]func(*object.Object) string{
-	"status.successful": func(o *object.Object) string { return strconv.Itoa(int(o.Typed.(*batchv1.Job).Status.Succeeded)) },
+	"status.successful": func(
+		o *object.Object) string {
+		return strconv.Itoa(int(o.Typed.(*batchv1.Job).Status.Succeeded))
+	},
 }
 
-// jobTemplateErrors: as long as a job is suspended and has no pods, what its pods ask for and where they may run is open
-// (pkg/registry/batch/job/strategy.go, shouldAllowMutablePodTemplate; pkg/apis/batch/validation, validatePodTemplateUpdate).
+// jobTemplateErrors: as long as a job is suspended and has no pods, what its pods ask for and where
+// they may run is open (pkg/registry/batch/job/strategy.go, shouldAllowMutablePodTemplate;
+// pkg/apis/batch/validation, validatePodTemplateUpdate).
 func jobTemplateErrors(j, old *batchv1.Job, path *field.Path) field.ErrorList {
 	held := old.Status.StartTime == nil
 	for _, c := range old.Status.Conditions {
@@ -169,8 +176,10 @@ func jobErrors(j *batchv1.Job) field.ErrorList {
 	if j.Spec.Selector == nil {
 		return append(errs, field.Required(spec.Child("selector"), ""))
 	}
-	if selector, err := metav1.LabelSelectorAsSelector(j.Spec.Selector); err == nil && !selector.Matches(labels.Set(j.Spec.Template.Labels)) {
-		errs = append(errs, field.Invalid(spec.Child("template", "metadata", "labels"), j.Spec.Template.Labels, "`selector` does not match template `labels`"))
+	if selector, err := metav1.LabelSelectorAsSelector(j.Spec.Selector); err == nil &&
+		!selector.Matches(labels.Set(j.Spec.Template.Labels)) {
+		errs = append(errs, field.Invalid(spec.Child("template", "metadata", "labels"), j.Spec.Template.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	return errs
 }
@@ -180,14 +189,16 @@ func jobSpecErrors(s *batchv1.JobSpec, path *field.Path) field.ErrorList {
 	for _, n := range []struct {
 		name  string
 		value *int32
-	}{{"parallelism", s.Parallelism}, {"completions", s.Completions}, {"backoffLimit", s.BackoffLimit}, {"ttlSecondsAfterFinished", s.TTLSecondsAfterFinished}} {
+	}{{"parallelism", s.Parallelism}, {"completions", s.Completions}, {"backoffLimit", s.BackoffLimit},
+		{"ttlSecondsAfterFinished", s.TTLSecondsAfterFinished}} {
 		if n.value != nil {
 			errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*n.value), path.Child(n.name))...)
 		}
 	}
 	errs = append(errs, templateErrors(&s.Template, path.Child("template"))...)
 	if p := s.Template.Spec.RestartPolicy; p == corev1.RestartPolicyAlways {
-		errs = append(errs, field.Required(path.Child("template", "spec", "restartPolicy"), "valid values: \"OnFailure\", \"Never\""))
+		errs = append(errs, field.Required(path.Child("template", "spec", "restartPolicy"),
+			"valid values: \"OnFailure\", \"Never\""))
 	}
 	return errs
 }

@@ -20,13 +20,16 @@ func localErrors(r *authorizationv1.LocalSubjectAccessReview) field.ErrorList {
 	meta.Namespace = ""
 	var errs field.ErrorList
 	if len(reviewMetaErrors(meta)) > 0 {
-		errs = append(errs, field.Invalid(field.NewPath("metadata"), r.ObjectMeta, "must be empty except for namespace"))
+		errs = append(errs, field.Invalid(field.NewPath("metadata"), r.ObjectMeta,
+			"must be empty except for namespace"))
 	}
 	if a := r.Spec.ResourceAttributes; a != nil && a.Namespace != r.Namespace {
-		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace, "must match metadata.namespace"))
+		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace,
+			"must match metadata.namespace"))
 	}
 	if r.Spec.NonResourceAttributes != nil {
-		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), r.Spec.NonResourceAttributes, "disallowed on this kind of request"))
+		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), r.Spec.NonResourceAttributes,
+			"disallowed on this kind of request"))
 	}
 	return errs
 }

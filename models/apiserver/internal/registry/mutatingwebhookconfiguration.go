@@ -7,7 +7,8 @@ import (
 )
 
 var mutatingWebhookKind = builtin{
-	group: "admissionregistration.k8s.io", version: "v1", kind: "MutatingWebhookConfiguration", plural: "mutatingwebhookconfigurations",
+	group: "admissionregistration.k8s.io", version: "v1", kind: "MutatingWebhookConfiguration",
+	plural:     "mutatingwebhookconfigurations",
 	categories: []string{"api-extensions"}, cluster: true,
 	object:   func() runtime.Object { return &admissionv1.MutatingWebhookConfiguration{} },
 	strategy: mutatingWebhookStrategy,

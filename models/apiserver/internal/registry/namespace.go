@@ -62,9 +62,11 @@ var namespaceStrategy = strategy{
 		path := field.NewPath("status", "Phase")
 		switch {
 		case n.DeletionTimestamp == nil && n.Status.Phase != corev1.NamespaceActive:
-			return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+			return field.ErrorList{field.Invalid(path, n.Status.Phase,
+				"may only be 'Active' if `deletionTimestamp` is empty")}
 		case n.DeletionTimestamp != nil && n.Status.Phase != corev1.NamespaceTerminating:
-			return field.ErrorList{field.Invalid(path, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+			return field.ErrorList{field.Invalid(path, n.Status.Phase,
+				"may only be 'Terminating' if `deletionTimestamp` is not empty")}
 		}
 		return nil
 	}),
@@ -84,7 +86,8 @@ var namespaceFields = map[string]func(*object.Object) string{
 func finalizerNameErrors(name string, path *field.Path) field.ErrorList {
 	errs := apivalidation.ValidateFinalizerName(name, path)
 	if !strings.Contains(name, "/") && !standardFinalizer(name) {
-		errs = append(errs, field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
+		errs = append(errs, field.Invalid(path, name,
+			"name is neither a standard finalizer name nor is it fully qualified"))
 	}
 	return errs
 }

@@ -27,10 +27,14 @@ var nodeStrategy = strategy{
 				return
 			}
 		}
-		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+		n.Spec.Taints = append(n.Spec.Taints,
+			corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	},
 }
 
 var nodeFields = map[string]func(*object.Object) string{
-	"spec.unschedulable": func(o *object.Object) string { return strconv.FormatBool(o.Typed.(*corev1.Node).Spec.Unschedulable) },
+	"spec.unschedulable": func(
+		o *object.Object) string {
+		return strconv.FormatBool(o.Typed.(*corev1.Node).Spec.Unschedulable)
+	},
 }

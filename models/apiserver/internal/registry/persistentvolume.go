@@ -33,8 +33,8 @@ var persistentVolumeStrategy = strategy{
 	},
 }
 
-// protect adds the finalizer of the StorageObjectInUseProtection admission plugin; its controllers take it off when
-// nothing uses the object.
+// protect adds the finalizer of the StorageObjectInUseProtection admission plugin; its controllers
+// take it off when nothing uses the object.
 func protect(meta *metav1.ObjectMeta, finalizer string) {
 	if !slices.Contains(meta.Finalizers, finalizer) {
 		meta.Finalizers = append(meta.Finalizers, finalizer)

@@ -35,7 +35,8 @@ var claimStrategy = strategy{
 	}),
 }
 
-// claimChanges says what may not change in a claim (pkg/apis/core/validation, ValidatePersistentVolumeClaimUpdate).
+// claimChanges says what may not change in a claim (pkg/apis/core/validation,
+// ValidatePersistentVolumeClaimUpdate).
 func claimChanges(claim, old *corev1.PersistentVolumeClaim) (errs field.ErrorList) {
 	const size = corev1.ResourceStorage
 	frozen, fresh := old.Spec.DeepCopy(), claim.Spec.DeepCopy()
@@ -53,11 +54,14 @@ func claimChanges(claim, old *corev1.PersistentVolumeClaim) (errs field.ErrorLis
 	}
 	if !equalObjects(frozen, fresh) {
 		errs = append(errs, field.Forbidden(field.NewPath("spec"),
-			"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"))
+			"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "+
+				"claims"))
 	}
-	wanted, before, have := claim.Spec.Resources.Requests[size], old.Spec.Resources.Requests[size], old.Status.Capacity[size]
+	wanted, before, have := claim.Spec.Resources.Requests[size], old.Spec.Resources.Requests[size],
+		old.Status.Capacity[size]
 	if wanted.Cmp(before) < 0 && wanted.Cmp(have) <= 0 { // what could not be had may be taken back
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "resources", "requests", string(size)), "field can not be less than status.capacity"))
+		errs = append(errs, field.Forbidden(field.NewPath("spec", "resources", "requests", string(size)),
+			"field can not be less than status.capacity"))
 	}
 	return errs
 }

@@ -20,8 +20,8 @@ var podKind = builtin{
 	statusResets: []string{"metadata.deletionTimestamp", "metadata.ownerReferences"},
 }
 
-// podStrategy follows pkg/registry/core/pod and the admission plugins that are on by default: Priority and
-// DefaultTolerationSeconds (plugin/pkg/admission).
+// podStrategy follows pkg/registry/core/pod and the admission plugins that are on by default:
+// Priority and DefaultTolerationSeconds (plugin/pkg/admission).
 var podStrategy = strategy{
 	Unconditional: true, status: true, generation: true, ReturnsDeleted: true,
 	Unmodelled: []string{"log", "exec", "attach", "portforward", "proxy", "eviction", "ephemeralcontainers", "resize"},
@@ -31,7 +31,8 @@ var podStrategy = strategy{
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qualityOf(p)}
 		if len(p.Spec.SchedulingGates) > 0 {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-				LastTransitionTime: w.Now, Reason: corev1.PodReasonSchedulingGated, Message: "Scheduling is blocked due to non-empty scheduling gates"}}
+				LastTransitionTime: w.Now, Reason: corev1.PodReasonSchedulingGated,
+				Message: "Scheduling is blocked due to non-empty scheduling gates"}}
 		}
 		if p.Spec.PriorityClassName == "" {
 			defaultTo(&p.Spec.Priority, 0)
@@ -54,7 +55,8 @@ var podStrategy = strategy{
 		tolerate(p, corev1.TaintNodeNotReady)
 		tolerate(p, corev1.TaintNodeUnreachable)
 	},
-	Validate:       checks(func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
+	Validate: checks(
+		func(p *corev1.Pod) field.ErrorList { return podSpecErrors(&p.Spec, field.NewPath("spec")) }),
 	validateUpdate: compares(podUpdateErrors),
 	keepOnStatus: func(o, old runtime.Object) {
 		p, before := o.(*corev1.Pod), old.(*corev1.Pod)
@@ -102,14 +104,17 @@ var podFields = map[string]func(*object.Object) string{
 
 func podOf(o *object.Object) *corev1.Pod { return o.Typed.(*corev1.Pod) }
 
-// podUpdateErrors freezes all of a pod's spec but little (pkg/apis/core/validation, ValidatePodUpdate).
+// podUpdateErrors freezes all of a pod's spec but little (pkg/apis/core/validation,
+// ValidatePodUpdate).
 func podUpdateErrors(p, old *corev1.Pod) field.ErrorList {
 	spec := field.NewPath("spec")
 	if len(p.Spec.Containers) != len(old.Spec.Containers) {
-		return field.ErrorList{field.Forbidden(spec.Child("containers"), "pod updates may not add or remove containers")}
+		return field.ErrorList{field.Forbidden(spec.Child("containers"),
+			"pod updates may not add or remove containers")}
 	}
 	if len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
-		return field.ErrorList{field.Forbidden(spec.Child("initContainers"), "pod updates may not add or remove containers")}
+		return field.ErrorList{field.Forbidden(spec.Child("initContainers"),
+			"pod updates may not add or remove containers")}
 	}
 	var errs field.ErrorList
 	deadline, before := p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds
@@ -133,7 +138,8 @@ func podUpdateErrors(p, old *corev1.Pod) field.ErrorList {
 	}
 	return append(errs, field.Forbidden(spec, "pod updates may not change fields other than "+
 		"`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "+
-		"(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"))
+		"(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if "+
+		"it was previously negative)"))
 }
 
 // tolerate lets a pod stay on a node in trouble for five minutes, unless it says otherwise.
@@ -145,12 +151,13 @@ func tolerate(p *corev1.Pod, taint string) {
 	}
 	seconds := int64(300)
 	p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
-		Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+		Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+		TolerationSeconds: &seconds,
 	})
 }
 
-// qualityOf is the quality of service class: guaranteed when every container's limits of cpu and memory equal its
-// requests, best effort when there are none at all (pkg/apis/core/v1/helper/qos).
+// qualityOf is the quality of service class: guaranteed when every container's limits of cpu and
+// memory equal its requests, best effort when there are none at all (pkg/apis/core/v1/helper/qos).
 func qualityOf(p *corev1.Pod) corev1.PodQOSClass {
 	some, guaranteed := false, true
 	for _, c := range append(append([]corev1.Container(nil), p.Spec.Containers...), p.Spec.InitContainers...) {
@@ -171,7 +178,8 @@ func qualityOf(p *corev1.Pod) corev1.PodQOSClass {
 }
 
 func defaultPod(p *corev1.Pod) {
-	// A limit without a request asks for as much as the limit; this holds for pods, not for templates.
+	// A limit without a request asks for as much as the limit; this holds for pods, not for
+	// templates.
 	for i := range p.Spec.Containers {
 		requestLimits(&p.Spec.Containers[i].Resources)
 	}

@@ -19,7 +19,8 @@ var disruptionBudgetStrategy = strategy{
 	status: true, generation: true, validName: segmentName,
 	Validate: checks(func(b *policyv1.PodDisruptionBudget) field.ErrorList {
 		if b.Spec.MinAvailable != nil && b.Spec.MaxUnavailable != nil {
-			return field.ErrorList{field.Invalid(field.NewPath("spec"), internalBudget(b.Spec), "minAvailable and maxUnavailable cannot be both set")}
+			return field.ErrorList{field.Invalid(field.NewPath("spec"), internalBudget(b.Spec),
+				"minAvailable and maxUnavailable cannot be both set")}
 		}
 		return nil
 	}),

@@ -7,7 +7,8 @@ import (
 )
 
 // The defaults of pods and of the pod templates in workloads are those of
-// pkg/apis/core/v1/defaults.go. Volume sources of particular storage systems keep what they are given.
+// pkg/apis/core/v1/defaults.go. Volume sources of particular storage systems keep what they are
+// given.
 
 func defaultPodSpec(s *corev1.PodSpec) {
 	defaultString(&s.DNSPolicy, corev1.DNSClusterFirst)

@@ -33,16 +33,19 @@ func podSpecErrors(s *corev1.PodSpec, path *field.Path) field.ErrorList {
 		errs = append(errs, containerErrors(&s.Containers[i], seen, volumes, containers.Index(i))...)
 	}
 	for i := range s.InitContainers {
-		errs = append(errs, containerErrors(&s.InitContainers[i], seen, volumes, path.Child("initContainers").Index(i))...)
+		errs = append(errs, containerErrors(&s.InitContainers[i], seen, volumes,
+			path.Child("initContainers").Index(i))...)
 	}
 	switch s.RestartPolicy {
 	case corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever:
 	default:
 		errs = append(errs, field.NotSupported(path.Child("restartPolicy"), s.RestartPolicy,
-			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever}))
+			[]corev1.RestartPolicy{corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure,
+				corev1.RestartPolicyNever}))
 	}
 	if s.ServiceAccountName != "" {
-		errs = append(errs, invalid(path.Child("serviceAccountName"), s.ServiceAccountName, apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))...)
+		errs = append(errs, invalid(path.Child("serviceAccountName"), s.ServiceAccountName,
+			apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))...)
 	}
 	return errs
 }
@@ -92,7 +95,8 @@ func containerErrors(c *corev1.Container, seen, volumes map[string]bool, path *f
 			errs = append(errs, field.Required(at, ""))
 			continue
 		}
-		errs = append(errs, invalid(at, c.Ports[i].ContainerPort, validation.IsValidPortNum(int(c.Ports[i].ContainerPort)))...)
+		errs = append(errs, invalid(at, c.Ports[i].ContainerPort,
+			validation.IsValidPortNum(int(c.Ports[i].ContainerPort)))...)
 	}
 	for i := range c.Env {
 		at := path.Child("env").Index(i).Child("name")

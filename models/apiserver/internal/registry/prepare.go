@@ -8,7 +8,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// PrepareCreate is the strategy's PrepareForCreate: status is not for clients to set, and generation starts at one.
+// PrepareCreate is the strategy's PrepareForCreate: status is not for clients to set, and
+// generation starts at one.
 func (k *Kind) PrepareCreate(w Write, draft *object.Object) {
 	b := k.Strategy
 	if b == nil {
@@ -60,8 +61,8 @@ func KeepSystemFields(meta, old *metav1.ObjectMeta) {
 	}
 }
 
-// PrepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an update of the status
-// keeps everything else.
+// PrepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an
+// update of the status keeps everything else.
 func (k *Kind) PrepareUpdate(w Write, draft, old *object.Object, sub string) {
 	if k.Strategy != nil {
 		k.prepareBuiltin(w, draft, old, sub)

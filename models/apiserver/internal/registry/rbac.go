@@ -21,18 +21,22 @@ func ruleErrors(rules []rbacv1.PolicyRule, namespaced bool) field.ErrorList {
 		}
 		if len(r.NonResourceURLs) > 0 {
 			if namespaced {
-				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs, "namespaced rules cannot apply to non-resource URLs"))
+				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs,
+					"namespaced rules cannot apply to non-resource URLs"))
 			}
 			if len(r.APIGroups)+len(r.Resources)+len(r.ResourceNames) > 0 {
-				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"))
+				errs = append(errs, field.Invalid(at.Child("nonResourceURLs"), r.NonResourceURLs,
+					"rules cannot apply to both regular resources and non-resource URLs"))
 			}
 			continue
 		}
 		if len(r.APIGroups) == 0 {
-			errs = append(errs, field.Required(at.Child("apiGroups"), "resource rules must supply at least one api group"))
+			errs = append(errs, field.Required(at.Child("apiGroups"),
+				"resource rules must supply at least one api group"))
 		}
 		if len(r.Resources) == 0 {
-			errs = append(errs, field.Required(at.Child("resources"), "resource rules must supply at least one resource"))
+			errs = append(errs, field.Required(at.Child("resources"),
+				"resource rules must supply at least one resource"))
 		}
 	}
 	return errs
@@ -68,7 +72,8 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
 			if s.Name != "" {
-				errs = append(errs, invalid(at.Child("name"), s.Name, apivalidation.ValidateServiceAccountName(s.Name, false))...)
+				errs = append(errs, invalid(at.Child("name"), s.Name,
+					apivalidation.ValidateServiceAccountName(s.Name, false))...)
 			}
 			errs = append(errs, subjectGroupErrors(s, "", at)...)
 			if s.Namespace == "" && !namespaced {
@@ -90,7 +95,8 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 	return errs
 }
 
-// subjectGroupErrors refuses a subject of another API group than its kind is in; accounts are in the one without a name.
+// subjectGroupErrors refuses a subject of another API group than its kind is in; accounts are in
+// the one without a name.
 func subjectGroupErrors(s rbacv1.Subject, group string, at *field.Path) field.ErrorList {
 	if s.APIGroup == group {
 		return nil

@@ -24,7 +24,8 @@ type Kind struct {
 	Columns *columns
 }
 
-// Registry is the set of kinds that one server serves: the built-in ones and those of its definitions.
+// Registry is the set of kinds that one server serves: the built-in ones and those of its
+// definitions.
 type Registry struct {
 	Custom map[string]*Kind // by group/plural
 	Order  []*Kind          // custom kinds by name of definition
@@ -92,15 +93,17 @@ func (r *Registry) Remove(crd *apiextensionsv1.CustomResourceDefinition) {
 
 // Unmodelled are the built-in types that a real server serves and the model does not, by group.
 var Unmodelled = map[string][]string{
-	"":                             {"bindings", "componentstatuses"},
-	"apiregistration.k8s.io":       {"apiservices"},
-	"authentication.k8s.io":        {"selfsubjectreviews", "tokenreviews"},
-	"authorization.k8s.io":         {"selfsubjectrulesreviews"},
-	"certificates.k8s.io":          {"clustertrustbundles", "podcertificaterequests"},
-	"networking.k8s.io":            {"ipaddresses", "servicecidrs"},
-	"storage.k8s.io":               {"csistoragecapacities", "volumeattributesclasses"},
-	"admissionregistration.k8s.io": {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings"},
-	"resource.k8s.io":              {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
+	"":                       {"bindings", "componentstatuses"},
+	"apiregistration.k8s.io": {"apiservices"},
+	"authentication.k8s.io":  {"selfsubjectreviews", "tokenreviews"},
+	"authorization.k8s.io":   {"selfsubjectrulesreviews"},
+	"certificates.k8s.io":    {"clustertrustbundles", "podcertificaterequests"},
+	"networking.k8s.io":      {"ipaddresses", "servicecidrs"},
+	"storage.k8s.io":         {"csistoragecapacities", "volumeattributesclasses"},
+	"admissionregistration.k8s.io": {"mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
+		"validatingadmissionpolicies", "validatingadmissionpolicybindings"},
+	"resource.k8s.io": {"deviceclasses", "devicetaintrules", "resourceclaims", "resourceclaimtemplates",
+		"resourceslices"},
 	"flowcontrol.apiserver.k8s.io": {"flowschemas", "prioritylevelconfigurations"},
 	"storagemigration.k8s.io":      {"storageversionmigrations"},
 }

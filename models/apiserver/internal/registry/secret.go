@@ -3,9 +3,7 @@ package registry
 import (
 	"crypto/tls"
 	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -23,7 +21,8 @@ var secretKind = builtin{
 	strategy: secretStrategy,
 	fields:   secretFields,
 	columns: &columns{
-		shown: []metav1.TableColumnDefinition{textColumn("Type", about(corev1.Secret{}, "type")), textColumn("Data", about(corev1.Secret{}, "data"))},
+		shown: []metav1.TableColumnDefinition{textColumn("Type", about(corev1.Secret{}, "type")),
+			textColumn("Data", about(corev1.Secret{}, "data"))},
 		cells: func(o runtime.Object) ([]any, []any) {
 			s := o.(*corev1.Secret)
 			return []any{string(s.Type), len(s.Data)}, nil
@@ -31,11 +30,13 @@ var secretKind = builtin{
 	},
 }
 
-// secretStrategy follows pkg/registry/core/secret, pkg/apis/core/v1/defaults.go and pkg/apis/core/validation.
+// secretStrategy follows pkg/registry/core/secret, pkg/apis/core/v1/defaults.go and
+// pkg/apis/core/validation.
 var secretStrategy = strategy{
 	Unconditional: true,
 	defaults: on(func(s *corev1.Secret) {
-		// stringData is write-only: conversion to the internal type folds it into data (pkg/apis/core/v1/conversion.go).
+		// stringData is write-only: conversion to the internal type folds it into data
+		// (pkg/apis/core/v1/conversion.go).
 		for key, value := range s.StringData {
 			if s.Data == nil {
 				s.Data = map[string][]byte{}
@@ -86,7 +87,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	var errs field.ErrorList
 	data := field.NewPath("data")
 	size := 0
-	for _, key := range slices.Sorted(maps.Keys(s.Data)) {
+	for _, key := range sortedKeys(s.Data) {
 		errs = append(errs, invalid(data.Key(key), key, validation.IsConfigMapKey(key))...)
 		size += len(s.Data[key])
 	}
@@ -108,7 +109,8 @@ func secretTypeErrors(s *corev1.Secret, data *field.Path) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:
 		if s.Annotations[corev1.ServiceAccountNameKey] == "" {
-			return field.ErrorList{field.Required(metadataPath.Child("annotations").Key(corev1.ServiceAccountNameKey), "")}
+			return field.ErrorList{field.Required(metadataPath.Child("annotations").Key(corev1.ServiceAccountNameKey),
+				"")}
 		}
 	case corev1.SecretTypeDockercfg:
 		return append(requires(corev1.DockerConfigKey), jsonErrors(s, data, corev1.DockerConfigKey)...)

@@ -21,8 +21,9 @@ var serviceKind = builtin{
 	fields:   serviceFields,
 }
 
-// serviceStrategy follows pkg/apis/core/v1/defaults.go, pkg/registry/core/service and pkg/apis/core/validation, for
-// clusters with one address family. Addresses and node ports are handed out in order and not reused.
+// serviceStrategy follows pkg/apis/core/v1/defaults.go, pkg/registry/core/service and
+// pkg/apis/core/validation, for clusters with one address family. Addresses and node ports are
+// handed out in order and not reused.
 var serviceStrategy = strategy{
 	Unconditional: true, CreateOnUpdate: true, status: true, ReturnsDeleted: true, Unmodelled: []string{"proxy"},
 	validName: apivalidation.NameIsDNSLabel,
@@ -41,10 +42,12 @@ var serviceStrategy = strategy{
 	Validate:       checks(validateService),
 	validateStatus: serviceStatusErrors,
 	validateUpdate: compares(func(s, old *corev1.Service) field.ErrorList {
-		if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName || old.Spec.ClusterIP == s.Spec.ClusterIP {
+		if old.Spec.Type == corev1.ServiceTypeExternalName || s.Spec.Type == corev1.ServiceTypeExternalName ||
+			old.Spec.ClusterIP == s.Spec.ClusterIP {
 			return nil
 		}
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), s.Spec.ClusterIPs, "may not change once set")}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), s.Spec.ClusterIPs,
+			"may not change once set")}
 	}),
 }
 
@@ -60,7 +63,9 @@ func defaultService(s *corev1.Service) {
 		spec.SessionAffinityConfig = nil
 	} else if c := spec.SessionAffinityConfig; c == nil || c.ClientIP == nil || c.ClientIP.TimeoutSeconds == nil {
 		seconds := corev1.DefaultClientIPServiceAffinitySeconds
-		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &seconds}}
+		spec.SessionAffinityConfig = &corev1.SessionAffinityConfig{
+			ClientIP: &corev1.ClientIPConfig{TimeoutSeconds: &seconds},
+		}
 	}
 	defaultString(&spec.Type, corev1.ServiceTypeClusterIP)
 	for i := range spec.Ports {
@@ -71,7 +76,8 @@ func defaultService(s *corev1.Service) {
 		}
 	}
 	external := spec.Type == corev1.ServiceTypeNodePort || spec.Type == corev1.ServiceTypeLoadBalancer
-	if external || spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0 { //nolint:staticcheck // as upstream
+	if external || spec.Type == corev1.ServiceTypeClusterIP &&
+		len(spec.ExternalIPs) > 0 { //nolint:staticcheck // as upstream
 		defaultString(&spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster)
 	}
 	if spec.Type != corev1.ServiceTypeExternalName {
@@ -102,9 +108,11 @@ func validateService(s *corev1.Service) field.ErrorList {
 		names[port.Name] = true
 		errs = append(errs, invalid(at.Child("port"), port.Port, validation.IsValidPortNum(int(port.Port)))...)
 		if port.TargetPort.Type == intstr.Int {
-			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort, validation.IsValidPortNum(port.TargetPort.IntValue()))...)
+			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort,
+				validation.IsValidPortNum(port.TargetPort.IntValue()))...)
 		} else {
-			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort, validation.IsValidPortName(port.TargetPort.StrVal))...)
+			errs = append(errs, invalid(at.Child("targetPort"), port.TargetPort,
+				validation.IsValidPortName(port.TargetPort.StrVal))...)
 		}
 	}
 	if spec.Type == corev1.ServiceTypeExternalName && spec.ExternalName == "" {

@@ -34,7 +34,8 @@ func allocate(w Write, s *corev1.Service) {
 	if len(spec.ClusterIPs) == 0 {
 		spec.ClusterIPs = []string{spec.ClusterIP}
 	}
-	if spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0 && len(spec.IPFamilies) == 0 && spec.IPFamilyPolicy == nil {
+	if spec.ClusterIP == corev1.ClusterIPNone && len(spec.Selector) == 0 && len(spec.IPFamilies) == 0 &&
+		spec.IPFamilyPolicy == nil {
 		// Without a selector the endpoints are anybody's, in either family.
 		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol}
 		defaultTo(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
@@ -89,7 +90,8 @@ func keepAllocated(s, old *corev1.Service) {
 	}
 }
 
-// keepNodePorts gives ports that say nothing the node ports of those that had their names, where they are not said elsewhere.
+// keepNodePorts gives ports that say nothing the node ports of those that had their names, where
+// they are not said elsewhere.
 func keepNodePorts(ports, old []corev1.ServicePort) {
 	said, byName := map[int32]bool{}, map[string]int32{}
 	for _, p := range ports {
@@ -105,8 +107,8 @@ func keepNodePorts(ports, old []corev1.ServicePort) {
 	}
 }
 
-// dropForType clears what the old type of a service needed and the new one does not, where the request has left it
-// unchanged (pkg/registry/core/service/strategy.go, dropTypeDependentFields).
+// dropForType clears what the old type of a service needed and the new one does not, where the
+// request has left it unchanged (pkg/registry/core/service/strategy.go, dropTypeDependentFields).
 func dropForType(s, old *corev1.Service) {
 	spec, before := &s.Spec, &old.Spec
 	if spec.Type == corev1.ServiceTypeExternalName && before.Type != corev1.ServiceTypeExternalName {

@@ -64,7 +64,8 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 // statefulSetUpdateErrors allows changes to the few fields of a stateful set that may change.
 func statefulSetUpdateErrors(s, old *appsv1.StatefulSet) field.ErrorList {
 	if s.Spec.ServiceName != old.Spec.ServiceName {
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "serviceName"), s.Spec.ServiceName, "field is immutable")}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "serviceName"), s.Spec.ServiceName,
+			"field is immutable")}
 	}
 	frozen := old.Spec.DeepCopy()
 	frozen.Replicas = s.Spec.Replicas
@@ -78,7 +79,8 @@ func statefulSetUpdateErrors(s, old *appsv1.StatefulSet) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than "+
-		"'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' "+
+		"'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "+
+		"'persistentVolumeClaimRetentionPolicy' "+
 		"and 'minReadySeconds' are forbidden")}
 }
 

@@ -19,7 +19,8 @@ var subjectReviewKind = builtin{
 func subjectErrors(spec authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 	errs := reviewErrors(spec.ResourceAttributes, spec.NonResourceAttributes)
 	if spec.User == "" && len(spec.Groups) == 0 {
-		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), spec.User, "at least one of user or group must be specified"))
+		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), spec.User,
+			"at least one of user or group must be specified"))
 	}
 	return append(errs, selectorErrors(spec.ResourceAttributes)...)
 }

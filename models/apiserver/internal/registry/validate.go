@@ -100,16 +100,20 @@ func metaUpdateErrors(draft, old *object.Object) field.ErrorList {
 		finalizerErrors(draft.Meta.Finalizers, metadataPath.Child("finalizers"))...)
 }
 
-// sameMeta says that an update leaves alone all metadata that validation looks at. What was valid when it was stored is
-// valid still, so the many updates of spec or status alone are spared the checks.
+// sameMeta says that an update leaves alone all metadata that validation looks at. What was valid
+// when it was stored is valid still, so the many updates of spec or status alone are spared the
+// checks.
 func sameMeta(m, old *metav1.ObjectMeta) bool {
-	return m.Name == old.Name && m.Namespace == old.Namespace && m.UID == old.UID && m.GenerateName == old.GenerateName &&
+	return m.Name == old.Name && m.Namespace == old.Namespace && m.UID == old.UID &&
+		m.GenerateName == old.GenerateName &&
 		m.CreationTimestamp.Equal(&old.CreationTimestamp) && m.DeletionTimestamp.Equal(old.DeletionTimestamp) &&
 		ptr.Equal(m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds) &&
 		maps.Equal(m.Labels, old.Labels) && maps.Equal(m.Annotations, old.Annotations) &&
-		slices.Equal(m.Finalizers, old.Finalizers) && slices.EqualFunc(m.OwnerReferences, old.OwnerReferences, equalOwner) &&
+		slices.Equal(m.Finalizers, old.Finalizers) &&
+		slices.EqualFunc(m.OwnerReferences, old.OwnerReferences, equalOwner) &&
 		m.Generation >= old.Generation && m.ResourceVersion != "" &&
-		// Managed fields change with every write, and are as the server writes them unless the client has its own word in them.
+		// Managed fields change with every write, and are as the server writes them unless the
+		// client has its own word in them.
 		len(metavalidation.ValidateManagedFields(m.ManagedFields, nil)) == 0
 }
 
@@ -119,7 +123,8 @@ func finalizerErrors(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, f := range finalizers {
 		if !strings.Contains(f, "/") && !standardFinalizer(f) {
-			errs = append(errs, field.Invalid(path.Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+			errs = append(errs, field.Invalid(path.Index(i), f,
+				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
 	return errs
@@ -160,8 +165,8 @@ func (k *Kind) customErrors(draft, old *object.Object, status bool, warn func(st
 	}
 	content, before := draft.Whole(), old.Whole()
 	if schema.Lacks(content) {
-		// What the root lacks is held against every update, even one that changes nothing: a real server never finds the
-		// roots alike.
+		// What the root lacks is held against every update, even one that changes nothing: a real
+		// server never finds the roots alike.
 		before = maps.Clone(before)
 		before["metadata"] = nil
 	}
@@ -175,7 +180,8 @@ func typeErrors(draft *object.Object) field.ErrorList {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), draft.SentKind, "must be "+draft.Version.Type.Kind))
 	}
 	if draft.SentKind != "" && draft.SentVersion != draft.Version.APIVersion() {
-		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.SentVersion, "must be "+draft.Version.APIVersion()))
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), draft.SentVersion,
+			"must be "+draft.Version.APIVersion()))
 	}
 	return errs
 }
@@ -225,9 +231,11 @@ func (k *Kind) WarnFinalizers(meta, old *metav1.ObjectMeta, warn func(string)) {
 			continue
 		}
 		if strings.Contains(f, ".") {
-			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers", f))
+			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name including a path (/) "+
+				"to avoid accidental conflicts with other finalizer writers", f))
 		} else {
-			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers", f))
+			warn(fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name to avoid accidental "+
+				"conflicts with other finalizer writers", f))
 		}
 	}
 }
@@ -277,8 +285,9 @@ func replicaErrors(content map[string]any, path []string, name string) field.Err
 	return field.ErrorList{field.Invalid(field.NewPath(name), n, detail)}
 }
 
-// Invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
-// staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
+// Invalid is the refusal of an object. Errors that read the same are reported once, as filtering
+// does in staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go
+// (FilterCoveredHandwrittenErrors) for built-in types.
 func (k *Kind) Invalid(draft *object.Object, errs field.ErrorList) error {
 	name, gk := draft.Meta.Name, k.Storage.Type.GroupKind() // an event of either group is refused as a core one
 	if draft.SentKind != "" {
@@ -303,8 +312,8 @@ func (k *Kind) Invalid(draft *object.Object, errs field.ErrorList) error {
 	return apierrors.NewInvalid(gk, name, errs)
 }
 
-// sortRuns orders neighbouring errors about the same field. The validation library reports labels and annotations in
-// the random order of a map; a model must not.
+// sortRuns orders neighbouring errors about the same field. The validation library reports labels
+// and annotations in the random order of a map; a model must not.
 func sortRuns(errs field.ErrorList) {
 	for i := 0; i < len(errs); {
 		j := i + 1

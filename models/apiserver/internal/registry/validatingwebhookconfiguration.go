@@ -7,7 +7,8 @@ import (
 )
 
 var validatingWebhookKind = builtin{
-	group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingWebhookConfiguration", plural: "validatingwebhookconfigurations",
+	group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingWebhookConfiguration",
+	plural:     "validatingwebhookconfigurations",
 	categories: []string{"api-extensions"}, cluster: true,
 	object:   func() runtime.Object { return &admissionv1.ValidatingWebhookConfiguration{} },
 	strategy: validatingWebhookStrategy,

@@ -12,9 +12,11 @@ import (
 // The workloads of the apps group have their defaults from pkg/apis/apps/v1/defaults.go, their
 // validation from pkg/apis/apps/validation, and their hooks from pkg/registry/apps.
 
-// workloadErrors are the rules that all workloads share: a selector that is not empty, a template that it selects, and
-// containers that can be run.
-func workloadErrors(name string, replicas *int32, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) field.ErrorList {
+// workloadErrors are the rules that all workloads share: a selector that is not empty, a template
+// that it selects, and containers that can be run.
+func workloadErrors(
+	name string, replicas *int32, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec,
+) field.ErrorList {
 	spec := field.NewPath("spec")
 	var errs field.ErrorList
 	if replicas != nil {
@@ -24,7 +26,8 @@ func workloadErrors(name string, replicas *int32, selector *metav1.LabelSelector
 	if selector == nil {
 		errs = append(errs, field.Required(at, ""))
 	} else {
-		errs = append(errs, metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, at)...)
+		errs = append(errs, metavalidation.ValidateLabelSelector(selector,
+			metavalidation.LabelSelectorValidationOptions{}, at)...)
 		if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 			errs = append(errs, field.Invalid(at, selector, "empty selector is invalid for "+name))
 		}
@@ -35,7 +38,8 @@ func workloadErrors(name string, replicas *int32, selector *metav1.LabelSelector
 	}
 	path := spec.Child("template")
 	if !parsed.Empty() && !parsed.Matches(labels.Set(template.Labels)) {
-		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), template.Labels, "`selector` does not match template `labels`"))
+		errs = append(errs, field.Invalid(path.Child("metadata", "labels"), template.Labels,
+			"`selector` does not match template `labels`"))
 	}
 	errs = append(errs, templateErrors(template, path)...)
 	if template.Spec.RestartPolicy != corev1.RestartPolicyAlways {
@@ -51,9 +55,12 @@ type count struct {
 	value int32
 }
 
-// countErrors are the rules for the numbers in a workload's status: none is negative, none is greater than the number of
-// replicas, and none is available that is not ready (pkg/apis/apps/validation/validation.go).
-func countErrors(observed int64, replicas int32, ready, available int32, readyName string, rest ...count) field.ErrorList {
+// countErrors are the rules for the numbers in a workload's status: none is negative, none is
+// greater than the number of replicas, and none is available that is not ready
+// (pkg/apis/apps/validation/validation.go).
+func countErrors(
+	observed int64, replicas, ready, available int32, readyName string, rest ...count,
+) field.ErrorList {
 	status := field.NewPath("status")
 	all := append(rest, count{"readyReplicas", ready}, count{"availableReplicas", available})
 	errs := apivalidation.ValidateNonnegativeField(observed, status.Child("observedGeneration"))
@@ -67,7 +74,8 @@ func countErrors(observed int64, replicas int32, ready, available int32, readyNa
 		}
 	}
 	if available > ready {
-		errs = append(errs, field.Invalid(status.Child("availableReplicas"), available, "cannot be greater than "+readyName))
+		errs = append(errs, field.Invalid(status.Child("availableReplicas"), available,
+			"cannot be greater than "+readyName))
 	}
 	return errs
 }
