@@ -67,7 +67,7 @@ func (a *Attempt) Resource() schema.GroupVersionResource {
 func (a *Attempt) Warn(text string) { a.write.warn(text) }
 
 // UID is a fresh unique identifier.
-func (a *Attempt) UID() string { return string(a.write.s.dice.uid()) }
+func (a *Attempt) UID() string { return string(a.write.s.generator.uid()) }
 
 // Server is the server that the attempt is made at, for reading.
 func (a *Attempt) Server() *Server { return a.write.s }
@@ -81,9 +81,11 @@ func (a *Attempt) Ask(calls ...*WebhookCall) {
 }
 
 // SetObject replaces the object by a changed one, which is read and defaulted. It reports whether
-// the webhook has made a difference. A custom object is not pruned: what its schema does not know
-// stays until the object is read from the store again, so it counts as a change of the object
-// (mutating/dispatcher.go, callAttrMutatingHook).
+// the webhook has made a difference.
+//
+// A custom object is not pruned: what its schema does not know stays until the object is read from
+// the store again. So it counts as a change of the object (mutating/dispatcher.go,
+// callAttrMutatingHook).
 func (a *Attempt) SetObject(raw []byte) (changed bool, err error) {
 	w := a.write
 	var content map[string]any

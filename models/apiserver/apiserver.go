@@ -2,8 +2,8 @@
 //
 // It speaks the Kubernetes wire protocol in JSON: discovery, every verb, patches, watches. It is
 // synchronous: no goroutine, no clock and no randomness of its own. One call of [Server.Handle] is
-// one atomic request; a watch is a cursor over an append-only history that its owner advances, so
-// delivery, lag, loss and expiry of watch events are the owner's decisions.
+// one atomic request. A watch is a cursor over an append-only history, which its owner advances.
+// Delivery, lag, loss and expiry of watch events are therefore the owner's decisions.
 //
 // What the model does not know it refuses with a Kubernetes status error that names what is
 // missing; it never guesses.
@@ -18,53 +18,62 @@
 //     conversion and views, patches, and who owns which field.
 //   - internal/registry holds the kinds that are served and the rules for their objects. Each
 //     built-in kind has a file there. Custom kinds are made from their definitions.
-//   - This package is the server. A request is authorised (exchange.go), finds its kind and the
-//     form of its reply (request.go, negotiate.go), and is performed by a verb, each in a file of
-//     its own. A verb is a function of the request, which does not change. Only commit and remove
-//     (write.go) change the store.
+//   - This package is the server. A request is authorised (exchange.go) and finds its kind and the
+//     form of its reply (request.go, negotiate.go). A verb performs it; each verb has a file. A
+//     verb is a function of the request, which does not change. Only commit and remove (write.go)
+//     change the store.
 //
 // Stored objects are immutable and shared; their encodings are made once.
 //
 // # Who owns which field
 //
 // Server-side apply and metadata.managedFields are apimachinery's own (internal/object). A real
-// server works ownership out on every write; that costs several times as much as the write, and
-// most worlds never ask. So an object is tracked from the first apply to it on (or the first write
-// that itself speaks of managedFields); until then its clients see no managedFields, each write
-// leaves a note, and the notes are replayed when the object becomes tracked, so that conflicts,
-// owners and their times are those that a real server would have. A write that changes nothing but
-// ownership is no write before that. [Options.TrackFields] tracks everything from the start. The
-// schemas of built-in types are read when the first built-in object is tracked, once per process.
+// server works ownership out on every write. That costs several times as much as the write, and
+// most worlds never ask. So an object is tracked from the first apply to it on, or from the first
+// write that itself speaks of managedFields.
+//
+// Until then its clients see no managedFields, and each write leaves a note. The notes are replayed
+// when the object becomes tracked. Conflicts, owners and their times are then those that a real
+// server would have. Before that, a write that changes nothing but ownership is no write.
+// [Options.TrackFields] tracks everything from the start. The schemas of built-in types are read
+// when the first built-in object is tracked, once per process.
 //
 // # Who may write what
 //
 // A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an
 // [Admission] (models/admission). A write that webhooks are asked about waits: [Server.Begin]
-// returns the calls to be made, other requests may be served meanwhile, and the write goes on when
-// they have answered. If what it had read has changed by then, it starts again.
+// returns the calls to be made. Other requests may be served meanwhile, and the write goes on when
+// the webhooks have answered. If what it had read has changed by then, it starts again.
 //
 // # What is different
 //
-// A definition is established by the change that stores it, and when it is deleted its instances go
-// in the same request. Events do not expire. Services get addresses and node ports in order. No
-// namespace controller, garbage collector or quota runs in here: they are models of their own. Of
-// the admission plugins that are on by default, NamespaceLifecycle, Priority (without priority
-// classes), DefaultTolerationSeconds, TaintNodesByCondition and StorageObjectInUseProtection are
-// built in; the others, ServiceAccount among them, are not. Errors that a real server reports in
-// the random order of a Go map come sorted. Reads are current, and resourceVersion=0 makes them
-// stale only where the owner says so ([Request.AsOf]): lag is for the owner.
+//   - A definition is established by the change that stores it. When it is deleted, its instances
+//     go in the same request.
+//   - Events do not expire. Services get addresses and node ports in order.
+//   - No namespace controller, garbage collector or quota runs in here: they are models of their
+//     own.
+//   - Of the admission plugins that are on by default, these are built in: NamespaceLifecycle,
+//     Priority (without priority classes), DefaultTolerationSeconds, TaintNodesByCondition and
+//     StorageObjectInUseProtection. The others, ServiceAccount among them, are not.
+//   - Errors that a real server reports in the random order of a Go map come sorted.
+//   - Reads are current. resourceVersion=0 makes them stale only where the owner says so
+//     ([Request.AsOf]): lag is for the owner.
 //
 // # What is refused
 //
-// Tables of most built-in types: their columns are code inside the Kubernetes tree
-// (pkg/printers/internalversion) that no module ships, so only those of the plainest types are made
-// (internal/registry/columns.go); of the others kubectl is told 406 and prints names and ages.
-// Protobuf and CBOR encodings. OpenAPI v2: it is not made, because kubectl asks for it for `explain
-// --output=plaintext-openapiv2` alone and takes all else from OpenAPI v3, which is made
-// (openapi_builtin.go says what is missing there). Conversion webhooks; autoscaling/v1; the
-// subresources of pods but status and binding, serviceaccounts/token, certificate approval; the
-// types in the list named unmodelled (internal/registry/registry.go). Validation of pods, volumes
-// and other large built-in types covers names, required and immutable fields, not every rule.
+//   - Tables of most built-in types. Their columns are code inside the Kubernetes tree
+//     (pkg/printers/internalversion) that no module ships, so only those of the plainest types are
+//     made. Of the others kubectl is told 406, and prints names and ages.
+//   - Protobuf and CBOR encodings.
+//   - OpenAPI v2. kubectl asks for it for `explain --output=plaintext-openapiv2` alone. It takes
+//     all else from OpenAPI v3, which is made (openapi_builtin.go says what is missing there).
+//   - Conversion webhooks, and autoscaling/v1.
+//   - The subresources of pods but status and binding, serviceaccounts/token, and certificate
+//     approval.
+//   - The types in the list Unmodelled (internal/registry/registry.go).
+//
+// Validation of pods, volumes and other large built-in types covers names, required and immutable
+// fields, not every rule.
 package apiserver
 
 import (

@@ -65,7 +65,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 	generated := meta.GenerateName != "" && meta.Name == ""
 	for attempt := 1; ; attempt++ {
 		if generated {
-			meta.Name = w.s.dice.name(meta.GenerateName)
+			meta.Name = w.s.generator.name(meta.GenerateName)
 		}
 		stored, err := w.tryCreate(draft)
 		if generated && attempt < nameAttempts && apierrors.IsAlreadyExists(err) {
@@ -81,7 +81,7 @@ func (w *write) createObject(draft *object.Object) (*object.Object, error) {
 func (w *write) tryCreate(draft *object.Object) (*object.Object, error) {
 	meta := draft.Meta
 	meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds, meta.SelfLink = nil, nil, ""
-	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.dice.uid()
+	meta.CreationTimestamp, meta.UID = metav1.NewTime(w.s.now()), w.s.generator.uid()
 	w.kind.PrepareCreate(w.hook(), draft)
 	if errs := w.kind.ValidateCreate(draft); len(errs) > 0 {
 		return nil, w.kind.Invalid(draft, errs)

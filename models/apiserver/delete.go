@@ -108,7 +108,7 @@ func (w *write) deleteObject(o *object.Object, opts *metav1.DeleteOptions) (*obj
 	if pending {
 		return o, false, nil
 	}
-	finalizers := w.kind.CollectorFinalizers(draft.Meta, opts)
+	finalizers := w.kind.PropagationFinalizers(draft.Meta, opts)
 	draft.Meta.Finalizers = finalizers
 	if !graceful && len(finalizers) == 0 {
 		return w.remove(o), true, nil

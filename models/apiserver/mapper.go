@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so
-// that it knows definitions installed later, and that makes no request.
+// Mapper returns a RESTMapper that answers from the server's registry and makes no request. It
+// looks at the time of each call, so it knows definitions that are installed later.
 func (s *Server) Mapper() meta.RESTMapper { return &mapper{s: s} }
 
 type mapper struct{ s *Server }

@@ -49,8 +49,8 @@ func (s *Server) openAPI(path string) (*Response, error) {
 	return jsonResponse(http.StatusOK, rendered(members)), nil
 }
 
-// builtinDocuments are those in which every type is built in, by what is in them: such a document
-// is the same for all servers and long, and each life of a program that reads it asks again.
+// builtinDocuments are the documents in which every type is built in, by what is in them. Such a
+// document is long and the same for all servers, and each program that starts asks for it again.
 var builtinDocuments sync.Map
 
 // rendered is the document of one group and version as JSON.

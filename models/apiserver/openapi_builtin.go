@@ -13,12 +13,17 @@ import (
 )
 
 // Schemas of built-in types. The document that a real server publishes is generated from the Go
-// sources, comments and all, inside the Kubernetes tree; the modules that clients use ship its
-// parts, and they are put together here: the Go types (names, types, patch strategies), their
-// documentation (SwaggerDoc) and the schemas of apply configurations (which lists are sets or maps,
-// what is taken as a whole, defaults). Enumerations, unions and the schemas of lists are in none of
-// them and are not published. A field without omitempty is said to be required, though comments say
-// of some thirty that it may be left out.
+// sources, comments and all, inside the Kubernetes tree. The modules that clients use ship its
+// parts, and they are put together here:
+//
+//   - the Go types: names, types, patch strategies;
+//   - their documentation (SwaggerDoc);
+//   - the schemas of apply configurations: which lists are sets or maps, what is taken as a whole,
+//     defaults.
+//
+// Enumerations, unions and the schemas of lists are in none of them and are not published. A field
+// without omitempty is said to be required, though comments say of some thirty that it may be left
+// out.
 
 // What generated code says about a Go type.
 type (

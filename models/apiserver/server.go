@@ -11,10 +11,10 @@ import (
 // Server is one API server and its store. It is not safe for concurrent use: the owner serialises
 // requests, which is also what makes one request atomic.
 type Server struct {
-	options  Options
-	store    *store.Store[*object.Object]
-	registry registry.Registry
-	dice     dice
+	options   Options
+	store     *store.Store[*object.Object]
+	registry  registry.Registry
+	generator generator
 	// authorizer judges every request; nil for a server that serves everybody.
 	authorizer Authorizer
 	// admission judges every write; nil for a server that takes everything.
@@ -31,10 +31,10 @@ func New(o Options) *Server {
 		panic("apiserver: Options.Now is required")
 	}
 	s := &Server{
-		options:  o,
-		store:    store.New[*object.Object](0),
-		registry: registry.Registry{Custom: map[string]*registry.Kind{}},
-		dice:     dice{seed: o.Seed},
+		options:   o,
+		store:     store.New[*object.Object](0),
+		registry:  registry.Registry{Custom: map[string]*registry.Kind{}},
+		generator: generator{seed: o.Seed},
 	}
 	s.bootstrap()
 	return s

@@ -19,7 +19,7 @@ import (
 
 // Tables of objects: what `kubectl get` prints. The columns are those of the definition
 // (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types
-// are in table_builtin.go.
+// are in internal/registry.
 
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).

@@ -32,8 +32,8 @@ type Watch struct {
 	// says that a bookmark closes them.
 	initial []*object.Object
 	mark    bool
-	// started is the revision of that state, position the place in the table's history of the next
-	// change to look at, and reached the revision up to which everything has been delivered.
+	// started is the revision of that state. position is the place in the table's history of the
+	// next change to look at. Everything up to the revision reached has been delivered.
 	started  int64
 	position int
 	reached  int64

@@ -1,6 +1,5 @@
-// Install, upgrade, rollback and uninstall of a chart with a definition, objects of the type that
-// it defines, a hook and a namespace of its own, by the Helm SDK. It is a module of its own because
-// Helm weighs several hundred packages, which nobody who imports the model should have to build.
+// These tests install, upgrade, roll back and uninstall a chart by the Helm SDK. The chart has a
+// definition, objects of the type that it defines, a hook and a namespace of its own.
 
 package helmtest
 

@@ -75,9 +75,9 @@ func (d Decoder) AppliedDraft(m *merged, ver *Version) (*Object, error) {
 	return draft, nil
 }
 
-// steady makes an error the same every time. At a field that the schema does not have the library
-// looks no further, and it walks the fields in the random order of a map, so that what else is
-// wrong is reported or not. An error that comes out in several ways is told in full.
+// steady makes an error the same every time. At a field that the schema does not have, the library
+// looks no further. It walks the fields in the random order of a map, so what else is wrong is
+// reported or not. Such an error is reported with all that it can say.
 func steady(err error, again func() error) error {
 	text := err.Error()
 	if !strings.Contains(text, "field not declared in schema") {

@@ -62,8 +62,8 @@ func (o *Object) SameAs(old *Object) bool {
 	return bytes.Equal(raw, was)
 }
 
-// encodeOver encodes a draft. When nothing but the times of its managed fields differs from the old
-// object, those are put back, so that it is seen to be no change.
+// encodeOver encodes a draft. Times of managed fields that alone differ from the old object are put
+// back, so that the draft is seen to be no change.
 func (o *Object) encodeOver(old *Object) []byte {
 	if old == nil || !onlyTimesDiffer(o.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return o.Encode()
@@ -89,7 +89,7 @@ func (o *Object) readBack() {
 	}
 	delete(whole, "kind")
 	delete(whole, "apiVersion")
-	o.unpruned = o.OddMeta || !EqualJSON(whole, o.Rest)
+	o.unpruned = o.HiddenMeta || !EqualJSON(whole, o.Rest)
 	o.Rest = whole
 }
 

@@ -1,9 +1,9 @@
 package object
 
-// One field manager of apimachinery's util/managedfields for each version of a type and each of its
-// subresources, with what it needs to know of the model: how objects become typed values, change
-// version and are filled with defaults. They are made when the first object of the type is tracked,
-// once per process.
+// Each version of a type, and each of its subresources, has a field manager of apimachinery's
+// util/managedfields. This file tells it how objects become typed values, change version and are
+// filled with defaults. Managers are made when the first object of the type is tracked, once per
+// process.
 
 import (
 	"fmt"

@@ -12,9 +12,9 @@ import (
 // []any, string, int64, float64, bool and nil. Values that are stored are never changed afterwards,
 // so they may be shared.
 
-// appendJSON writes a JSON value with sorted keys. It exists because the model encodes every custom
-// resource it stores, and encoding/json spends most of its time finding out by reflection what is
-// known here.
+// appendJSON writes a JSON value with sorted keys. The model encodes every custom resource that it
+// stores, and encoding/json spends most of its time on finding out by reflection what is known
+// here.
 func appendJSON(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:

@@ -15,52 +15,53 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is one object at one revision. While a request builds it it is a draft; once stored it
+// Object is one object at one revision. While a request builds it, it is a draft. Once stored it
 // never changes, so its parts are shared by every reader.
 //
 // A built-in object is held as its Go type, a custom one as decoded JSON; either way the metadata
-// is typed. The encoded form starts with kind, apiVersion and metadata, in that order, which makes
-// three frequent things a matter of copying bytes: dropping the type for list items, changing
+// is typed. The encoded form starts with kind, apiVersion and metadata, in that order. So three
+// frequent things are a matter of copying bytes: dropping the type for list items, changing
 // apiVersion, and setting the revision.
 type Object struct {
-	// Version is the version the object is held in: the storage version once stored.
+	// Version is the version that the object is held in: the storage version once stored.
 	Version *Version
 	Meta    *metav1.ObjectMeta
-	// Typed is the whole object, for built-ins; its ObjectMeta is meta.
+	// Typed is the whole object, for built-in types; its ObjectMeta is Meta.
 	Typed runtime.Object
-	// Rest is everything but kind, apiVersion and metadata; for built-ins it is filled when first
-	// needed.
+	// Rest is everything but kind, apiVersion and metadata. For built-in types it is filled when
+	// first needed.
 	Rest map[string]any
 
-	// SentKind and sentVersion are the type that a client gave a custom object, which may be wrong.
+	// SentKind and SentVersion are the type that a client gave a custom object, which may be wrong.
 	SentKind, SentVersion string
 	// SameMeta is set on the draft of an update that leaves metadata alone.
 	SameMeta bool
+	// HiddenMeta says that a webhook has left something in the metadata of a draft that the draft
+	// does not show.
+	HiddenMeta bool
 
-	JSON []byte
-	// raw is what a real server holds of an object that was written in another version: conversion
-	// fills in no defaults, reading does. It is seen by the next write alone, which may find that
-	// it changes something; nil when that is the same as the object. It carries no revision.
-	raw []byte
-	// unpruned says of a draft that a webhook has left it with what its schema may not know, and of
-	// a stored object that a real server holds more of it than it shows. No write is the same as
-	// that.
-	unpruned bool
-	// OddMeta says that a webhook has left something in the metadata of a draft that it does not
-	// show.
-	OddMeta     bool
+	JSON        []byte
 	Revision    int64
 	CommittedAt time.Time
-	// views are the encoded forms in other versions, and frames the watch frames, made when first
-	// needed.
+
+	// raw is what a real server holds of an object that was written in another version, without its
+	// revision: conversion fills in no defaults, reading does. Only the next write sees it, and may
+	// find that it changes something. It is nil when it is the same as the object.
+	raw []byte
+	// unpruned is set on a draft in which a webhook has left what its schema may not know. It is
+	// set on a stored object of which a real server holds more than it shows. No write is the same
+	// as that.
+	unpruned bool
+	// views are the encoded forms in other versions, made when first needed.
 	views map[View]*encoded
-	// owned says that the managed fields in meta are kept; until then written notes the write that
+	// owned says that the managed fields in Meta are kept. Until then written notes the write that
 	// made this state.
 	owned   bool
 	written *Note
-	owners  []metav1.ManagedFieldsEntry // of a state whose notes are gone: what they had said
-	// left is the state before this one at this one's revision: what a watcher sees whose selector
-	// it has left.
+	// owners are the managed fields of a state whose notes are gone.
+	owners owners
+	// left is the state before this one at this one's revision. A watcher whose selector the object
+	// has left sees it.
 	left *Object
 }
 

@@ -1,17 +1,16 @@
 package object
 
-// Who owns which field of an object: metadata.managedFields, as apimachinery's util/managedfields
+// Who owns which field of an object is metadata.managedFields, as apimachinery's util/managedfields
 // works it out.
 //
 // A real server works it out on every write, which costs more than the write. Here a write that is
-// not an apply leaves only a note of itself (who wrote what over what), and the notes are replayed
-// when it matters: at the first apply to the object, or the first write that speaks of
-// managedFields itself. From then on the object is tracked as on a real server.
+// not an apply leaves only a note of itself: who wrote what over what. The notes are replayed when
+// it matters: at the first apply to the object, or at the first write that speaks of managedFields
+// itself. From then on the object is tracked as on a real server.
 //
-// The price of lateness is memory: through its notes an object that is not tracked keeps its
-// earlier states and the bodies that made them for as long as it lives, compacted or not, until
-// [Server.Trim] has the older notes replayed. The history holds the same states until it is
-// compacted.
+// The price is memory. An object that is not tracked keeps, through its notes, its earlier states
+// and the bodies that made them. They stay until the object is deleted or a trim has the older
+// notes replayed. The history holds the same states until it is compacted.
 
 import (
 	"slices"

@@ -32,9 +32,9 @@ type Patch struct {
 // maxPatchOperations is the limit of endpoints/handlers/patch.go.
 const maxPatchOperations = 10000
 
-// KeepBytes gives free-form data that a merge patch or a JSON patch has left alone its bytes back,
-// as both keep what they do not touch as it was written; a strategic patch and an apply write it
-// anew. Who compares bytes sees it.
+// KeepBytes keeps the bytes of free-form data that a merge patch or a JSON patch has left alone.
+// Both keep what they do not touch as it was written. A strategic patch and an apply write it anew,
+// and a client that compares bytes sees the difference.
 func KeepBytes(draft, old runtime.Object) {
 	r, ok := draft.(*appsv1.ControllerRevision)
 	if !ok {
@@ -57,7 +57,7 @@ func MediaType(header string) string {
 	return strings.TrimSpace(media)
 }
 
-// Apply applies the patch in the request to an object and reads the result back.
+// Apply applies the patch to an object and reads the result back.
 func (p *Patch) Apply(old *Object) (*Object, error) {
 	content, strict, err := p.document(old)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Patch) Apply(old *Object) (*Object, error) {
 	return draft, nil
 }
 
-// applyPatch returns the patched document, which the caller may change.
+// document returns the patched document, which the caller may change.
 func (p *Patch) document(old *Object) (map[string]any, []error, error) {
 	switch p.Kind {
 	case types.JSONPatchType:
@@ -93,9 +93,9 @@ func (p *Patch) document(old *Object) (map[string]any, []error, error) {
 	}
 }
 
-// invalidPatch is the refusal of a patch whose result cannot be read. It shows the patched document
-// (for a strategic patch, the patch), made anew because reading it has changed it, and words the
-// error as the JSON decoder does.
+// invalid is the refusal of a patch whose result cannot be read. It shows the patched document, or
+// the patch itself if that is a strategic one. The document is made anew, because reading it has
+// changed it. The error is worded as the JSON decoder words it.
 func (p *Patch) invalid(old *Object, err error) error {
 	var shown []byte
 	original := old.As(View{Version: p.Version}).JSON
@@ -124,7 +124,7 @@ func (p *Patch) invalid(old *Object, err error) error {
 	})
 }
 
-// readPatch decodes a patch document and returns its repeated fields.
+// read decodes a patch document and returns its repeated fields.
 func (p *Patch) read(into any) ([]error, error) {
 	if p.ignores() {
 		return nil, kjson.UnmarshalCaseSensitivePreserveInts(p.Body, into)

@@ -80,8 +80,8 @@ func (s *Schema) compileOnce() error {
 	return nil
 }
 
-// Lacks says whether an object has not all the fields that the schema demands of its root.
-func (s *Schema) Lacks(content map[string]any) bool {
+// MissesRequired says whether an object has not all the fields that the schema demands of its root.
+func (s *Schema) MissesRequired(content map[string]any) bool {
 	return s.compile() == nil &&
 		slices.ContainsFunc(s.required, func(name string) bool { _, has := content[name]; return !has })
 }

@@ -19,8 +19,8 @@ type Selector struct {
 	Prefix string
 	Name   string
 	Values func(name string) func(*Object) string
-	// Single says that the selector names one object. Such a list is read by its key, and so has
-	// one page and no past unless it asks for it by an exact match
+	// Single says that the selector names one object. Such a list is read by its key. So it has one
+	// page, and no past unless it asks for that by an exact match
 	// (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
 	Single bool
 }

@@ -33,8 +33,9 @@ type Type struct {
 	Builtin bool
 	// Defaults fills what the defaulting functions of a built-in type fill; nil for none.
 	Defaults func(runtime.Object)
-	// Resets and statusResets are the fields that a write of a built-in object and one of its
-	// status cannot change, besides the status and the spec.
+	// Resets are the fields of a built-in object that a write of the object cannot change, besides
+	// the status. StatusResets are those that a write of the status cannot change, besides the
+	// spec.
 	Resets, StatusResets []string
 	// Types say how field managers read the objects.
 	Types func() (managedfields.TypeConverter, error)

@@ -30,7 +30,7 @@ func (d Decoder) UnprunedDraft(content map[string]any, before *Object, ver *Vers
 		return nil, err
 	}
 	o.Meta = meta
-	o.OddMeta = before.OddMeta || len(unknown) > 0 || hasEmpty(content["metadata"])
+	o.HiddenMeta = before.HiddenMeta || len(unknown) > 0 || hasEmpty(content["metadata"])
 	if ver.Schema.compile() == nil {
 		ver.Schema.fillDefaults(content)
 	}

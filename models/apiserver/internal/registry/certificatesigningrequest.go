@@ -35,7 +35,5 @@ var certificateStrategy = strategy{
 }
 
 var certificateFields = map[string]func(*object.Object) string{
-	"spec.signerName": func(o *object.Object) string {
-		return o.Typed.(*certificatesv1.CertificateSigningRequest).Spec.SignerName
-	},
+	"spec.signerName": selects(func(r *certificatesv1.CertificateSigningRequest) string { return r.Spec.SignerName }),
 }

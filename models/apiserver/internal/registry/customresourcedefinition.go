@@ -97,8 +97,9 @@ func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) fie
 		path = field.NewPath("spec", "validation", "openAPIV3Schema")
 	}
 	var internal apiextensions.CustomResourceValidation
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
-		crd.Spec.Versions[i].Schema, &internal, nil); err != nil {
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(
+		crd.Spec.Versions[i].Schema, &internal, nil)
+	if err != nil {
 		return field.ErrorList{field.Invalid(path, "", err.Error())}
 	}
 	s, err := structural.NewStructural(internal.OpenAPIV3Schema)

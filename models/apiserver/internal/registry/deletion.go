@@ -96,9 +96,9 @@ func MarkDeleting(meta *metav1.ObjectMeta, now time.Time) {
 	meta.DeletionGracePeriodSeconds = &zero
 }
 
-// CollectorFinalizers is the finalizer list after the propagation policy has been recorded in it
+// PropagationFinalizers is the finalizer list after the propagation policy has been recorded in it
 // (registry/generic/registry/store.go, deletionFinalizersForGarbageCollection).
-func (k *Kind) CollectorFinalizers(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) []string {
+func (k *Kind) PropagationFinalizers(meta *metav1.ObjectMeta, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := k.propagation(meta, opts)
 	var out []string
 	for _, f := range meta.Finalizers {

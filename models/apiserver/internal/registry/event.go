@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -81,26 +83,21 @@ func eventErrors(e *corev1.Event, controller string) field.ErrorList {
 }
 
 var eventFields = map[string]func(*object.Object) string{
-	"involvedObject.kind":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Kind },
-	"involvedObject.namespace":  func(o *object.Object) string { return eventOf(o).InvolvedObject.Namespace },
-	"involvedObject.name":       func(o *object.Object) string { return eventOf(o).InvolvedObject.Name },
-	"involvedObject.uid":        func(o *object.Object) string { return string(eventOf(o).InvolvedObject.UID) },
-	"involvedObject.apiVersion": func(o *object.Object) string { return eventOf(o).InvolvedObject.APIVersion },
-	"involvedObject.resourceVersion": func(
-		o *object.Object) string {
-		return eventOf(o).InvolvedObject.ResourceVersion
-	},
-	"involvedObject.fieldPath": func(o *object.Object) string { return eventOf(o).InvolvedObject.FieldPath },
-	"reason":                   func(o *object.Object) string { return eventOf(o).Reason },
-	"type":                     func(o *object.Object) string { return eventOf(o).Type },
-	"reportingComponent":       func(o *object.Object) string { return eventOf(o).ReportingController },
-	"source": func(o *object.Object) string {
-		if source := eventOf(o).Source.Component; source != "" {
-			return source
-		}
-		return eventOf(o).ReportingController
-	},
+	"involvedObject.kind":            selects(func(e *corev1.Event) string { return e.InvolvedObject.Kind }),
+	"involvedObject.namespace":       selects(func(e *corev1.Event) string { return e.InvolvedObject.Namespace }),
+	"involvedObject.name":            selects(func(e *corev1.Event) string { return e.InvolvedObject.Name }),
+	"involvedObject.uid":             selects(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) }),
+	"involvedObject.apiVersion":      selects(func(e *corev1.Event) string { return e.InvolvedObject.APIVersion }),
+	"involvedObject.resourceVersion": selects(func(e *corev1.Event) string { return e.InvolvedObject.ResourceVersion }),
+	"involvedObject.fieldPath":       selects(func(e *corev1.Event) string { return e.InvolvedObject.FieldPath }),
+	"reason":                         selects(func(e *corev1.Event) string { return e.Reason }),
+	"type":                           selects(func(e *corev1.Event) string { return e.Type }),
+	"reportingComponent":             selects(func(e *corev1.Event) string { return e.ReportingController }),
+	"source":                         selects(eventSource),
 }
+
+// eventSource is the component that reports an event.
+func eventSource(e *corev1.Event) string { return cmp.Or(e.Source.Component, e.ReportingController) }
 
 // newEventFields are the same under the names that events.k8s.io has for them
 // (pkg/apis/events/v1/conversion.go); some cannot be selected by there.
@@ -116,8 +113,6 @@ var newEventFields = map[string]func(*object.Object) string{
 	"type":                      eventFields["type"],
 	"reportingController":       eventFields["reportingComponent"],
 }
-
-func eventOf(o *object.Object) *corev1.Event { return o.Typed.(*corev1.Event) }
 
 // eventToCore and eventFromCore are the two forms of an event (pkg/apis/events/v1/conversion.go).
 func eventToCore(o runtime.Object) runtime.Object {

@@ -65,10 +65,7 @@ var jobStrategy = strategy{
 }
 
 var jobFields = map[string]func(*object.Object) string{
-	"status.successful": func(
-		o *object.Object) string {
-		return strconv.Itoa(int(o.Typed.(*batchv1.Job).Status.Succeeded))
-	},
+	"status.successful": selects(func(j *batchv1.Job) string { return strconv.Itoa(int(j.Status.Succeeded)) }),
 }
 
 // jobTemplateErrors: as long as a job is suspended and has no pods, what its pods ask for and where

@@ -80,7 +80,7 @@ var namespaceStrategy = strategy{
 }
 
 var namespaceFields = map[string]func(*object.Object) string{
-	"status.phase": func(o *object.Object) string { return string(o.Typed.(*corev1.Namespace).Status.Phase) },
+	"status.phase": selects(func(n *corev1.Namespace) string { return string(n.Status.Phase) }),
 }
 
 func finalizerNameErrors(name string, path *field.Path) field.ErrorList {

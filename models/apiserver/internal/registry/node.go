@@ -33,8 +33,5 @@ var nodeStrategy = strategy{
 }
 
 var nodeFields = map[string]func(*object.Object) string{
-	"spec.unschedulable": func(
-		o *object.Object) string {
-		return strconv.FormatBool(o.Typed.(*corev1.Node).Spec.Unschedulable)
-	},
+	"spec.unschedulable": selects(func(n *corev1.Node) string { return strconv.FormatBool(n.Spec.Unschedulable) }),
 }

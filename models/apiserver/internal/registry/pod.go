@@ -89,20 +89,16 @@ var podStrategy = strategy{
 }
 
 var podFields = map[string]func(*object.Object) string{
-	"spec.nodeName":      func(o *object.Object) string { return podOf(o).Spec.NodeName },
-	"spec.host":          func(o *object.Object) string { return podOf(o).Spec.NodeName },
-	"spec.restartPolicy": func(o *object.Object) string { return string(podOf(o).Spec.RestartPolicy) },
-	"spec.schedulerName": func(o *object.Object) string { return podOf(o).Spec.SchedulerName },
-	"spec.serviceAccountName": func(o *object.Object) string {
-		return podOf(o).Spec.ServiceAccountName
-	},
-	"spec.hostNetwork":         func(o *object.Object) string { return strconv.FormatBool(podOf(o).Spec.HostNetwork) },
-	"status.phase":             func(o *object.Object) string { return string(podOf(o).Status.Phase) },
-	"status.podIP":             func(o *object.Object) string { return podOf(o).Status.PodIP },
-	"status.nominatedNodeName": func(o *object.Object) string { return podOf(o).Status.NominatedNodeName },
+	"spec.nodeName":            selects(func(p *corev1.Pod) string { return p.Spec.NodeName }),
+	"spec.host":                selects(func(p *corev1.Pod) string { return p.Spec.NodeName }),
+	"spec.restartPolicy":       selects(func(p *corev1.Pod) string { return string(p.Spec.RestartPolicy) }),
+	"spec.schedulerName":       selects(func(p *corev1.Pod) string { return p.Spec.SchedulerName }),
+	"spec.serviceAccountName":  selects(func(p *corev1.Pod) string { return p.Spec.ServiceAccountName }),
+	"spec.hostNetwork":         selects(func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) }),
+	"status.phase":             selects(func(p *corev1.Pod) string { return string(p.Status.Phase) }),
+	"status.podIP":             selects(func(p *corev1.Pod) string { return p.Status.PodIP }),
+	"status.nominatedNodeName": selects(func(p *corev1.Pod) string { return p.Status.NominatedNodeName }),
 }
-
-func podOf(o *object.Object) *corev1.Pod { return o.Typed.(*corev1.Pod) }
 
 // podUpdateErrors freezes all of a pod's spec but little (pkg/apis/core/validation,
 // ValidatePodUpdate).

@@ -72,7 +72,7 @@ func (k *Kind) PrepareUpdate(w Write, draft, old *object.Object, sub string) {
 		status, has := draft.Rest["status"]
 		revision, owners := draft.Meta.ResourceVersion, draft.Meta.ManagedFields
 		draft.Meta, draft.Rest = old.Meta.DeepCopy(), maps.Clone(old.Rest)
-		draft.Meta.ResourceVersion, draft.Meta.ManagedFields, draft.OddMeta = revision, owners, false
+		draft.Meta.ResourceVersion, draft.Meta.ManagedFields, draft.HiddenMeta = revision, owners, false
 		object.SetOrDelete(draft.Rest, "status", status, has)
 		return
 	}

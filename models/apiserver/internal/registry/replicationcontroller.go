@@ -47,7 +47,7 @@ var replicationControllerStrategy = strategy{
 }
 
 var replicationControllerFields = map[string]func(*object.Object) string{
-	"status.replicas": func(o *object.Object) string {
-		return strconv.Itoa(int(o.Typed.(*corev1.ReplicationController).Status.Replicas))
-	},
+	"status.replicas": selects(func(r *corev1.ReplicationController) string {
+		return strconv.Itoa(int(r.Status.Replicas))
+	}),
 }

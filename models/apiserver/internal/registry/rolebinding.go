@@ -15,8 +15,7 @@ var roleBindingKind = builtin{
 var roleBindingStrategy = strategy{
 	Unconditional: true, CreateOnUpdate: true, validName: segmentName,
 	defaults: on(func(b *rbacv1.RoleBinding) { defaultBinding(&b.RoleRef, b.Subjects) }),
-	Validate: checks(func(
-		b *rbacv1.RoleBinding) field.ErrorList {
+	Validate: checks(func(b *rbacv1.RoleBinding) field.ErrorList {
 		return bindingErrors(&b.RoleRef, b.Subjects, true)
 	}),
 	validateUpdate: compares(func(b, old *rbacv1.RoleBinding) field.ErrorList {

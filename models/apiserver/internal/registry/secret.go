@@ -80,7 +80,7 @@ var secretStrategy = strategy{
 }
 
 var secretFields = map[string]func(*object.Object) string{
-	"type": func(o *object.Object) string { return string(o.Typed.(*corev1.Secret).Type) },
+	"type": selects(func(s *corev1.Secret) string { return string(s.Type) }),
 }
 
 func validateSecret(s *corev1.Secret) field.ErrorList {
@@ -109,8 +109,8 @@ func secretTypeErrors(s *corev1.Secret, data *field.Path) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:
 		if s.Annotations[corev1.ServiceAccountNameKey] == "" {
-			return field.ErrorList{field.Required(metadataPath.Child("annotations").Key(corev1.ServiceAccountNameKey),
-				"")}
+			account := metadataPath.Child("annotations").Key(corev1.ServiceAccountNameKey)
+			return field.ErrorList{field.Required(account, "")}
 		}
 	case corev1.SecretTypeDockercfg:
 		return append(requires(corev1.DockerConfigKey), jsonErrors(s, data, corev1.DockerConfigKey)...)

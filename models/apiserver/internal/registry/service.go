@@ -52,8 +52,8 @@ var serviceStrategy = strategy{
 }
 
 var serviceFields = map[string]func(*object.Object) string{
-	"spec.clusterIP": func(o *object.Object) string { return o.Typed.(*corev1.Service).Spec.ClusterIP },
-	"spec.type":      func(o *object.Object) string { return string(o.Typed.(*corev1.Service).Spec.Type) },
+	"spec.clusterIP": selects(func(s *corev1.Service) string { return s.Spec.ClusterIP }),
+	"spec.type":      selects(func(s *corev1.Service) string { return string(s.Spec.Type) }),
 }
 
 func defaultService(s *corev1.Service) {

@@ -4,6 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // strategy holds the rules of one built-in kind: the strategy that kube-apiserver has for it under
@@ -78,4 +80,9 @@ func checks[T runtime.Object](f func(T) field.ErrorList) func(runtime.Object) fi
 // compares adapts an update validation function on one type.
 func compares[T runtime.Object](f func(o, old T) field.ErrorList) func(o, old runtime.Object) field.ErrorList {
 	return func(o, old runtime.Object) field.ErrorList { return f(o.(T), old.(T)) }
+}
+
+// selects adapts a function on one type to a selectable field.
+func selects[T runtime.Object](f func(T) string) func(*object.Object) string {
+	return func(o *object.Object) string { return f(o.Typed.(T)) }
 }

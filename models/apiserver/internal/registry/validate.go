@@ -164,7 +164,7 @@ func (k *Kind) customErrors(draft, old *object.Object, status bool, warn func(st
 		return schema.Validate(errs, draft.Whole(), scale)
 	}
 	content, before := draft.Whole(), old.Whole()
-	if schema.Lacks(content) {
+	if schema.MissesRequired(content) {
 		// What the root lacks is held against every update, even one that changes nothing: a real
 		// server never finds the roots alike.
 		before = maps.Clone(before)

@@ -109,9 +109,9 @@ func (s *Store[V]) Compacted() int64 { return s.compacted }
 // Trimmed is the mark below which states cannot be read.
 func (s *Store[V]) Trimmed() int64 { return s.trimmed }
 
-// Commit performs one change: it takes the next revision, asks build for the value at that
-// revision, stores it under key (or removes key), and appends the change to history. It is the only
-// write path.
+// Commit performs one change. It takes the next revision and asks build for the value at that
+// revision. It stores the value under key, or removes key, and appends the change to history. It is
+// the only write path.
 func (s *Store[V]) Commit(t *Table[V], key string, remove bool, build func(revision int64) V) *Event[V] {
 	item, exists := t.items[key]
 	if remove && !exists {

@@ -47,7 +47,7 @@ func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) e
 	if p.Err != nil {
 		return p.Err
 	}
-	draft := p.Draft(metav1.NewTime(w.s.now()), w.s.dice.uid())
+	draft := p.Draft(metav1.NewTime(w.s.now()), w.s.generator.uid())
 	draft.CommittedAt = w.s.options.Now()
 	w.record(w.s.store.Commit(w.table(), draft.Key(), false, func(revision int64) *object.Object {
 		return draft.SealJoined(revision, p.Spec)

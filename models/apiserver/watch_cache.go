@@ -16,8 +16,8 @@ import (
 // default features: ConsistentListFromCache (KEP 2340) and WatchList (KEP 3157);
 // staging/src/k8s.io/apiserver/pkg/storage/cacher, delegator.go, cacher.go and watch_cache.go.
 
-// CacheWait is how long a server lets a request wait for its watch cache to become fresh enough,
-// before it reads the storage itself (a list without a resourceVersion) or refuses the request with
+// CacheWait is how long a server lets a request wait for its watch cache to become fresh enough.
+// Then it reads the storage itself (a list without a resourceVersion), or refuses the request with
 // [TooLargeRevision]. It is 3 s.
 const CacheWait = 3 * time.Second
 

@@ -6,27 +6,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// dice makes everything about objects that a real server draws at random. It is a counter hashed
-// with the seed, so the same requests give the same names.
-type dice struct {
+// generator makes everything about objects that a real server draws at random. It is a counter
+// hashed with the seed, so the same requests give the same names.
+type generator struct {
 	seed  uint64
 	count uint64
 }
 
 // next is one step of the splitmix64 generator.
-func (d *dice) next() uint64 {
-	d.count++
-	z := d.seed*0xd1342543de82ef95 + d.count*0x9e3779b97f4a7c15
+func (g *generator) next() uint64 {
+	g.count++
+	z := g.seed*0xd1342543de82ef95 + g.count*0x9e3779b97f4a7c15
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 	return z ^ (z >> 31)
 }
 
 // uid is a random UUID (version 4) in form.
-func (d *dice) uid() types.UID {
+func (g *generator) uid() types.UID {
 	var raw [16]byte
 	for half := range 2 {
-		bits := d.next()
+		bits := g.next()
 		for i := range 8 {
 			raw[half*8+i] = byte(bits >> (8 * i))
 		}
@@ -52,11 +52,11 @@ const (
 )
 
 // name is a name made from a generateName prefix.
-func (d *dice) name(prefix string) string {
+func (g *generator) name(prefix string) string {
 	if len(prefix) > maxGeneratedTop {
 		prefix = prefix[:maxGeneratedTop]
 	}
-	bits := d.next()
+	bits := g.next()
 	var suffix [suffixLength]byte
 	for i := range suffix {
 		suffix[i] = suffixLetters[bits%uint64(len(suffixLetters))]
