@@ -19,9 +19,9 @@
 //   - internal/registry holds the kinds that are served and the rules for their objects. Each
 //     built-in kind has a file there. Custom kinds are made from their definitions.
 //   - This package is the server. A request is authorised (exchange.go) and finds its kind and the
-//     form of its reply (request.go, negotiate.go). A verb performs it; each verb has a file. A
-//     verb is a function of the request, which does not change. Only commit and remove (write.go)
-//     change the store.
+//     form of its reply (route.go, negotiate.go). A verb performs it; each verb has a file. A verb
+//     is a function of the request (request.go), which does not change. Only commit and remove
+//     (write.go) change the store.
 //
 // Stored objects are immutable and shared; their encodings are made once.
 //
