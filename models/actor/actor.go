@@ -1,13 +1,13 @@
-// Package actor is what a built-in controller of the simulated cluster (namespace, garbage collector, workloads, …) sees
-// of the world, and what the world sees of it.
+// Package actor is the interface between the world and the built-in controllers of the simulated
+// cluster: namespaces, garbage collector, workloads and others.
 //
-// An actor has no goroutine, no clock and no chance of its own. It is told of every change that the store commits, and
-// it asks for steps; each step is one action that the scheduler grants, in an order and after a latency that the run's
-// choices decide. A step should do one write, so that anything may happen between two writes of an actor, as it may
-// between two requests of a real controller.
+// An actor has no goroutine, no clock and no chance of its own. It is told of every change that the
+// store commits, and it asks for steps; each step is one action that the scheduler grants, in an
+// order and after a latency that the run's choices decide. A step should do one write. Then
+// anything may happen between two writes of an actor, as between two requests of a real controller.
 //
-// What an actor must remember it must be able to find again by listing, as the real controllers do: a world may start
-// one when there is content already.
+// What an actor must remember it must be able to find again by listing, as the real controllers do:
+// a world may start one when there is content already.
 package actor
 
 import (
@@ -27,10 +27,11 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Actor is one built-in controller. All its methods, and the steps that it asks for, are called on one goroutine.
+// Actor is one built-in controller. All its methods, and the steps that it asks for, are called on
+// one goroutine.
 type Actor interface {
-	// Name is the name under which a world's history records it, for example "namespace-controller". An actor that is
-	// added to a world replaces the one of the same name.
+	// Name is the name under which a world's history records it, for example
+	// "namespace-controller". An actor that is added to a world replaces the one of the same name.
 	Name() string
 	// Begin is called once, before anything happens.
 	Begin(Cluster)
@@ -43,21 +44,24 @@ type Server interface{ Serve(*apiserver.Server) }
 
 // Cluster is the world as an actor sees it.
 type Cluster interface {
-	// Now is virtual time since the beginning of the run; Clock is the same as the cluster's clocks show it.
+	// Now is virtual time since the beginning of the run; Clock is the same as the cluster's clocks
+	// show it.
 	Now() time.Duration
 	Clock() time.Time
 	// Read serves a request that changes nothing, unrecorded.
 	Read(*apiserver.Request) *apiserver.Response
 	// Write performs a request as this actor. It takes effect at once and is recorded.
 	Write(*apiserver.Request) *apiserver.Response
-	// After asks for a step d from now, or as soon as the scheduler lets it for 0. A step that was asked for under the
-	// same key and has not happened is withdrawn. The world does not settle before the step.
+	// After asks for a step d from now, or as soon as the scheduler lets it for 0. A step that was
+	// asked for under the same key and has not happened is withdrawn. The world does not settle
+	// before the step.
 	After(d time.Duration, key string, step func())
-	// Again is After for an attempt that is repeated for as long as it changes nothing: the world may settle once it
-	// has happened at least once since anything changed.
+	// Again is After for an attempt that is repeated for as long as it changes nothing: the world
+	// may settle once it has happened at least once since anything changed.
 	Again(d time.Duration, key string, step func())
-	// Later is After for what comes round by itself for ever, such as a CronJob's schedule: the world may settle before
-	// the step, which does not happen while it settles after faults have been healed.
+	// Later is After for what comes round by itself for ever, such as a CronJob's schedule: the
+	// world may settle before the step, which does not happen while it settles after faults have
+	// been healed.
 	Later(d time.Duration, key string, step func())
 	// Choose decides between n ways; 0 is the dull one.
 	Choose(label string, n int) int
@@ -88,20 +92,26 @@ func Path(group, version, namespace, resource, name string) string {
 	return p
 }
 
-// Do performs a write and decodes the answer into out, unless that is nil. The error is a Kubernetes status error.
+// Do performs a write and decodes the answer into out, unless that is nil. The error is a
+// Kubernetes status error.
 func Do(c Cluster, method, path string, in, out any) error {
 	return decode(c.Write(request(method, path, in)), out)
 }
 
-// Record records an Event about an object, once, as client-go's recorder writes it (tools/record/event.go): in the object's
-// namespace, or in "default" for one that has none. The answer is the name under which it is kept.
-func Record(c Cluster, component string, about corev1.ObjectReference, kind, reason, message string) (name string, err error) {
+// Record records an Event about an object, once, as client-go's recorder writes it
+// (tools/record/event.go): in the object's namespace, or in "default" for one that has none. The
+// answer is the name under which it is kept.
+func Record(
+	c Cluster, component string, about corev1.ObjectReference, kind, reason, message string,
+) (name string, err error) {
 	now := metav1.NewTime(c.Clock())
 	e := corev1.Event{
-		TypeMeta:       metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta:     metav1.ObjectMeta{Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), GenerateName: about.Name + "."},
-		InvolvedObject: about, Type: kind, Reason: reason, Message: message, Count: 1, FirstTimestamp: now, LastTimestamp: now,
-		Source: corev1.EventSource{Component: component}, ReportingController: component,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault),
+			GenerateName: about.Name + "."},
+		InvolvedObject: about, Type: kind, Reason: reason, Message: message, Count: 1, FirstTimestamp: now,
+		LastTimestamp: now,
+		Source:        corev1.EventSource{Component: component}, ReportingController: component,
 	}
 	err = Do(c, http.MethodPost, Path("", "v1", e.Namespace, "events", ""), &e, &e)
 	return e.Name, err
@@ -123,8 +133,9 @@ type Resource struct {
 	Verbs                      []string
 }
 
-// Resources lists the types that the server serves, ordered by group and name, without subresources. A type that is not
-// served at the version that its group prefers is listed at the first that serves it.
+// Resources lists the types that the server serves, ordered by group and name, without
+// subresources. A type that is not served at the version that its group prefers is listed at the
+// first that serves it.
 func Resources(c Cluster) []Resource {
 	var out []Resource
 	var groups metav1.APIGroupList

@@ -1,15 +1,16 @@
-// Package admission asks the webhooks that the cluster's MutatingWebhookConfigurations and ValidatingWebhookConfigurations
-// name, before a write is stored.
+// Package admission asks the webhooks that the cluster's MutatingWebhookConfigurations and
+// ValidatingWebhookConfigurations name, before a write is stored.
 //
-// Everything that these objects can say is obeyed: rules, scope, matchPolicy between the versions of custom types,
-// namespaceSelector, objectSelector, matchConditions, failurePolicy, timeoutSeconds, sideEffects with dry runs,
-// reinvocationPolicy, and both versions of AdmissionReview. Mutating webhooks are asked one after the other, configurations by
-// name; validating ones all at once, and of several refusals the first to arrive is the answer. The rules are those of
-// staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook.
+// Everything that these objects can say is obeyed: rules, scope, matchPolicy between the versions
+// of custom types, namespaceSelector, objectSelector, matchConditions, failurePolicy,
+// timeoutSeconds, sideEffects with dry runs, reinvocationPolicy, and both versions of
+// AdmissionReview. Mutating webhooks are asked one after the other, configurations by name;
+// validating ones all at once, and of several refusals the first to arrive is the answer. The rules
+// are those of staging/src/k8s.io/apiserver/pkg/admission/plugin/webhook.
 //
-// A configuration counts from the moment when it is stored; a real server learns of it a little later. Refused as not
-// modelled are webhooks for scale subresources and matchConditions that ask the authorizer. Admission policies are not
-// served at all.
+// A configuration counts from the moment when it is stored; a real server learns of it a little
+// later. Refused as not modelled are webhooks for scale subresources and matchConditions that ask
+// the authorizer. Admission policies are not served at all.
 package admission
 
 import (
@@ -29,7 +30,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Webhooks obeys the webhook configurations that one server has stored. It implements [apiserver.Admission].
+// Webhooks obeys the webhook configurations that one server has stored. It implements
+// [apiserver.Admission].
 type Webhooks struct{ server *apiserver.Server }
 
 // New returns admission for a server.
@@ -75,11 +77,15 @@ func (w *Webhooks) hooks(mutating bool) []*hook {
 			out = append(out, &hook{
 				configuration: c.Name, index: i, mutating: true,
 				ValidatingWebhook: admissionregv1.ValidatingWebhook{
-					Name: m.Name, ClientConfig: m.ClientConfig, Rules: m.Rules, FailurePolicy: m.FailurePolicy, MatchPolicy: m.MatchPolicy,
-					NamespaceSelector: m.NamespaceSelector, ObjectSelector: m.ObjectSelector, SideEffects: m.SideEffects,
-					TimeoutSeconds: m.TimeoutSeconds, AdmissionReviewVersions: m.AdmissionReviewVersions, MatchConditions: m.MatchConditions,
+					Name: m.Name, ClientConfig: m.ClientConfig, Rules: m.Rules, FailurePolicy: m.FailurePolicy,
+					MatchPolicy:       m.MatchPolicy,
+					NamespaceSelector: m.NamespaceSelector, ObjectSelector: m.ObjectSelector,
+					SideEffects:    m.SideEffects,
+					TimeoutSeconds: m.TimeoutSeconds, AdmissionReviewVersions: m.AdmissionReviewVersions,
+					MatchConditions: m.MatchConditions,
 				},
-				reinvoked: m.ReinvocationPolicy != nil && *m.ReinvocationPolicy == admissionregv1.IfNeededReinvocationPolicy,
+				reinvoked: m.ReinvocationPolicy != nil &&
+					*m.ReinvocationPolicy == admissionregv1.IfNeededReinvocationPolicy,
 			})
 		}
 	}
@@ -91,8 +97,8 @@ func (h *hook) ignores() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == admissionregv1.Ignore
 }
 
-// Mutate implements [apiserver.Admission] (mutating/dispatcher.go). When a webhook has changed the object, those before it
-// that want to be are asked once more.
+// Mutate implements [apiserver.Admission] (mutating/dispatcher.go). When a webhook has changed the
+// object, those before it that want to be are asked once more.
 func (w *Webhooks) Mutate(a *apiserver.Attempt) error {
 	if exempt(a) {
 		return nil
@@ -107,9 +113,12 @@ func (w *Webhooks) Mutate(a *apiserver.Attempt) error {
 	return err
 }
 
-// round asks the webhooks one after the other; in the second round only those in the set. It returns the set of those that
-// a second round would have to ask; nil when nothing has been changed.
-func (w *Webhooks) round(a *apiserver.Attempt, hooks []*hook, asked, only map[*hook]bool) (again map[*hook]bool, err error) {
+// round asks the webhooks one after the other; in the second round only those in the set. It
+// returns the set of those that a second round would have to ask; nil when nothing has been
+// changed.
+func (w *Webhooks) round(
+	a *apiserver.Attempt, hooks []*hook, asked, only map[*hook]bool,
+) (again map[*hook]bool, err error) {
 	for _, h := range hooks {
 		to, err := w.concerned(h, a)
 		if err != nil {
@@ -163,7 +172,8 @@ func (h *hook) mutate(a, to *apiserver.Attempt) (bool, error) {
 		return false, h.failed(fmt.Errorf("unsupported patch type %q", *r.PatchType))
 	}
 	if to.Kind != a.Kind {
-		return false, apiserver.NotModelled("a mutating webhook that is asked about another version of the object and changes it")
+		return false, apiserver.NotModelled(
+			"a mutating webhook that is asked about another version of the object and changes it")
 	}
 	raw, err := patch.Apply(a.Object)
 	if err != nil {
@@ -225,9 +235,11 @@ func (w *Webhooks) Validate(a *apiserver.Attempt) error {
 func (h *hook) prepare(a *apiserver.Attempt) (*apiserver.WebhookCall, string, error) {
 	if a.DryRun {
 		if h.SideEffects == nil {
-			return nil, "", h.failed(errors.New("Webhook SideEffects is nil")) //nolint:staticcheck // as upstream words it
+			return nil, "", h.failed(
+				errors.New("Webhook SideEffects is nil")) //nolint:staticcheck // as upstream words it
 		}
-		if s := *h.SideEffects; s != admissionregv1.SideEffectClassNone && s != admissionregv1.SideEffectClassNoneOnDryRun {
+		if s := *h.SideEffects; s != admissionregv1.SideEffectClassNone &&
+			s != admissionregv1.SideEffectClassNoneOnDryRun {
 			return nil, "", webhookerrors.NewDryRunUnsupportedErr(h.Name)
 		}
 	}
@@ -259,14 +271,16 @@ func (h *hook) prepare(a *apiserver.Attempt) (*apiserver.WebhookCall, string, er
 // callError is a failure to get a webhook's word, which its failurePolicy judges.
 type callError struct{ error }
 
-// Unanswered is in the message of an answer 500 to a request of which a webhook had to be asked that did not answer, or not sensibly.
+// Unanswered is in the message of an answer 500 to a request of which a webhook had to be asked
+// that did not answer, or not sensibly.
 const Unanswered = "failed calling webhook"
 
 func (h *hook) failed(why error) error {
 	return callError{fmt.Errorf(Unanswered+" %q: %w", h.Name, why)}
 }
 
-// outcome is what a call came to: the webhook's word, nothing when its failure is overlooked, or the answer to the request.
+// outcome is what a call came to: the webhook's word, nothing when its failure is overlooked, or
+// the answer to the request.
 func (h *hook) outcome(a *apiserver.Attempt, call *apiserver.WebhookCall, uid string, err error) (*response, error) {
 	var r *response
 	if err == nil {

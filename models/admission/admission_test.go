@@ -75,11 +75,13 @@ func (c *cluster) answer(w *apiserver.WebhookCall) apiserver.WebhookAnswer {
 	if err := json.Unmarshal(w.Body, &review); err != nil {
 		c.t.Fatal(err)
 	}
-	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: !strings.HasPrefix(w.Path(), "/deny")}
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
+		Allowed: !strings.HasPrefix(w.Path(), "/deny")}
 	if strings.HasPrefix(w.Path(), "/label") {
 		kind := admissionv1.PatchTypeJSONPatch
 		review.Response.PatchType = &kind
-		review.Response.Patch = fmt.Appendf(nil, `[{"op":"add","path":"/metadata/labels","value":{"at":%q}}]`, w.Path()[1:])
+		review.Response.Patch = fmt.Appendf(nil, `[{"op":"add","path":"/metadata/labels","value":{"at":%q}}]`,
+			w.Path()[1:])
 	}
 	review.Request = nil
 	raw, err := json.Marshal(&review)
@@ -92,10 +94,14 @@ func (c *cluster) answer(w *apiserver.WebhookCall) apiserver.WebhookAnswer {
 // hook stores a configuration with one webhook for ConfigMaps.
 func (c *cluster) hook(kind, name, path, more string) {
 	c.t.Helper()
-	got := c.send("POST", "/apis/admissionregistration.k8s.io/v1/"+strings.ToLower(kind)+"webhookconfigurations", fmt.Sprintf(
-		"{apiVersion: admissionregistration.k8s.io/v1, kind: %sWebhookConfiguration, metadata: {name: %s}, webhooks: [{name: %s.example.org, "+
-			"sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: 'https://hooks.example%s'}, rules: [{operations: [CREATE, UPDATE], "+
-			"apiGroups: [''], apiVersions: [v1], resources: [configmaps]}]%s}]}", kind, name, name, path, more))
+	got := c.send("POST", "/apis/admissionregistration.k8s.io/v1/"+strings.ToLower(kind)+"webhookconfigurations",
+		fmt.Sprintf(
+			"{apiVersion: admissionregistration.k8s.io/v1, kind: %sWebhookConfiguration, metadata: {name: %s}, "+
+				"webhooks: "+
+				"[{name: %s.example.org, "+
+				"sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: 'https://hooks.example%s'}, "+
+				"rules: [{operations: [CREATE, UPDATE], "+
+				"apiGroups: [''], apiVersions: [v1], resources: [configmaps]}]%s}]}", kind, name, name, path, more))
 	if !strings.HasPrefix(got, "201") {
 		c.t.Fatal(got)
 	}
@@ -107,7 +113,8 @@ func theMap(data string) string {
 	return "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: " + data + "}}"
 }
 
-// What a request has read may change while it waits. Then it starts again, as a conditional write does, or it fails.
+// What a request has read may change while it waits. Then it starts again, as a conditional write
+// does, or it fails.
 func TestAnObjectThatChangesMeanwhile(t *testing.T) {
 	c := newCluster(t)
 	c.send("POST", maps, theMap("v"))
@@ -116,11 +123,13 @@ func TestAnObjectThatChangesMeanwhile(t *testing.T) {
 	if got := c.send("PATCH", maps+"/a", "{data: {k: x}}"); got != "200" {
 		t.Errorf("a patch: %s", got)
 	}
-	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw), `"data":{"k":"x","other":"w"}`) {
+	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw),
+		`"data":{"k":"x","other":"w"}`) {
 		t.Errorf("one of two patches is lost: %s", raw)
 	}
 	if len(c.asked) != 3 {
-		t.Errorf("the webhook was asked %d times; want once for the patch between, and twice for the one that started again", len(c.asked))
+		t.Errorf("the webhook was asked %d times; want once for the patch between, and twice for the one that "+
+			"started again", len(c.asked))
 	}
 
 	raw, _ := c.Lookup("", "ConfigMap", "default", "a")
@@ -148,7 +157,8 @@ func TestAnApplyMeetsWhatComesMeanwhile(t *testing.T) {
 	if got := c.send("APPLY", maps+"/a?fieldManager=m", theMap("v")); got != "200" {
 		t.Errorf("an apply: %s", got)
 	}
-	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw), `"data":{"k":"v","other":"w"}`) {
+	if raw, _ := c.Lookup("", "ConfigMap", "default", "a"); !strings.Contains(string(raw),
+		`"data":{"k":"v","other":"w"}`) {
 		t.Errorf("what came is lost: %s", raw)
 	}
 }
@@ -192,7 +202,8 @@ func TestReinvocation(t *testing.T) {
 	c.hook("Mutating", "a", "/label-1", ", reinvocationPolicy: IfNeeded")
 	c.hook("Mutating", "b", "/label-2", "")
 	c.hook("Validating", "c", "/deny", ", objectSelector: {matchLabels: {at: label-1}}")
-	if got, want := c.send("POST", maps, theMap("v")), `400 admission webhook "c.example.org" denied the request without explanation`; got != want {
+	if got, want := c.send("POST", maps, theMap("v")),
+		`400 admission webhook "c.example.org" denied the request without explanation`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if got, want := strings.Join(c.asked, " "), "/label-1 /label-2 /label-1 /deny"; got != want {
@@ -209,8 +220,10 @@ func TestConditions(t *testing.T) {
 	if got := c.send("PATCH", maps+"/a", "{data: {k: x}}"); !strings.HasPrefix(got, "400") {
 		t.Errorf("an object that meets it: %s", got)
 	}
-	c.hook("Validating", "b", "/deny", `, matchConditions: [{name: c, expression: "authorizer.group('').resource('pods').check('get').allowed()"}]`)
-	if got := c.send("PATCH", maps+"/a", "{data: {k: w}}"); !strings.HasPrefix(got, "501 wavetank: models/apiserver does not model matchCondition") {
+	c.hook("Validating", "b", "/deny",
+		`, matchConditions: [{name: c, expression: "authorizer.group('').resource('pods').check('get').allowed()"}]`)
+	if got := c.send("PATCH", maps+"/a", "{data: {k: w}}"); !strings.HasPrefix(got,
+		"501 wavetank: models/apiserver does not model matchCondition") {
 		t.Errorf("a condition that asks the authorizer: %s", got)
 	}
 }

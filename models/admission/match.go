@@ -30,7 +30,8 @@ func exempt(a *apiserver.Attempt) bool {
 
 // attributes are the attempt as upstream's matchers see it.
 func attributes(a *apiserver.Attempt) admission.Attributes {
-	return admission.NewAttributesRecord(decoded(a.Object), decoded(a.Old), a.Kind, a.Namespace, a.Name, a.Resource(), a.Info.Subresource,
+	return admission.NewAttributesRecord(decoded(a.Object), decoded(a.Old), a.Kind, a.Namespace, a.Name, a.Resource(),
+		a.Info.Subresource,
 		admission.Operation(a.Operation), decoded(a.Options), a.DryRun,
 		&user.DefaultInfo{Name: a.Request.User, UID: a.Request.UID, Groups: a.Request.Groups, Extra: a.Request.Extra})
 }
@@ -47,8 +48,8 @@ func decoded(raw []byte) runtime.Object {
 	return u
 }
 
-// concerned says in which form a webhook is to be asked about an attempt; nil when it is not to be asked
-// (generic/webhook.go, ShouldCallHook).
+// concerned says in which form a webhook is to be asked about an attempt; nil when it is not to be
+// asked (generic/webhook.go, ShouldCallHook).
 func (w *Webhooks) concerned(h *hook, a *apiserver.Attempt) (*apiserver.Attempt, error) {
 	attr := attributes(a)
 	inNamespace, namespaceErr := w.inNamespace(h, attr)
@@ -74,8 +75,8 @@ func (w *Webhooks) concerned(h *hook, a *apiserver.Attempt) (*apiserver.Attempt,
 	return h.meets(to)
 }
 
-// matching is the attempt in the first form that the rules want to hear of: as it was made, or in another version of its
-// type.
+// matching is the attempt in the first form that the rules want to hear of: as it was made, or in
+// another version of its type.
 func (h *hook) matching(a *apiserver.Attempt) *apiserver.Attempt {
 	if h.wants(a) {
 		return a
@@ -105,8 +106,8 @@ func (h *hook) wants(a *apiserver.Attempt) bool {
 	return false
 }
 
-// inNamespace judges the namespaceSelector by the labels of the attempt's namespace; for a Namespace that is written, by its
-// own (predicates/namespace/matcher.go).
+// inNamespace judges the namespaceSelector by the labels of the attempt's namespace; for a
+// Namespace that is written, by its own (predicates/namespace/matcher.go).
 func (w *Webhooks) inNamespace(h *hook, attr admission.Attributes) (bool, error) {
 	namespaces := attr.GetResource().Resource == "namespaces"
 	if attr.GetNamespace() == "" && !namespaces {
@@ -160,7 +161,8 @@ func labelsOf(o runtime.Object) labels.Set {
 func (h *hook) meets(a *apiserver.Attempt) (*apiserver.Attempt, error) {
 	for _, c := range h.MatchConditions {
 		if strings.Contains(c.Expression, "authorizer") {
-			return nil, apiserver.NotModelled("matchCondition %q of webhook %q, which asks the authorizer", c.Name, h.Name)
+			return nil, apiserver.NotModelled("matchCondition %q of webhook %q, which asks the authorizer", c.Name,
+				h.Name)
 		}
 	}
 	attr := attributes(a)
@@ -178,7 +180,8 @@ func (h *hook) meets(a *apiserver.Attempt) (*apiserver.Attempt, error) {
 	return a, nil
 }
 
-// compiler compiles matchConditions; making one takes some milliseconds, so it is made when first needed and kept.
+// compiler compiles matchConditions; making one takes some milliseconds, so it is made when first
+// needed and kept.
 var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 	return cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 })
@@ -200,8 +203,9 @@ func matcherOf(h *hook) matchconditions.Matcher {
 	if m, ok := compiled.Load(key); ok {
 		return m.(matchconditions.Matcher)
 	}
-	m := matchconditions.NewMatcher(compiler().CompileCondition(expressions, cel.OptionalVariableDeclarations{HasAuthorizer: true},
-		environment.StoredExpressions), &policy, "webhook", "admit", h.Name)
+	m := matchconditions.NewMatcher(
+		compiler().CompileCondition(expressions, cel.OptionalVariableDeclarations{HasAuthorizer: true},
+			environment.StoredExpressions), &policy, "webhook", "admit", h.Name)
 	compiled.Store(key, m)
 	return m
 }

@@ -1,56 +1,79 @@
 // Package apiserver is an in-process model of kube-apiserver and the store beneath it.
 //
-// It speaks the Kubernetes wire protocol in JSON: discovery, every verb, patches, watches. It is synchronous: no
-// goroutine, no clock and no randomness of its own. One call of [Server.Handle] is one atomic request; a watch is a
-// cursor over an append-only history that its owner advances, so delivery, lag, loss and expiry of watch events are
-// the owner's decisions.
+// It speaks the Kubernetes wire protocol in JSON: discovery, every verb, patches, watches. It is
+// synchronous: no goroutine, no clock and no randomness of its own. One call of [Server.Handle] is
+// one atomic request. A watch is a cursor over an append-only history, which its owner advances.
+// Delivery, lag, loss and expiry of watch events are therefore the owner's decisions.
 //
-// What the model does not know it refuses with a Kubernetes status error that names what is missing; it never guesses.
+// What the model does not know it refuses with a Kubernetes status error that names what is
+// missing; it never guesses.
 //
 // # How it is laid out
 //
-// internal/store is the storage: one revision counter, ordered tables, an append-only history, one write path. Above it
-// lies the protocol, one file for each verb or concern. A request becomes a call (handle.go), which finds its type in the
-// registry (registry.go: built-in rows in builtin_table.go, custom types in definition.go), decodes and defaults the
-// object (codec.go, custom.go), prepares and validates it (create.go, update.go, patch.go, validate.go) and commits it
-// (write.go: with remove, the only place where a request changes the store). What is particular to a built-in type is a
-// strategy (builtin_*.go). Stored objects are immutable and shared; their encodings are made once.
+// Four layers, each of which imports only those before it:
+//
+//   - internal/store is the storage: one revision counter, ordered tables, an append-only history
+//     and one write path.
+//   - internal/object holds what objects are: types and versions, decoding and encoding,
+//     conversion and views, patches, and who owns which field.
+//   - internal/registry holds the kinds that are served and the rules for their objects. Each
+//     built-in kind has a file there. Custom kinds are made from their definitions.
+//   - This package is the server. A request is authorised (exchange.go) and finds its kind and the
+//     form of its reply (route.go, negotiate.go). A verb performs it; each verb has a file. A verb
+//     is a function of the request (request.go), which does not change. Only commit and remove
+//     (write.go) change the store.
+//
+// Stored objects are immutable and shared; their encodings are made once.
 //
 // # Who owns which field
 //
-// Server-side apply and metadata.managedFields are apimachinery's own (ownership*.go, apply.go). A real server works
-// ownership out on every write; that costs several times as much as the write, and most worlds never ask. So an object is
-// tracked from the first apply to it on (or the first write that itself speaks of managedFields); until then its clients
-// see no managedFields, each write leaves a note, and the notes are replayed when the object becomes tracked, so that
-// conflicts, owners and their times are those that a real server would have. A write that changes nothing but ownership
-// is no write before that. [Options.TrackFields] tracks everything from the start. The schemas of built-in types are read
+// Server-side apply and metadata.managedFields are apimachinery's own (internal/object). A real
+// server works ownership out on every write. That costs several times as much as the write, and
+// most worlds never ask. So an object is tracked from the first apply to it on, or from the first
+// write that itself speaks of managedFields.
+//
+// Until then its clients see no managedFields, and each write leaves a note. The notes are replayed
+// when the object becomes tracked. Conflicts, owners and their times are then those that a real
+// server would have. Before that, a write that changes nothing but ownership is no write.
+// [Options.TrackFields] tracks everything from the start. The schemas of built-in types are read
 // when the first built-in object is tracked, once per process.
 //
 // # Who may write what
 //
-// A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an [Admission] (models/admission).
-// A write that webhooks are asked about waits: [Server.Begin] returns the calls to be made, other requests may be served
-// meanwhile, and the write goes on when they have answered. If what it had read has changed by then, it starts again.
+// A server serves everybody everything until it is given an [Authorizer] (models/rbac) and an
+// [Admission] (models/admission). A write that webhooks are asked about waits: [Server.Begin]
+// returns the calls to be made. Other requests may be served meanwhile, and the write goes on when
+// the webhooks have answered. If what it had read has changed by then, it starts again.
 //
 // # What is different
 //
-// A definition is established by the change that stores it, and when it is deleted its instances go in the same request.
-// Events do not expire. Services get addresses and node ports in order. No namespace controller, garbage collector or
-// quota runs in here: they are models of their own. Of the admission plugins that are on by default, NamespaceLifecycle,
-// Priority (without priority classes), DefaultTolerationSeconds, TaintNodesByCondition and StorageObjectInUseProtection
-// are built in; the others, ServiceAccount among them, are not. Errors that a real server reports in the random order of
-// a Go map come sorted. Reads are current, and resourceVersion=0 makes them stale only
-// where the owner says so ([Request.AsOf]): lag is for the owner.
+//   - A definition is established by the change that stores it. When it is deleted, its instances
+//     go in the same request.
+//   - Events do not expire. Services get addresses and node ports in order.
+//   - No namespace controller, garbage collector or quota runs in here: they are models of their
+//     own.
+//   - Of the admission plugins that are on by default, these are built in: NamespaceLifecycle,
+//     Priority (without priority classes), DefaultTolerationSeconds, TaintNodesByCondition and
+//     StorageObjectInUseProtection. The others, ServiceAccount among them, are not.
+//   - Errors that a real server reports in the random order of a Go map come sorted.
+//   - Reads are current. resourceVersion=0 makes them stale only where the owner says so
+//     ([Request.AsOf]): lag is for the owner.
 //
 // # What is refused
 //
-// Tables of most built-in types: their columns are code inside the Kubernetes tree (pkg/printers/internalversion) that no
-// module ships, so only those of the plainest types are made (table_builtin.go); of the others kubectl is told 406 and
-// prints names and ages. Protobuf and CBOR encodings. OpenAPI v2: it is not made, because kubectl asks for it for
-// `explain --output=plaintext-openapiv2` alone and takes all else from OpenAPI v3, which is made (openapi_builtin.go says
-// what is missing there). Conversion webhooks; autoscaling/v1; the subresources of pods but status and binding, serviceaccounts/token,
-// certificate approval; the types in the list named unmodelled (registry.go). Validation of pods, volumes and other large
-// built-in types covers names, required and immutable fields, not every rule.
+//   - Tables of most built-in types. Their columns are code inside the Kubernetes tree
+//     (pkg/printers/internalversion) that no module ships, so only those of the plainest types are
+//     made. Of the others kubectl is told 406, and prints names and ages.
+//   - Protobuf and CBOR encodings.
+//   - OpenAPI v2. kubectl asks for it for `explain --output=plaintext-openapiv2` alone. It takes
+//     all else from OpenAPI v3, which is made (openapi_builtin.go says what is missing there).
+//   - Conversion webhooks, and autoscaling/v1.
+//   - The subresources of pods but status and binding, serviceaccounts/token, and certificate
+//     approval.
+//   - The types in the list Unmodelled (internal/registry/registry.go).
+//
+// Validation of pods, volumes and other large built-in types covers names, required and immutable
+// fields, not every rule.
 package apiserver
 
 import (
@@ -63,13 +86,15 @@ import (
 type Options struct {
 	// Now is the clock for creationTimestamp and deletionTimestamp. Required.
 	Now func() time.Time
-	// Seed makes UIDs and generateName suffixes: the same seed and the same requests give the same names.
+	// Seed makes UIDs and generateName suffixes: the same seed and the same requests give the same
+	// names.
 	Seed uint64
-	// TrackFields keeps metadata.managedFields from the first write of every object on, as a real server does. Otherwise
-	// an object has them from the first apply to it on, and what was written before is worked out then.
+	// TrackFields keeps metadata.managedFields from the first write of every object on, as a real
+	// server does. Otherwise an object has them from the first apply to it on, and what was written
+	// before is worked out then.
 	TrackFields bool
-	// RefuseDeleteOfTerminating answers the DELETE of a namespace that is being deleted already with 409 Conflict, as old
-	// servers did. Present ones answer 200 and change nothing.
+	// RefuseDeleteOfTerminating answers the DELETE of a namespace that is being deleted already
+	// with 409 Conflict, as old servers did. Present ones answer 200 and change nothing.
 	RefuseDeleteOfTerminating bool
 }
 
@@ -79,15 +104,16 @@ type Request struct {
 	URL    *url.URL
 	Header http.Header
 	Body   []byte
-	// User and Groups are the authenticated identity, which models of admission and authorisation judge by. A ServiceAccount
-	// is a user too: "system:serviceaccount:<namespace>:<name>". UID, if set, is the account that the credential was made
-	// for: an account of the same name that was created later is another one. Extra is further information about the user.
+	// User and Groups are the authenticated identity, which models of admission and authorisation
+	// judge by. A ServiceAccount is a user too: "system:serviceaccount:<namespace>:<name>". UID, if
+	// set, is the account that the credential was made for: an account of the same name that was
+	// created later is another one. Extra is further information about the user.
 	User   string
 	Groups []string
 	UID    string
 	Extra  map[string][]string
-	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may be answered from it (see
-	// [Server.FromCache]) is answered as of that revision.
+	// AsOf, when not 0, is how far the watch cache has come of the server that is asked: what may
+	// be answered from it (see [Server.FromCache]) is answered as of that revision.
 	AsOf int64
 }
 
@@ -103,7 +129,8 @@ type Response struct {
 	Changes []Change
 }
 
-// Change is one committed change of one object: what the store's history records and watches deliver.
+// Change is one committed change of one object: what the store's history records and watches
+// deliver.
 type Change struct {
 	Type      string // ADDED, MODIFIED or DELETED
 	Group     string

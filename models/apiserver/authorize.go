@@ -4,16 +4,20 @@ import (
 	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // Authorizer decides who may do what; models/rbac is one. A server without one serves everybody.
 type Authorizer interface {
-	// Authorize judges a request before it is served. It returns the request under the identity for which it is made,
-	// which differs from the sender's when the sender impersonates somebody. The error is the answer to a request that
-	// is refused. For a path that names no resource info is empty.
+	// Authorize judges a request before it is served. It returns the request under the identity for
+	// which it is made, which differs from the sender's when the sender impersonates somebody. The
+	// error is the answer to a request that is refused. For a path that names no resource info is
+	// empty.
 	Authorize(req *Request, info Info) (*Request, error)
-	// Grant judges a role or a binding that is about to be written, because nobody may grant what they do not have. old is
-	// nil when there is none yet.
+	// Grant judges a role or a binding that is about to be written, because nobody may grant what
+	// they do not have. old is nil when there is none yet.
 	Grant(req *Request, info Info, object, old runtime.Object) error
 	// Review answers a review of access, which is created but never stored, by filling its status.
 	Review(req *Request, review runtime.Object) error
@@ -22,24 +26,25 @@ type Authorizer interface {
 // SetAuthorizer puts an authorizer in front of the server.
 func (s *Server) SetAuthorizer(a Authorizer) { s.authorizer = a }
 
-// Typed is a stored object of a built-in type, or nil. It is the store's own and must not be changed.
+// Typed is a stored object of a built-in type, or nil. It is the store's own and must not be
+// changed.
 func (s *Server) Typed(group, resource, namespace, name string) runtime.Object {
-	k := builtinKinds().byResource[group+"/"+resource]
+	k := registry.Builtins().ByResource[group+"/"+resource]
 	if k == nil {
 		return nil
 	}
-	o, ok := s.store.Table(k.table).Get(objectKey(namespace, name))
+	o, ok := s.table(k.Type).Get(object.Key(namespace, name))
 	if !ok {
 		return nil
 	}
-	return o.typed
+	return o.Typed
 }
 
-// EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered by namespace and name.
-// They are the store's own and must not be changed.
+// EachTyped are the stored objects of a built-in type, of one namespace or of all for "", ordered
+// by namespace and name. They are the store's own and must not be changed.
 func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.Object] {
 	return func(yield func(runtime.Object) bool) {
-		k := builtinKinds().byResource[group+"/"+resource]
+		k := registry.Builtins().ByResource[group+"/"+resource]
 		if k == nil {
 			return
 		}
@@ -47,49 +52,35 @@ func (s *Server) EachTyped(group, resource, namespace string) iter.Seq[runtime.O
 		if namespace != "" {
 			prefix = namespace + "/"
 		}
-		for _, o := range s.store.Table(k.table).Range(prefix, "") {
-			if !yield(o.typed) {
+		for _, o := range s.table(k.Type).Range(prefix, "") {
+			if !yield(o.Typed) {
 				return
 			}
 		}
 	}
 }
 
-// authorize asks the authorizer, if there is one, and goes on under the identity that the request is made for.
-func (c *call) authorize() error {
-	if c.s.authorizer == nil || c.authorized {
+// mayCreate asks whether the sender of an update or an apply that finds nothing may create, too
+// (withAuthorization in staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
+func (w *write) mayCreate() error {
+	if w.s.authorizer == nil || !w.upsert {
 		return nil
 	}
-	c.authorized = true
-	req, err := c.s.authorizer.Authorize(c.req, c.info)
-	if err != nil {
-		return err
-	}
-	c.req = req
-	return nil
-}
-
-// mayCreate asks whether the sender of an update or an apply that finds nothing may create, too (withAuthorization in
-// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go).
-func (c *call) mayCreate() error {
-	if c.s.authorizer == nil || !c.creates {
-		return nil
-	}
-	info := c.info
+	info := w.info
 	info.Verb = "create"
-	_, err := c.s.authorizer.Authorize(c.req, info)
+	_, err := w.s.authorizer.Authorize(w.Request, info)
 	return err
 }
 
 // grants asks whether the sender may write a role or a binding; old is nil when there is none yet
 // (pkg/registry/rbac/*/policybased/storage.go in the Kubernetes tree).
-func (c *call) grants(draft, old *object) error {
-	if c.s.authorizer == nil || c.kind.group != "rbac.authorization.k8s.io" {
+func (w *write) grants(draft, old *object.Object) error {
+	if w.s.authorizer == nil || w.kind.Group != "rbac.authorization.k8s.io" {
 		return nil
 	}
 	var before runtime.Object
 	if old != nil {
-		before = old.typed
+		before = old.Typed
 	}
-	return c.s.authorizer.Grant(c.req, c.info, draft.typed, before)
+	return w.s.authorizer.Grant(w.Request, w.info, draft.Typed, before)
 }

@@ -48,12 +48,14 @@ const (
 )
 
 func widgetBody(name string, payload int) string {
-	return fmt.Sprintf(`{"kind":"Widget","apiVersion":"test.wavetank.dev/v1","metadata":{"name":%q,"labels":{"app":"x"}},`+
+	return fmt.Sprintf(`{"kind":"Widget","apiVersion":"test.wavetank.dev/v1","metadata":{"name":%q,`+
+		`"labels":{"app":"x"}},`+
 		`"spec":{"size":3,"color":"red","payload":%q}}`, name, strings.Repeat("x", payload))
 }
 
 func configBody(name string, payload int) string {
-	return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":%q,"labels":{"app":"x"}},"data":{"payload":%q}}`,
+	return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":%q,"labels":{"app":"x"}},`+
+		`"data":{"payload":%q}}`,
 		name, strings.Repeat("x", payload))
 }
 
@@ -70,7 +72,8 @@ func filled(b testing.TB, n, payload int) *apiserver.Server {
 func BenchmarkVerbs(b *testing.B) {
 	for _, size := range []int{1 << 10, 10 << 10, 100 << 10} {
 		s := filled(b, 10, size)
-		for _, kind := range []struct{ name, dir, first string }{{"custom", widgetDir, "w000000"}, {"builtin", configDir, "c000000"}} {
+		for _, kind := range []struct{ name, dir, first string }{{"custom", widgetDir, "w000000"},
+			{"builtin", configDir, "c000000"}} {
 			name := func(verb string) string { return fmt.Sprintf("%s/%s/%dKiB", verb, kind.name, size>>10) }
 			object := kind.dir + "/" + kind.first
 			b.Run(name("get"), func(b *testing.B) {
@@ -95,8 +98,10 @@ func BenchmarkVerbs(b *testing.B) {
 				for b.Loop() {
 					i++
 					raw, _ := s.Lookup(map[bool]string{true: "", false: "test.wavetank.dev"}[kind.name == "builtin"],
-						map[bool]string{true: "ConfigMap", false: "Widget"}[kind.name == "builtin"], "default", kind.first)
-					body := strings.Replace(string(raw), `"labels":{`, fmt.Sprintf(`"labels":{"n":"%d","x":"y"},"oldLabels":{`, i), 1)
+						map[bool]string{true: "ConfigMap", false: "Widget"}[kind.name == "builtin"], "default",
+						kind.first)
+					body := strings.Replace(string(raw), `"labels":{`,
+						fmt.Sprintf(`"labels":{"n":"%d","x":"y"},"oldLabels":{`, i), 1)
 					must(b, s, "PUT", object+"?fieldValidation=Ignore", jsonType, body)
 				}
 			})
@@ -137,7 +142,8 @@ func BenchmarkWatchFanOut(b *testing.B) {
 	s := filled(b, 1, 1000)
 	var watches []*apiserver.Watch
 	for range 10 {
-		watches = append(watches, must(b, s, "GET", fmt.Sprintf("%s?watch=true&resourceVersion=%d", widgetDir, s.Revision()), "", "").Watch)
+		watches = append(watches,
+			must(b, s, "GET", fmt.Sprintf("%s?watch=true&resourceVersion=%d", widgetDir, s.Revision()), "", "").Watch)
 	}
 	i := 0
 	for b.Loop() {
@@ -168,8 +174,10 @@ func BenchmarkEmptyWorld(b *testing.B) {
 
 func BenchmarkClients(b *testing.B) {
 	ctx := context.Background()
-	seed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"}, Data: map[string]string{"a": strings.Repeat("x", 1000)}}
-	clients := map[string]client.Client{"fake": fake.NewClientBuilder().WithScheme(testScheme).Build(), "model": newClient(b, newServer(b))}
+	seed := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c"},
+		Data: map[string]string{"a": strings.Repeat("x", 1000)}}
+	clients := map[string]client.Client{"fake": fake.NewClientBuilder().WithScheme(testScheme).Build(),
+		"model": newClient(b, newServer(b))}
 	for _, name := range []string{"fake", "model"} {
 		c := clients[name]
 		if err := c.Create(ctx, seed.DeepCopy()); err != nil {

@@ -5,26 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition PodScheduled in one write
-// (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and assignPod).
-func (c *call) bindPod() (*Response, error) {
-	if err := c.createOptions(); err != nil {
+// bindPod binds a pod to a node, as a scheduler asks for it: spec.nodeName and the condition
+// PodScheduled in one write (pkg/registry/core/pod/storage/storage.go, BindingREST.Create and
+// assignPod).
+func (r *request) bindPod() (*Response, error) {
+	options, err := r.createOptions()
+	if err != nil {
 		return nil, err
 	}
-	if err := c.readBody(); err != nil {
+	body, err := r.jsonBody()
+	if err != nil {
 		return nil, err
 	}
+	w := &write{request: r, writeOptions: options, body: body}
 	var b corev1.Binding
-	if err := json.Unmarshal(c.req.Body, &b); err != nil {
+	if err := json.Unmarshal(body, &b); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if b.Name != "" && b.Name != c.info.Name {
+	if b.Name != "" && b.Name != w.info.Name {
 		return nil, apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
 	switch { // these answer 500, for nobody makes a status of them
@@ -33,20 +40,21 @@ func (c *call) bindPod() (*Response, error) {
 	case b.Target.Name == "":
 		return nil, errors.New("target.name: Required value")
 	}
-	old, exists := c.lookup(c.info.Name)
-	if !exists {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
-	}
-	if err := c.checkUID(b.UID, old); b.UID != "" && err != nil {
+	old, err := r.stored()
+	if err != nil {
 		return nil, err
 	}
-	if v := b.ResourceVersion; v != "" && v != old.meta.ResourceVersion {
-		return nil, preconditionConflict(c.kind.groupResource(), c.info.Name, c.etcdKey(c.info.Name),
-			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s", v, old.meta.ResourceVersion))
+	if err := w.checkUID(b.UID, old); b.UID != "" && err != nil {
+		return nil, err
 	}
-	pod := old.typed.(*corev1.Pod)
+	if v := b.ResourceVersion; v != "" && v != old.Meta.ResourceVersion {
+		return nil, preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
+			fmt.Sprintf("Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
+				v, old.Meta.ResourceVersion))
+	}
+	pod := old.Typed.(*corev1.Pod)
 	refuse := func(why string) error {
-		return apierrors.NewConflict(podBinding, c.info.Name, fmt.Errorf("pod %s %s", c.info.Name, why))
+		return apierrors.NewConflict(podBinding, w.info.Name, fmt.Errorf("pod %s %s", w.info.Name, why))
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
@@ -56,31 +64,38 @@ func (c *call) bindPod() (*Response, error) {
 	case len(pod.Spec.SchedulingGates) > 0:
 		return nil, refuse("has non-empty .spec.schedulingGates")
 	}
-	draft := old.draft()
-	bound := draft.typed.(*corev1.Pod)
-	bound.Spec.NodeName = b.Target.Name
-	for k, v := range b.Annotations {
-		metav1.SetMetaDataAnnotation(&bound.ObjectMeta, k, v)
-	}
-	for k, v := range b.Labels {
-		metav1.SetMetaDataLabel(&bound.ObjectMeta, k, v)
-	}
-	bound.Status.NominatedNodeName = ""
-	kept := []corev1.PodCondition{}
-	for _, cond := range bound.Status.Conditions {
-		if cond.Type != corev1.PodScheduled {
-			kept = append(kept, cond)
-		}
-	}
-	bound.Status.Conditions = append(kept, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
-		LastTransitionTime: metav1.NewTime(c.s.now())})
-	if _, err := c.commit(draft, old); err != nil {
+	if _, err := w.commit(bound(old, &b, w.s.now()), old); err != nil {
 		return nil, err
 	}
-	return jsonResponse(http.StatusCreated, encodeStatus(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess, Code: http.StatusCreated,
+	return jsonResponse(http.StatusCreated, object.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess,
+		Code: http.StatusCreated,
 	})), nil
 }
 
 // podBinding is what refused bindings are refused about.
 var podBinding = corev1.Resource("pods/binding")
+
+// bound is a pod on the node that a binding names.
+func bound(old *object.Object, b *corev1.Binding, now time.Time) *object.Object {
+	draft := old.Draft()
+	pod := draft.Typed.(*corev1.Pod)
+	pod.Spec.NodeName = b.Target.Name
+	for k, v := range b.Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, k, v)
+	}
+	for k, v := range b.Labels {
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, k, v)
+	}
+	pod.Status.NominatedNodeName = ""
+	kept := []corev1.PodCondition{}
+	for _, cond := range pod.Status.Conditions {
+		if cond.Type != corev1.PodScheduled {
+			kept = append(kept, cond)
+		}
+	}
+	pod.Status.Conditions = append(kept, corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now),
+	})
+	return draft
+}

@@ -103,13 +103,14 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// TestInformers lets controller-runtime's cache follow three ways of seeing the same objects: typed, unstructured and
-// metadata alone, all by watch-list.
+// TestInformers lets controller-runtime's cache follow three ways of seeing the same objects:
+// typed, unstructured and metadata alone, all by watch-list.
 func TestInformers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	s := newServer(t, widgets())
-	cfg := &rest.Config{Host: "http://model", Transport: newLive(s), QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
+	cfg := &rest.Config{Host: "http://model", Transport: newLive(s), QPS: -1,
+		ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 	c, err := client.New(cfg, client.Options{Scheme: testScheme, Mapper: s.Mapper()})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +151,8 @@ func TestInformers(t *testing.T) {
 	if err := c.Create(ctx, after); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "secret"}}); err != nil {
+	if err := c.Create(ctx,
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "secret"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Delete(ctx, after); err != nil {
@@ -188,10 +190,12 @@ func TestMetadataOnlyAndSubresourceClients(t *testing.T) {
 	}
 	before := partial.DeepCopy()
 	partial.Labels = map[string]string{"a": "b"}
-	if err := c.Patch(ctx, partial, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := c.Patch(ctx, partial,
+		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Patch(ctx, before, client.MergeFromWithOptions(partial, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := c.Patch(ctx, before,
+		client.MergeFromWithOptions(partial, client.MergeFromWithOptimisticLock{})); err != nil {
 		t.Fatal(err)
 	}
 	list := &metav1.PartialObjectMetadataList{}
@@ -248,10 +252,12 @@ func TestTypedWorkload(t *testing.T) {
 	}
 	before := d.DeepCopy()
 	d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, corev1.Container{Name: "e", Image: "y:1"})
-	if err := c.Patch(ctx, d, client.StrategicMergeFrom(before)); err != nil || len(d.Spec.Template.Spec.Containers) != 2 || d.Generation != 2 {
+	if err := c.Patch(ctx, d, client.StrategicMergeFrom(before)); err != nil ||
+		len(d.Spec.Template.Spec.Containers) != 2 || d.Generation != 2 {
 		t.Fatalf("%v %v", err, d)
 	}
-	if err := c.Patch(ctx, d, client.Apply, client.FieldOwner("me")); err == nil { //nolint:staticcheck // the old way to apply
+	if err := c.Patch(ctx, d, client.Apply,
+		client.FieldOwner("me")); err == nil { //nolint:staticcheck // the old way to apply
 		t.Fatal("server-side apply is not modelled and must say so")
 	}
 	d.Spec.Replicas = nil

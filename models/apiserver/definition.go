@@ -1,50 +1,24 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"sort"
-	"sync"
 
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// definitionStrategy follows apiextensions-apiserver's pkg/registry/customresourcedefinition.
-var definitionStrategy = builtin{
-	status: true, generation: true,
-	defaults: on(apiextensionsv1.SetObjectDefaults_CustomResourceDefinition),
-	prepareCreate: func(_ *call, o runtime.Object) {
-		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
-	},
-	prepareUpdate: func(_ *call, o, _ runtime.Object) {
-		noteStoredVersion(o.(*apiextensionsv1.CustomResourceDefinition))
-	},
-	validateNew: checks(func(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
-		if crd.Name == crd.Spec.Names.Plural+"."+crd.Spec.Group {
-			return nil
-		}
-		return field.ErrorList{field.Invalid(metadataPath.Child("name"), crd.Name, `must be spec.names.plural+"."+spec.group`)}
-	}),
-	validate: checks(validateDefinition),
-	validateUpdate: compares(func(crd, old *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
-		spec := field.NewPath("spec")
-		errs := apivalidation.ValidateImmutableField(crd.Spec.Scope, old.Spec.Scope, spec.Child("scope"))
-		errs = append(errs, apivalidation.ValidateImmutableField(crd.Spec.Group, old.Spec.Group, spec.Child("group"))...)
-		errs = append(errs, apivalidation.ValidateImmutableField(crd.Spec.Names.Kind, old.Spec.Names.Kind, spec.Child("names", "kind"))...)
-		return append(errs, apivalidation.ValidateImmutableField(crd.Spec.Names.Plural, old.Spec.Names.Plural, spec.Child("names", "plural"))...)
-	}),
-}
+// What writes of definitions bring about: a definition changes what is served, and its instances go
+// with it.
 
-// Install serves custom types: it stores each definition, established at once, or replaces the stored one. Definitions
-// are shared between servers and must not be changed afterwards: their schemas are compiled once per process.
+// Install serves custom types: it stores each definition, established at once, or replaces the
+// stored one. Definitions are shared between servers and must not be changed afterwards: their
+// schemas are compiled once per process.
 func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	for _, crd := range crds {
 		if err := s.install(crd); err != nil {
@@ -55,224 +29,150 @@ func (s *Server) Install(crds ...*apiextensionsv1.CustomResourceDefinition) erro
 }
 
 func (s *Server) install(crd *apiextensionsv1.CustomResourceDefinition) error {
-	c := &call{s: s, req: &Request{}, kind: s.registry.byResource("apiextensions.k8s.io", "customresourcedefinitions")}
-	c.ver = c.kind.storage
-	old, exists := c.lookup(crd.Name)
+	w := s.internalWrite(registry.Definitions(), crd.Name, &effects{})
+	old, exists := w.lookup(crd.Name)
 	if !exists {
-		return c.installPrepared(crd)
+		return w.installPrepared(crd)
 	}
-	draft := c.draftOf(received(sent(crd)), c.ver)
-	draft.meta.ResourceVersion = ""
-	c.info.Name = crd.Name
-	draft.meta.ResourceVersion, draft.meta.UID = old.meta.ResourceVersion, ""
-	_, err := c.replace(draft, old, "")
+	draft := object.DraftOf(registry.DecodeDefinition(registry.EncodeDefinition(crd)), w.ver)
+	draft.Meta.ResourceVersion, draft.Meta.UID = old.Meta.ResourceVersion, ""
+	_, err := w.replace(draft, old, "")
 	return err
 }
 
-// definitionCommitted keeps the registry in step with the stored definitions and, as the controllers of a real server
-// do a moment later, establishes new ones.
-func (c *call) definitionCommitted(o *object, removed bool) {
-	crd := o.typed.(*apiextensionsv1.CustomResourceDefinition)
+// installPrepared stores a definition as established, in one change: a real server writes it three
+// times in the second after its creation.
+func (w *write) installPrepared(crd *apiextensionsv1.CustomResourceDefinition) error {
+	p := registry.Prepare(crd)
+	if p.Err != nil {
+		return p.Err
+	}
+	draft := p.Draft(metav1.NewTime(w.s.now()), w.s.generator.uid())
+	draft.CommittedAt = w.s.options.Now()
+	w.record(w.s.store.Commit(w.table(), draft.Key(), false, func(revision int64) *object.Object {
+		return draft.SealJoined(revision, p.Spec)
+	}))
+	w.s.registry.Put(p.Kind)
+	return nil
+}
+
+// definitionCommitted keeps the registry in step with the stored definitions and, as the
+// controllers of a real server do a moment later, establishes new ones.
+func (w *write) definitionCommitted(o *object.Object, removed bool) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
 	if removed {
-		c.s.registry.remove(crd)
+		w.s.registry.Remove(crd)
 		return
 	}
-	c.s.registry.add(crd)
+	w.s.registry.Put(registry.KindOfDefinition(crd))
 	if crd.DeletionTimestamp != nil {
-		c.cleanUpInstances(o)
+		w.cleanUpInstances(o)
 		return
 	}
-	if established(crd) {
+	if registry.Established(crd) {
 		return
 	}
-	draft := o.draft()
-	establish(draft.typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(c.s.now()))
-	if _, err := c.commit(draft, o); err != nil {
+	draft := o.Draft()
+	registry.Establish(draft.Typed.(*apiextensionsv1.CustomResourceDefinition), metav1.NewTime(w.s.now()))
+	if _, err := w.commit(draft, o); err != nil {
 		panic("apiserver: a definition could not be established: " + err.Error())
 	}
 }
 
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range crd.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
+const cleanupFinalizer = apiextensionsv1.CustomResourceCleanupFinalizer
+
+// deleteDefinition marks a definition; its instances go first
+// (apiextensions-apiserver's pkg/registry/customresourcedefinition/etcd.go).
+func (w *write) deleteDefinition(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
+	if why := failedPrecondition(opts.Preconditions, o.Meta); why != "" {
+		err := errors.New("precondition failed: " + why)
+		return nil, false, apierrors.NewConflict(w.kind.GroupResource(), crd.Name, err)
 	}
-	return false
+	if crd.DeletionTimestamp != nil {
+		return w.deleteObject(o, opts)
+	}
+	draft := o.Draft()
+	now := metav1.NewTime(w.s.now())
+	draft.Meta.DeletionTimestamp = &now
+	if !slices.Contains(draft.Meta.Finalizers, cleanupFinalizer) {
+		draft.Meta.Finalizers = append(draft.Meta.Finalizers, cleanupFinalizer)
+	}
+	status := &draft.Typed.(*apiextensionsv1.CustomResourceDefinition).Status
+	status.Conditions = append(status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
+		Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
+		Reason:  "InstanceDeletionPending",
+		Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+	})
+	stored, err := w.commit(draft, o)
+	return stored, false, err
 }
 
-func establish(crd *apiextensionsv1.CustomResourceDefinition, now metav1.Time) {
-	crd.Status.AcceptedNames = *crd.Spec.Names.DeepCopy()
-	crd.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{
-		{Type: apiextensionsv1.NamesAccepted, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
-			Reason: "NoConflicts", Message: "no conflicts found"},
-		{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue, LastTransitionTime: now,
-			Reason: "InitialNamesAccepted", Message: "the initial names have been accepted"},
-	}
-}
-
-// noteStoredVersion records the storage version among those that objects may be stored in.
-func noteStoredVersion(crd *apiextensionsv1.CustomResourceDefinition) {
-	for _, v := range crd.Spec.Versions {
-		if v.Storage && !slices.Contains(crd.Status.StoredVersions, v.Name) {
-			crd.Status.StoredVersions = append(crd.Status.StoredVersions, v.Name)
-		}
-	}
-}
-
-// validateDefinition checks what the model relies on; a real server checks more.
-func validateDefinition(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
-	var errs field.ErrorList
-	spec := field.NewPath("spec")
-	if s := crd.Spec.Scope; s == "" {
-		errs = append(errs, field.Required(spec.Child("scope"), ""))
-	} else if s != apiextensionsv1.ClusterScoped && s != apiextensionsv1.NamespaceScoped {
-		errs = append(errs, field.NotSupported(spec.Child("scope"), s, []string{string(apiextensionsv1.ClusterScoped), string(apiextensionsv1.NamespaceScoped)}))
-	}
-	storage := 0
-	for i, v := range crd.Spec.Versions {
-		if v.Storage {
-			storage++
-		}
-		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			errs = append(errs, field.Required(spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), ""))
-		} else {
-			errs = append(errs, validateStructure(crd, i)...)
-		}
-	}
-	if storage != 1 {
-		errs = append(errs, field.Invalid(spec.Child("versions"), len(crd.Spec.Versions), "must have exactly one version marked as storage version"))
-	}
-	if c := crd.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter && len(crd.Spec.Versions) > 1 {
-		errs = append(errs, field.Forbidden(spec.Child("conversion", "strategy"), "wavetank: models/apiserver does not model conversion webhooks"))
-	}
-	return errs
-}
-
-// validateStructure checks what every schema must have (pkg/apiserver/schema, ValidateStructural), and that its types are
-// types. A single version's schema is called by the place that it has in the server's own form of a definition.
-func validateStructure(crd *apiextensionsv1.CustomResourceDefinition, i int) field.ErrorList {
-	path := field.NewPath("spec", "versions").Index(i).Child("schema", "openAPIV3Schema")
-	if len(crd.Spec.Versions) == 1 {
-		path = field.NewPath("spec", "validation", "openAPIV3Schema")
-	}
-	var internal apiextensions.CustomResourceValidation
-	if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(crd.Spec.Versions[i].Schema, &internal, nil); err != nil {
-		return field.ErrorList{field.Invalid(path, "", err.Error())}
-	}
-	s, err := structural.NewStructural(internal.OpenAPIV3Schema)
-	if err != nil {
-		return field.ErrorList{field.Invalid(path, "", err.Error())}
-	}
-	return append(validateTypes(path, s), structural.ValidateStructural(path, s)...)
-}
-
-var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
-
-func validateTypes(path *field.Path, s *structural.Structural) (errs field.ErrorList) {
-	if s == nil {
-		return nil
-	}
-	if s.Type != "" && !slices.Contains(schemaTypes, s.Type) {
-		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, schemaTypes))
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		errs = append(errs, validateTypes(path.Child("properties").Key(name), &p)...)
-	}
-	if s.AdditionalProperties != nil {
-		errs = append(errs, validateTypes(path.Child("additionalProperties"), s.AdditionalProperties.Structural)...)
-	}
-	return append(errs, validateTypes(path.Child("items"), s.Items)...)
-}
-
-// compiled are the kinds made from definitions, by what distinguishes two definitions: a process compiles each once.
-var compiled struct {
-	sync.Mutex
-	byName map[string][]*kind
-}
-
-// kindOfDefinition returns the kind that a stored definition stands for, shared with every server that has an equal one.
-func kindOfDefinition(crd *apiextensionsv1.CustomResourceDefinition) *kind {
-	compiled.Lock()
-	defer compiled.Unlock()
-	for _, k := range compiled.byName[crd.Name] {
-		if equality.Semantic.DeepEqual(&k.custom.definition.Spec, &crd.Spec) {
-			return k
-		}
-	}
-	k := newCustomKind(crd.DeepCopy())
-	if compiled.byName == nil {
-		compiled.byName = map[string][]*kind{}
-	}
-	compiled.byName[crd.Name] = append(compiled.byName[crd.Name], k)
-	return k
-}
-
-func newCustomKind(crd *apiextensionsv1.CustomResourceDefinition) *kind {
-	spec := &crd.Spec
-	k := &kind{
-		group: spec.Group, kind: spec.Names.Kind, list: spec.Names.ListKind, plural: spec.Names.Plural,
-		singular: spec.Names.Singular, short: spec.Names.ShortNames, categories: spec.Names.Categories,
-		namespaced: spec.Scope == apiextensionsv1.NamespaceScoped,
-		custom:     &custom{definition: crd},
-	}
-	for i := range spec.Versions {
-		v := newCustomVersion(spec, &spec.Versions[i])
-		k.versions = append(k.versions, v)
-		if spec.Versions[i].Storage {
-			k.storage = v
-		}
-	}
-	sort.SliceStable(k.versions, func(i, j int) bool { return newerVersion(k.versions[i].name, k.versions[j].name) })
-	return k.link()
-}
-
-func newCustomVersion(spec *apiextensionsv1.CustomResourceDefinitionSpec, in *apiextensionsv1.CustomResourceDefinitionVersion) *version {
-	v := &version{name: in.Name, served: in.Served}
-	v.schema = &schemaOf{source: in.Schema, preserve: spec.PreserveUnknownFields}
-	if in.Deprecated {
-		v.warning = deprecationWarning(spec, in)
-	}
-	readWrite := []string{"get", "patch", "update"}
-	if sub := in.Subresources; sub != nil {
-		if sub.Status != nil {
-			v.schema.hasState = true
-			v.subs = append(v.subs, &subresource{name: "status", verbs: readWrite})
-		}
-		if sub.Scale != nil {
-			v.subs = append(v.subs, &subresource{
-				name: "scale", kind: scaleKind.Kind, group: scaleKind.Group, version: scaleKind.Version,
-				verbs: readWrite, scale: customScale(sub.Scale),
-			})
-		}
-	}
-	v.fields = customFields(in.SelectableFields)
-	return v
-}
-
-func (r *registry) add(crd *apiextensionsv1.CustomResourceDefinition) { r.put(kindOfDefinition(crd)) }
-
-// put serves a custom kind, keeping the order by name.
-func (r *registry) put(k *kind) {
-	name := k.custom.definition.Name
-	r.custom[k.group+"/"+k.plural] = k
-	at := sort.Search(len(r.order), func(i int) bool { return r.order[i].custom.definition.Name >= name })
-	if at < len(r.order) && r.order[at].custom.definition.Name == name {
-		r.order[at] = k
+// cleanUpInstances deletes the instances of a terminating definition; the definition goes with the
+// last of them. A real server's finalizer controller does so a moment later; the model does it in
+// the same request, and again when an instance goes.
+func (w *write) cleanUpInstances(o *object.Object) {
+	crd := o.Typed.(*apiextensionsv1.CustomResourceDefinition)
+	k := w.s.registry.ByResource(crd.Spec.Group, crd.Spec.Names.Plural)
+	if k == nil || k.Builtin || !slices.Contains(crd.Finalizers, cleanupFinalizer) {
 		return
 	}
-	r.order = append(r.order, nil)
-	copy(r.order[at+1:], r.order[at:])
-	r.order[at] = k
-}
-
-func (r *registry) remove(crd *apiextensionsv1.CustomResourceDefinition) {
-	delete(r.custom, crd.Spec.Group+"/"+crd.Spec.Names.Plural)
-	for i, k := range r.order {
-		if k.custom.definition.Name == crd.Name {
-			r.order = append(r.order[:i:i], r.order[i+1:]...)
-			return
+	instances := w.s.internalWrite(k, "", w.effects)
+	var all []*object.Object
+	for _, instance := range instances.table().Range("", "") {
+		all = append(all, instance)
+	}
+	if len(all) == 0 {
+		w.finishDefinition(o)
+	}
+	for _, instance := range all {
+		if _, _, err := instances.deleteObject(instance, &metav1.DeleteOptions{}); err != nil {
+			panic("apiserver: an instance of a terminating definition could not be deleted: " + err.Error())
 		}
 	}
+}
+
+// finishDefinition takes the cleanup finalizer off a definition whose instances are gone.
+func (w *write) finishDefinition(o *object.Object) {
+	draft := o.Draft()
+	var kept []string
+	for _, f := range draft.Meta.Finalizers {
+		if f != cleanupFinalizer {
+			kept = append(kept, f)
+		}
+	}
+	draft.Meta.Finalizers = kept
+	if len(kept) == 0 {
+		w.remove(o)
+		return
+	}
+	if _, err := w.commit(draft, o); err != nil {
+		panic("apiserver: a terminating definition could not be updated: " + err.Error())
+	}
+}
+
+// instanceRemoved lets a terminating definition go with its last instance.
+func (w *write) instanceRemoved() {
+	if w.kind.Builtin || w.table().Len() > 0 {
+		return
+	}
+	o, exists := w.s.definitionOf(w.kind)
+	if exists && o.Meta.DeletionTimestamp != nil && slices.Contains(o.Meta.Finalizers, cleanupFinalizer) {
+		w.s.internalWrite(registry.Definitions(), "", w.effects).finishDefinition(o)
+	}
+}
+
+// definitionOf is the stored definition of a custom kind.
+func (s *Server) definitionOf(k *registry.Kind) (*object.Object, bool) {
+	return s.table(registry.Definitions().Type).Get(k.Plural + "." + k.Group)
+}
+
+// definitionTerminates says that a custom kind's definition is being deleted: nothing new can be
+// created.
+func (w *write) definitionTerminates() bool {
+	if w.kind.Builtin {
+		return false
+	}
+	o, exists := w.s.definitionOf(w.kind)
+	return exists && o.Meta.DeletionTimestamp != nil
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
+	"maps"
 	"mime"
 	"net/http"
 	"slices"
@@ -14,16 +14,19 @@ import (
 
 	discoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // serverVersion is what /version answers: the release whose behaviour the model follows.
 const serverVersion = `{"major":"1","minor":"37","gitVersion":"v1.37.1","gitCommit":"","gitTreeState":"clean",` +
 	`"buildDate":"1970-01-01T00:00:00Z","goVersion":"go1.26","compiler":"gc","platform":"linux/amd64"}`
 
-// handleOther serves the paths that name no resource.
-func (c *call) handleOther() (*Response, error) {
-	path := strings.TrimSuffix(c.req.URL.Path, "/")
-	if c.req.Method != http.MethodGet && c.req.Method != http.MethodHead {
+// serveOther serves the paths that name no resource.
+func (s *Server) serveOther(req *Request) (*Response, error) {
+	path := strings.TrimSuffix(req.URL.Path, "/")
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
 		return nil, errNoSuchPath
 	}
 	switch path {
@@ -34,8 +37,8 @@ func (c *call) handleOther() (*Response, error) {
 		r.Header.Set("Content-Type", "text/plain; charset=utf-8")
 		return r, nil
 	case "/api":
-		if c.wantsAggregated() {
-			return c.aggregated(true), nil
+		if wantsAggregated(req) {
+			return s.aggregated(true), nil
 		}
 		return encoded200(metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
@@ -45,54 +48,48 @@ func (c *call) handleOther() (*Response, error) {
 			},
 		}), nil
 	case "/apis":
-		if c.wantsAggregated() {
-			return c.aggregated(false), nil
+		if wantsAggregated(req) {
+			return s.aggregated(false), nil
 		}
-		return encoded200(c.groupList()), nil
+		return encoded200(s.groupList()), nil
 	}
 	if strings.HasPrefix(path, "/openapi") {
-		return c.openAPI(path)
+		return s.openAPI(path)
 	}
 	for _, served := range unmodelledPaths {
 		if rest, ok := strings.CutPrefix(path, served); ok && (rest == "" || rest[0] == '/') {
-			return nil, notModelled("the path %s", path)
+			return nil, NotModelled("the path %s", path)
 		}
 	}
-	return c.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
+	return s.discoverVersion(strings.Split(strings.Trim(path, "/"), "/"))
 }
 
 // unmodelledPaths are served by a real server, with what is below them, and not by the model
-// (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the Kubernetes tree).
-var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks", "/.well-known/openid-configuration"}
+// (staging/src/k8s.io/apiserver/pkg/server/routes and healthz, pkg/routes/openidmetadata.go in the
+// Kubernetes tree).
+var unmodelledPaths = []string{"/metrics", "/healthz", "/livez", "/readyz", "/openid/v1/jwks",
+	"/.well-known/openid-configuration"}
 
-func encoded200(v any) *Response { return jsonResponse(http.StatusOK, marshal(v)) }
-
-func marshal(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
-	}
-	return raw
-}
+func encoded200(v any) *Response { return jsonResponse(http.StatusOK, object.Marshal(v)) }
 
 // discoverVersion serves /api/v1, /apis/<group> and /apis/<group>/<version>.
-func (c *call) discoverVersion(parts []string) (*Response, error) {
+func (s *Server) discoverVersion(parts []string) (*Response, error) {
 	switch {
 	case len(parts) == 2 && parts[0] == "api" && parts[1] == "v1":
-		return encoded200(c.resourceList("", "v1")), nil
+		return encoded200(s.resourceList("", "v1")), nil
 	case len(parts) == 2 && parts[0] == "apis":
-		for _, g := range c.groupList().Groups {
+		for _, g := range s.groupList().Groups {
 			if g.Name == parts[1] {
 				g.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 				return encoded200(g), nil
 			}
 		}
 	case len(parts) == 3 && parts[0] == "apis":
-		if list := c.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
+		if list := s.resourceList(parts[1], parts[2]); len(list.APIResources) > 0 {
 			return encoded200(list), nil
 		}
-		for k := range c.s.registry.all {
-			if k.group == parts[1] && k.builtin != nil {
+		for k := range s.registry.All {
+			if k.Group == parts[1] && k.Builtin {
 				return nil, errNoSuchResource
 			}
 		}
@@ -100,30 +97,30 @@ func (c *call) discoverVersion(parts []string) (*Response, error) {
 	return nil, errNoSuchPath
 }
 
-// groupVersions lists the served versions of each group: built-in groups first, then custom ones by name, versions in
-// order of preference.
-func (c *call) groupVersions() (groups []string, versions map[string][]string) {
+// groupVersions lists the served versions of each group: built-in groups first, then custom ones by
+// name, versions in order of preference.
+func (s *Server) groupVersions() (groups []string, versions map[string][]string) {
 	versions = map[string][]string{}
 	var customGroups []string
-	for k := range c.s.registry.all {
-		if k.group == "" {
+	for k := range s.registry.All {
+		if k.Group == "" {
 			continue
 		}
-		if _, known := versions[k.group]; !known {
-			if k.custom != nil {
-				customGroups = append(customGroups, k.group)
+		if _, known := versions[k.Group]; !known {
+			if !k.Builtin {
+				customGroups = append(customGroups, k.Group)
 			} else {
-				groups = append(groups, k.group)
+				groups = append(groups, k.Group)
 			}
 		}
-		for _, v := range k.versions {
-			if v.served && !slices.Contains(versions[k.group], v.name) {
-				versions[k.group] = append(versions[k.group], v.name)
+		for _, v := range k.Versions {
+			if v.Served && !slices.Contains(versions[k.Group], v.Name) {
+				versions[k.Group] = append(versions[k.Group], v.Name)
 			}
 		}
 	}
 	for _, names := range versions {
-		sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+		sort.SliceStable(names, func(i, j int) bool { return object.NewerVersion(names[i], names[j]) })
 	}
 	sort.SliceStable(groups, func(i, j int) bool { return groupRank(groups[i]) < groupRank(groups[j]) })
 	sort.Strings(customGroups)
@@ -131,7 +128,8 @@ func (c *call) groupVersions() (groups []string, versions map[string][]string) {
 }
 
 // groupOrder is the order in which discovery shows the built-in groups.
-var groupOrder = []string{"", "apps", "events.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io",
+var groupOrder = []string{"", "apps", "events.k8s.io", "autoscaling", "batch", "certificates.k8s.io",
+	"networking.k8s.io",
 	"policy", "rbac.authorization.k8s.io", "storage.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io",
 	"scheduling.k8s.io", "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io"}
 
@@ -144,13 +142,14 @@ func groupRank(group string) int {
 	return len(groupOrder)
 }
 
-func (c *call) groupList() *metav1.APIGroupList {
+func (s *Server) groupList() *metav1.APIGroupList {
 	out := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-	groups, versions := c.groupVersions()
+	groups, versions := s.groupVersions()
 	for _, group := range groups {
 		g := metav1.APIGroup{Name: group}
 		for _, name := range versions[group] {
-			g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + name, Version: name})
+			g.Versions = append(g.Versions,
+				metav1.GroupVersionForDiscovery{GroupVersion: group + "/" + name, Version: name})
 		}
 		if len(g.Versions) == 0 {
 			continue
@@ -161,7 +160,7 @@ func (c *call) groupList() *metav1.APIGroupList {
 	return out
 }
 
-func (c *call) resourceList(group, name string) *metav1.APIResourceList {
+func (s *Server) resourceList(group, name string) *metav1.APIResourceList {
 	gv := name
 	if group != "" {
 		gv = group + "/" + name
@@ -171,12 +170,12 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 		GroupVersion: gv,
 		APIResources: []metav1.APIResource{},
 	}
-	for k := range c.s.registry.all {
-		if k.group != group {
+	for k := range s.registry.All {
+		if k.Group != group {
 			continue
 		}
-		if v := k.version(name); v != nil {
-			out.APIResources = append(out.APIResources, v.apiResources()...)
+		if v := k.Version(name); v != nil {
+			out.APIResources = append(out.APIResources, apiResources(v)...)
 		}
 	}
 	// Subresources stay behind their resource in the order in which the type lists them.
@@ -188,8 +187,8 @@ func (c *call) resourceList(group, name string) *metav1.APIResourceList {
 
 // storageHash tells clients whether two types share their storage
 // (staging/src/k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go).
-func (k *kind) storageHash() string {
-	sum := sha256.Sum256([]byte(k.storage.kind.group + "/" + k.storage.name + "/" + k.storage.kind.kind))
+func storageHash(k *object.Type) string {
+	sum := sha256.Sum256([]byte(k.Storage.Type.Group + "/" + k.Storage.Name + "/" + k.Storage.Type.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
@@ -198,37 +197,27 @@ func topName(resource string) string {
 	return name
 }
 
-func (v *version) apiResources() []metav1.APIResource {
-	k := v.kind
+func apiResources(v *object.Version) []metav1.APIResource {
+	k := v.Type
 	out := []metav1.APIResource{{
-		Name: k.plural, SingularName: k.singular, Namespaced: k.namespaced, Kind: k.kind,
-		Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories, StorageVersionHash: k.storageHash(),
+		Name: k.Plural, SingularName: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind,
+		Verbs: k.VerbList(), ShortNames: k.Short, Categories: k.Categories, StorageVersionHash: storageHash(k),
 	}}
-	for _, sub := range v.subs {
-		r := metav1.APIResource{Name: k.plural + "/" + sub.name, Namespaced: k.namespaced, Kind: k.kind, Verbs: sub.verbs}
-		if sub.kind != "" {
-			r.Kind, r.Group, r.Version = sub.kind, sub.group, sub.version
+	for _, sub := range v.Subresources {
+		r := metav1.APIResource{Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind,
+			Verbs: sub.Verbs}
+		if sub.Kind != "" {
+			r.Kind, r.Group, r.Version = sub.Kind, sub.Group, sub.Version
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-func (v *version) verbList() []string {
-	switch {
-	case v.kind.verbs != nil:
-		return v.kind.verbs
-	case v.kind.custom != nil:
-		return customVerbs
-	default:
-		return allVerbs
-	}
-}
-
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-func (c *call) wantsAggregated() bool {
-	for clause := range strings.SplitSeq(c.req.Header.Get("Accept"), ",") {
+func wantsAggregated(req *Request) bool {
+	for clause := range strings.SplitSeq(req.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
 		if err == nil && media == "application/json" && params["as"] == "APIGroupDiscoveryList" && params["v"] == "v2" {
 			return true
@@ -237,15 +226,16 @@ func (c *call) wantsAggregated() bool {
 	return false
 }
 
-// aggregated is the discovery of all groups in one document. The built-in part is encoded once per process; the custom
-// part is put together from groups that are encoded once per set of definitions.
-func (c *call) aggregated(core bool) *Response {
+// aggregated is the discovery of all groups in one document. The built-in part is encoded once per
+// process; the custom part is put together from groups that are encoded once per set of
+// definitions.
+func (s *Server) aggregated(core bool) *Response {
 	b := []byte(`{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[`)
 	if core {
 		b = append(b, builtinDiscovery().core...)
 	} else {
 		b = append(b, builtinDiscovery().groups...)
-		for _, raw := range c.s.registry.customDiscovery() {
+		for _, raw := range customDiscovery(&s.registry) {
 			b = append(append(b, ','), raw...)
 		}
 	}
@@ -256,12 +246,12 @@ func (c *call) aggregated(core bool) *Response {
 
 var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte }) {
 	var order []string
-	byGroup := map[string][]*kind{}
-	for _, k := range builtinKinds().order {
-		if byGroup[k.group] == nil {
-			order = append(order, k.group)
+	byGroup := map[string][]*registry.Kind{}
+	for _, k := range registry.Builtins().Order {
+		if byGroup[k.Group] == nil {
+			order = append(order, k.Group)
 		}
-		byGroup[k.group] = append(byGroup[k.group], k)
+		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	sort.SliceStable(order, func(i, j int) bool { return groupRank(order[i]) < groupRank(order[j]) })
 	var groups [][]byte
@@ -278,72 +268,71 @@ var builtinDiscovery = sync.OnceValue(func() (out struct{ core, groups []byte })
 })
 
 // customDiscovery are the encoded custom groups, by name.
-func (r *registry) customDiscovery() [][]byte {
-	byGroup := map[string][]*kind{}
-	for _, k := range r.order {
-		byGroup[k.group] = append(byGroup[k.group], k)
+func customDiscovery(r *registry.Registry) [][]byte {
+	byGroup := map[string][]*registry.Kind{}
+	for _, k := range r.Order {
+		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	var out [][]byte
-	for _, group := range sortedKeys(byGroup) {
+	for _, group := range slices.Sorted(maps.Keys(byGroup)) {
 		out = append(out, discoveryOf(group, byGroup[group]))
 	}
 	return out
 }
 
-func discoveryOf(group string, members []*kind) []byte {
+func discoveryOf(group string, members []*registry.Kind) []byte {
 	doc := discoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: group}}
 	var names []string
 	for _, k := range members {
-		for _, v := range k.versions {
-			if v.served && !slices.Contains(names, v.name) {
-				names = append(names, v.name)
+		for _, v := range k.Versions {
+			if v.Served && !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
 			}
 		}
 	}
-	sort.SliceStable(names, func(i, j int) bool { return newerVersion(names[i], names[j]) })
+	sort.SliceStable(names, func(i, j int) bool { return object.NewerVersion(names[i], names[j]) })
 	for _, name := range names {
 		entry := discoveryv2.APIVersionDiscovery{Version: name, Freshness: discoveryv2.DiscoveryFreshnessCurrent}
 		for _, k := range members {
-			if v := k.version(name); v != nil {
-				entry.Resources = append(entry.Resources, v.discovery())
+			if v := k.Version(name); v != nil {
+				entry.Resources = append(entry.Resources, resourceDiscovery(v))
 			}
 		}
-		sort.SliceStable(entry.Resources, func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
+		sort.SliceStable(entry.Resources,
+			func(i, j int) bool { return entry.Resources[i].Resource < entry.Resources[j].Resource })
 		doc.Versions = append(doc.Versions, entry)
 	}
-	raw, err := json.Marshal(doc)
-	if err != nil {
-		panic("apiserver: a discovery document that cannot be encoded: " + err.Error())
-	}
-	return raw
+	return object.Marshal(doc)
 }
 
-func (v *version) discovery() discoveryv2.APIResourceDiscovery {
-	k := v.kind
+func resourceDiscovery(v *object.Version) discoveryv2.APIResourceDiscovery {
+	k := v.Type
 	scope := discoveryv2.ScopeCluster
-	if k.namespaced {
+	if k.Namespaced {
 		scope = discoveryv2.ScopeNamespace
 	}
-	own := metav1.GroupVersionKind{Group: k.group, Version: v.name, Kind: k.kind}
-	if k.builtin != nil {
-		own = metav1.GroupVersionKind{Kind: k.kind} // empty stands for the document's own group and version
+	own := metav1.GroupVersionKind{Group: k.Group, Version: v.Name, Kind: k.Kind}
+	if k.Builtin {
+		own = metav1.GroupVersionKind{Kind: k.Kind} // empty stands for the document's own group and version
 	}
 	out := discoveryv2.APIResourceDiscovery{
-		Resource:     k.plural,
+		Resource:     k.Plural,
 		ResponseKind: own.DeepCopy(),
-		Scope:        scope, SingularResource: k.singular, Verbs: v.verbList(), ShortNames: k.short, Categories: k.categories,
+		Scope:        scope, SingularResource: k.Singular, Verbs: k.VerbList(), ShortNames: k.Short,
+		Categories: k.Categories,
 	}
-	for _, sub := range v.subs {
+	for _, sub := range v.Subresources {
 		kind := own.DeepCopy()
-		if sub.kind != "" {
-			kind = &metav1.GroupVersionKind{Group: sub.group, Version: sub.version, Kind: sub.kind}
+		if sub.Kind != "" {
+			kind = &metav1.GroupVersionKind{Group: sub.Group, Version: sub.Version, Kind: sub.Kind}
 		}
 		out.Subresources = append(out.Subresources, discoveryv2.APISubresourceDiscovery{
-			Subresource: sub.name, ResponseKind: kind, Verbs: sub.verbs,
+			Subresource: sub.Name, ResponseKind: kind, Verbs: sub.Verbs,
 		})
 	}
-	if k.builtin != nil {
-		sort.Slice(out.Subresources, func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
+	if k.Builtin {
+		sort.Slice(out.Subresources,
+			func(i, j int) bool { return out.Subresources[i].Subresource < out.Subresources[j].Subresource })
 	}
 	return out
 }

@@ -1,20 +1,18 @@
 package apiserver
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"sort"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
-// notModelled is the reply to what a real server would do and the model does not.
-func notModelled(format string, args ...any) error {
+// NotModelled is the refusal of what a real server does and the models do not.
+func NotModelled(format string, args ...any) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotImplemented,
@@ -23,7 +21,8 @@ func notModelled(format string, args ...any) error {
 	}}
 }
 
-// plainError is a reply that is not a Status: what kube-apiserver answers on paths that nothing handles.
+// plainError is a reply that is not a Status: what kube-apiserver answers on paths that nothing
+// handles.
 type plainError struct {
 	code int
 	text string
@@ -34,10 +33,12 @@ func (e *plainError) Error() string { return e.text }
 // The answers to requests that reach no resource.
 var (
 	errNoSuchPath     = &plainError{http.StatusNotFound, "404 page not found\n"}
-	errNoSuchResource = routeError(http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
-	errNoSuchVerb     = routeError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+	errNoSuchResource = routeError(http.StatusNotFound, metav1.StatusReasonNotFound,
+		"the server could not find the requested resource")
+	errNoSuchVerb = routeError(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
 		"the server does not allow this method on the requested resource")
-	errPatchType = routeError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "415: Unsupported Media Type")
+	errPatchType = routeError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+		"415: Unsupported Media Type")
 )
 
 // routeError is the answer when a group is served but its router has no place for the request.
@@ -48,7 +49,8 @@ func routeError(code int32, reason metav1.StatusReason, text string) error {
 }
 
 // statusOf turns any error into the Status that goes on the wire, as
-// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no status error is a 500.
+// staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/status.go does: what is no
+// status error is a 500.
 func statusOf(err error) metav1.Status {
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	if s, ok := err.(apierrors.APIStatus); ok {
@@ -74,19 +76,11 @@ func errorResponse(err error) *Response {
 		}
 	}
 	status := statusOf(err)
-	r := jsonResponse(int(status.Code), encodeStatus(status))
+	r := jsonResponse(int(status.Code), object.Marshal(status))
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		r.Header.Set("Retry-After", fmt.Sprint(status.Details.RetryAfterSeconds))
 	}
 	return r
-}
-
-func encodeStatus(status metav1.Status) []byte {
-	raw, err := json.Marshal(status)
-	if err != nil {
-		panic("apiserver: a status that cannot be encoded: " + err.Error())
-	}
-	return raw
 }
 
 func jsonResponse(code int, body []byte) *Response {
@@ -115,55 +109,4 @@ func lockConflict(resource schema.GroupResource, name string) error {
 func preconditionConflict(resource schema.GroupResource, name, key, message string) error {
 	return apierrors.NewConflict(resource, name, fmt.Errorf(
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, message))
-}
-
-// invalid is the refusal of an object. Errors that read the same are reported once, as filtering does in
-// staging/src/k8s.io/apimachinery/pkg/api/validate/errors.go (FilterCoveredHandwrittenErrors) for built-in types.
-func (c *call) invalid(draft *object, errs field.ErrorList) error {
-	name, gk := draft.meta.Name, c.kind.storage.kind.groupKind() // an event of either group is refused as a core one
-	if draft.sentKind != "" {
-		// A custom object is refused under the type that it claims to be of.
-		gk.Kind, gk.Group = draft.sentKind, ""
-		if group, _, found := strings.Cut(draft.sentVersion, "/"); found {
-			gk.Group = group
-		}
-	}
-	sortRuns(errs)
-	if c.kind.builtin != nil {
-		var kept field.ErrorList
-		seen := map[string]bool{}
-		for _, err := range errs {
-			if text := err.Error(); !seen[text] {
-				seen[text] = true
-				kept = append(kept, err)
-			}
-		}
-		errs = kept
-	}
-	return apierrors.NewInvalid(gk, name, errs)
-}
-
-// sortRuns orders neighbouring errors about the same field. The validation library reports labels and annotations in
-// the random order of a map; a model must not.
-func sortRuns(errs field.ErrorList) {
-	for i := 0; i < len(errs); {
-		j := i + 1
-		for j < len(errs) && errs[j].Field == errs[i].Field {
-			j++
-		}
-		run := errs[i:j]
-		sort.SliceStable(run, func(a, b int) bool { return run[a].Error() < run[b].Error() })
-		i = j
-	}
-}
-
-// sortErrors orders errors by field, for validators that walk objects in the random order of a map.
-func sortErrors(errs field.ErrorList) field.ErrorList {
-	sort.SliceStable(errs, func(i, j int) bool {
-		if errs[i].Field != errs[j].Field {
-			return errs[i].Field < errs[j].Field
-		}
-		return errs[i].Error() < errs[j].Error()
-	})
-	return errs
 }

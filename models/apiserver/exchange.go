@@ -7,20 +7,22 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
-// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other requests may be served,
-// as on a real server; what it has not committed yet is in nobody's sight.
+// Exchange is one request on its way: answered, or waiting for webhooks. Between its steps other
+// requests may be served, as on a real server; what it has not committed yet is in nobody's sight.
 type Exchange struct {
 	// Response is the answer; nil while webhooks are being asked.
 	Response *Response
-	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each has its answer.
+	// Calls are the calls that have to be made, all at once. [Exchange.Resume] goes on when each
+	// has its answer.
 	Calls []*WebhookCall
 
-	call *call
-	next func() ([]*WebhookCall, bool)
-	stop func()
+	effects *effects
+	next    func() ([]*WebhookCall, bool)
+	stop    func()
 }
 
 // WebhookCall is a POST of an AdmissionReview that the server makes.
@@ -35,9 +37,9 @@ type WebhookCall struct {
 	Timeout time.Duration
 	Body    []byte
 
-	answer *WebhookAnswer
-	turn   int
-	call   *call
+	answer  *WebhookAnswer
+	turn    int
+	effects *effects
 }
 
 // WebhookService is a Service that serves a webhook.
@@ -46,22 +48,23 @@ type WebhookService struct {
 	Port                  int32
 }
 
-// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client words it, without the
-// method and the URL.
+// WebhookAnswer is what came back. Err is set when nothing did, and worded as Go's HTTP client
+// words it, without the method and the URL.
 type WebhookAnswer struct {
 	Code int
 	Body []byte
 	Err  error
 }
 
-// Answered gives a call its answer. The order in which the calls of one exchange are answered matters where several
-// webhooks refuse.
+// Answered gives a call its answer. The order in which the calls of one exchange are answered
+// matters where several webhooks refuse.
 func (w *WebhookCall) Answered(a WebhookAnswer) {
-	w.call.turns++
-	w.answer, w.turn = &a, w.call.turns
+	w.effects.turns++
+	w.answer, w.turn = &a, w.effects.turns
 }
 
-// Answer is what the call was answered with, and the place of the answer among those of its exchange.
+// Answer is what the call was answered with, and the place of the answer among those of its
+// exchange.
 func (w *WebhookCall) Answer() (a *WebhookAnswer, turn int) { return w.answer, w.turn }
 
 // Host is the name under which the webhook is reached, with its port if the call names one.
@@ -103,10 +106,9 @@ func (s *Server) Admits() bool { return s.admission != nil && s.admission.Active
 
 // Begin starts to serve a request, as far as that goes without a webhook's answer.
 func (s *Server) Begin(req *Request) *Exchange {
-	c := &call{s: s, req: req}
-	e := &Exchange{call: c}
+	e := &Exchange{effects: &effects{}}
 	if req.Method == http.MethodGet || !s.Admits() {
-		e.Response = c.respond()
+		e.Response = s.respond(req, e.effects)
 		return e
 	}
 	e.next, e.stop = iter.Pull(func(yield func([]*WebhookCall) bool) {
@@ -115,13 +117,13 @@ func (s *Server) Begin(req *Request) *Exchange {
 				panic(r)
 			}
 		}()
-		c.ask = func(calls []*WebhookCall) {
-			c.waited = true
+		e.effects.ask = func(calls []*WebhookCall) {
+			e.effects.waited = true
 			if !yield(calls) {
 				panic(errAbandoned)
 			}
 		}
-		e.Response = c.respond()
+		e.Response = s.respond(req, e.effects)
 	})
 	e.Resume()
 	return e
@@ -137,15 +139,17 @@ func (e *Exchange) Abandon() {
 	}
 }
 
-// Committed are the changes that a waiting request has committed already and that were not asked for before: deletions of
-// a collection, whose objects go one after the other. They are not in Response.Changes.
+// Committed are the changes that a waiting request has committed already and that were not asked
+// for before: deletions of a collection, whose objects go one after the other. They are not in
+// Response.Changes.
 func (e *Exchange) Committed() []Change {
-	out := e.call.changes
-	e.call.changes = nil
+	out := e.effects.changes
+	e.effects.changes = nil
 	return out
 }
 
-// SetWebhooks says how [Server.Handle] reaches webhooks. Owners that use [Server.Begin] make the calls themselves.
+// SetWebhooks says how [Server.Handle] reaches webhooks. Owners that use [Server.Begin] make the
+// calls themselves.
 func (s *Server) SetWebhooks(reach func(*WebhookCall) WebhookAnswer) { s.reach = reach }
 
 // Handle performs one request to its end.
@@ -164,19 +168,56 @@ func (s *Server) Handle(req *Request) *Response {
 	return e.Response
 }
 
-// respond performs the request and makes the answer.
-func (c *call) respond() *Response {
-	r, err := c.handle()
-	for err == errMoved {
-		c.warnings, c.waited, c.creates = nil, false, false
-		r, err = c.handle()
-	}
+// respond performs a request and makes the answer.
+func (s *Server) respond(req *Request, e *effects) *Response {
+	r, err := s.serve(req, e)
 	if err != nil {
 		r = errorResponse(err)
 	}
-	r.Changes = c.changes
-	for _, w := range c.warnings {
+	r.Changes = e.changes
+	for _, w := range e.warnings {
 		r.Header.Add("Warning", warningHeader(w))
 	}
 	return r
+}
+
+// serve performs a request under the identity that it is made for. A request that finds, after it
+// has waited for webhooks, that somebody else has written what it had read begins again.
+func (s *Server) serve(req *Request, e *effects) (*Response, error) {
+	info, ok := ParseInfo(req.Method, req.URL)
+	if s.authorizer != nil {
+		var err error
+		if req, err = s.authorizer.Authorize(req, info); err != nil {
+			return nil, err
+		}
+	}
+	if !ok {
+		return s.serveOther(req)
+	}
+	for {
+		r, err := s.perform(req, info, e)
+		if err != errMoved {
+			return r, err
+		}
+		e.warnings, e.waited = nil, false
+	}
+}
+
+// warningHeader is the form of RFC 7234, section 5.5, as apimachinery's util/net/http.go makes it.
+func warningHeader(text string) string {
+	var b strings.Builder
+	b.WriteString(`299 - "`)
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }

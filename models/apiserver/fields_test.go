@@ -11,8 +11,9 @@ import (
 func TestSelectableFieldsOfEvents(t *testing.T) {
 	s := newServer(t)
 	const core, group = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
-	must(t, s, "POST", core, jsonType, `{"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},`+
-		`"reason":"R","message":"m","type":"Normal","reportingComponent":"c","reportingInstance":"i"}`)
+	must(t, s, "POST", core, jsonType,
+		`{"metadata":{"name":"e"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},`+
+			`"reason":"R","message":"m","type":"Normal","reportingComponent":"c","reportingInstance":"i"}`)
 	for _, c := range []struct {
 		dir, field string
 		code       int
@@ -34,13 +35,15 @@ func TestSelectableFieldsOfEvents(t *testing.T) {
 	}
 }
 
-// Signers watch the requests that are theirs by this field (pkg/apis/certificates/v1/conversion.go).
+// Signers watch the requests that are theirs by this field
+// (pkg/apis/certificates/v1/conversion.go).
 func TestSelectableFieldsOfCertificatesAndControllers(t *testing.T) {
 	s := newServer(t)
 	const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 	request := func(name, signer string) string {
 		return `{"metadata":{"name":"` + name + `"},"spec":{"signerName":"` + signer + `","usages":["client auth"],` +
-			`"request":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KCi0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="}}`
+			`"request":"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K` +
+			`Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJFUVVFU1QtLS0tLQo="}}`
 	}
 	must(t, s, "POST", requests, jsonType, request("mine", "example.org/mine"))
 	w := must(t, s, "GET", requests+"?watch=true&fieldSelector=spec.signerName%3Dexample.org/mine", "", "").Watch
@@ -53,7 +56,8 @@ func TestSelectableFieldsOfCertificatesAndControllers(t *testing.T) {
 	}
 	must(t, s, "GET", "/api/v1/replicationcontrollers?fieldSelector=status.replicas%3D0", "", "")
 	for _, field := range []string{"metadata.namespace", "spec.username"} {
-		if r := do(t, s, "GET", requests+"?fieldSelector="+field+"%3Da", "", ""); !strings.Contains(string(r.Body), "field label not supported: "+field) {
+		if r := do(t, s, "GET", requests+"?fieldSelector="+field+"%3Da", "", ""); !strings.Contains(string(r.Body),
+			"field label not supported: "+field) {
 			t.Errorf("%s: %s", field, r.Body)
 		}
 	}

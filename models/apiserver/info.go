@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// Info says what a request is about: the verb and the resource that kube-apiserver's authorisation would see.
+// Info says what a request is about: the verb and the resource that kube-apiserver's authorisation
+// would see.
 type Info struct {
 	// Verb is get, list, watch, create, update, patch, delete or deletecollection.
 	Verb        string
@@ -16,14 +17,17 @@ type Info struct {
 	Version     string
 	Resource    string
 	Subresource string
-	// Namespace is empty for requests across all namespaces and for resources without one, Namespaces included.
+	// Namespace is empty for requests across all namespaces and for resources without one,
+	// Namespaces included.
 	Namespace string
-	// Name is empty for collections and for creation; a list or watch of exactly one name by field selector has it.
+	// Name is empty for collections and for creation; a list or watch of exactly one name by field
+	// selector has it.
 	Name string
 }
 
-// ParseInfo reads a request's path as kube-apiserver does; it is false for paths that name no resource, such as /apis,
-// /version and /openapi. The rules are those of staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go.
+// ParseInfo reads a request's path as kube-apiserver does; it is false for paths that name no
+// resource, such as /apis, /version and /openapi. The rules are those of
+// staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go.
 func ParseInfo(method string, u *url.URL) (Info, bool) {
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	var info Info

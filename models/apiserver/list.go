@@ -15,22 +15,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
 // listQuery are the options of a list, a watch or a deletion of a collection, checked.
 type listQuery struct {
 	metav1.ListOptions
-	selector
+	object.Selector
 }
 
-func (c *call) listQuery() (*listQuery, error) {
+func (r *request) listQuery() (*listQuery, error) {
 	q := &listQuery{}
-	if len(c.query) > 0 {
-		if err := metav1.Convert_url_Values_To_v1_ListOptions(&c.query, &q.ListOptions, nil); err != nil {
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
+	if err := readQuery(r.query, &q.ListOptions, metav1.Convert_url_Values_To_v1_ListOptions); err != nil {
+		return nil, err
 	}
-	q.Watch = c.info.Verb == "watch"
+	q.Watch = r.info.Verb == "watch"
 	internal := internalversion.ListOptions{
 		Watch:                q.Watch,
 		ResourceVersion:      q.ResourceVersion,
@@ -44,29 +44,16 @@ func (c *call) listQuery() (*listQuery, error) {
 	}
 	q.SendInitialEvents, q.ResourceVersionMatch = internal.SendInitialEvents, internal.ResourceVersionMatch
 	var err error
-	if q.selector, err = c.selectors(&q.ListOptions); err != nil {
+	if q.Selector, err = r.selectors(&q.ListOptions); err != nil {
 		return nil, err
 	}
 	return q, nil
 }
 
-// selector decides which objects a list shows or a watch follows.
-type selector struct {
-	labels labels.Selector // nil for all
-	fields fields.Selector // nil for all
-	// prefix and name narrow the keys: to a namespace, to one object.
-	prefix string
-	name   string
-	values func(name string) func(*object) string
-	// single says that the selector names one object. Such a list is read by its key, and so has one page and no past unless
-	// it asks for it by an exact match (staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go, ListPredicate).
-	single bool
-}
-
-func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
-	s := selector{name: c.info.Name}
-	if c.info.Namespace != "" {
-		s.prefix = c.info.Namespace + "/"
+func (r *request) selectors(opts *metav1.ListOptions) (object.Selector, error) {
+	s := object.Selector{Name: r.info.Name}
+	if r.info.Namespace != "" {
+		s.Prefix = r.info.Namespace + "/"
 	}
 	if opts.LabelSelector != "" {
 		parsed, err := labels.Parse(opts.LabelSelector)
@@ -74,7 +61,7 @@ func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
 			return s, apierrors.NewBadRequest(err.Error())
 		}
 		if !parsed.Empty() {
-			s.labels = parsed
+			s.Labels = parsed
 		}
 	}
 	if opts.FieldSelector == "" {
@@ -84,146 +71,107 @@ func (c *call) selectors(opts *metav1.ListOptions) (selector, error) {
 	if err != nil {
 		return s, apierrors.NewBadRequest(err.Error())
 	}
-	for _, r := range parsed.Requirements() {
-		if c.ver.fieldValue(r.Field) == nil {
-			return s, c.ver.unknownField(r.Field)
+	for _, needed := range parsed.Requirements() {
+		if r.ver.FieldValue(needed.Field) == nil {
+			return s, r.ver.UnknownField(needed.Field)
 		}
 	}
 	if !parsed.Empty() {
-		s.fields, s.values = parsed, c.ver.fieldValue
+		s.Fields, s.Values = parsed, r.ver.FieldValue
 	}
-	// A name alone is no key where several namespaces may have it, and later pages are of what the first was.
+	// A name alone is no key where several namespaces may have it, and later pages are of what the
+	// first was.
 	_, named := parsed.RequiresExactMatch("metadata.name")
 	_, placed := parsed.RequiresExactMatch("metadata.namespace")
-	s.single = named && opts.Continue == "" && (placed || s.prefix != "" || !c.kind.namespaced)
+	s.Single = named && opts.Continue == "" && (placed || s.Prefix != "" || !r.kind.Namespaced)
 	return s, nil
 }
 
-// fieldValue is how to read a selectable field, nil for fields that cannot be selected by.
-func (v *version) fieldValue(name string) func(*object) string {
-	switch {
-	case name == "metadata.name":
-		return func(o *object) string { return o.meta.Name }
-	case name == "metadata.namespace" && (v.kind.namespaced || v.fields == nil):
-		return func(o *object) string { return o.meta.Namespace }
-	}
-	return v.fields[name]
-}
-
-// unknownField is the refusal of a field selector, worded as the conversion functions of each group word it.
-func (v *version) unknownField(name string) error {
-	if v.kind.builtin == nil || v.fields != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
-	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace"))
-}
-
-func (s *selector) matches(o *object) bool {
-	if s.name != "" && o.meta.Name != s.name {
-		return false
-	}
-	if s.labels != nil && !s.labels.Matches(labels.Set(o.meta.Labels)) {
-		return false
-	}
-	if s.fields == nil {
-		return true
-	}
-	for _, r := range s.fields.Requirements() {
-		equal := s.values(r.Field)(o) == r.Value
-		if (r.Operator == "!=") == equal {
-			return false
-		}
-	}
-	return true
-}
-
-// empty says that the selector lets everything under its prefix through.
-func (s *selector) empty() bool { return s.name == "" && s.labels == nil && s.fields == nil }
-
 // page is a part of a collection, complete or not.
 type page struct {
-	objects   []*object
+	objects   []*object.Object
 	revision  int64
 	next      string
 	remaining *int64
 }
 
-func (c *call) list() (*Response, error) {
-	q, err := c.listQuery()
+func (r *request) list() (*Response, error) {
+	q, err := r.listQuery()
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.selected(q)
+	p, err := r.selected(q)
 	if err != nil {
 		return nil, err
 	}
-	return c.listResponse(p), nil
+	return r.listResponse(p), nil
 }
 
 // selected reads the objects that a list shows. The meaning of the versions is that of
 // staging/src/k8s.io/apiserver/pkg/storage/interfaces.go (ValidateListOptions).
-func (c *call) selected(q *listQuery) (*page, error) {
-	exact, after, err := c.listRevision(q)
+func (r *request) selected(q *listQuery) (*page, error) {
+	exact, after, err := r.listRevision(q)
 	if err != nil {
 		return nil, err
 	}
-	current := c.s.Revision()
+	current := r.s.Revision()
 	switch {
 	case exact > current:
 		return nil, tooLargeRevision(exact, current)
-	case exact > 0 && exact < c.s.store.Trimmed():
-		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.prefix))
+	case exact > 0 && exact < r.s.store.Trimmed():
+		return nil, compacted(q.Continue != "", strings.TrimPrefix(after, q.Prefix))
 	}
 	p := &page{revision: current}
 	if exact > 0 {
 		p.revision = exact
 	}
-	c.fill(p, q, exact, after)
+	r.fill(p, q, exact, after)
 	return p, nil
 }
 
 // fill collects matching objects up to the limit and notes what remains.
-func (c *call) fill(p *page, q *listQuery, exact int64, after string) {
+func (r *request) fill(p *page, q *listQuery, exact int64, after string) {
 	last, more, count := "", false, int64(0)
 	limit := q.Limit
-	if q.ResourceVersion == "0" || q.single {
+	if q.ResourceVersion == "0" || q.Single {
 		limit = 0 // served from the cache, and by the object's key
 	}
-	visit := func(key string, o *object) bool {
+	visit := func(key string, o *object.Object) bool {
 		if limit > 0 && int64(len(p.objects)) == limit {
 			more = true
 			count++
-			return q.selector.empty()
+			return q.Selector.Empty()
 		}
-		if q.selector.matches(o) {
+		if q.Selector.Matches(o) {
 			p.objects = append(p.objects, o)
 		}
 		last = key
 		return true
 	}
-	if exact > 0 && exact < c.s.Revision() {
-		for _, item := range c.table().At(exact, q.prefix, after) {
+	if exact > 0 && exact < r.s.Revision() {
+		for _, item := range r.table().At(exact, q.Prefix, after) {
 			if !visit(item.Key, item.Value) {
 				break
 			}
 		}
 	} else {
-		for key, o := range c.table().Range(q.prefix, after) {
+		for key, o := range r.table().Range(q.Prefix, after) {
 			if !visit(key, o) {
 				break
 			}
 		}
 	}
 	if more {
-		p.next = encodeContinue(p.revision, "/"+strings.TrimPrefix(last, q.prefix)+"\x00")
-		if q.selector.empty() {
+		p.next = encodeContinue(p.revision, "/"+strings.TrimPrefix(last, q.Prefix)+"\x00")
+		if q.Selector.Empty() {
 			p.remaining = &count
 		}
 	}
 }
 
-// listRevision is the exact revision to list at, 0 for the current one, and the key after which to start.
-func (c *call) listRevision(q *listQuery) (exact int64, after string, err error) {
+// listRevision is the exact revision to list at, 0 for the current one, and the key after which to
+// start.
+func (r *request) listRevision(q *listQuery) (exact int64, after string, err error) {
 	if q.Continue != "" {
 		start, revision, err := decodeContinue(q.Continue)
 		if err != nil {
@@ -232,7 +180,7 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 		if q.ResourceVersion != "" && q.ResourceVersion != "0" {
 			return 0, "", apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 		}
-		return max(revision, 0), q.prefix + strings.TrimSuffix(start, "\x00"), nil
+		return max(revision, 0), q.Prefix + strings.TrimSuffix(start, "\x00"), nil
 	}
 	if q.ResourceVersion == "" {
 		return 0, "", nil
@@ -241,17 +189,18 @@ func (c *call) listRevision(q *listQuery) (exact int64, after string, err error)
 	if err != nil {
 		return 0, "", apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 	}
-	paged := q.Limit > 0 && atLeast > 0 && !q.single
+	paged := q.Limit > 0 && atLeast > 0 && !q.Single
 	if q.ResourceVersionMatch == metav1.ResourceVersionMatchExact || q.ResourceVersionMatch == "" && paged {
 		return atLeast, "", nil
 	}
-	if atLeast > c.s.Revision() {
-		return 0, "", tooLargeRevision(atLeast, c.s.Revision())
+	if atLeast > r.s.Revision() {
+		return 0, "", tooLargeRevision(atLeast, r.s.Revision())
 	}
-	return c.req.AsOf, "", nil
+	return r.AsOf, "", nil
 }
 
-// continueToken is the documented content of a continue parameter (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
+// continueToken is the documented content of a continue parameter
+// (staging/src/k8s.io/apiserver/pkg/storage/continue.go).
 type continueToken struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
@@ -277,9 +226,11 @@ func decodeContinue(text string) (start string, revision int64, err error) {
 	}
 	switch {
 	case token.Version != "meta.k8s.io/v1":
-		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %v", token.Version)
+		return "", 0, fmt.Errorf("continue key is not valid: server does not recognize this encoded version %v",
+			token.Version)
 	case token.Revision == 0:
-		return "", 0, fmt.Errorf("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+		return "", 0, fmt.Errorf(
+			"continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
 	case token.Start == "":
 		return "", 0, fmt.Errorf("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
 	}
@@ -290,39 +241,44 @@ func decodeContinue(text string) (start string, revision int64, err error) {
 	return key[1:], token.Revision, nil
 }
 
-// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the current state
-// (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
+// compacted is the answer to a list at a forgotten revision; one that was paging may go on at the
+// current state (staging/src/k8s.io/apiserver/pkg/storage/etcd3/errors.go).
 func compacted(paging bool, after string) error {
 	if !paging {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
 	}
-	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
-		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +
-		"the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that " +
-		"were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	err := apierrors.NewResourceExpired(
+		"The provided continue parameter is too old to display a consistent list result. " +
+			"You can start a new list without the continue parameter, or use the continue token in this response to " +
+			"retrieve " +
+			"the remainder of the results. Continuing with the provided token results in an inconsistent list - " +
+			"objects that " +
+			"were created, modified, or deleted between the time the first chunk was returned and now may show up in " +
+			"the list.")
 	err.ErrStatus.Continue = encodeContinue(-1, "/"+after+"\x00")
 	return err
 }
 
 // listResponse encodes a page by joining the encoded objects.
-func (c *call) listResponse(p *page) *Response {
-	if c.tabular {
-		meta := metav1.ListMeta{ResourceVersion: revisionText(p.revision), Continue: p.next, RemainingItemCount: p.remaining}
-		return c.tableOf(meta, p.objects)
+func (r *request) listResponse(p *page) *Response {
+	if r.reply.table {
+		meta := metav1.ListMeta{ResourceVersion: object.RevisionText(p.revision), Continue: p.next,
+			RemainingItemCount: p.remaining}
+		return r.tableOf(meta, p.objects)
 	}
-	v := c.accepted
+	v := r.reply.View
 	size := 160
 	for _, o := range p.objects {
-		size += len(o.json) + 1
+		size += len(o.JSON) + 1
 	}
 	b := make([]byte, 0, size)
-	if v.partial {
+	if v.Partial {
 		b = append(b, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`...)
 	} else {
-		b = append(b, `{"kind":"`+c.kind.list+`","apiVersion":"`+c.ver.apiVersion()+`","metadata":{`...)
+		b = append(b, `{"kind":"`+r.kind.List+`","apiVersion":"`+r.ver.APIVersion()+`","metadata":{`...)
 	}
 	b = append(strconv.AppendInt(append(b, `"resourceVersion":"`...), p.revision, 10), '"')
-	if p.next != "" || c.kind.custom != nil && !v.partial {
+	if p.next != "" || !r.kind.Builtin && !v.Partial {
 		b = append(append(append(b, `,"continue":"`...), p.next...), '"')
 	}
 	if p.remaining != nil {
@@ -333,7 +289,7 @@ func (c *call) listResponse(p *page) *Response {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = o.item(b, v)
+		b = o.Item(b, v)
 	}
 	return jsonResponse(http.StatusOK, append(b, ']', '}'))
 }

@@ -15,7 +15,8 @@ func TestListsOfOneName(t *testing.T) {
 	}
 	made := s.Revision()
 	must(t, s, "PATCH", configDir+"/a", mergeType, `{"data":{"payload":"new"}}`)
-	const all, one = "/api/v1/configmaps?limit=1&fieldSelector=metadata.name%3Da", configDir + "?limit=1&fieldSelector=metadata.name%3Da"
+	const all, one = "/api/v1/configmaps?limit=1&fieldSelector=metadata.name%3Da",
+		configDir + "?limit=1&fieldSelector=metadata.name%3Da"
 	for _, c := range []struct {
 		path  string
 		items int
@@ -32,7 +33,8 @@ func TestListsOfOneName(t *testing.T) {
 		{fmt.Sprintf("%s&resourceVersion=%d", all, made), 1, true, `"x"`},
 	} {
 		body := string(must(t, s, "GET", c.path, "", "").Body)
-		if n := strings.Count(body, `"name":"a"`); n != c.items || strings.Contains(body, `"continue"`) != c.more || !strings.Contains(body, c.sees) {
+		if n := strings.Count(body, `"name":"a"`); n != c.items || strings.Contains(body, `"continue"`) != c.more ||
+			!strings.Contains(body, c.sees) {
 			t.Errorf("%s: %s", c.path, body)
 		}
 	}

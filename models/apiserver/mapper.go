@@ -3,43 +3,43 @@ package apiserver
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
-// Mapper returns a RESTMapper that answers from the server's registry at the time of each call, so that it knows
-// definitions installed later, and that makes no request.
+// Mapper returns a RESTMapper that answers from the server's registry and makes no request. It
+// looks at the time of each call, so it knows definitions that are installed later.
 func (s *Server) Mapper() meta.RESTMapper { return &mapper{s: s} }
 
 type mapper struct{ s *Server }
 
-// versionsOf yields the served versions of the kinds that fit; group "" stands for any group when anyGroup is set.
-func (m *mapper) find(fits func(*kind) bool, wanted string) []*version {
-	var out []*version
-	look := func(k *kind) bool {
-		for _, v := range k.versions {
-			if fits(k) && v.served && (wanted == "" || wanted == v.name) {
+// versionsOf yields the served versions of the kinds that fit; group "" stands for any group when
+// anyGroup is set.
+func (m *mapper) find(fits func(*registry.Kind) bool, wanted string) []*object.Version {
+	var out []*object.Version
+	look := func(k *registry.Kind) bool {
+		for _, v := range k.Versions {
+			if fits(k) && v.Served && (wanted == "" || wanted == v.Name) {
 				out = append(out, v)
 			}
 		}
 		return true
 	}
-	m.s.registry.all(look)
-	for _, k := range reviewKinds().order {
+	m.s.registry.All(look)
+	for _, k := range registry.Reviews().Order {
 		look(k)
 	}
 	return out
 }
 
-func (m *mapper) byResource(r schema.GroupVersionResource) []*version {
-	return m.find(func(k *kind) bool {
-		if r.Group != "" && r.Group != k.group {
+func (m *mapper) byResource(r schema.GroupVersionResource) []*object.Version {
+	return m.find(func(k *registry.Kind) bool {
+		if r.Group != "" && r.Group != k.Group {
 			return false
 		}
-		return r.Resource == k.plural || r.Resource == k.singular
+		return r.Resource == k.Plural || r.Resource == k.Singular
 	}, r.Version)
-}
-
-func (v *version) gvr() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: v.kind.group, Version: v.name, Resource: v.kind.plural}
 }
 
 // KindFor returns the kind of a resource whose group and version may be left out.
@@ -55,7 +55,7 @@ func (m *mapper) KindFor(resource schema.GroupVersionResource) (schema.GroupVers
 func (m *mapper) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	var out []schema.GroupVersionKind
 	for _, v := range m.byResource(resource) {
-		out = append(out, v.gvk())
+		out = append(out, v.GVK())
 	}
 	if len(out) == 0 {
 		return nil, &meta.NoResourceMatchError{PartialResource: resource}
@@ -76,7 +76,7 @@ func (m *mapper) ResourceFor(resource schema.GroupVersionResource) (schema.Group
 func (m *mapper) ResourcesFor(resource schema.GroupVersionResource) ([]schema.GroupVersionResource, error) {
 	var out []schema.GroupVersionResource
 	for _, v := range m.byResource(resource) {
-		out = append(out, v.gvr())
+		out = append(out, v.GVR())
 	}
 	if len(out) == 0 {
 		return nil, &meta.NoResourceMatchError{PartialResource: resource}
@@ -100,11 +100,13 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	}
 	var out []*meta.RESTMapping
 	for _, wanted := range versions {
-		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.kind == gk.Kind }, wanted) {
-			out = append(out, v.mapping())
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.Kind == gk.Kind },
+			wanted) {
+			out = append(out, mapping(v))
 		}
-		for _, v := range m.find(func(k *kind) bool { return k.group == gk.Group && k.list == gk.Kind }, wanted) {
-			out = append(out, v.listMapping())
+		for _, v := range m.find(func(k *registry.Kind) bool { return k.Group == gk.Group && k.List == gk.Kind },
+			wanted) {
+			out = append(out, listMapping(v))
 		}
 	}
 	if len(out) == 0 {
@@ -113,28 +115,29 @@ func (m *mapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.
 	return out, nil
 }
 
-func (v *version) mapping() *meta.RESTMapping {
+func mapping(v *object.Version) *meta.RESTMapping {
 	scope := meta.RESTScopeRoot
-	if v.kind.namespaced {
+	if v.Type.Namespaced {
 		scope = meta.RESTScopeNamespace
 	}
-	return &meta.RESTMapping{Resource: v.gvr(), GroupVersionKind: v.gvk(), Scope: scope}
+	return &meta.RESTMapping{Resource: v.GVR(), GroupVersionKind: v.GVK(), Scope: scope}
 }
 
-// listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a resource made up from its name
-// (restmapper/discovery.go). Caches of several namespaces ask for it.
-func (v *version) listMapping() *meta.RESTMapping {
-	m := v.mapping()
-	m.GroupVersionKind.Kind = v.kind.list
+// listMapping is how client-go's discovery mapper knows a list: as a kind of its own, with a
+// resource made up from its name (restmapper/discovery.go). Caches of several namespaces ask for
+// it.
+func listMapping(v *object.Version) *meta.RESTMapping {
+	m := mapping(v)
+	m.GroupVersionKind.Kind = v.Type.List
 	m.Resource, _ = meta.UnsafeGuessKindToResource(m.GroupVersionKind)
 	return m
 }
 
 // ResourceSingularizer returns the singular name of a resource.
 func (m *mapper) ResourceSingularizer(resource string) (string, error) {
-	for k := range m.s.registry.all {
-		if k.plural == resource {
-			return k.singular, nil
+	for k := range m.s.registry.All {
+		if k.Plural == resource {
+			return k.Singular, nil
 		}
 	}
 	return resource, nil

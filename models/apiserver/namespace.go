@@ -3,13 +3,17 @@ package apiserver
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+var namespaceResource = schema.GroupResource{Resource: "namespaces"}
 
 // firstNamespaces exist in every cluster from the start
 // (pkg/controlplane/controller/systemnamespaces in the Kubernetes tree).
@@ -17,11 +21,10 @@ var firstNamespaces = []string{"default", "kube-node-lease", "kube-public", "kub
 
 // bootstrap creates what a new cluster already holds.
 func (s *Server) bootstrap() {
-	c := &call{s: s, req: &Request{}, kind: s.registry.byResource("", "namespaces")}
-	c.ver = c.kind.storage
+	w := s.internalWrite(s.registry.ByResource("", "namespaces"), "", &effects{})
 	for _, name := range firstNamespaces {
 		typed := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if _, err := c.createObject(c.draftOf(typed, c.ver)); err != nil {
+		if _, err := w.createObject(object.DraftOf(typed, w.ver)); err != nil {
 			panic("apiserver: namespace " + name + " could not be created: " + err.Error())
 		}
 	}
@@ -29,27 +32,27 @@ func (s *Server) bootstrap() {
 
 // admitCreate holds the rules that the NamespaceLifecycle admission plugin has for new objects
 // (staging/src/k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go).
-func (c *call) admitCreate(draft *object) error {
-	if c.definitionTerminates() {
-		return apierrors.NewForbidden(c.kind.groupResource(), draft.meta.Name,
+func (w *write) admitCreate(draft *object.Object) error {
+	if w.definitionTerminates() {
+		return apierrors.NewForbidden(w.kind.GroupResource(), draft.Meta.Name,
 			errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	if !c.kind.namespaced {
+	if !w.kind.Namespaced {
 		return nil
 	}
-	name := draft.meta.Namespace
-	o, exists := c.s.store.Table("/namespaces").Get(name)
+	name := draft.Meta.Namespace
+	o, exists := w.s.store.Table("/namespaces").Get(name)
 	if !exists {
 		return apierrors.NewNotFound(namespaceResource, name)
 	}
-	if o.typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
+	if o.Typed.(*corev1.Namespace).Status.Phase != corev1.NamespaceTerminating {
 		return nil
 	}
-	shown := draft.meta.Name
+	shown := draft.Meta.Name
 	if shown == "" {
-		shown = draft.meta.GenerateName
+		shown = draft.Meta.GenerateName
 	}
-	err := apierrors.NewForbidden(c.kind.groupResource(), shown, fmt.Errorf(
+	err := apierrors.NewForbidden(w.kind.GroupResource(), shown, fmt.Errorf(
 		"unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type:    corev1.NamespaceTerminatingCause,
@@ -59,85 +62,80 @@ func (c *call) admitCreate(draft *object) error {
 	return err
 }
 
-// admitDelete protects the namespaces that must not be deleted.
-func (c *call) admitDelete(o *object) error {
-	if c.kind.group != "" || c.kind.plural != "namespaces" {
+// protects refuses the deletion of the namespaces that every cluster needs.
+func (w *write) protects(o *object.Object) error {
+	if w.kind.Group != "" || w.kind.Plural != "namespaces" {
 		return nil
 	}
-	switch o.meta.Name {
+	switch o.Meta.Name {
 	case "default", "kube-system", "kube-public":
-		return apierrors.NewForbidden(c.kind.groupResource(), o.meta.Name, fmt.Errorf("this namespace may not be deleted"))
+		return apierrors.NewForbidden(w.kind.GroupResource(), o.Meta.Name,
+			fmt.Errorf("this namespace may not be deleted"))
 	}
 	return nil
 }
 
-// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is removed
-// (pkg/registry/core/namespace/storage/storage.go).
-func (c *call) finalizeNamespace() (*Response, error) {
-	if err := c.updateOptions(); err != nil {
-		return nil, err
-	}
-	if err := c.readBody(); err != nil {
-		return nil, err
-	}
-	draft, err := c.decodeBody()
+// finalizeNamespace is an update of spec.finalizers; a namespace whose last finalizer has gone is
+// removed (pkg/registry/core/namespace/storage/storage.go).
+func (r *request) finalizeNamespace() (*Response, error) {
+	w, err := r.updateWrite()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.matchName(draft.meta); err != nil {
-		return nil, err
-	}
-	old, exists := c.lookup(c.info.Name)
-	if !exists {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
-	}
-	if err := c.checkUID(draft.meta.UID, old); err != nil {
-		return nil, err
-	}
-	stored, err := c.replace(draft, old, "finalize")
+	draft, err := w.decodeBody()
 	if err != nil {
 		return nil, err
 	}
-	return c.objectResponse(http.StatusOK, stored), nil
+	if err := w.matchName(draft.Meta); err != nil {
+		return nil, err
+	}
+	old, err := r.stored()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.checkUID(draft.Meta.UID, old); err != nil {
+		return nil, err
+	}
+	return w.store(draft, old, "finalize")
 }
 
-// RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there already.
+// RefuseDeleteOfTerminating sets [Options.RefuseDeleteOfTerminating] of a server that is there
+// already.
 func (s *Server) RefuseDeleteOfTerminating(on bool) { s.options.RefuseDeleteOfTerminating = on }
 
-// deleteNamespace marks a namespace and changes its phase in one write; what follows is the namespace controller's work.
-// Only a namespace whose finalizers have gone is removed (pkg/registry/core/namespace/storage/storage.go, Delete).
-func (c *call) deleteNamespace(o *object, n *corev1.Namespace, opts *metav1.DeleteOptions) (*object, bool, error) {
-	if p := opts.Preconditions; p != nil {
-		if p.UID != nil && *p.UID != n.UID {
-			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
-				"Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, n.UID)) //nolint:staticcheck // as upstream words it
-		}
-		if p.ResourceVersion != nil && *p.ResourceVersion != n.ResourceVersion {
-			return nil, false, apierrors.NewConflict(namespaceResource, n.Name, fmt.Errorf(
-				"Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", //nolint:staticcheck // as upstream words it
-				*p.ResourceVersion, n.ResourceVersion))
-		}
+// terminating is what old servers said of a namespace that is being deleted.
+const terminating = "The system is ensuring all content is removed from this namespace.  " +
+	"Upon completion, this namespace will automatically be purged by the system."
+
+// deleteNamespace marks a namespace and changes its phase in one write; what follows is the
+// namespace controller's work. Only a namespace whose finalizers have gone is removed
+// (pkg/registry/core/namespace/storage/storage.go, Delete).
+func (w *write) deleteNamespace(o *object.Object, opts *metav1.DeleteOptions) (*object.Object, bool, error) {
+	n := o.Typed.(*corev1.Namespace)
+	if why := failedPrecondition(opts.Preconditions, o.Meta); why != "" {
+		return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("Precondition failed: "+why))
 	}
 	if n.DeletionTimestamp != nil {
 		if len(n.Spec.Finalizers) > 0 {
-			if c.s.options.RefuseDeleteOfTerminating {
-				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.")) //nolint:staticcheck // as upstream worded it
+			if w.s.options.RefuseDeleteOfTerminating {
+				return nil, false, apierrors.NewConflict(namespaceResource, n.Name, errors.New(terminating))
 			}
 			return o, false, nil
 		}
-		return c.deleteObject(o, opts)
+		return w.deleteObject(o, opts)
 	}
-	draft := o.draft()
-	now := metav1.NewTime(c.s.now())
-	draft.meta.DeletionTimestamp = &now
-	draft.typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
-	draft.meta.Finalizers = namespaceFinalizers(draft.meta.Finalizers, opts)
-	stored, err := c.commit(draft, o)
+	draft := o.Draft()
+	now := metav1.NewTime(w.s.now())
+	draft.Meta.DeletionTimestamp = &now
+	draft.Typed.(*corev1.Namespace).Status.Phase = corev1.NamespaceTerminating
+	draft.Meta.Finalizers = namespaceFinalizers(draft.Meta.Finalizers, opts)
+	stored, err := w.commit(draft, o)
 	return stored, false, err
 }
 
 func namespaceFinalizers(finalizers []string, opts *metav1.DeleteOptions) []string {
-	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents), slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
+	orphan, foreground := slices.Contains(finalizers, metav1.FinalizerOrphanDependents),
+		slices.Contains(finalizers, metav1.FinalizerDeleteDependents)
 	switch {
 	case opts.OrphanDependents != nil: //nolint:staticcheck // deprecated, still served
 		orphan = *opts.OrphanDependents //nolint:staticcheck // deprecated, still served

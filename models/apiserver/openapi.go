@@ -1,8 +1,5 @@
 package apiserver
 
-// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are described by their schemas,
-// built-in types as far as their modules go (openapi_builtin.go).
-
 import (
 	"net/http"
 	"reflect"
@@ -13,32 +10,38 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
 
+// OpenAPI v3 documents: what kubectl and Helm read before they send anything. Custom types are
+// described by their schemas, built-in types as far as their modules go (openapi_builtin.go).
+
 // openAPI serves /openapi/v3 and the documents that it lists.
-func (c *call) openAPI(path string) (*Response, error) {
+func (s *Server) openAPI(path string) (*Response, error) {
 	if path == "/openapi/v3" {
 		paths := map[string]any{}
-		for k := range c.s.registry.all {
-			for _, v := range k.versions {
-				if v.served {
-					paths[strings.TrimPrefix(v.root(), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" + v.root()}
+		for k := range s.registry.All {
+			for _, v := range k.Versions {
+				if v.Served {
+					paths[strings.TrimPrefix(root(v), "/")] = map[string]string{"serverRelativeURL": "/openapi/v3" +
+						root(v)}
 				}
 			}
 		}
 		return encoded200(map[string]any{"paths": paths}), nil
 	}
-	root := strings.TrimPrefix(path, "/openapi/v3")
-	var members []*version
-	for k := range c.s.registry.all {
-		for _, v := range k.versions {
-			if v.served && v.root() == root {
+	wanted := strings.TrimPrefix(path, "/openapi/v3")
+	var members []*object.Version
+	for k := range s.registry.All {
+		for _, v := range k.Versions {
+			if v.Served && root(v) == wanted {
 				members = append(members, v)
 			}
 		}
 	}
 	if !strings.HasPrefix(path, "/openapi/v3/") {
-		return nil, notModelled("%s: only OpenAPI v3", path)
+		return nil, NotModelled("%s: only OpenAPI v3", path)
 	}
 	if len(members) == 0 {
 		return nil, errNoSuchPath
@@ -46,62 +49,62 @@ func (c *call) openAPI(path string) (*Response, error) {
 	return jsonResponse(http.StatusOK, rendered(members)), nil
 }
 
-// builtinDocuments are those in which every type is built in, by what is in them: such a document is the same for all servers
-// and long, and each life of a program that reads it asks again.
+// builtinDocuments are the documents in which every type is built in, by what is in them. Such a
+// document is long and the same for all servers, and each program that starts asks for it again.
 var builtinDocuments sync.Map
 
 // rendered is the document of one group and version as JSON.
-func rendered(members []*version) []byte {
+func rendered(members []*object.Version) []byte {
 	key := ""
 	for _, v := range members {
-		if v.kind.builtin == nil {
-			return marshal(document(members))
+		if !v.Type.Builtin {
+			return object.Marshal(document(members))
 		}
-		key += v.root() + "/" + v.kind.plural + " "
+		key += root(v) + "/" + v.Type.Plural + " "
 	}
 	text, known := builtinDocuments.Load(key)
 	if !known {
-		text, _ = builtinDocuments.LoadOrStore(key, marshal(document(members)))
+		text, _ = builtinDocuments.LoadOrStore(key, object.Marshal(document(members)))
 	}
 	return text.([]byte)
 }
 
 // root is the path under which a version's group is served.
-func (v *version) root() string {
-	if v.kind.group == "" {
-		return "/api/" + v.name
+func root(v *object.Version) string {
+	if v.Type.Group == "" {
+		return "/api/" + v.Name
 	}
-	return "/apis/" + v.apiVersion()
+	return "/apis/" + v.APIVersion()
 }
 
 // document is the OpenAPI document of one group and version.
-func document(members []*version) map[string]any {
+func document(members []*object.Version) map[string]any {
 	paths := map[string]any{}
-	d := &describer{reference: schemaReference, out: map[string]*spec.Schema{}}
-	if members[0].kind.builtin == nil {
-		d.out = metaSchemas()
+	d := &describer{reference: object.SchemaReference, out: map[string]*spec.Schema{}}
+	if !members[0].Type.Builtin {
+		d.out = object.MetaSchemas()
 	}
 	d.of(reflect.TypeFor[metav1.Patch]())
 	for _, v := range members {
-		path := v.root()
-		if v.kind.namespaced {
+		path := root(v)
+		if v.Type.Namespaced {
 			path += "/namespaces/{namespace}"
 		}
-		path += "/" + v.kind.plural
+		path += "/" + v.Type.Plural
 		paths[path] = map[string]any{
-			"get":  v.operation("list"),
-			"post": v.operation("post", "dryRun", "fieldManager", "fieldValidation"),
+			"get":  actionOn(v, "list"),
+			"post": actionOn(v, "post", "dryRun", "fieldManager", "fieldValidation"),
 		}
-		patch := v.operation("patch", "dryRun", "fieldManager", "fieldValidation", "force")
-		patch["requestBody"] = v.patchBody()
+		patch := actionOn(v, "patch", "dryRun", "fieldManager", "fieldValidation", "force")
+		patch["requestBody"] = patchBody(v)
 		paths[path+"/{name}"] = map[string]any{
-			"get":    v.operation("get"),
-			"put":    v.operation("put", "dryRun", "fieldManager", "fieldValidation"),
+			"get":    actionOn(v, "get"),
+			"put":    actionOn(v, "put", "dryRun", "fieldManager", "fieldValidation"),
 			"patch":  patch,
-			"delete": v.operation("delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
+			"delete": actionOn(v, "delete", "dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy"),
 		}
-		if v.kind.builtin == nil {
-			d.out[v.schemaName()] = v.openAPI()
+		if !v.Type.Builtin {
+			d.out[schemaName(v)] = v.OpenAPI()
 		} else {
 			d.describeVersion(v)
 		}
@@ -116,48 +119,50 @@ func document(members []*version) map[string]any {
 }
 
 // patchBody says which patches a type takes.
-func (v *version) patchBody() map[string]any {
+func patchBody(v *object.Version) map[string]any {
 	content := map[string]any{}
-	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType} {
-		if kind == types.StrategicMergePatchType && v.kind.builtin == nil {
+	for _, kind := range []types.PatchType{types.ApplyYAMLPatchType, types.JSONPatchType, types.MergePatchType,
+		types.StrategicMergePatchType} {
+		if kind == types.StrategicMergePatchType && !v.Type.Builtin {
 			continue
 		}
-		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": schemaReference + metav1.Patch{}.OpenAPIModelName()}}
+		content[string(kind)] = map[string]any{"schema": map[string]string{"$ref": object.SchemaReference +
+			metav1.Patch{}.OpenAPIModelName()}}
 	}
 	return map[string]any{"content": content, "required": true}
 }
 
-const schemaReference = "#/components/schemas/"
-
-// operation says that something may be done with a type, and with which parameters.
-func (v *version) operation(action string, parameters ...string) map[string]any {
+// actionOn says that something may be done with a type, and with which parameters.
+func actionOn(v *object.Version, action string, parameters ...string) map[string]any {
 	list := make([]any, len(parameters))
 	for i, name := range parameters {
-		list[i] = map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}
+		list[i] = map[string]any{"name": name, "in": "query",
+			"schema": map[string]any{"type": "string", "uniqueItems": true}}
 	}
 	return map[string]any{
 		"parameters":          list,
 		"x-kubernetes-action": action,
 		"x-kubernetes-group-version-kind": map[string]string{
-			"group": v.kind.group, "version": v.name, "kind": v.kind.kind,
+			"group": v.Type.Group, "version": v.Name, "kind": v.Type.Kind,
 		},
 		"responses": map[string]any{"200": map[string]any{
 			"description": http.StatusText(http.StatusOK),
 			"content": map[string]any{"application/json": map[string]any{
-				"schema": map[string]string{"$ref": schemaReference + v.schemaName()},
+				"schema": map[string]string{"$ref": object.SchemaReference + schemaName(v)},
 			}},
 		}},
 	}
 }
 
-// schemaName is a type's name in a document: for custom types the group backwards, the version and the kind.
-func (v *version) schemaName() string {
-	if v.newObject != nil {
-		if named, ok := v.newObject().(modelNamer); ok {
+// schemaName is a type's name in a document: for custom types the group backwards, the version and
+// the kind.
+func schemaName(v *object.Version) string {
+	if v.New != nil {
+		if named, ok := v.New().(modelNamer); ok {
 			return named.OpenAPIModelName()
 		}
 	}
-	parts := strings.Split(v.kind.group, ".")
+	parts := strings.Split(v.Type.Group, ".")
 	slices.Reverse(parts)
-	return strings.TrimPrefix(strings.Join(append(parts, v.name, v.kind.kind), "."), ".")
+	return strings.TrimPrefix(strings.Join(append(parts, v.Name, v.Type.Kind), "."), ".")
 }

@@ -1,21 +1,29 @@
 package apiserver
 
-// Schemas of built-in types. The document that a real server publishes is generated from the Go sources, comments and all,
-// inside the Kubernetes tree; the modules that clients use ship its parts, and they are put together here: the Go types
-// (names, types, patch strategies), their documentation (SwaggerDoc) and the schemas of apply configurations (which lists
-// are sets or maps, what is taken as a whole, defaults). Enumerations, unions and the schemas of lists are in none of them
-// and are not published. A field without omitempty is said to be required, though comments say of some thirty that it may
-// be left out.
-
 import (
 	"reflect"
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
+
+// Schemas of built-in types. The document that a real server publishes is generated from the Go
+// sources, comments and all, inside the Kubernetes tree. The modules that clients use ship its
+// parts, and they are put together here:
+//
+//   - the Go types: names, types, patch strategies;
+//   - their documentation (SwaggerDoc);
+//   - the schemas of apply configurations: which lists are sets or maps, what is taken as a whole,
+//     defaults.
+//
+// Enumerations, unions and the schemas of lists are in none of them and are not published. A field
+// without omitempty is said to be required, though comments say of some thirty that it may be left
+// out.
 
 // What generated code says about a Go type.
 type (
@@ -36,25 +44,24 @@ type describer struct {
 }
 
 // describeVersion adds the schema of a built-in type under the name that it has in documents.
-func (d *describer) describeVersion(v *version) {
-	object := v.newObject()
-	object.GetObjectKind().SetGroupVersionKind(v.gvk())
-	types := builtinTypes()
-	if v.kind.group == apiextensionsv1.GroupName {
-		types = definitionTypes()
-	}
-	if typed, err := types.ObjectToTyped(object); err == nil {
-		d.merging = typed.Schema()
+func (d *describer) describeVersion(v *object.Version) {
+	object := v.New()
+	object.GetObjectKind().SetGroupVersionKind(v.GVK())
+	if types, err := v.Type.Types(); err == nil {
+		if typed, err := types.ObjectToTyped(object); err == nil {
+			d.merging = typed.Schema()
+		}
 	}
 	d.of(reflect.TypeOf(object))
 }
 
 // nameKinds says which of the schemas are kinds of their own; some are also parts of others.
 func (d *describer) nameKinds() {
-	for _, k := range builtinKinds().order {
-		for _, v := range k.versions {
-			if s := d.out[v.schemaName()]; s != nil {
-				s.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": k.group, "version": v.name, "kind": k.kind}})
+	for _, k := range registry.Builtins().Order {
+		for _, v := range k.Versions {
+			if s := d.out[schemaName(v)]; s != nil {
+				s.AddExtension("x-kubernetes-group-version-kind",
+					[]any{map[string]any{"group": k.Group, "version": v.Name, "kind": k.Kind}})
 			}
 		}
 	}
@@ -116,7 +123,8 @@ func (d *describer) define(s *spec.Schema, name string, t reflect.Type) {
 	s.Type = []string{"object"}
 	if t.Kind() != reflect.Struct {
 		plain := d.ofUnnamed(t)
-		s.Type, s.AdditionalProperties, s.Items, s.Format = plain.Type, plain.AdditionalProperties, plain.Items, plain.Format
+		s.Type, s.AdditionalProperties, s.Items, s.Format = plain.Type, plain.AdditionalProperties, plain.Items,
+			plain.Format
 		return
 	}
 	var merging *schema.Map
@@ -165,7 +173,8 @@ func (d *describer) fields(s *spec.Schema, t reflect.Type, docs map[string]strin
 			}
 		}
 		p.Description = docs[name]
-		for tag, extension := range map[string]string{"patchStrategy": "x-kubernetes-patch-strategy", "patchMergeKey": "x-kubernetes-patch-merge-key"} {
+		for tag, extension := range map[string]string{"patchStrategy": "x-kubernetes-patch-strategy",
+			"patchMergeKey": "x-kubernetes-patch-merge-key"} {
 			if value := f.Tag.Get(tag); value != "" {
 				p.AddExtension(extension, value)
 			}
@@ -176,7 +185,8 @@ func (d *describer) fields(s *spec.Schema, t reflect.Type, docs map[string]strin
 			}
 		}
 		s.SetProperty(name, p)
-		if parts := strings.Split(options, ","); !slices.Contains(parts, "omitempty") && !slices.Contains(parts, "omitzero") {
+		if parts := strings.Split(options, ","); !slices.Contains(parts, "omitempty") &&
+			!slices.Contains(parts, "omitzero") {
 			s.Required = append(s.Required, name)
 		}
 	}

@@ -49,7 +49,8 @@ func TestTimesOfOwnership(t *testing.T) {
 	if len(got) != 10 || !got["ancient-changes"].Equal(start.Add(time.Minute)) {
 		t.Errorf("the oldest two are merged at the time of the later one: %v", got)
 	}
-	if got = patch("n", `{"data":{"n":"v"}}`); len(got) != 10 || !got["ancient-changes"].Equal(start.Add(2*time.Minute)) {
+	if got = patch("n", `{"data":{"n":"v"}}`); len(got) != 10 ||
+		!got["ancient-changes"].Equal(start.Add(2*time.Minute)) {
 		t.Errorf("and then those and the next one: %v", got)
 	}
 }

@@ -18,7 +18,8 @@ import (
 type script struct {
 	t *rapid.T
 	s *apiserver.Server
-	// states holds, after each revision, the widgets of the default namespace: name to encoded object.
+	// states holds, after each revision, the widgets of the default namespace: name to encoded
+	// object.
 	states map[int64]map[string]string
 	past   []int64
 }
@@ -69,9 +70,11 @@ func (x *script) step() {
 	label := rapid.SampledFrom([]string{"x", "y"}).Draw(t, "label")
 	finalizers := rapid.SampledFrom([]string{`[]`, `["t.dev/a"]`}).Draw(t, "finalizers")
 	size := rapid.IntRange(0, 3).Draw(t, "size")
-	object := fmt.Sprintf(`{"kind":"Widget","apiVersion":"test.wavetank.dev/v1","metadata":{"name":%q,"labels":{"l":%q},"finalizers":%s%%s},"spec":{"size":%d}}`,
+	object := fmt.Sprintf(`{"kind":"Widget","apiVersion":"test.wavetank.dev/v1","metadata":{"name":%q,`+
+		`"labels":{"l":%q},"finalizers":%s%%s},"spec":{"size":%d}}`,
 		name, label, finalizers, size)
-	switch rapid.SampledFrom([]string{"create", "update", "stale", "merge", "json", "status", "delete", "config", "collection", "dry"}).Draw(t, "verb") {
+	switch rapid.SampledFrom([]string{"create", "update", "stale", "merge", "json", "status", "delete", "config",
+		"collection", "dry"}).Draw(t, "verb") {
 	case "create":
 		x.send("POST", widgetDir, jsonType, fmt.Sprintf(object, ""))
 	case "update":
@@ -79,13 +82,16 @@ func (x *script) step() {
 	case "stale":
 		x.send("PUT", path, jsonType, fmt.Sprintf(object, `,"resourceVersion":"3"`))
 	case "merge":
-		x.send("PATCH", path, mergeType, fmt.Sprintf(`{"metadata":{"labels":{"l":%q},"finalizers":%s},"spec":{"size":%d}}`, label, finalizers, size))
+		x.send("PATCH", path, mergeType,
+			fmt.Sprintf(`{"metadata":{"labels":{"l":%q},"finalizers":%s},"spec":{"size":%d}}`, label, finalizers, size))
 	case "json":
-		x.send("PATCH", path, "application/json-patch+json", fmt.Sprintf(`[{"op":"replace","path":"/spec/size","value":%d}]`, size))
+		x.send("PATCH", path, "application/json-patch+json",
+			fmt.Sprintf(`[{"op":"replace","path":"/spec/size","value":%d}]`, size))
 	case "status":
 		x.send("PATCH", path+"/status", mergeType, fmt.Sprintf(`{"status":{"phase":"p%d"}}`, size))
 	case "delete":
-		policy := rapid.SampledFrom([]string{"", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan"}).Draw(t, "policy")
+		policy := rapid.SampledFrom([]string{"", "?propagationPolicy=Foreground", "?propagationPolicy=Orphan"}).Draw(t,
+			"policy")
 		x.send("DELETE", path+policy, "", "")
 	case "config":
 		x.send("POST", configDir, jsonType, fmt.Sprintf(`{"metadata":{"generateName":"c-"},"data":{"n":"%d"}}`, size))
@@ -145,7 +151,8 @@ func (x *script) apply(state map[string]string, f apiserver.Frame) {
 		Type   string
 		Object json.RawMessage
 	}
-	if err := json.Unmarshal(f.Data, &frame); err != nil || frame.Type != f.Type || !bytes.HasSuffix(f.Data, []byte("\n")) {
+	if err := json.Unmarshal(f.Data, &frame); err != nil || frame.Type != f.Type ||
+		!bytes.HasSuffix(f.Data, []byte("\n")) {
 		x.t.Fatalf("frame %s: %v", f.Data, err)
 	}
 	_, known := state[f.Name]
@@ -166,7 +173,8 @@ func (x *script) apply(state map[string]string, f apiserver.Frame) {
 }
 
 func (x *script) watch(from int64, query string) *apiserver.Watch {
-	r := x.send("GET", fmt.Sprintf("%s?watch=true&allowWatchBookmarks=true&resourceVersion=%d%s", widgetDir, from, query), "", "")
+	r := x.send("GET", fmt.Sprintf("%s?watch=true&allowWatchBookmarks=true&resourceVersion=%d%s", widgetDir, from,
+		query), "", "")
 	if r.Watch == nil {
 		x.t.Fatalf("watch: %d %s", r.Code, r.Body)
 	}
@@ -189,8 +197,9 @@ func equalStates(t *rapid.T, what string, got, want map[string]string) {
 	}
 }
 
-// TestStoreProperties: a list at any past version is the state that the changes up to it make; a list there and the
-// watch from there make the present; and a watch that is dropped and resumed loses nothing.
+// TestStoreProperties: a list at any past version is the state that the changes up to it make; a
+// list there and the watch from there make the present; and a watch that is dropped and resumed
+// loses nothing.
 func TestStoreProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := newScript(t)
@@ -244,7 +253,8 @@ func TestStoreProperties(t *testing.T) {
 
 // checkWatchList reads the present state as initial events.
 func (x *script) checkWatchList(label, query string, want map[string]string) {
-	r := x.send("GET", widgetDir+"?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+query, "", "")
+	path := widgetDir + "?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+	r := x.send("GET", path+query, "", "")
 	state := map[string]string{}
 	for {
 		f, ok := r.Watch.Next()
@@ -265,7 +275,8 @@ func (x *script) checkWatchList(label, query string, want map[string]string) {
 	equalStates(x.t, "the watch-list of "+label, state, want)
 }
 
-// TestCompactionExpires: after compaction older lists and watches are gone, and newer ones work as before.
+// TestCompactionExpires: after compaction older lists and watches are gone, and newer ones work as
+// before.
 func TestCompactionExpires(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := newScript(t)
@@ -286,7 +297,8 @@ func TestCompactionExpires(t *testing.T) {
 	})
 }
 
-// TestPagesMakeTheList: pages at one version, joined, are the list at that version, whatever is written meanwhile.
+// TestPagesMakeTheList: pages at one version, joined, are the list at that version, whatever is
+// written meanwhile.
 func TestPagesMakeTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := newScript(t)
@@ -296,7 +308,8 @@ func TestPagesMakeTheList(t *testing.T) {
 		want := x.states[x.s.Revision()]
 		got, query := map[string]string{}, ""
 		for {
-			r := x.send("GET", fmt.Sprintf("%s?limit=%d%s", widgetDir, rapid.IntRange(1, 3).Draw(t, "limit"), query), "", "")
+			r := x.send("GET", fmt.Sprintf("%s?limit=%d%s", widgetDir, rapid.IntRange(1, 3).Draw(t, "limit"), query),
+				"", "")
 			var page struct {
 				Metadata struct{ Continue string }
 				Items    []json.RawMessage
@@ -325,10 +338,12 @@ func TestSameRequestsSameBytes(t *testing.T) {
 		requests := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) sent {
 			name := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name")
 			return rapid.SampledFrom([]sent{
-				{"POST", configDir, jsonType, `{"metadata":{"generateName":"g-","labels":{"a b":"c","d e":"f","g h":"i"}}}`},
+				{"POST", configDir, jsonType,
+					`{"metadata":{"generateName":"g-","labels":{"a b":"c","d e":"f","g h":"i"}}}`},
 				{"POST", configDir, jsonType, `{"metadata":{"generateName":"g-"},"data":{"a":"1","b":"2","c":"3"}}`},
 				{"POST", widgetDir, jsonType, widgetBody(name, 3)},
-				{"POST", widgetDir, jsonType, strings.Replace(widgetBody(name, 3), `"spec":{`, `"spec":{"mode":1,"tags":{"a":1,"b":2,"c":3},`, 1)},
+				{"POST", widgetDir, jsonType, strings.Replace(widgetBody(name, 3), `"spec":{`,
+					`"spec":{"mode":1,"tags":{"a":1,"b":2,"c":3},`, 1)},
 				{"PATCH", widgetDir + "/" + name, mergeType, `{"spec":{"x":1,"y":2,"z":3}}`},
 				{"DELETE", widgetDir + "/" + name, "", ""},
 				{"GET", widgetDir, "", ""},

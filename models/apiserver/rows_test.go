@@ -18,12 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded replies under testdata/rows")
 
-// TestRows sends the requests in testdata/rows and compares the replies with those recorded beside them. When they were
-// recorded, each reply was the same as that of kube-apiserver v1.37.1, but for random names, times, versions and
-// managedFields; rows where a difference is known say so in their title, after a dash.
+// TestRows sends the requests in testdata/rows and compares the replies with those recorded beside
+// them. When they were recorded, each reply was the same as that of kube-apiserver v1.37.1, but for
+// random names, times, versions and managedFields; rows where a difference is known say so in their
+// title, after a dash.
 //
-// A row is "### title", then "METHOD path", then headers as "> Name: value", then the body. {{rv:path}}, {{uid:path}} and
-// {{cont:path}} stand for the resourceVersion, UID and continue token that a GET of the path returns.
+// A row is "### title", then "METHOD path", then headers as "> Name: value", then the body.
+// {{rv:path}}, {{uid:path}} and {{cont:path}} stand for the resourceVersion, UID and continue token
+// that a GET of the path returns.
 func TestRows(t *testing.T) {
 	files, err := filepath.Glob("testdata/rows/*.txt")
 	if err != nil || len(files) == 0 {
@@ -115,7 +117,8 @@ func parseRow(t *testing.T, s *apiserver.Server, block string) row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return row{title: title, path: path, request: &apiserver.Request{Method: method, URL: u, Header: header, Body: []byte(body)}}
+	return row{title: title, path: path,
+		request: &apiserver.Request{Method: method, URL: u, Header: header, Body: []byte(body)}}
 }
 
 func fillHoles(t *testing.T, s *apiserver.Server, text string) string {

@@ -57,10 +57,12 @@ func TestLifeOfACustomObject(t *testing.T) {
 	if err := c.Status().Update(ctx, w); err != nil {
 		t.Fatal(err)
 	}
-	if phase, _, _ := unstructured.NestedString(w.Object, "status", "phase"); phase != "Ready" || w.GetGeneration() != 2 {
+	if phase, _, _ := unstructured.NestedString(w.Object, "status", "phase"); phase != "Ready" ||
+		w.GetGeneration() != 2 {
 		t.Fatalf("status: %v", w.Object)
 	}
-	if err := c.Patch(ctx, w, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/size","value":3}]`))); err != nil {
+	if err := c.Patch(ctx, w,
+		client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/size","value":3}]`))); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Delete(ctx, w); err != nil {
@@ -69,7 +71,8 @@ func TestLifeOfACustomObject(t *testing.T) {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(w), w); err != nil || w.GetDeletionTimestamp() == nil {
 		t.Fatalf("after delete: %v %v", err, w.Object)
 	}
-	if err := c.Patch(ctx, w, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+	if err := c.Patch(ctx, w,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(w), w); !apierrors.IsNotFound(err) {
@@ -152,7 +155,8 @@ func TestNamespaceTermination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Get(ctx, client.ObjectKey{Name: "gone"}, ns); err != nil || ns.Status.Phase != corev1.NamespaceTerminating {
+	if err := c.Get(ctx, client.ObjectKey{Name: "gone"}, ns); err != nil ||
+		ns.Status.Phase != corev1.NamespaceTerminating {
 		t.Fatalf("%v %v", err, ns)
 	}
 	ns.Spec.Finalizers = nil
@@ -164,7 +168,8 @@ func TestNamespaceTermination(t *testing.T) {
 	}
 }
 
-// What a real server serves beside its resources is refused by name: a 404 would say that it is not there.
+// What a real server serves beside its resources is refused by name: a 404 would say that it is not
+// there.
 func TestPathsThatAreNotModelled(t *testing.T) {
 	s := newServer(t)
 	for path, want := range map[string]int{

@@ -1,11 +1,7 @@
 package apiserver
 
-// Tables of objects: what `kubectl get` prints. The columns are those of the definition
-// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types are in table_builtin.go.
-
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -17,22 +13,29 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 )
+
+// Tables of objects: what `kubectl get` prints. The columns are those of the definition
+// (apiextensions-apiserver's pkg/registry/customresource/tableconvertor); those of built-in types
+// are in internal/registry.
 
 // columns are the definition's columns of a version; without any, the age is shown
 // (apiextensions-apiserver's pkg/apiserver/conversion/helpers, GetColumnsForVersion).
-func (v *version) columns() []apiextensionsv1.CustomResourceColumnDefinition {
-	for _, in := range v.kind.custom.definition.Spec.Versions {
-		if in.Name == v.name && len(in.AdditionalPrinterColumns) > 0 {
+func (r *request) columns() []apiextensionsv1.CustomResourceColumnDefinition {
+	for _, in := range r.kind.Definition.Spec.Versions {
+		if in.Name == r.ver.Name && len(in.AdditionalPrinterColumns) > 0 {
 			return in.AdditionalPrinterColumns
 		}
 	}
 	return []apiextensionsv1.CustomResourceColumnDefinition{{
-		Name: "Age", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"], JSONPath: ".metadata.creationTimestamp",
+		Name: "Age", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
+		JSONPath: ".metadata.creationTimestamp",
 	}}
 }
 
-func (v *version) header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
+func header(columns []apiextensionsv1.CustomResourceColumnDefinition) []metav1.TableColumnDefinition {
 	out := []metav1.TableColumnDefinition{{
 		Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"],
 	}}
@@ -41,51 +44,48 @@ func (v *version) header(columns []apiextensionsv1.CustomResourceColumnDefinitio
 		if about == "" {
 			about = "Custom resource definition column (in JSONPath format): " + col.JSONPath
 		}
-		out = append(out, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format, Description: about, Priority: col.Priority})
+		out = append(out, metav1.TableColumnDefinition{Name: col.Name, Type: col.Type, Format: col.Format,
+			Description: about, Priority: col.Priority})
 	}
 	return out
 }
 
 // tableOf shows objects in rows.
-func (c *call) tableOf(meta metav1.ListMeta, objects []*object) *Response {
+func (r *request) tableOf(meta metav1.ListMeta, objects []*object.Object) *Response {
 	table := metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.SchemeGroupVersion.String()},
 		ListMeta: meta, Rows: []metav1.TableRow{},
 	}
-	cells := c.customCells
-	if b := builtinTables[c.kind.group+"/"+c.kind.plural]; b != nil {
-		table.ColumnDefinitions = b.header()
-		cells = func(o *object) []any { return b.row(c, o) }
+	cells := r.customCells
+	if columns := r.kind.Columns; columns != nil {
+		table.ColumnDefinitions = columns.Header()
+		cells = func(o *object.Object) []any { return columns.Row(o, r.s.options.Now()) }
 	} else {
-		table.ColumnDefinitions = c.ver.header(c.ver.columns())
+		table.ColumnDefinitions = header(r.columns())
 	}
 	for _, o := range objects {
 		row := metav1.TableRow{Cells: cells(o)}
-		switch include := c.query.Get("includeObject"); include {
+		switch include := r.query.Get("includeObject"); include {
 		case "None":
 		case "Object":
-			row.Object = runtime.RawExtension{Raw: o.as(view{ver: c.ver}).json}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver}).JSON}
 		default:
-			row.Object = runtime.RawExtension{Raw: o.as(view{ver: c.ver, partial: true}).json}
+			row.Object = runtime.RawExtension{Raw: o.As(object.View{Version: r.ver, Partial: true}).JSON}
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	raw, err := json.Marshal(table)
-	if err != nil {
-		panic("apiserver: a table that cannot be encoded: " + err.Error())
-	}
-	return jsonResponse(http.StatusOK, raw)
+	return jsonResponse(http.StatusOK, object.Marshal(table))
 }
 
-func (c *call) customCells(o *object) []any {
-	cells, content := []any{o.meta.Name}, c.inVersion(o)
-	for _, col := range c.ver.columns() {
-		cells = append(cells, c.cell(content, col))
+func (r *request) customCells(o *object.Object) []any {
+	cells, content := []any{o.Meta.Name}, r.ver.Document(o)
+	for _, col := range r.columns() {
+		cells = append(cells, r.cell(content, col))
 	}
 	return cells
 }
 
-func (c *call) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {
+func (r *request) cell(content map[string]any, col apiextensionsv1.CustomResourceColumnDefinition) any {
 	path := jsonpath.New(col.Name).AllowMissingKeys(true)
 	if err := path.Parse(fmt.Sprintf("{%s}", col.JSONPath)); err != nil {
 		return nil
@@ -102,11 +102,11 @@ func (c *call) cell(content map[string]any, col apiextensionsv1.CustomResourceCo
 		}
 		return out.String()
 	}
-	return c.typedCell(col.Type, value)
+	return r.typedCell(col.Type, value)
 }
 
 // typedCell is a value that fits its column; others stay empty.
-func (c *call) typedCell(kind string, value any) any {
+func (r *request) typedCell(kind string, value any) any {
 	switch v := value.(type) {
 	case int64:
 		if kind == "integer" {
@@ -132,7 +132,7 @@ func (c *call) typedCell(kind string, value any) any {
 			if err != nil {
 				return "<invalid>"
 			}
-			return duration.HumanDuration(c.s.options.Now().Sub(at))
+			return duration.HumanDuration(r.s.options.Now().Sub(at))
 		}
 	}
 	return nil

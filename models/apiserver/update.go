@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 
@@ -11,141 +10,145 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
 )
 
 // update replaces an object, or the part of it that a subresource stands for.
-func (c *call) update(sub string) (*Response, error) {
-	if err := c.updateOptions(); err != nil {
-		return nil, err
-	}
-	if err := c.readBody(); err != nil {
-		return nil, err
-	}
-	draft, err := c.decodeBody()
+func (r *request) update(sub string) (*Response, error) {
+	w, err := r.updateWrite()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.matchNamespace(draft.meta); err != nil {
-		return nil, err
-	}
-	if err := c.matchName(draft.meta); err != nil {
-		return nil, err
-	}
-	c.dedupeOwners(draft.meta, false)
-	old, exists := c.lookup(c.info.Name)
-	if b := c.kind.builtin; !exists && (b == nil || !b.createOnUpdate || sub != "") {
-		return nil, apierrors.NewNotFound(c.kind.groupResource(), c.info.Name)
-	}
-	if err := c.checkUID(draft.meta.UID, old); err != nil {
-		return nil, err
-	}
-	if !exists {
-		return c.createOnUpdate(draft)
-	}
-	stored, err := c.replace(draft, old, sub)
+	draft, err := w.decodeBody()
 	if err != nil {
 		return nil, err
 	}
-	return c.objectResponse(http.StatusOK, stored), nil
+	if err := w.matchNamespace(draft.Meta); err != nil {
+		return nil, err
+	}
+	if err := w.matchName(draft.Meta); err != nil {
+		return nil, err
+	}
+	w.dedupeOwners(draft.Meta, false)
+	old, exists := w.lookup(w.info.Name)
+	if b := w.kind.Strategy; !exists && (b == nil || !b.CreateOnUpdate || sub != "") {
+		return nil, w.notFound()
+	}
+	if err := w.checkUID(draft.Meta.UID, old); err != nil {
+		return nil, err
+	}
+	return w.store(draft, old, sub)
 }
 
-// createOnUpdate is what an update of a missing object does for the types that allow it.
-func (c *call) createOnUpdate(draft *object) (*Response, error) {
-	draft.meta.ResourceVersion = ""
-	c.creates = true
-	stored, err := c.createObject(draft)
+// store replaces an object by a draft, or creates it when there is none yet.
+func (w *write) store(draft, old *object.Object, sub string) (*Response, error) {
+	if old != nil {
+		stored, err := w.replace(draft, old, sub)
+		if err != nil {
+			return nil, err
+		}
+		return w.objectResponse(http.StatusOK, stored), nil
+	}
+	draft.Meta.ResourceVersion = ""
+	upsert := *w
+	upsert.upsert = true
+	stored, err := upsert.createObject(draft)
 	if err != nil {
 		return nil, err
 	}
-	return c.objectResponse(http.StatusCreated, stored), nil
+	return w.objectResponse(http.StatusCreated, stored), nil
 }
 
-func (c *call) matchName(meta *metav1.ObjectMeta) error {
+func (w *write) matchName(meta *metav1.ObjectMeta) error {
 	if meta.Name == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: %v",
-			c.info.Name, "name must be provided"))
+			w.info.Name, "name must be provided"))
 	}
-	if meta.Name != c.info.Name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)",
-			meta.Name, c.info.Name))
+	return w.matchNameOnURL(meta.Name)
+}
+
+func (w *write) matchNameOnURL(name string) error {
+	if name == w.info.Name {
+		return nil
 	}
-	return nil
+	return apierrors.NewBadRequest(fmt.Sprintf(
+		"the name of the object (%s) does not match the name on the URL (%s)", name, w.info.Name))
 }
 
 // checkUID is the precondition that an update carries when its object has a UID.
-func (c *call) checkUID(uid types.UID, old *object) error {
+func (w *write) checkUID(uid types.UID, old *object.Object) error {
 	if uid == "" {
 		return nil
 	}
 	var found types.UID
 	if old != nil {
-		found = old.meta.UID
+		found = old.Meta.UID
 	}
 	if uid == found {
 		return nil
 	}
-	return preconditionConflict(c.kind.groupResource(), c.info.Name, c.etcdKey(c.info.Name),
+	return preconditionConflict(w.kind.GroupResource(), w.info.Name, w.etcdKey(w.info.Name),
 		fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, found))
 }
 
 // replace takes a complete new version of an object through the rest of an update, in the order of
 // registry/generic/registry/store.go (Update) and registry/rest/update.go (BeforeUpdate).
-func (c *call) replace(draft, stored *object, sub string) (*object, error) {
-	if c.info.Subresource != "scale" {
-		c.own(draft, stored, sub) // what webhooks set afterwards is nobody's
-	}
-	draft, err := c.mutate("UPDATE", draft, stored)
+func (w *write) replace(draft, stored *object.Object, sub string) (*object.Object, error) {
+	w.own(draft, stored, sub) // what webhooks set afterwards is nobody's
+	draft, err := w.mutate("UPDATE", draft, stored)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.grants(draft, stored); err != nil {
+	if err := w.grants(draft, stored); err != nil {
 		return nil, err
 	}
-	if err := c.checkRevision(draft.meta, stored); err != nil {
+	if err := w.checkRevision(draft.Meta, stored); err != nil {
 		return nil, err
 	}
-	old := stored.in(c.ver)
-	meta := draft.meta
-	if err := c.matchNamespace(meta); err != nil {
+	old := stored.In(w.ver)
+	if err := w.matchNamespace(draft.Meta); err != nil {
 		return nil, err
 	}
-	meta.Generation = old.meta.Generation
-	c.prepareUpdate(draft, old, sub)
-	meta = draft.meta
-	keepSystemFields(meta, old.meta)
-	if errs := c.validateUpdate(draft, old, sub); len(errs) > 0 {
-		return nil, c.invalid(draft, errs)
+	draft.Meta.Generation = old.Meta.Generation
+	w.kind.PrepareUpdate(w.hook(), draft, old, sub)
+	registry.KeepSystemFields(draft.Meta, old.Meta)
+	if errs := w.kind.ValidateUpdate(draft, old, sub, w.warn); len(errs) > 0 {
+		return nil, w.kind.Invalid(draft, errs)
 	}
 	if sub == "" {
-		c.warnings = append(c.warnings, c.strategyWarnings(draft)...)
-		c.warnFinalizers(meta, old.meta)
+		w.warnings = append(w.warnings, w.kind.StrategyWarnings(draft)...)
+		w.kind.WarnFinalizers(draft.Meta, old.Meta, w.warn)
 	}
-	c.canonicalize(draft)
-	if err := c.validated("UPDATE", draft, stored); err != nil {
+	w.kind.Canonicalize(draft)
+	if err := w.validated("UPDATE", draft, stored); err != nil {
 		return nil, err
 	}
-	if c.deletesOnUpdate(draft, old) {
-		return c.finishDeletion(draft, stored), nil
+	if registry.DeletesOnUpdate(draft, old) {
+		return w.finishDeletion(draft, stored), nil
 	}
-	return c.commit(draft, stored)
+	return w.commit(draft, stored)
 }
 
-func (c *call) checkRevision(meta *metav1.ObjectMeta, stored *object) error {
+func (w *write) checkRevision(meta *metav1.ObjectMeta, stored *object.Object) error {
 	given, err := parseRevision(meta.ResourceVersion)
 	if err != nil {
 		return fmt.Errorf("strconv.ParseUint: parsing %q: invalid syntax", meta.ResourceVersion)
 	}
 	if given == 0 {
-		if b := c.kind.builtin; b != nil && b.unconditional {
-			meta.ResourceVersion = stored.meta.ResourceVersion
+		if b := w.kind.Strategy; b != nil && b.Unconditional {
+			meta.ResourceVersion = stored.Meta.ResourceVersion
 			return nil
 		}
-		return apierrors.NewInvalid(schema.GroupKind{Group: c.kind.group, Kind: c.kind.plural}, c.info.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update"),
-		})
+		return apierrors.NewInvalid(schema.GroupKind{Group: w.kind.Group, Kind: w.kind.Plural}, w.info.Name,
+			field.ErrorList{
+				field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0),
+					"must be specified for an update"),
+			})
 	}
-	if given != stored.revision {
-		return lockConflict(c.kind.groupResource(), c.info.Name)
+	if given != stored.Revision {
+		return lockConflict(w.kind.GroupResource(), w.info.Name)
 	}
 	return nil
 }
@@ -162,101 +165,14 @@ func parseRevision(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// keepSystemFields restores what no update can change.
-func keepSystemFields(meta, old *metav1.ObjectMeta) {
-	if meta.UID == "" {
-		meta.UID = old.UID
-	}
-	if !old.CreationTimestamp.IsZero() {
-		meta.CreationTimestamp = old.CreationTimestamp
-	}
-	if old.DeletionTimestamp != nil {
-		meta.DeletionTimestamp = old.DeletionTimestamp
-	}
-	if old.DeletionGracePeriodSeconds != nil && meta.DeletionGracePeriodSeconds == nil {
-		meta.DeletionGracePeriodSeconds = old.DeletionGracePeriodSeconds
-	}
-}
-
-// prepareUpdate is the strategy's PrepareForUpdate: an update of the object keeps the status, an update of the status
-// keeps everything else.
-func (c *call) prepareUpdate(draft, old *object, sub string) {
-	if c.kind.builtin != nil {
-		c.prepareBuiltin(draft, old, sub)
-		return
-	}
-	if sub == "status" {
-		status, has := draft.rest["status"]
-		revision, owners := draft.meta.ResourceVersion, draft.meta.ManagedFields
-		draft.meta, draft.rest = old.meta.DeepCopy(), shallowCopy(old.rest)
-		draft.meta.ResourceVersion, draft.meta.ManagedFields, draft.oddMeta = revision, owners, false
-		setOrDelete(draft.rest, "status", status, has)
-		return
-	}
-	if c.ver.subresource("status") != nil {
-		status, has := old.rest["status"]
-		setOrDelete(draft.rest, "status", status, has)
-	}
-	if !equalJSON(draft.rest, old.rest) {
-		draft.meta.Generation = old.meta.Generation + 1
-	}
-}
-
-func (c *call) prepareBuiltin(draft, old *object, sub string) {
-	b := c.kind.builtin
-	if sub == "finalize" {
-		copyPart(draft.typed, old.typed, "Status")
-		return
-	}
-	if sub == "status" {
-		for _, name := range []string{"Spec", "Data"} {
-			copyPart(draft.typed, old.typed, name)
-		}
-		if b.keepOnStatus != nil {
-			b.keepOnStatus(draft.typed, old.typed)
-		}
-		if b.prepareStatus != nil {
-			b.prepareStatus(c, draft.typed, old.typed)
-		}
-		return
-	}
-	if b.status {
-		copyPart(draft.typed, old.typed, "Status")
-	}
-	if b.prepareUpdate != nil {
-		b.prepareUpdate(c, draft.typed, old.typed)
-	}
-	if b.generation && (specChanged(draft.typed, old.typed) ||
-		b.labelsCount && !maps.Equal(draft.meta.Labels, old.meta.Labels) ||
-		b.annotationsCount && !maps.Equal(draft.meta.Annotations, old.meta.Annotations)) {
-		draft.meta.Generation = old.meta.Generation + 1
-	}
-}
-
-func shallowCopy(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m)+1)
-	for name, value := range m {
-		out[name] = value
-	}
-	return out
-}
-
-func setOrDelete(m map[string]any, name string, value any, has bool) {
-	if has {
-		m[name] = value
-	} else {
-		delete(m, name)
-	}
-}
-
 // etcdKey is the key that a real server stores an object under, which some of its messages show.
-func (c *call) etcdKey(name string) string {
-	resource := c.kind.plural
-	if c.kind.custom != nil {
-		resource = c.kind.group + "/" + resource
+func (w *write) etcdKey(name string) string {
+	resource := w.kind.Plural
+	if !w.kind.Builtin {
+		resource = w.kind.Group + "/" + resource
 	}
-	key := "/" + resource + "/" + objectKey(c.info.Namespace, name)
-	if c.dryRun {
+	key := "/" + resource + "/" + object.Key(w.info.Namespace, name)
+	if w.dryRun {
 		return key // a dry run is checked above the layer that adds the prefix
 	}
 	return "/registry" + key

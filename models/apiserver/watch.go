@@ -2,8 +2,10 @@ package apiserver
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,24 +14,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
 	"github.com/wavetank/wavetank/models/apiserver/internal/store"
 )
 
-// Watch is the stream of one watch request: a cursor over the history of one type. Its owner decides when it advances,
-// so a slow, lagging, dropped or expired watch is only a cursor that is advanced late, or no more.
+// Watch is the stream of one watch request: a cursor over the history of one type. Its owner
+// decides when it advances, so a slow, lagging, dropped or expired watch is only a cursor that is
+// advanced late, or no more.
 type Watch struct {
 	s       *Server
-	kind    *kind
-	view    view
+	kind    *object.Type
+	view    object.View
 	query   *listQuery
 	timeout time.Duration
 
-	// initial are the objects of the state that the watch starts from, still to be sent, and mark says that a bookmark
-	// closes them.
-	initial []*object
+	// initial are the objects of the state that the watch starts from, still to be sent, and mark
+	// says that a bookmark closes them.
+	initial []*object.Object
 	mark    bool
-	// started is the revision of that state, position the place in the table's history of the next change to look at,
-	// and reached the revision up to which everything has been delivered.
+	// started is the revision of that state. position is the place in the table's history of the
+	// next change to look at. Everything up to the revision reached has been delivered.
 	started  int64
 	position int
 	reached  int64
@@ -39,12 +43,12 @@ type Watch struct {
 	refused error
 }
 
-func (c *call) watch() (*Response, error) {
-	q, err := c.listQuery()
+func (r *request) watch() (*Response, error) {
+	q, err := r.listQuery()
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{s: c.s, kind: c.kind, view: c.accepted, query: q}
+	w := &Watch{s: r.s, kind: r.kind.Type, view: r.reply.View, query: q}
 	if q.TimeoutSeconds != nil {
 		w.timeout = time.Duration(*q.TimeoutSeconds) * time.Second
 	}
@@ -52,18 +56,19 @@ func (c *call) watch() (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.start(from, c.req.AsOf)
+	w.start(from, r.AsOf)
 	return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Watch: w}, nil
 }
 
-// start places the cursor. Without a version, and for a watch-list, the stream begins with the current state, or with the
-// one as of a revision.
+// start places the cursor. Without a version, and for a watch-list, the stream begins with the
+// current state, or with the one as of a revision.
 func (w *Watch) start(from, asOf int64) {
 	current, table := w.s.Revision(), w.table()
 	initial := w.query.SendInitialEvents != nil && *w.query.SendInitialEvents
 	if initial || from == 0 {
 		if from > current {
-			// A watch that has been authorised fails in its stream (storage/cacher/cacher.go, newErrWatcher).
+			// A watch that has been authorised fails in its stream (storage/cacher/cacher.go,
+			// newErrWatcher).
 			w.refused = tooLargeRevision(from, current)
 			return
 		}
@@ -76,8 +81,8 @@ func (w *Watch) start(from, asOf int64) {
 			w.mark = initial && w.query.AllowWatchBookmarks
 			return
 		}
-		for _, o := range table.Range(w.query.prefix, "") {
-			if w.query.matches(o) {
+		for _, o := range table.Range(w.query.Prefix, "") {
+			if w.query.Selector.Matches(o) {
 				w.initial = append(w.initial, o)
 			}
 		}
@@ -85,11 +90,11 @@ func (w *Watch) start(from, asOf int64) {
 		return
 	}
 	w.started, w.reached = from, from
-	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.prefix, from)
+	w.expired = from < w.s.store.Compacted() || table.Lost(w.query.Prefix, from)
 	w.position = table.After(from)
 }
 
-func (w *Watch) table() *store.Table[*object] { return w.s.store.Table(w.kind.table) }
+func (w *Watch) table() *store.Table[*object.Object] { return w.s.table(w.kind) }
 
 // Timeout is how long the client wants the watch to last; 0 when it did not say.
 func (w *Watch) Timeout() time.Duration { return w.timeout }
@@ -97,8 +102,8 @@ func (w *Watch) Timeout() time.Duration { return w.timeout }
 // Close ends the watch: nothing more is delivered.
 func (w *Watch) Close() { w.closed = true }
 
-// Next returns the next frame and advances; false means that the watch has seen everything there is now. After an
-// ERROR frame there is nothing more.
+// Next returns the next frame and advances; false means that the watch has seen everything there is
+// now. After an ERROR frame there is nothing more.
 func (w *Watch) Next() (Frame, bool) { return w.frame(true) }
 
 // Peek is Next without advancing.
@@ -134,11 +139,12 @@ func (w *Watch) frame(advance bool) (Frame, bool) {
 	return w.change(advance)
 }
 
-// change looks for the next change that concerns the watch. Changes that do not are passed over for good.
+// change looks for the next change that concerns the watch. Changes that do not are passed over for
+// good.
 func (w *Watch) change(advance bool) (Frame, bool) {
 	for {
 		e, lost := w.table().Event(w.position)
-		if lost && !w.table().Lost(w.query.prefix, w.reached) {
+		if lost && !w.table().Lost(w.query.Prefix, w.reached) {
 			w.position = w.table().First()
 			continue
 		}
@@ -160,14 +166,15 @@ func (w *Watch) change(advance bool) (Frame, bool) {
 	}
 }
 
-// sees says what a watcher with this selector is shown of a change: an object that comes to match is added, one that
-// no longer does is deleted in its last matching state (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
-func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
-	if !strings.HasPrefix(e.Key, q.prefix) {
+// sees says what a watcher with this selector is shown of a change: an object that comes to match
+// is added, one that no longer does is deleted in its last matching state
+// (staging/src/k8s.io/apiserver/pkg/storage/cacher/cache_watcher.go).
+func (q *listQuery) sees(e *store.Event[*object.Object]) (string, *object.Object) {
+	if !strings.HasPrefix(e.Key, q.Prefix) {
 		return "", nil
 	}
-	now := e.Op != store.Deleted && q.matches(e.Value)
-	before := e.Op != store.Added && q.matches(e.Previous)
+	now := e.Op != store.Deleted && q.Selector.Matches(e.Value)
+	before := e.Op != store.Added && q.Selector.Matches(e.Previous)
 	switch {
 	case now && before:
 		return "MODIFIED", e.Value
@@ -178,24 +185,21 @@ func (q *listQuery) sees(e *store.Event[*object]) (string, *object) {
 	case e.Op == store.Deleted:
 		return "DELETED", e.Value
 	}
-	if e.Value.left == nil {
-		e.Value.left = e.Previous.at(e.Revision)
-	}
-	return "DELETED", e.Value.left
+	return "DELETED", e.Value.Leaving(e.Previous)
 }
 
-func (w *Watch) frameOf(kind string, o *object) Frame {
+func (w *Watch) frameOf(kind string, o *object.Object) Frame {
 	return Frame{
 		Type:      kind,
-		Revision:  o.revision,
-		Namespace: o.meta.Namespace,
-		Name:      o.meta.Name,
-		Data:      o.frame(kind, w.view),
+		Revision:  o.Revision,
+		Namespace: o.Meta.Namespace,
+		Name:      o.Meta.Name,
+		Data:      o.Frame(kind, w.view),
 	}
 }
 
-// Behind is the number of frames and changes between the watch and the present; 0 means that Next has nothing. Changes
-// that the selector will pass over are counted until they are looked at.
+// Behind is the number of frames and changes between the watch and the present; 0 means that Next
+// has nothing. Changes that the selector will pass over are counted until they are looked at.
 func (w *Watch) Behind() int {
 	if w.closed || w.refused != nil {
 		return 0
@@ -210,8 +214,9 @@ func (w *Watch) Behind() int {
 // Revision is the revision up to which the watch has delivered everything.
 func (w *Watch) Revision() int64 { return w.reached }
 
-// Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the current one when the
-// watch is not behind. It is false when the client did not ask for bookmarks or is still receiving its initial events.
+// Bookmark makes a bookmark frame at the revision up to which everything has been delivered: the
+// current one when the watch is not behind. It is false when the client did not ask for bookmarks
+// or is still receiving its initial events.
 func (w *Watch) Bookmark() (Frame, bool) {
 	if w.closed || w.expired || w.refused != nil || !w.query.AllowWatchBookmarks || len(w.initial) > 0 || w.mark {
 		return Frame{}, false
@@ -231,10 +236,10 @@ func (w *Watch) Bookmark() (Frame, bool) {
 // bookmark is an otherwise empty object of the watched type that carries a revision.
 func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 	b := append([]byte(nil), `{"type":"BOOKMARK","object":`...)
-	if w.view.partial {
-		b = append(b, partialPrefix...)
+	if w.view.Partial {
+		b = append(b, object.PartialPrefix...)
 	} else {
-		b = append(b, w.view.ver.prefix...)
+		b = append(b, w.view.Version.Prefix...)
 	}
 	b = strconv.AppendInt(append(b, `"metadata":{"resourceVersion":"`...), revision, 10)
 	b = append(b, '"')
@@ -242,30 +247,27 @@ func (w *Watch) bookmark(revision int64, endOfInitial bool) Frame {
 		b = append(b, `,"annotations":{"`+metav1.InitialEventsAnnotationKey+`":"true"}`...)
 	}
 	b = append(b, '}')
-	if !w.view.partial && w.view.ver.newObject != nil {
-		b = append(b, emptyRest(w.view.ver.newObject())...)
+	if !w.view.Partial && w.view.Version.New != nil {
+		b = append(b, emptyRest(w.view.Version.New())...)
 	}
 	return Frame{Type: "BOOKMARK", Revision: revision, Data: append(b, "}}\n"...)}
 }
 
-// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the bookmark from its
-// internal type, in which the replicas of a workload are a number and not a pointer.
+// emptyRest is what an empty built-in object shows beside its metadata. A real server converts the
+// bookmark from its internal type, in which the replicas of a workload are a number and not a
+// pointer.
 func emptyRest(o runtime.Object) []byte {
-	if spec := part(o, "Spec"); spec.IsValid() {
+	if spec := object.Part(o, "Spec"); spec.IsValid() {
 		if f := spec.FieldByName("Replicas"); f.IsValid() && spec.FieldByName("Selector").Kind() == reflect.Pointer {
 			f.Set(reflect.New(f.Type().Elem()))
 		}
 	}
-	raw, err := json.Marshal(o)
-	if err != nil {
-		panic("apiserver: an empty object that cannot be encoded: " + err.Error())
-	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	if err := json.Unmarshal(object.Marshal(o), &fields); err != nil {
 		panic("apiserver: " + err.Error())
 	}
 	var out []byte
-	for _, name := range sortedKeys(fields) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if name == "metadata" || name == "kind" || name == "apiVersion" {
 			continue
 		}
@@ -282,6 +284,6 @@ func (w *Watch) Expired() Frame {
 
 func (w *Watch) errorFrame(err error) Frame {
 	b := append([]byte(nil), `{"type":"ERROR","object":`...)
-	b = append(b, encodeStatus(statusOf(err))...)
+	b = append(b, object.Marshal(statusOf(err))...)
 	return Frame{Type: "ERROR", Revision: w.reached, Data: append(b, '}', '\n')}
 }

@@ -14,7 +14,8 @@ import (
 func TestWatchBookmarksTimeoutsAndExpiry(t *testing.T) {
 	s := newServer(t, widgets())
 	from := s.Revision()
-	w := must(t, s, "GET", fmt.Sprintf("%s?watch=true&resourceVersion=%d&timeoutSeconds=30&allowWatchBookmarks=true", widgetDir, from), "", "").Watch
+	w := must(t, s, "GET", fmt.Sprintf("%s?watch=true&resourceVersion=%d&timeoutSeconds=30&allowWatchBookmarks=true",
+		widgetDir, from), "", "").Watch
 	if w.Timeout() != 30*time.Second {
 		t.Fatalf("timeout %v", w.Timeout())
 	}
@@ -69,7 +70,8 @@ func TestFramesAreShared(t *testing.T) {
 
 func TestReadingWithoutARequest(t *testing.T) {
 	s := filled(t, 3, 10)
-	if raw, ok := s.Lookup("test.wavetank.dev", "Widget", "default", "w000001"); !ok || !strings.HasPrefix(string(raw), `{"kind":"Widget"`) {
+	if raw, ok := s.Lookup("test.wavetank.dev", "Widget", "default", "w000001"); !ok ||
+		!strings.HasPrefix(string(raw), `{"kind":"Widget"`) {
 		t.Fatalf("%s", raw)
 	}
 	var names []string

@@ -1,4 +1,5 @@
-// This file exists for the forge's state and its rules: what an order does to the pull requests, and what people do.
+// This file exists for the forge's state and its rules: what an order does to the pull requests,
+// and what people do.
 
 package forge
 
@@ -33,12 +34,14 @@ const (
 
 // Order is the body of a POST: what the pull request looks like, and which promotion it stands for.
 type Order struct {
-	// Branch is where the change is pushed. An open pull request from that branch is taken over and retitled.
+	// Branch is where the change is pushed. An open pull request from that branch is taken over and
+	// retitled.
 	Branch string `json:"branch"`
 	Base   string `json:"base,omitempty"`
 	Title  string `json:"title"`
 	Body   string `json:"body,omitempty"`
-	// IdempotencyKey, if set, makes a repeated order return the pull request of the first, and change nothing.
+	// IdempotencyKey, if set, makes a repeated order return the pull request of the first, and
+	// change nothing.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 
 	// Pipeline is namespace/name, for people.
@@ -50,7 +53,8 @@ type Order struct {
 	Episode int64 `json:"episode,omitempty"`
 }
 
-// Key identifies the promotion in the ledger: pipelineUID/environment/revision, and /episode where there is one.
+// Key identifies the promotion in the ledger: pipelineUID/environment/revision, and /episode where
+// there is one.
 func (o Order) Key() string {
 	key := o.PipelineUID + "/" + o.Environment + "/" + o.Revision
 	if o.Episode != 0 {
@@ -78,7 +82,8 @@ type PullRequest struct {
 	Order Order `json:"order"`
 	// Keys are the idempotency keys of all orders that it has carried out, oldest first.
 	Keys []string `json:"keys,omitempty"`
-	// Pushes counts the orders carried out. Each pushes to the branch: checks run again, approvals are dismissed.
+	// Pushes counts the orders carried out. Each pushes to the branch: checks run again, approvals
+	// are dismissed.
 	Pushes int `json:"pushes"`
 }
 
@@ -110,7 +115,8 @@ func (f *Forge) PullRequests() []PullRequest {
 	return out
 }
 
-// Ordered returns the first order with a ledger key: which promotion an entry of the ledger is about.
+// Ordered returns the first order with a ledger key: which promotion an entry of the ledger is
+// about.
 func (f *Forge) Ordered(key string) (Order, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,7 +144,8 @@ func (f *Forge) closeAs(number int, state State) error {
 	return nil
 }
 
-// withdraw closes a pull request of a repository, unless it is closed already, and returns it; false if there is none.
+// withdraw closes a pull request of a repository, unless it is closed already, and returns it;
+// false if there is none.
 func (f *Forge) withdraw(repository, number string) (PullRequest, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +202,8 @@ func (f *Forge) carryOut(ctx context.Context, host, repository string, o Order) 
 	return pr.copy(), created
 }
 
-// list returns copies of the matching pull requests of a repository, oldest first. Empty criteria match all.
+// list returns copies of the matching pull requests of a repository, oldest first. Empty criteria
+// match all.
 func (f *Forge) list(repository, branch, key string) []PullRequest {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -172,7 +172,8 @@ func TestEpisodesAreDifferentPromotions(t *testing.T) {
 		t.Errorf("by the first key: %+v, want the pull request that carries all three", found)
 	}
 	d.order(keyed(staging("v1"), "k3", 3))
-	const want = "the promotion of shop/web in staging to v1 (episode 3) was attempted twice: entries 4 and 6 of the ledger"
+	const want = "the promotion of shop/web in staging to v1 (episode 3) was attempted twice: entries 4 and 6 of the " +
+		"ledger"
 	if err := d.AttemptedOncePerRevision(&d.ledger); err == nil || err.Error() != want {
 		t.Errorf("AttemptedOncePerRevision says %v, want %s", err, want)
 	}
@@ -185,7 +186,8 @@ func TestQueries(t *testing.T) {
 		"?head=promote-shop-web-staging": 1, "?head=other": 0, "?key=k1": 1, "?key=k2": 0, "": 1,
 	} {
 		var found []forge.PullRequest
-		if code := d.call("GET", "/repos/acme/shop/pulls"+path, "", &found); code != http.StatusOK || found == nil || len(found) != want {
+		if code := d.call("GET", "/repos/acme/shop/pulls"+path, "", &found); code != http.StatusOK || found == nil ||
+			len(found) != want {
 			t.Errorf("GET pulls%s answered %d with %d pull requests, want %d", path, code, len(found), want)
 		}
 	}
@@ -210,7 +212,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"POST", "/repos/acme/shop/pulls", "{", 400, "cannot be read"},
 		{"POST", "/repos/acme/shop/pulls", `{"labels":["x"]}`, 400, "labels"},
-		{"POST", "/repos/acme/shop/pulls", `{"branch":"b","title":"t"}`, 422, "lacks pipelineUID, environment, revision"},
+		{"POST", "/repos/acme/shop/pulls", `{"branch":"b","title":"t"}`, 422,
+			"lacks pipelineUID, environment, revision"},
 		{"GET", "/repos/acme/shop/pulls?author=me", "", 400, "by head and by key"},
 		{"GET", "/repos/acme/shop/pulls/7", "", 404, "no pull request 7"},
 		{"PATCH", "/repos/acme/shop/pulls/7", `{"state":"closed"}`, 404, "no pull request 7"},
@@ -221,7 +224,8 @@ func TestRefusals(t *testing.T) {
 		var reply struct{ Message string }
 		code := d.call(c.method, c.path, c.body, &reply)
 		if code != c.code || !strings.Contains(reply.Message, c.says) {
-			t.Errorf("%s %s %s answered %d %q, want %d and %q", c.method, c.path, c.body, code, reply.Message, c.code, c.says)
+			t.Errorf("%s %s %s answered %d %q, want %d and %q", c.method, c.path, c.body, code, reply.Message, c.code,
+				c.says)
 		}
 		if len(d.entries()) != 0 {
 			t.Errorf("%s %s was refused but left %v", c.method, c.path, d.entries())
@@ -232,11 +236,13 @@ func TestRefusals(t *testing.T) {
 func TestWhoOrderedMayClose(t *testing.T) {
 	d := newDesk(t)
 	d.order(keyed(staging("v1"), "k1", 1))
-	d.order(keyed(forge.Order{Branch: "other", Title: "t", PipelineUID: "u1", Environment: "prod", Revision: "v1"}, "k2", 1))
+	d.order(keyed(forge.Order{Branch: "other", Title: "t", PipelineUID: "u1", Environment: "prod", Revision: "v1"},
+		"k2", 1))
 	if err := d.Merge(2); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]forge.State{"/repos/acme/shop/pulls/1": forge.Abandoned, "/repos/acme/shop/pulls/2": forge.Merged} {
+	for path, want := range map[string]forge.State{"/repos/acme/shop/pulls/1": forge.Abandoned,
+		"/repos/acme/shop/pulls/2": forge.Merged} {
 		for range 2 { // to repeat it changes nothing
 			var pr forge.PullRequest
 			if code := d.call("PATCH", path, `{"state":"closed"}`, &pr); code != http.StatusOK || pr.State != want {
@@ -247,7 +253,8 @@ func TestWhoOrderedMayClose(t *testing.T) {
 	if code := d.call("PATCH", "/repos/acme/blog/pulls/1", `{"state":"closed"}`, nil); code != http.StatusNotFound {
 		t.Errorf("another repository's pull request: %d", code)
 	}
-	if code, pr := d.order(keyed(staging("v1"), "k1", 1)); code != http.StatusOK || pr.State != forge.Abandoned || pr.Pushes != 1 {
+	if code, pr := d.order(keyed(staging("v1"), "k1", 1)); code != http.StatusOK || pr.State != forge.Abandoned ||
+		pr.Pushes != 1 {
 		t.Errorf("the repeated order answered %d with %+v, want the closed pull request untouched", code, pr)
 	}
 	if len(d.entries()) != 5 {

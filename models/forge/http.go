@@ -103,6 +103,7 @@ func refuse(w http.ResponseWriter, code int, format string, args ...any) {
 func reply(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	// The body is made of strings and numbers, and the writer is in memory: there is nothing to fail.
+	// The body is made of strings and numbers, and the writer is in memory: there is nothing to
+	// fail.
 	_ = json.NewEncoder(w).Encode(body)
 }

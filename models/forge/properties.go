@@ -1,4 +1,5 @@
-// This file exists for what ought to be true of the forge's books, as properties that a scenario can name in a sentence.
+// This file exists for what ought to be true of the forge's books, as properties that a scenario
+// can name in a sentence.
 
 package forge
 
@@ -8,14 +9,14 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// OncePerRevision says that each promotion takes effect at most once: {pipeline uid, environment, revision}, and the
-// episode where the controller counts them. It must hold whatever happens.
+// OncePerRevision says that each promotion takes effect at most once: {pipeline uid, environment,
+// revision}, and the episode where the controller counts them. It must hold whatever happens.
 func (f *Forge) OncePerRevision(h *history.History) error {
 	return f.once(h, Effect, "took effect twice")
 }
 
-// AttemptedOncePerRevision says that each promotion is ordered at most once. No controller can promise it across a
-// crash or a lost reply, so it is to be judged where neither may strike.
+// AttemptedOncePerRevision says that each promotion is ordered at most once. No controller can
+// promise it across a crash or a lost reply, so it is to be judged where neither may strike.
 func (f *Forge) AttemptedOncePerRevision(h *history.History) error {
 	return f.once(h, Attempt, "was attempted twice")
 }

@@ -16,7 +16,8 @@ import (
 var (
 	// errNotServed says that a reference is to a type that is not served: it may be one day.
 	errNotServed = errors.New("the owner's type is not served")
-	// errScope says that something without namespace names an owner with a namespace: it will never be right.
+	// errScope says that something without namespace names an owner with a namespace: it will never
+	// be right.
 	errScope = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 )
 
@@ -96,14 +97,16 @@ func (c *collector) classify(n *node, owners []metav1.OwnerReference) (k kinds, 
 	return k, nil
 }
 
-// remembered says whether an owner that has gone is remembered under the version in a reference. The real collector remembers
-// it under one; a reference at another leads it to the server, and nowhere if the type is not served at that one.
+// remembered says whether an owner that has gone is remembered under the version in a reference.
+// The real collector remembers it under one; a reference at another leads it to the server, and
+// nowhere if the type is not served at that one.
 func (c *collector) remembered(gone *node, ref metav1.OwnerReference) bool {
 	_, served := c.types(metav1.GroupVersion{Group: gone.group, Version: gone.version}.String())[gone.kind]
 	return !served || versionOf(ref.APIVersion) == gone.version
 }
 
-// locate is where a reference leads: to the object's own namespace, if the owner's type has namespaces.
+// locate is where a reference leads: to the object's own namespace, if the owner's type has
+// namespaces.
 func (c *collector) locate(n *node, ref metav1.OwnerReference) (string, error) {
 	r, ok := c.types(ref.APIVersion)[ref.Kind]
 	switch {
@@ -151,8 +154,8 @@ func groupOf(apiVersion string) string {
 
 func versionOf(apiVersion string) string { return apiVersion[strings.Index(apiVersion, "/")+1:] }
 
-// disown takes references to the given owners off an object. Waiting owners are among them: they must not wait for an
-// object that stays.
+// disown takes references to the given owners off an object. Waiting owners are among them: they
+// must not wait for an object that stays.
 func (c *collector) disown(n *node, latest *metav1.ObjectMeta, owners []types.UID) error {
 	var left []metav1.OwnerReference
 	for _, ref := range latest.OwnerReferences {
@@ -171,8 +174,9 @@ func (c *collector) patch(n *node, metadata map[string]any) error {
 	return actor.Do(c.cluster, http.MethodPatch, n.path(), map[string]any{"metadata": metadata}, nil)
 }
 
-// deleteAmong deletes an object between owners that wait for it and dependents of its own, in the foreground. If one of
-// those waits as well they may wait for each other, so the object stops blocking its owners first.
+// deleteAmong deletes an object between owners that wait for it and dependents of its own, in the
+// foreground. If one of those waits as well they may wait for each other, so the object stops
+// blocking its owners first.
 func (c *collector) deleteAmong(n *node, latest *metav1.ObjectMeta) error {
 	circle := slices.ContainsFunc(c.dependentsOf(n.uid), func(d *node) bool { return d.foreground })
 	if circle && slices.ContainsFunc(latest.OwnerReferences, blocks) {
@@ -204,7 +208,8 @@ func gone(err error) error {
 	return err
 }
 
-// waitForDependents is processDeletingDependentsItem: the owner goes when nothing that blocks it is left.
+// waitForDependents is processDeletingDependentsItem: the owner goes when nothing that blocks it is
+// left.
 func (c *collector) waitForDependents(n *node, latest *metav1.ObjectMeta) error {
 	blocked := false
 	for _, d := range c.dependentsOf(n.uid) {

@@ -1,35 +1,45 @@
-// Package garbage is a model of the garbage collector of kube-controller-manager: what deletes objects whose owners have
-// gone, and carries out deletions in the foreground and deletions that orphan.
+// Package garbage is a model of the garbage collector of kube-controller-manager: what deletes
+// objects whose owners have gone, and carries out deletions in the foreground and deletions that
+// orphan.
 //
-// It follows pkg/controller/garbagecollector of Kubernetes 1.37: graph_builder.go for what is kept of each object and what
-// a change sets off, garbagecollector.go for the attempts (attemptToDeleteItem, attemptToOrphanWorker).
+// It follows pkg/controller/garbagecollector of Kubernetes 1.37: graph_builder.go for what is kept
+// of each object and what a change sets off, garbagecollector.go for the attempts
+// (attemptToDeleteItem, attemptToOrphanWorker).
 //
 // # An attempt
 //
-// Objects belong together by UID. An object is looked at when it names an owner that is not where the reference says it is,
-// when an owner of it goes, and when an owner of it begins to wait for its dependents. The collector then reads the object
-// and each of its owners from the server. An owner is absent if there is none of that type and name, in the namespace of
-// the object where the type has namespaces, or if that one has another UID. It is waiting if it is being deleted and has the
-// finalizer foregroundDeletion, else it is solid. If an owner is solid, the references to the others are taken off; if none
-// is, the object is deleted, in the foreground if an owner is waiting and the object has dependents of its own.
+// Objects belong together by UID. The collector looks at an object on three occasions: the object
+// names an owner that is not where the reference says it is, an owner of it goes, or an owner of it
+// begins to wait for its dependents. It then reads the object and each of its owners from the
+// server. An owner is
 //
-// An owner that is deleted in the foreground loses its finalizer, and so goes, when no dependent with blockOwnerDeletion is
-// left. One that is deleted with the finalizer orphan loses it when the references of those dependents that were known when
-// the work began have been taken off, in an order that the run chooses.
+//   - absent, if there is none of that type and name (in the namespace of the object, where the
+//     type has namespaces), or if that one has another UID;
+//   - waiting, if it is being deleted and has the finalizer foregroundDeletion;
+//   - else solid.
 //
-// Each write is a step of its own. What fails is tried again after 5 ms, doubling up to 1000 s; that includes references to
-// types that are not served, for as long as they are not.
+// If an owner is solid, the references to the others are taken off. If none is, the object is
+// deleted: in the foreground, if an owner is waiting and the object has dependents of its own.
+//
+// An owner that is deleted in the foreground loses its finalizer, and so goes, when no dependent
+// with blockOwnerDeletion is left. One that is deleted with the finalizer orphan loses it when its
+// dependents no longer refer to it. Only those count that were known when the work began, and the
+// run chooses their order.
+//
+// Each write is a step of its own. What fails is tried again after 5 ms, doubling up to 1000 s;
+// that includes references to types that are not served, for as long as they are not.
 //
 // # Owners that cannot be
 //
-// An owner in another namespace is absent, which deletes the dependent; an event OwnerRefInvalidNamespace is recorded for
-// it. An object without namespace that names an owner with a namespace is left alone, for ever.
+// An owner in another namespace is absent, which deletes the dependent; an event
+// OwnerRefInvalidNamespace is recorded for it. An object without namespace that names an owner with
+// a namespace is left alone, for ever.
 //
 // # What is different
 //
-// The collector knows of every change at once; it only acts later. A new type counts from the moment it is served, unless
-// [Discovery] says otherwise. The queues' common limit of ten retries a second is left out. Events own nothing
-// and are owned by nothing, as upstream.
+// The collector knows of every change at once; it only acts later. A new type counts from the
+// moment it is served, unless [Discovery] says otherwise. The queues' common limit of ten retries a
+// second is left out. Events own nothing and are owned by nothing, as upstream.
 package garbage
 
 import (
@@ -51,16 +61,18 @@ import (
 // Option changes how the collector works.
 type Option func(*collector)
 
-// Discovery makes the collector look for new types only every so often, as the real one does every 30 s (Sync in
-// garbagecollector.go). Until then it knows nothing of their objects: they do not go with their owners, an owner that is
-// deleted in the foreground does not wait for them, and one that orphans does not spare them.
+// Discovery makes the collector look for new types only every so often, as the real one does every
+// 30 s (Sync in garbagecollector.go). Until then it knows nothing of their objects: they do not go
+// with their owners, an owner that is deleted in the foreground does not wait for them, and one
+// that orphans does not spare them.
 func Discovery(period time.Duration) Option {
 	return func(c *collector) { c.period = period }
 }
 
 // New returns the collector. Its name is "garbage-collector-controller".
 func New(opts ...Option) actor.Actor {
-	c := &collector{nodes: map[types.UID]*node{}, dependents: map[types.UID]map[*node]bool{}, gone: map[types.UID]*node{},
+	c := &collector{nodes: map[types.UID]*node{}, dependents: map[types.UID]map[*node]bool{},
+		gone:    map[types.UID]*node{},
 		unknown: map[groupResource]bool{}}
 	for _, o := range opts {
 		o(c)
@@ -74,7 +86,8 @@ type collector struct {
 	nodes   map[types.UID]*node // every object there is
 	// dependents are the objects that name an owner, by the owner's UID.
 	dependents map[types.UID]map[*node]bool
-	// gone are owners that were deleted and left dependents: their types need not be served any more.
+	// gone are owners that were deleted and left dependents: their types need not be served any
+	// more.
 	gone   map[types.UID]*node
 	served map[string]map[string]metav1.APIResource // by apiVersion and kind, until the types change
 
@@ -108,8 +121,8 @@ func (n *node) String() string {
 // Name implements [actor.Actor].
 func (*collector) Name() string { return "garbage-collector-controller" }
 
-// Begin implements [actor.Actor]. It finds all objects again by listing; where a cluster has nothing but namespaces, one
-// list tells.
+// Begin implements [actor.Actor]. It finds all objects again by listing; where a cluster has
+// nothing but namespaces, one list tells.
 func (c *collector) Begin(cluster actor.Cluster) {
 	c.cluster, c.queue = cluster, queue{cluster: cluster}
 	revision, found := c.find(actor.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace"})
@@ -161,7 +174,8 @@ func (c *collector) find(r actor.Resource) (revision string, out []found) {
 	return list.Metadata.ResourceVersion, out
 }
 
-// Observe implements [actor.Actor]. An object is decoded only where its owners have changed or it is being deleted.
+// Observe implements [actor.Actor]. An object is decoded only where its owners have changed or it
+// is being deleted.
 func (c *collector) Observe(change apiserver.Change) {
 	switch change.Resource {
 	case "events":
@@ -191,7 +205,8 @@ func (c *collector) Observe(change apiserver.Change) {
 	c.changed(n, change.Object)
 }
 
-// learn makes the objects of a new type known when types are looked for again. The name of a definition is that of its type.
+// learn makes the objects of a new type known when types are looked for again. The name of a
+// definition is that of its type.
 func (c *collector) learn(definition string) {
 	resource, group, _ := strings.Cut(definition, ".")
 	id := groupResource{group, resource}
@@ -229,7 +244,8 @@ func (c *collector) changed(n *node, object []byte) {
 		return
 	}
 	n.deleting = true
-	foreground, orphaning := slices.Contains(o.Finalizers, metav1.FinalizerDeleteDependents), slices.Contains(o.Finalizers, metav1.FinalizerOrphanDependents)
+	foreground, orphaning := slices.Contains(o.Finalizers, metav1.FinalizerDeleteDependents),
+		slices.Contains(o.Finalizers, metav1.FinalizerOrphanDependents)
 	began, beganOrphaning := foreground && !n.foreground, orphaning && !n.orphaning
 	n.foreground, n.orphaning = foreground, orphaning
 	switch {
@@ -267,8 +283,8 @@ func decode(object []byte) metadata {
 	return metadata{typed.Metadata, raw.Metadata.OwnerReferences}
 }
 
-// owned notes the owners of an object. Owners that it does not block any more may go; if an owner is not where a new
-// reference says, the object is looked at.
+// owned notes the owners of an object. Owners that it does not block any more may go; if an owner
+// is not where a new reference says, the object is looked at.
 func (c *collector) owned(n *node, o metadata) {
 	before := n.owners
 	n.owners, n.raw = o.OwnerReferences, o.rawOwners
@@ -325,7 +341,8 @@ func (c *collector) drop(owner types.UID, n *node) {
 	}
 }
 
-// deleted forgets an object. Its dependents may have to go as well, and owners that waited for it may go now.
+// deleted forgets an object. Its dependents may have to go as well, and owners that waited for it
+// may go now.
 func (c *collector) deleted(n *node) {
 	delete(c.nodes, n.uid)
 	c.queue.forget(n)
@@ -353,7 +370,8 @@ func (c *collector) dependentsOf(owner types.UID) []*node {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b *node) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace),
+			cmp.Compare(a.name, b.name))
 	})
 	return out
 }

@@ -72,7 +72,9 @@ const (
 )
 
 // made creates an object and returns a reference to it.
-func made(t *testing.T, c *actortest.Cluster, kind, collection, name string, owners ...metav1.OwnerReference) metav1.OwnerReference {
+func made(
+	t *testing.T, c *actortest.Cluster, kind, collection, name string, owners ...metav1.OwnerReference,
+) metav1.OwnerReference {
 	t.Helper()
 	m := must(t, c, http.MethodPost, collection, object{"metadata": object{"name": name, "ownerReferences": owners}})
 	version := "v1"
@@ -186,7 +188,8 @@ func TestForegroundGoesOnWhenADependentStopsBlocking(t *testing.T) {
 			c := cluster(t, garbage.New())
 			root := made(t, c, "ConfigMap", maps, "root")
 			made(t, c, "Secret", secrets, "held", blocking(root))
-			must(t, c, http.MethodPatch, secrets+"/held", object{"metadata": object{"finalizers": []string{"x.example/one"}}})
+			must(t, c, http.MethodPatch, secrets+"/held",
+				object{"metadata": object{"finalizers": []string{"x.example/one"}}})
 			remove(t, c, maps+"/root", metav1.DeletePropagationForeground)
 			c.Run(time.Second)
 			expect(t, c, "held", "root", "held")
@@ -201,7 +204,8 @@ func TestForegroundGoesOnWhenADependentStopsBlocking(t *testing.T) {
 }
 
 func TestAnotherOwnerKeepsADependent(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,
+		metav1.DeletePropagationForeground} {
 		c := cluster(t, garbage.New())
 		a, b := made(t, c, "ConfigMap", maps, "a"), made(t, c, "ConfigMap", maps, "b")
 		made(t, c, "Secret", secrets, "child", blocking(a), b)
@@ -224,7 +228,8 @@ func TestOrphan(t *testing.T) {
 	expect(t, c, "the finalizer holds the owner", "other", "root", "one", "two")
 	c.Run(time.Second)
 	expect(t, c, "only the owner goes", "other", "one", "two")
-	if one, two := owners(t, c, secrets+"/one"), owners(t, c, secrets+"/two"); len(one) != 0 || !slices.Equal(two, []string{"other"}) {
+	if one, two := owners(t, c, secrets+"/one"), owners(t, c, secrets+"/two"); len(one) != 0 ||
+		!slices.Equal(two, []string{"other"}) {
 		t.Errorf("owners left are %v and %v", one, two)
 	}
 }
@@ -288,7 +293,8 @@ func TestOrphaningThatFailsIsTriedAgain(t *testing.T) {
 		remove(t, c, maps+"/root", metav1.DeletePropagationOrphan)
 		c.Run(time.Second)
 		expect(t, c, what, "a", "b")
-		if want := []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond, 35 * time.Millisecond}; !slices.Equal(at, want) {
+		if want := []time.Duration{0, 5 * time.Millisecond, 15 * time.Millisecond,
+			35 * time.Millisecond}; !slices.Equal(at, want) {
 			t.Errorf("%s: attempts at %v, want %v", what, at, want)
 		}
 	}
@@ -330,7 +336,8 @@ func TestAnOwnerInAnotherNamespace(t *testing.T) {
 	var events corev1.EventList
 	c.Do(http.MethodGet, "/api/v1/namespaces/shop/events", nil, &events)
 	if len(events.Items) != 1 || events.Items[0].Reason != "OwnerRefInvalidNamespace" ||
-		!strings.Contains(events.Items[0].Message, `name: root, uid: `+string(root.UID)+`] does not exist in namespace "shop"`) {
+		!strings.Contains(events.Items[0].Message,
+			`name: root, uid: `+string(root.UID)+`] does not exist in namespace "shop"`) {
 		t.Errorf("events are %+v", events.Items)
 	}
 }
@@ -383,7 +390,8 @@ func TestAnOwnerWithoutNamespace(t *testing.T) {
 
 func TestAnOwnerOfATypeThatIsNotServed(t *testing.T) {
 	c := cluster(t, garbage.New())
-	made(t, c, "Secret", secrets, "child", metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Widget", Name: "w", UID: "1"})
+	made(t, c, "Secret", secrets, "child",
+		metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Widget", Name: "w", UID: "1"})
 	c.Run(time.Hour)
 	expect(t, c, "it may be served one day", "child")
 	p := pending(c)
@@ -399,7 +407,8 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 func widgets() object {
 	return object{"metadata": object{"name": "widgets.example.com"}, "spec": object{
-		"group": "example.com", "scope": "Namespaced", "names": object{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
+		"group": "example.com", "scope": "Namespaced",
+		"names": object{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList"},
 		"versions": []object{{"name": "v1", "served": true, "storage": true, "schema": object{"openAPIV3Schema": object{
 			"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}},
 	}}
@@ -407,9 +416,12 @@ func widgets() object {
 
 const widgetPath = "/apis/example.com/v1/namespaces/shop/widgets"
 
-func madeWidget(t *testing.T, c *actortest.Cluster, name string, owners ...metav1.OwnerReference) metav1.OwnerReference {
+func madeWidget(
+	t *testing.T, c *actortest.Cluster, name string, owners ...metav1.OwnerReference,
+) metav1.OwnerReference {
 	t.Helper()
-	m := must(t, c, http.MethodPost, widgetPath, object{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": object{"name": name, "ownerReferences": owners}})
+	m := must(t, c, http.MethodPost, widgetPath, object{"apiVersion": "example.com/v1", "kind": "Widget",
+		"metadata": object{"name": name, "ownerReferences": owners}})
 	return metav1.OwnerReference{APIVersion: "example.com/v1", Kind: "Widget", Name: name, UID: m.UID}
 }
 
@@ -470,7 +482,8 @@ func TestOwnersInACircle(t *testing.T) {
 	c := cluster(t, garbage.New())
 	a := made(t, c, "ConfigMap", maps, "a")
 	b := made(t, c, "ConfigMap", maps, "b", blocking(a))
-	must(t, c, http.MethodPatch, maps+"/a", object{"metadata": object{"ownerReferences": []metav1.OwnerReference{blocking(b)}}})
+	must(t, c, http.MethodPatch, maps+"/a",
+		object{"metadata": object{"ownerReferences": []metav1.OwnerReference{blocking(b)}}})
 	remove(t, c, maps+"/a", metav1.DeletePropagationForeground)
 	c.Run(time.Minute)
 	expect(t, c, "they do not wait for each other")
@@ -581,7 +594,8 @@ func BenchmarkObserve(b *testing.B) {
 	c.Add(a)
 	for _, name := range []string{"root", "child"} {
 		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "root", UID: "1"}
-		c.Do(http.MethodPost, "/api/v1/namespaces/default/configmaps", object{"metadata": object{"name": name, "ownerReferences": []metav1.OwnerReference{owner}}}, nil)
+		c.Do(http.MethodPost, "/api/v1/namespaces/default/configmaps",
+			object{"metadata": object{"name": name, "ownerReferences": []metav1.OwnerReference{owner}}}, nil)
 	}
 	change := c.Changes[len(c.Changes)-1]
 	change.Type = "MODIFIED"

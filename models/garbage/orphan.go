@@ -21,8 +21,9 @@ func (c *collector) tryOrphan(n *node) {
 	c.queue.add(n, "orphan", func() error { return c.orphan(n) })
 }
 
-// orphan is attemptToOrphanWorker. Each step takes one reference off; the last releases the owner. A dependent that is
-// created meanwhile is not known, keeps its reference, and is deleted when the owner has gone.
+// orphan is attemptToOrphanWorker. Each step takes one reference off; the last releases the owner.
+// A dependent that is created meanwhile is not known, keeps its reference, and is deleted when the
+// owner has gone.
 func (c *collector) orphan(n *node) error {
 	if n.orphans == nil {
 		n.orphans = &orphans{left: c.dependentsOf(n.uid)}
@@ -55,16 +56,17 @@ func (c *collector) orphan(n *node) error {
 	return errMore
 }
 
-// report records that an object names an owner in another namespace (reportInvalidNamespaceOwnerRef). An event that cannot
-// be recorded is lost.
+// report records that an object names an owner in another namespace
+// (reportInvalidNamespaceOwnerRef). An event that cannot be recorded is lost.
 func (c *collector) report(n *node, ref metav1.OwnerReference) {
-	c.cluster.After(0, fmt.Sprintf("report %s, which names an owner in another namespace (%s, %s)", n, n.uid, ref.UID), func() {
-		about := corev1.ObjectReference{
-			Kind: n.kind, APIVersion: metav1.GroupVersion{Group: n.group, Version: n.version}.String(),
-			Namespace: n.namespace, Name: n.name, UID: n.uid,
-		}
-		_, _ = actor.Record(c.cluster, c.Name(), about, corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
-			fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
-				ref.APIVersion, ref.Kind, n.namespace, ref.Name, ref.UID, n.namespace))
-	})
+	c.cluster.After(0, fmt.Sprintf("report %s, which names an owner in another namespace (%s, %s)", n, n.uid, ref.UID),
+		func() {
+			about := corev1.ObjectReference{
+				Kind: n.kind, APIVersion: metav1.GroupVersion{Group: n.group, Version: n.version}.String(),
+				Namespace: n.namespace, Name: n.name, UID: n.uid,
+			}
+			_, _ = actor.Record(c.cluster, c.Name(), about, corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
+				fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+					ref.APIVersion, ref.Kind, n.namespace, ref.Name, ref.UID, n.namespace))
+		})
 }

@@ -7,10 +7,12 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 )
 
-// first and longest bound the time between two attempts that fail (client-go's workqueue/default_rate_limiters.go).
+// first and longest bound the time between two attempts that fail (client-go's
+// workqueue/default_rate_limiters.go).
 const first, longest = 5 * time.Millisecond, 1000 * time.Second
 
-// queue holds what is to be done to objects. What is asked for twice is done once, at the earlier time.
+// queue holds what is to be done to objects. What is asked for twice is done once, at the earlier
+// time.
 type queue struct {
 	cluster actor.Cluster
 	waiting map[work]time.Duration
@@ -63,7 +65,8 @@ func (q *queue) wait(w work, d time.Duration, after func(time.Duration, string, 
 	})
 }
 
-// forget drops what was to be done to an object. Nobody has to wait for an attempt that was to be repeated.
+// forget drops what was to be done to an object. Nobody has to wait for an attempt that was to be
+// repeated.
 func (q *queue) forget(n *node) {
 	for _, what := range []string{"collect", "orphan"} {
 		w := work{n, what}

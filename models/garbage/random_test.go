@@ -36,8 +36,8 @@ type member struct {
 	Metadata metav1.ObjectMeta `json:"metadata"`
 }
 
-// TestRandomFamilies makes objects that own each other in any way, deletes some in any way, in any order of steps, and asks
-// what must be true of what is left.
+// TestRandomFamilies makes objects that own each other in any way, deletes some in any way, in any
+// order of steps, and asks what must be true of what is left.
 func TestRandomFamilies(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -52,7 +52,8 @@ func TestRandomFamilies(t *testing.T) {
 		}
 		for _, r := range refs { // those that go anyway want no telling
 			c.Do(http.MethodPatch, maps+"/"+r.Name, object{"metadata": object{"labels": object{"seen": "true"}}}, nil)
-			c.Do(http.MethodPatch, maps+"/"+r.Name+"?fieldManager=holder", object{"metadata": object{"finalizers": kept(c, r.Name)}}, nil)
+			c.Do(http.MethodPatch, maps+"/"+r.Name+"?fieldManager=holder",
+				object{"metadata": object{"finalizers": kept(c, r.Name)}}, nil)
 		}
 		c.Run(time.Hour)
 		if err := judge(c); err != nil {
@@ -70,7 +71,8 @@ func TestRandomFamilies(t *testing.T) {
 	}
 }
 
-// generations makes a dozen objects with owners among each other, some of them absent, some in a circle, some held.
+// generations makes a dozen objects with owners among each other, some of them absent, some in a
+// circle, some held.
 func generations(t *testing.T, c *actortest.Cluster, rnd *rand.Rand) (refs []metav1.OwnerReference) {
 	for i := range 12 {
 		var owners []metav1.OwnerReference
@@ -91,14 +93,16 @@ func generations(t *testing.T, c *actortest.Cluster, rnd *rand.Rand) (refs []met
 		name := fmt.Sprintf("m%02d", i)
 		m := must(t, c, http.MethodPost, maps, object{"metadata": object{"name": name, "ownerReferences": owners}})
 		if rnd.IntN(4) == 0 {
-			c.Do(http.MethodPatch, maps+"/"+name, object{"metadata": object{"finalizers": []string{"x.example/one"}}}, nil)
+			c.Do(http.MethodPatch, maps+"/"+name, object{"metadata": object{"finalizers": []string{"x.example/one"}}},
+				nil)
 		}
 		refs = append(refs, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: m.UID})
 	}
 	if rnd.IntN(2) == 0 {
 		late := refs[len(refs)-1]
 		late.BlockOwnerDeletion = new(true)
-		c.Do(http.MethodPatch, maps+"/m00", object{"metadata": object{"ownerReferences": []metav1.OwnerReference{late}}}, nil)
+		c.Do(http.MethodPatch, maps+"/m00",
+			object{"metadata": object{"ownerReferences": []metav1.OwnerReference{late}}}, nil)
 	}
 	return refs
 }
@@ -131,7 +135,8 @@ func judge(c *actortest.Cluster) error {
 			}
 		}
 		if absent > 0 {
-			return fmt.Errorf("%s names %d owners that are not there, of %d", m.Metadata.Name, absent, len(m.Metadata.OwnerReferences))
+			return fmt.Errorf("%s names %d owners that are not there, of %d", m.Metadata.Name, absent,
+				len(m.Metadata.OwnerReferences))
 		}
 	}
 	return nil

@@ -43,8 +43,10 @@ func TestNodeBecomesFit(t *testing.T) {
 		selector     map[string]string
 		before, then map[string]any
 	}{
-		"uncordoned": {nil, map[string]any{"spec": map[string]any{"unschedulable": true}}, map[string]any{"spec": map[string]any{"unschedulable": nil}}},
-		"labelled":   {map[string]string{"disk": "fast"}, map[string]any{}, map[string]any{"metadata": map[string]any{"labels": map[string]string{"disk": "fast"}}}},
+		"uncordoned": {nil, map[string]any{"spec": map[string]any{"unschedulable": true}},
+			map[string]any{"spec": map[string]any{"unschedulable": nil}}},
+		"labelled": {map[string]string{"disk": "fast"}, map[string]any{},
+			map[string]any{"metadata": map[string]any{"labels": map[string]string{"disk": "fast"}}}},
 	} {
 		c := actortest.New(kubelet.New()...)
 		c.Run(time.Second)
@@ -62,10 +64,12 @@ func TestNodeBecomesFit(t *testing.T) {
 	}
 }
 
-// TestReadyNodeHasNoTaint asks for what the node lifecycle controller does when a node has become ready.
+// TestReadyNodeHasNoTaint asks for what the node lifecycle controller does when a node has become
+// ready.
 func TestReadyNodeHasNoTaint(t *testing.T) {
 	c := actortest.New(kubelet.New(kubelet.Nodes("n1", "n2"))...)
-	mine := map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "n2", "labels": map[string]string{"disk": "fast"}}}
+	mine := map[string]any{"apiVersion": "v1", "kind": "Node",
+		"metadata": map[string]any{"name": "n2", "labels": map[string]string{"disk": "fast"}}}
 	c.Do(http.MethodPost, node(""), mine, nil)
 	c.Run(time.Second)
 	for _, name := range []string{"n1", "n2"} {
@@ -85,8 +89,10 @@ func TestHeldPodEnds(t *testing.T) {
 	c.Do(http.MethodDelete, path, nil, nil)
 	c.Run(time.Minute)
 	p := read(t, c)
-	if s := p.Status.ContainerStatuses[0]; p.Status.Phase != corev1.PodFailed || is(p, corev1.PodReady).Status != corev1.ConditionFalse || s.State.Terminated == nil {
-		t.Errorf("a minute after it was deleted: %s, ready: %s, %+v", p.Status.Phase, is(p, corev1.PodReady).Status, s.State)
+	if s := p.Status.ContainerStatuses[0]; p.Status.Phase != corev1.PodFailed ||
+		is(p, corev1.PodReady).Status != corev1.ConditionFalse || s.State.Terminated == nil {
+		t.Errorf("a minute after it was deleted: %s, ready: %s, %+v", p.Status.Phase, is(p, corev1.PodReady).Status,
+			s.State)
 	}
 }
 
@@ -117,14 +123,17 @@ func TestDeletionIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestLastState looks for how a container ended before it was started again, as one looks for OOMKilled.
+// TestLastState looks for how a container ended before it was started again, as one looks for
+// OOMKilled.
 func TestLastState(t *testing.T) {
 	killed := kubelet.Plan{Run: time.Minute, Exit: 137, Reason: "OOMKilled"}
 	for restarts, plans := range map[int32][]kubelet.Plan{1: {killed, {}}, 3: {killed, killed, killed, {}}} {
 		c := pod(t, corev1.RestartPolicyAlways, plans...)
 		c.Run(time.Hour)
 		s := read(t, c).Status.ContainerStatuses[0]
-		if last := s.LastTerminationState.Terminated; s.RestartCount != restarts || s.State.Running == nil || last == nil || last.Reason != "OOMKilled" || last.ExitCode != 137 || last.FinishedAt.Sub(last.StartedAt.Time) != time.Minute {
+		if last := s.LastTerminationState.Terminated; s.RestartCount != restarts || s.State.Running == nil ||
+			last == nil || last.Reason != "OOMKilled" || last.ExitCode != 137 ||
+			last.FinishedAt.Sub(last.StartedAt.Time) != time.Minute {
 			t.Errorf("after %d restarts (of %d): %+v, before: %+v", s.RestartCount, restarts, s.State.Running, last)
 		}
 	}
@@ -138,7 +147,8 @@ func TestConditionsSayWhy(t *testing.T) {
 		c := pod(t, corev1.RestartPolicyNever, plan)
 		c.Run(time.Minute)
 		for _, kind := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
-			if got := is(read(t, c), kind); got.Reason != reason || (reason == "ContainersNotReady") != strings.Contains(got.Message, "unready status: [c]") {
+			if got := is(read(t, c), kind); got.Reason != reason ||
+				(reason == "ContainersNotReady") != strings.Contains(got.Message, "unready status: [c]") {
 				t.Errorf("%s of a pod with %+v: %q (%s), not %q", kind, plan, got.Reason, got.Message, reason)
 			}
 		}
@@ -151,7 +161,8 @@ func TestReadinessGates(t *testing.T) {
 	create(t, c, corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "x.example/ready"}}})
 	c.Run(time.Minute)
 	p := read(t, c)
-	if got := is(p, corev1.PodReady); got.Status != corev1.ConditionFalse || got.Reason != "ReadinessGatesNotReady" || is(p, corev1.ContainersReady).Status != corev1.ConditionTrue {
+	if got := is(p, corev1.PodReady); got.Status != corev1.ConditionFalse || got.Reason != "ReadinessGatesNotReady" ||
+		is(p, corev1.ContainersReady).Status != corev1.ConditionTrue {
 		t.Errorf("before: %+v", p.Status.Conditions)
 	}
 	for _, says := range []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse} {
@@ -178,25 +189,31 @@ func TestDeadline(t *testing.T) {
 		if name == "ends" {
 			plan.Run = time.Second
 		}
-		c := actortest.New(kubelet.New(kubelet.Plans(func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return plan }))...)
+		c := actortest.New(kubelet.New(
+			kubelet.Plans(func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return plan }))...)
 		create(t, c, corev1.PodSpec{ActiveDeadlineSeconds: new(int64(30)), RestartPolicy: corev1.RestartPolicyNever})
 		c.Run(29 * time.Second)
 		early := read(t, c).Status
 		c.Run(time.Minute)
 		late := read(t, c).Status
-		if late.Phase != want || early.Phase == corev1.PodFailed || (want == corev1.PodFailed) != (late.Reason == "DeadlineExceeded") {
-			t.Errorf("a pod that %s is %s after 29 s, then %s (%s: %s)", name, early.Phase, late.Phase, late.Reason, late.Message)
+		if late.Phase != want || early.Phase == corev1.PodFailed ||
+			(want == corev1.PodFailed) != (late.Reason == "DeadlineExceeded") {
+			t.Errorf("a pod that %s is %s after 29 s, then %s (%s: %s)", name, early.Phase, late.Phase, late.Reason,
+				late.Message)
 		}
 	}
 }
 
-// TestStatusOfWhat asks that the status says of which spec it is, and what became of init containers.
+// TestStatusOfWhat asks that the status says of which spec it is, and what became of init
+// containers.
 func TestStatusOfWhat(t *testing.T) {
 	c := actortest.New(kubelet.New()...)
 	create(t, c, corev1.PodSpec{InitContainers: []corev1.Container{{Name: "first", Image: "i"}}})
 	c.Run(time.Minute)
 	p := read(t, c)
-	if s := p.Status; s.ObservedGeneration != p.Generation || len(s.InitContainerStatuses) != 1 || !s.InitContainerStatuses[0].Ready || s.InitContainerStatuses[0].State.Terminated == nil {
-		t.Errorf("generation %d, seen %d; init containers: %+v", p.Generation, s.ObservedGeneration, s.InitContainerStatuses)
+	if s := p.Status; s.ObservedGeneration != p.Generation || len(s.InitContainerStatuses) != 1 ||
+		!s.InitContainerStatuses[0].Ready || s.InitContainerStatuses[0].State.Terminated == nil {
+		t.Errorf("generation %d, seen %d; init containers: %+v", p.Generation, s.ObservedGeneration,
+			s.InitContainerStatuses)
 	}
 }

@@ -1,18 +1,24 @@
-// Package kubelet is a model of what runs pods: a scheduler that binds them to nodes, and one kubelet for all nodes that
-// reports what containers do. Nothing runs; a pod does what its [Plan] says, at times that the run chooses.
+// Package kubelet is a model of what runs pods: a scheduler that binds them to nodes, and one
+// kubelet for all nodes that reports what containers do. Nothing runs; a pod does what its [Plan]
+// says, at times that the run chooses.
 //
 // What an operator sees follows the documentation of the pod lifecycle
-// (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/): phases, the conditions PodScheduled, Initialized,
-// ContainersReady and Ready, container states with restart counts, restarts at once, then after 10 s, 20 s, … 300 s, which
-// begins anew once a container has run for 10 minutes, readiness gates, active deadlines, and
-// graceful termination within the pod's grace period.
+// (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/):
+//
+//   - phases, and the conditions PodScheduled, Initialized, ContainersReady and Ready;
+//   - container states with restart counts;
+//   - restarts at once, then after 10 s, 20 s, … 300 s, which begins anew once a container has run
+//     for 10 minutes;
+//   - readiness gates and active deadlines;
+//   - graceful termination within the pod's grace period.
 //
 // # What is different
 //
-// All containers of a pod share its fate; init containers take no time of their own. Containers are ready as soon as the pod is
-// Running, unless its plan says that they never are. A pod waits for the ConfigMaps, Secrets and claims that it names to be
-// there, whatever is in them and whether or not the claims are bound; volumes are not mounted. Probes, resources, taints and
-// affinity are not looked at. A node never fails.
+// All containers of a pod share its fate; init containers take no time of their own. Containers are
+// ready as soon as the pod is Running, unless its plan says that they never are. A pod waits until
+// the ConfigMaps, Secrets and claims that it names exist. It does not look at what is in them, nor
+// at whether the claims are bound. Volumes are not mounted. Probes, resources, taints and affinity
+// are not looked at. A node never fails.
 package kubelet
 
 import (
@@ -32,15 +38,18 @@ import (
 
 // Plan is what becomes of a pod once it is bound.
 type Plan struct {
-	// Ready is how long after it was bound, or restarted, its containers are ready. Negative: never.
+	// Ready is how long after it was bound, or restarted, its containers are ready. Negative:
+	// never.
 	Ready time.Duration
 	// Run is how long after that they end; 0 for never.
 	Run time.Duration
-	// Exit is the code with which they end. Reason is the state's reason; empty for Completed or Error.
+	// Exit is the code with which they end. Reason is the state's reason; empty for Completed or
+	// Error.
 	Exit   int32
 	Reason string
-	// Stop is how long they take to end when the pod is deleted; no longer than the grace period. They end with 143, or with
-	// 137 when that is over; the pod has failed then, if it had not ended before, and goes.
+	// Stop is how long they take to end when the pod is deleted; no longer than the grace period.
+	// They end with 143, or with 137 when that is over; the pod has failed then, if it had not
+	// ended before, and goes.
 	Stop time.Duration
 }
 
@@ -50,16 +59,18 @@ type Option func(*kubelet)
 // Nodes sets the names of the nodes; there is one, "node-1", otherwise.
 func Nodes(names ...string) Option { return func(k *kubelet) { k.nodes = names } }
 
-// Plans decides what becomes of pods. It is asked for each start of each pod (restarts is how many there have been), and
-// gets what would happen otherwise: pods become ready after a time between 1 s and 2 min that the run chooses; those that
-// restart always run for ever, the others run for as long again and exit with 0; they stop within a second.
+// Plans decides what becomes of pods. It is asked for each start of each pod (restarts is how many
+// there have been), and gets what would happen otherwise: pods become ready after a time between 1
+// s and 2 min that the run chooses; those that restart always run for ever, the others run for as
+// long again and exit with 0; they stop within a second.
 func Plans(plan func(pod *corev1.Pod, restarts int, otherwise Plan) Plan) Option {
 	return func(k *kubelet) { k.plan = plan }
 }
 
 // New returns the scheduler ("scheduler") and the kubelet ("kubelet").
 func New(opts ...Option) []actor.Actor {
-	k := &kubelet{nodes: []string{"node-1"}, plan: func(_ *corev1.Pod, _ int, p Plan) Plan { return p }, pods: map[string]*pod{}}
+	k := &kubelet{nodes: []string{"node-1"}, plan: func(_ *corev1.Pod, _ int, p Plan) Plan { return p },
+		pods: map[string]*pod{}}
 	for _, o := range opts {
 		o(k)
 	}
@@ -69,7 +80,8 @@ func New(opts ...Option) []actor.Actor {
 // The times between restarts (pkg/kubelet/kubelet.go, MaxContainerBackOff and backOffPeriod).
 const firstRestart, lastRestart, wellAfter = 10 * time.Second, 300 * time.Second, 10 * time.Minute
 
-// resync is after how long the kubelet tries again what it could not write (status/status_manager.go, syncPeriod).
+// resync is after how long the kubelet tries again what it could not write
+// (status/status_manager.go, syncPeriod).
 const resync = 10 * time.Second
 
 // starts are the times that containers take to become ready; the first is the dull one.
@@ -91,7 +103,8 @@ type pod struct {
 	inARow   int           // failures without a long run between them
 	began    time.Duration // when the containers were last started
 	at       metav1.Time   // the same, by the clock
-	// ended is how the containers ended, nil while they run; last is how they ended before they were last started again.
+	// ended is how the containers ended, nil while they run; last is how they ended before they
+	// were last started again.
 	ended, last *corev1.ContainerStateTerminated
 	since       metav1.Time // when the kubelet took it up
 	waiting     bool        // between two starts
@@ -115,23 +128,27 @@ func (k *kubelet) Begin(c actor.Cluster) {
 	}
 }
 
-// register makes the node, unless somebody has, and says that it is ready. The taint that the API server gives a node until
-// then is taken off, as the node lifecycle controller does (node_lifecycle_controller.go, doNoScheduleTaintingPass).
+// register makes the node, unless somebody has, and says that it is ready. The taint that the API
+// server gives a node until then is taken off, as the node lifecycle controller does
+// (node_lifecycle_controller.go, doNoScheduleTaintingPass).
 func (k *kubelet) register(name string) {
 	now, path := metav1.NewTime(k.Clock()), "/api/v1/nodes/"+name
 	node := &corev1.Node{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"}},
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name,
+			corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"}},
 	}
 	if err := actor.Do(k, http.MethodPost, "/api/v1/nodes", node, node); err != nil && !actor.Get(k, path, node) {
 		k.Again(firstRestart, "registration of "+name, func() { k.register(name) })
 		return
 	}
-	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: now, LastTransitionTime: now,
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue,
+		LastHeartbeatTime: now, LastTransitionTime: now,
 		Reason: "KubeletReady", Message: "kubelet is posting ready status"}}
 	_ = actor.Do(k, http.MethodPut, path+"/status", node, node)
 	if n := len(node.Spec.Taints); n > 0 {
-		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady })
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints,
+			func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeNotReady })
 		if len(node.Spec.Taints) < n {
 			_ = actor.Do(k, http.MethodPut, path, node, nil)
 		}
@@ -191,9 +208,9 @@ func (k *kubelet) see(p *corev1.Pod) {
 	}
 }
 
-// stop ends the containers of a pod that is being deleted, says so in its status, and then deletes it (kubelet.go,
-// SyncTerminatingPod; status/status_manager.go, TerminatePod and syncPod). Who holds the pod with a finalizer sees that it
-// has ended.
+// stop ends the containers of a pod that is being deleted, says so in its status, and then deletes
+// it (kubelet.go, SyncTerminatingPod; status/status_manager.go, TerminatePod and syncPod). Who
+// holds the pod with a finalizer sees that it has ended.
 func (k *kubelet) stop(state *pod, uid types.UID, code int32) {
 	var p corev1.Pod
 	if !actor.Get(k, state.path, &p) || p.UID != uid {
@@ -203,7 +220,8 @@ func (k *kubelet) stop(state *pod, uid types.UID, code int32) {
 	if !over(&p) {
 		state.waiting = false
 		if state.ended == nil {
-			state.ended = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+			state.ended = &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", StartedAt: state.at,
+				FinishedAt: metav1.NewTime(k.Clock())}
 		}
 		k.describe(&p, state, corev1.PodFailed, false)
 		if err := actor.Do(k, http.MethodPut, state.path+"/status", &p, nil); err != nil {
@@ -213,7 +231,8 @@ func (k *kubelet) stop(state *pod, uid types.UID, code int32) {
 		k.After(0, key(&p), func() { k.stop(state, uid, code) })
 		return
 	}
-	err := actor.Do(k, http.MethodDelete, state.path, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &uid}}, nil)
+	err := actor.Do(k, http.MethodDelete, state.path,
+		metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &uid}}, nil)
 	if err != nil && !apierrors.IsNotFound(err) {
 		again()
 	}
@@ -232,7 +251,8 @@ func (k *kubelet) expire(state *pod) {
 		return
 	}
 	state.overdue, state.waiting = true, false
-	state.ended = &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error", StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+	state.ended = &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error", StartedAt: state.at,
+		FinishedAt: metav1.NewTime(k.Clock())}
 	k.After(0, key(&p), func() { k.report(state, corev1.PodFailed, false) })
 }
 
@@ -286,11 +306,13 @@ func (k *kubelet) report(state *pod, phase corev1.PodPhase, ready bool) {
 
 // end ends the containers; by its restart policy the pod is over, or starts again after a back-off.
 func (k *kubelet) end(p *corev1.Pod, state *pod) {
-	state.ended = &corev1.ContainerStateTerminated{ExitCode: state.plan.Exit, Reason: state.plan.Reason, StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
+	state.ended = &corev1.ContainerStateTerminated{ExitCode: state.plan.Exit, Reason: state.plan.Reason,
+		StartedAt: state.at, FinishedAt: metav1.NewTime(k.Clock())}
 	if state.ended.Reason == "" {
 		state.ended.Reason = map[bool]string{true: "Completed", false: "Error"}[state.plan.Exit == 0]
 	}
-	again := p.Spec.RestartPolicy == corev1.RestartPolicyAlways || p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && state.plan.Exit != 0
+	again := p.Spec.RestartPolicy == corev1.RestartPolicyAlways ||
+		p.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && state.plan.Exit != 0
 	if !again {
 		phase := corev1.PodSucceeded
 		if state.plan.Exit != 0 {
@@ -305,7 +327,8 @@ func (k *kubelet) end(p *corev1.Pod, state *pod) {
 	if k.Now()-state.began >= wellAfter {
 		state.inARow = 0
 	}
-	wait := time.Duration(0) // at once after the first end, as doBackOff has it (pkg/kubelet/kuberuntime/kuberuntime_manager.go)
+	wait := time.Duration(
+		0) // at once after the first end, as doBackOff has it (pkg/kubelet/kuberuntime/kuberuntime_manager.go)
 	if state.inARow > 0 {
 		wait = min(firstRestart<<min(state.inARow-1, 10), lastRestart)
 	}

@@ -15,7 +15,8 @@ import (
 
 var path = actor.Path("", "v1", "default", "pods", "p")
 
-// pod makes a pod and lets the plans of its starts be as they are given; the last goes for all that follow.
+// pod makes a pod and lets the plans of its starts be as they are given; the last goes for all that
+// follow.
 func pod(t *testing.T, policy corev1.RestartPolicy, plans ...kubelet.Plan) *actortest.Cluster {
 	t.Helper()
 	c := actortest.New(kubelet.New(kubelet.Plans(func(_ *corev1.Pod, restarts int, _ kubelet.Plan) kubelet.Plan {
@@ -28,7 +29,8 @@ func pod(t *testing.T, policy corev1.RestartPolicy, plans ...kubelet.Plan) *acto
 func create(t *testing.T, c *actortest.Cluster, spec corev1.PodSpec) {
 	t.Helper()
 	spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
-	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: spec}
+	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}, Spec: spec}
 	if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", "pods", ""), p, nil); code != http.StatusCreated {
 		t.Fatalf("the pod cannot be made: %d", code)
 	}
@@ -64,8 +66,8 @@ func waits(t *testing.T, c *actortest.Cluster, n int) (out []time.Duration) {
 	return out
 }
 
-// TestRestartsBackOff asks for a restart at once, then after 10 s, doubling to 5 min, and at once again after the container
-// has run for 10 minutes. The start itself takes nothing here.
+// TestRestartsBackOff asks for a restart at once, then after 10 s, doubling to 5 min, and at once
+// again after the container has run for 10 minutes. The start itself takes nothing here.
 func TestRestartsBackOff(t *testing.T) {
 	short, long := kubelet.Plan{Run: 2 * time.Second, Exit: 1}, kubelet.Plan{Run: 11 * time.Minute, Exit: 1}
 	got := waits(t, pod(t, corev1.RestartPolicyAlways, short, short, short, short, short, short, short, long, short), 9)
@@ -94,9 +96,11 @@ func TestRestartPolicies(t *testing.T) {
 		c.Run(5 * time.Minute)
 		s := read(t, c).Status
 		if s.Phase != row.phase || s.ContainerStatuses[0].RestartCount != row.restarts {
-			t.Errorf("%s: the pod is %s after %d restarts, not %s after %d", row.policy, s.Phase, s.ContainerStatuses[0].RestartCount, row.phase, row.restarts)
+			t.Errorf("%s: the pod is %s after %d restarts, not %s after %d", row.policy, s.Phase,
+				s.ContainerStatuses[0].RestartCount, row.phase, row.restarts)
 		}
-		if ended := s.ContainerStatuses[0].State.Terminated; row.phase == corev1.PodFailed && (ended == nil || ended.ExitCode != 3 || ended.Reason != "Error") {
+		if ended := s.ContainerStatuses[0].State.Terminated; row.phase == corev1.PodFailed &&
+			(ended == nil || ended.ExitCode != 3 || ended.Reason != "Error") {
 			t.Errorf("%s: the container ended with %+v", row.policy, ended)
 		}
 	}
@@ -123,10 +127,12 @@ func TestScheduling(t *testing.T) {
 	create(t, c, corev1.PodSpec{NodeSelector: map[string]string{"disk": "fast"}})
 	c.Run(time.Minute)
 	p := read(t, c)
-	if p.Spec.NodeName != "" || len(p.Status.Conditions) != 1 || p.Status.Conditions[0].Reason != corev1.PodReasonUnschedulable || p.Status.Phase != corev1.PodPending {
+	if p.Spec.NodeName != "" || len(p.Status.Conditions) != 1 ||
+		p.Status.Conditions[0].Reason != corev1.PodReasonUnschedulable || p.Status.Phase != corev1.PodPending {
 		t.Fatalf("a pod that no node may run: on %q, %+v", p.Spec.NodeName, p.Status)
 	}
-	node := map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "n3", "labels": map[string]string{"disk": "fast"}}}
+	node := map[string]any{"apiVersion": "v1", "kind": "Node",
+		"metadata": map[string]any{"name": "n3", "labels": map[string]string{"disk": "fast"}}}
 	c.Do(http.MethodPost, actor.Path("", "v1", "", "nodes", ""), node, nil)
 	c.Run(time.Minute)
 	if p := read(t, c); p.Spec.NodeName != "n3" || p.Status.Phase != corev1.PodRunning {

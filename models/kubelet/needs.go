@@ -11,9 +11,9 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// lacks is why the containers of a pod cannot be made yet, as their state says; empty if they can. A volume whose ConfigMap or
-// Secret is not there is not mounted (volumemanager), and a container whose environment comes from one is not made
-// (kubelet_pods.go, makeEnvironmentVariables).
+// lacks is why the containers of a pod cannot be made yet, as their state says; empty if they can.
+// A volume whose ConfigMap or Secret is not there is not mounted (volumemanager), and a container
+// whose environment comes from one is not made (kubelet_pods.go, makeEnvironmentVariables).
 func (k *kubelet) lacks(p *corev1.Pod) string {
 	there := func(resource, name string, optional *bool) bool {
 		return name == "" || optional != nil && *optional ||
@@ -69,7 +69,8 @@ func (k *kubelet) lacks(p *corev1.Pod) string {
 	return ""
 }
 
-// arrived tries pods again that lack something, when a ConfigMap or a Secret is made in their namespace.
+// arrived tries pods again that lack something, when a ConfigMap or a Secret is made in their
+// namespace.
 func (k *kubelet) arrived(ch apiserver.Change) {
 	if ch.Type != "ADDED" {
 		return
@@ -77,7 +78,8 @@ func (k *kubelet) arrived(ch apiserver.Change) {
 	for _, uid := range slices.Sorted(maps.Keys(k.pods)) {
 		state := k.pods[uid]
 		var p corev1.Pod
-		if state.lacks == "" || state.stopping || !actor.Get(k, state.path, &p) || p.Namespace != ch.Namespace || over(&p) || k.lacks(&p) != "" {
+		if state.lacks == "" || state.stopping || !actor.Get(k, state.path, &p) || p.Namespace != ch.Namespace ||
+			over(&p) || k.lacks(&p) != "" {
 			continue
 		}
 		state.lacks = ""
@@ -85,7 +87,8 @@ func (k *kubelet) arrived(ch apiserver.Change) {
 	}
 }
 
-// unclaimed is why a pod cannot be scheduled for want of a claim; empty if it can (plugins/volumebinding, podHasPVCs).
+// unclaimed is why a pod cannot be scheduled for want of a claim; empty if it can
+// (plugins/volumebinding, podHasPVCs).
 func (s *scheduler) unclaimed(p *corev1.Pod) string {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {

@@ -25,24 +25,34 @@ func TestPodWaitsForWhatItNames(t *testing.T) {
 		resource, kind, reason string
 		names                  func(*corev1.PodSpec)
 	}{
-		"a ConfigMap as a volume": {"configmaps", "ConfigMap", "ContainerCreating", volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named}})},
-		"a Secret as a volume":    {"secrets", "Secret", "ContainerCreating", volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "it"}})},
-		"a Secret among others": {"secrets", "Secret", "ContainerCreating", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
-			Sources: []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{LocalObjectReference: named}}}}})},
+		"a ConfigMap as a volume": {"configmaps", "ConfigMap", "ContainerCreating",
+			volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named}})},
+		"a Secret as a volume": {"secrets", "Secret", "ContainerCreating",
+			volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "it"}})},
+		"a Secret among others": {"secrets", "Secret", "ContainerCreating",
+			volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				Sources: []corev1.VolumeProjection{{Secret: &corev1.SecretProjection{LocalObjectReference: named}}}}})},
 		"a Secret in the environment": {"secrets", "Secret", "CreateContainerConfigError", func(s *corev1.PodSpec) {
-			s.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named}}}
+			secret := &corev1.SecretEnvSource{LocalObjectReference: named}
+			s.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: secret}}
 		}},
 		"a key in the environment": {"configmaps", "ConfigMap", "CreateContainerConfigError", func(s *corev1.PodSpec) {
-			s.Containers[0].Env = []corev1.EnvVar{{Name: "E", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named, Key: "k"}}}}
+			key := &corev1.ConfigMapKeySelector{LocalObjectReference: named, Key: "k"}
+			s.Containers[0].Env = []corev1.EnvVar{{Name: "E", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: key}}}
 		}},
-		"a claim":         {"persistentvolumeclaims", "PersistentVolumeClaim", "", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "it"}})},
-		"an optional one": {"", "", "", volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named, Optional: new(true)}})},
+		"a claim": {"persistentvolumeclaims", "PersistentVolumeClaim", "", volume(
+			corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "it"}})},
+		"an optional one": {"", "", "", volume(
+			corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named,
+				Optional: new(true)}})},
 	} {
 		c := actortest.New(kubelet.New()...)
-		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}
+		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}
 		p.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
 		row.names(&p.Spec)
-		if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", "pods", ""), p, nil); code != http.StatusCreated {
+		if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", "pods", ""), p,
+			nil); code != http.StatusCreated {
 			t.Fatalf("%s: the pod cannot be made: %d", name, code)
 		}
 		c.Run(5 * time.Minute)
@@ -57,18 +67,23 @@ func TestPodWaitsForWhatItNames(t *testing.T) {
 			t.Errorf("%s: before, the pod is %s on %q", name, got.Status.Phase, got.Spec.NodeName)
 			continue
 		}
-		if row.reason != "" && (len(got.Status.ContainerStatuses) != 1 || got.Status.ContainerStatuses[0].State.Waiting == nil || got.Status.ContainerStatuses[0].State.Waiting.Reason != row.reason) {
+		if row.reason != "" &&
+			(len(got.Status.ContainerStatuses) != 1 || got.Status.ContainerStatuses[0].State.Waiting == nil ||
+				got.Status.ContainerStatuses[0].State.Waiting.Reason != row.reason) {
 			t.Errorf("%s: the container says %+v", name, got.Status.ContainerStatuses)
 		}
 		it := map[string]any{"apiVersion": "v1", "kind": row.kind, "metadata": map[string]any{"name": "it"}}
 		if row.reason == "" {
-			it["spec"] = map[string]any{"accessModes": []string{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+			it["spec"] = map[string]any{"accessModes": []string{"ReadWriteOnce"},
+				"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
 		}
-		if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", row.resource, ""), it, nil); code != http.StatusCreated {
+		if code := c.Do(http.MethodPost, actor.Path("", "v1", "default", row.resource, ""), it,
+			nil); code != http.StatusCreated {
 			t.Fatalf("%s: it cannot be made: %d", name, code)
 		}
 		c.Run(5 * time.Minute)
-		if got := read(t, c); got.Status.Phase != corev1.PodRunning || is(got, corev1.PodReady).Status != corev1.ConditionTrue {
+		if got := read(t, c); got.Status.Phase != corev1.PodRunning ||
+			is(got, corev1.PodReady).Status != corev1.ConditionTrue {
 			t.Errorf("%s: in the end the pod is %s", name, got.Status.Phase)
 		}
 	}

@@ -42,8 +42,8 @@ func (s *scheduler) Observe(ch apiserver.Change) {
 	}
 }
 
-// fits says whether a node may now take pods that it did not take before: it is new, has other labels or is no longer
-// cordoned (pkg/scheduler/eventhandlers.go, updateNodeInCache).
+// fits says whether a node may now take pods that it did not take before: it is new, has other
+// labels or is no longer cordoned (pkg/scheduler/eventhandlers.go, updateNodeInCache).
 func fits(ch apiserver.Change) bool {
 	var now, before corev1.Node
 	switch {
@@ -56,7 +56,8 @@ func fits(ch apiserver.Change) bool {
 }
 
 func (s *scheduler) look(p *corev1.Pod) {
-	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || p.Spec.SchedulerName != corev1.DefaultSchedulerName || len(p.Spec.SchedulingGates) > 0 {
+	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || p.Spec.SchedulerName != corev1.DefaultSchedulerName ||
+		len(p.Spec.SchedulingGates) > 0 {
 		return
 	}
 	path := actor.Path("", "v1", p.Namespace, "pods", p.Name)
@@ -81,7 +82,8 @@ func (s *scheduler) bind(path string) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}
-	if err := actor.Do(s, http.MethodPost, path+"/binding", binding, nil); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	if err := actor.Do(s, http.MethodPost, path+"/binding", binding, nil); err != nil && !apierrors.IsConflict(err) &&
+		!apierrors.IsNotFound(err) {
 		s.Again(firstRestart, "binding of Pod "+p.Namespace+"/"+p.Name, func() { s.bind(path) })
 	}
 }
@@ -93,8 +95,9 @@ func (s *scheduler) unschedulable(p *corev1.Pod, path, why string) {
 			return
 		}
 	}
-	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
-		Reason: corev1.PodReasonUnschedulable, Message: why, LastTransitionTime: metav1.NewTime(s.Clock())})
+	p.Status.Conditions = append(p.Status.Conditions,
+		corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+			Reason: corev1.PodReasonUnschedulable, Message: why, LastTransitionTime: metav1.NewTime(s.Clock())})
 	_ = actor.Do(s, http.MethodPut, path+"/status", p, nil)
 }
 

@@ -54,8 +54,10 @@ func (k *kubelet) describe(p *corev1.Pod, state *pod, phase corev1.PodPhase, rea
 			break
 		}
 		done := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true, Started: new(false)}
-		done.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: state.since, FinishedAt: state.since}
-		if always := c.RestartPolicy; always != nil && *always == corev1.ContainerRestartPolicyAlways { // a sidecar fares as the others do
+		done.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: state.since,
+			FinishedAt: state.since}
+		if always := c.RestartPolicy; always != nil &&
+			*always == corev1.ContainerRestartPolicyAlways { // a sidecar fares as the others do
 			done.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: state.since}}
 			done.Ready, done.Started = ready, &ready
 			if state.ended != nil && (phase == corev1.PodSucceeded || phase == corev1.PodFailed) {
@@ -65,13 +67,15 @@ func (k *kubelet) describe(p *corev1.Pod, state *pod, phase corev1.PodPhase, rea
 		s.InitContainerStatuses = append(s.InitContainerStatuses, done)
 	}
 	for _, c := range p.Spec.Containers {
-		cs := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: ready, RestartCount: int32(state.restarts), Started: &ready}
+		cs := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: ready, RestartCount: int32(state.restarts),
+			Started: &ready}
 		cs.LastTerminationState.Terminated = state.last
 		switch {
 		case state.lacks != "" && state.ended == nil:
 			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: state.lacks}
 		case state.waiting:
-			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off restarting failed container " + c.Name}
+			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff",
+				Message: "back-off restarting failed container " + c.Name}
 			cs.LastTerminationState.Terminated = state.ended
 		case state.ended != nil:
 			cs.State.Terminated = state.ended
@@ -100,15 +104,19 @@ func (k *kubelet) condition(p *corev1.Pod, kind corev1.PodConditionType, is bool
 	p.Status.Conditions = append(p.Status.Conditions, set)
 }
 
-// gates are the complaints about those readiness gates of a pod that are shut (status/generate.go, GeneratePodReadyCondition).
+// gates are the complaints about those readiness gates of a pod that are shut (status/generate.go,
+// GeneratePodReadyCondition).
 func gates(p *corev1.Pod) (shut []string) {
 	for _, gate := range p.Spec.ReadinessGates {
-		i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
+		i := slices.IndexFunc(p.Status.Conditions,
+			func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
 		switch {
 		case i < 0:
-			shut = append(shut, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType))
+			shut = append(shut, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.",
+				gate.ConditionType))
 		case p.Status.Conditions[i].Status != corev1.ConditionTrue:
-			shut = append(shut, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v", gate.ConditionType, p.Status.Conditions[i].Status))
+			shut = append(shut, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v",
+				gate.ConditionType, p.Status.Conditions[i].Status))
 		}
 	}
 	return shut
@@ -118,13 +126,15 @@ func gates(p *corev1.Pod) (shut []string) {
 func passes(p *corev1.Pod) bool { return holds(p, corev1.ContainersReady) && len(gates(p)) == 0 }
 
 func holds(p *corev1.Pod, kind corev1.PodConditionType) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
+	return slices.ContainsFunc(p.Status.Conditions,
+		func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == corev1.ConditionTrue })
 }
 
 // pass makes a pod ready, or takes that back, after somebody has opened or shut a gate.
 func (k *kubelet) pass(state *pod) {
 	var p corev1.Pod
-	if state.stopping || !actor.Get(k, state.path, &p) || passes(&p) == holds(&p, corev1.PodReady) || !holds(&p, corev1.ContainersReady) {
+	if state.stopping || !actor.Get(k, state.path, &p) || passes(&p) == holds(&p, corev1.PodReady) ||
+		!holds(&p, corev1.ContainersReady) {
 		return
 	}
 	k.ready(&p, true, "", "")
@@ -133,7 +143,8 @@ func (k *kubelet) pass(state *pod) {
 	}
 }
 
-// ready sets the condition Ready of a pod whose containers are ready or not; its gates have a word, too.
+// ready sets the condition Ready of a pod whose containers are ready or not; its gates have a word,
+// too.
 func (k *kubelet) ready(p *corev1.Pod, containers bool, reason, message string) {
 	if shut := gates(p); containers && len(shut) > 0 {
 		k.condition(p, corev1.PodReady, false, "ReadinessGatesNotReady", strings.Join(shut, ", "))

@@ -1,13 +1,13 @@
-// Package migration is a model of data that lives outside the cluster and is changed by whatever runs in it: datasets,
-// each with a level, and workloads that lift a dataset to their own level as soon as they are applied. There is no way
-// down.
+// Package migration is a model of data that lives outside the cluster and is changed by whatever
+// runs in it: datasets, each with a level, and workloads that lift a dataset to their own level as
+// soon as they are applied. There is no way down.
 //
-// A workload is a Deployment with the annotations [Dataset] and [Level]. One with the annotation [Together] can only work
-// with datasets that are all at one level.
+// A workload is a Deployment with the annotations [Dataset] and [Level]. One with the annotation
+// [Together] can only work with datasets that are all at one level.
 //
-// The model keeps its books in the run's ledger of effects, by [history.AddEffect]: an entry of kind [Migrated] each time
-// that a dataset is lifted, and one of the kinds [Apart] and [Outdated] when workloads meet data that they cannot work
-// with.
+// The model records effects in the run's history, by [history.AddEffect]. The effect [Migrated] is
+// a dataset that is lifted. The effects [Apart] and [Outdated] are workloads that meet data that
+// they cannot work with.
 //
 // What it does not do: migrations that take time or fail, and data itself.
 package migration
@@ -54,8 +54,8 @@ type Datasets struct {
 	needy  []history.Ref // workloads that need all datasets at one level
 }
 
-// New returns datasets that are all at level 0. They exist when the first workload names them. Effects go to the ledger
-// of the context, see [history.WithLedger].
+// New returns datasets that are all at level 0. They exist when the first workload names them.
+// Effects go to the ledger of the context, see [history.WithLedger].
 func New(ctx context.Context) *Datasets {
 	return &Datasets{ctx: ctx, levels: map[string]int{}}
 }
@@ -131,10 +131,12 @@ func (d *Datasets) look() {
 		Detail: fmt.Sprintf("%s needs all datasets at one level, but %s", d.needy[0], strings.Join(at, " and "))})
 }
 
-// AtOneLevel is a property: no workload that needs all datasets at one level ever meets them at several.
+// AtOneLevel is a property: no workload that needs all datasets at one level ever meets them at
+// several.
 func (*Datasets) AtOneLevel(h *history.History) error { return none(h, Apart) }
 
-// NotOutdated is a property: no workload is applied to a dataset that has been lifted above its level.
+// NotOutdated is a property: no workload is applied to a dataset that has been lifted above its
+// level.
 func (*Datasets) NotOutdated(h *history.History) error { return none(h, Outdated) }
 
 func none(h *history.History, kind string) error {

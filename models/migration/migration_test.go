@@ -32,23 +32,29 @@ func TestLevels(t *testing.T) {
 		apart, oldOne bool
 	}{
 		"up": {
-			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)), change("MODIFIED", "a", works("alpha", 2))},
+			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)),
+				change("MODIFIED", "a", works("alpha", 2))},
 			effects: []string{"migrated alpha/1", "migrated alpha/2"},
 		},
 		"not again": {
-			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)), change("MODIFIED", "a", works("alpha", 1))},
+			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)),
+				change("MODIFIED", "a", works("alpha", 1))},
 			effects: []string{"migrated alpha/1"},
 		},
 		"never down": {
-			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 2)), change("MODIFIED", "a", works("alpha", 1)), change("MODIFIED", "a", works("alpha", 2))},
+			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 2)),
+				change("MODIFIED", "a", works("alpha", 1)), change("MODIFIED", "a", works("alpha", 2))},
 			effects: []string{"migrated alpha/2", "outdated alpha/1"}, oldOne: true,
 		},
 		"apart": {
-			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 2)), change("ADDED", "b", works("beta", 1)), change("MODIFIED", "a", works("alpha", 0)+needy)},
-			effects: []string{"migrated alpha/2", "migrated beta/1", "apart alpha is at level 2, beta is at level 1"}, apart: true,
+			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 2)), change("ADDED", "b", works("beta", 1)),
+				change("MODIFIED", "a", works("alpha", 0)+needy)},
+			effects: []string{"migrated alpha/2", "migrated beta/1", "apart alpha is at level 2, beta is at level 1"},
+			apart:   true,
 		},
 		"gone before": {
-			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)+needy), change("DELETED", "a", works("alpha", 1)+needy), change("ADDED", "b", works("beta", 2))},
+			changes: []apiserver.Change{change("ADDED", "a", works("alpha", 1)+needy),
+				change("DELETED", "a", works("alpha", 1)+needy), change("ADDED", "b", works("beta", 2))},
 			effects: []string{"migrated alpha/1", "migrated beta/2"},
 		},
 		"others": {changes: []apiserver.Change{change("ADDED", "a", ""), {Type: "ADDED", Resource: "pods"}}},

@@ -38,7 +38,8 @@ func (f *findings) note(r actor.Resource, items []item) (held bool) {
 	return held
 }
 
-// verdict is a condition with its texts (status_condition_utils.go). They are part of what users read and match.
+// verdict is a condition with its texts (status_condition_utils.go). They are part of what users
+// read and match.
 type verdict struct {
 	kind                  corev1.NamespaceConditionType
 	okReason, okMessage   string
@@ -48,7 +49,8 @@ type verdict struct {
 func (f *findings) verdicts() []verdict {
 	var content, remaining, held string
 	if len(f.content) > 0 {
-		content = fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(f.content), sorted(f.content))
+		content = fmt.Sprintf("Failed to delete all resource types, %d remaining: %s", len(f.content),
+			sorted(f.content))
 	}
 	if f.complete && len(f.remaining) > 0 {
 		remaining = "Some resources are remaining: " + sorted(f.remaining)
@@ -65,7 +67,8 @@ func (f *findings) verdicts() []verdict {
 			"DiscoveryFailed", f.discovery},
 		{corev1.NamespaceDeletionGVParsingFailure, "ParsedGroupVersions", "All legacy kube types successfully parsed",
 			"GroupVersionParsingFailed", ""},
-		{corev1.NamespaceDeletionContentFailure, "ContentDeleted", "All content successfully deleted, may be waiting on finalization",
+		{corev1.NamespaceDeletionContentFailure, "ContentDeleted",
+			"All content successfully deleted, may be waiting on finalization",
 			"ContentDeletionFailed", content},
 		{corev1.NamespaceContentRemaining, "ContentRemoved", "All content successfully removed",
 			"SomeResourcesRemain", remaining},
@@ -83,7 +86,8 @@ func sorted(parts []string) string {
 func (f *findings) update(status *corev1.NamespaceStatus, now metav1.Time) (changed bool) {
 	for _, v := range f.verdicts() {
 		next := corev1.NamespaceCondition{
-			Type: v.kind, Status: corev1.ConditionFalse, LastTransitionTime: now, Reason: v.okReason, Message: v.okMessage,
+			Type: v.kind, Status: corev1.ConditionFalse, LastTransitionTime: now, Reason: v.okReason,
+			Message: v.okMessage,
 		}
 		if v.badMessage != "" {
 			next.Status, next.Reason, next.Message = corev1.ConditionTrue, v.badReason, v.badMessage

@@ -1,28 +1,37 @@
-// Package namespace is a model of the namespace controller of kube-controller-manager: what empties a namespace that is
-// being deleted, and lets it go.
+// Package namespace is a model of the namespace controller of kube-controller-manager: what empties
+// a namespace that is being deleted, and lets it go.
 //
-// It follows pkg/controller/namespace of Kubernetes 1.37: namespace_controller.go for the queue, and in deletion/
-// namespaced_resources_deleter.go for a pass and status_condition_utils.go for the conditions.
+// It follows pkg/controller/namespace of Kubernetes 1.37: namespace_controller.go for the queue,
+// and in deletion/ namespaced_resources_deleter.go for a pass and status_condition_utils.go for the
+// conditions.
 //
 // # A pass
 //
-// Five seconds after it has seen that a namespace terminates, the controller begins a pass. It looks up which types have
-// objects there; deletes pods, and goes on only when none is left (KEP-5080; [AnyOrder] leaves that out); deletes the
-// other types, one collection after the other, in an order that the run chooses, as the real one ranges over a map; writes
-// what is left into the conditions of the namespace; and if nothing is left, takes its finalizer off spec.finalizers. Each
-// of these writes is a step of its own. A type with nothing in it is passed over, for nothing can be created there any more.
+// Five seconds after it has seen that a namespace terminates, the controller begins a pass:
 //
-// What is left decides when the next pass comes. Where finalizers hold objects it is expected to take 15 s, where pods
-// terminate the longest of their grace periods, and half of that and a second later the controller tries again. After any
-// other error it tries again after 5 ms, doubling up to 60 s. But every change of the namespace brings a pass 5 s later, if
-// none was due sooner, and the conditions that the controller itself writes are such a change.
+//  1. It looks up which types have objects there.
+//  2. It deletes pods, and goes on only when none is left (KEP-5080; [AnyOrder] leaves that out).
+//  3. It deletes the other types, one collection after the other. The run chooses the order, as the
+//     real controller ranges over a map.
+//  4. It writes what is left into the conditions of the namespace.
+//  5. If nothing is left, it takes its finalizer off spec.finalizers.
+//
+// Each of these writes is a step of its own. A type with nothing in it is passed over, for nothing
+// can be created there any more.
+//
+// What is left decides when the next pass comes. Objects that finalizers hold are expected to take
+// 15 s, and pods the longest of their grace periods. The controller tries again after half of that
+// and a second. After any other error it tries again after 5 ms, doubling up to 60 s. But every
+// change of the namespace brings a pass 5 s later, if none was due sooner. The conditions that the
+// controller itself writes are such a change.
 //
 // # What is different
 //
-// The limit of ten retries a second for all namespaces together is left out. A DELETE of a collection is one request and
-// takes effect at once; a real server deletes its objects one by one. The first attempt to finalize, which always conflicts
-// with the conditions that were written just before, is not made; its repetition is. Group versions always parse, so the
-// condition NamespaceDeletionGroupVersionParsingFailure never becomes true.
+// The limit of ten retries a second for all namespaces together is left out. A DELETE of a
+// collection is one request and takes effect at once; a real server deletes its objects one by one.
+// The first attempt to finalize, which always conflicts with the conditions that were written just
+// before, is not made; its repetition is. Group versions always parse, so the condition
+// NamespaceDeletionGroupVersionParsingFailure never becomes true.
 package namespace
 
 import (
@@ -37,35 +46,39 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// grace is how long after an event work on a namespace begins (namespace_controller.go, namespaceDeletionGracePeriod).
+// grace is how long after an event work on a namespace begins (namespace_controller.go,
+// namespaceDeletionGracePeriod).
 const grace = 5 * time.Second
 
-// first and longest bound the time between two attempts that fail (namespace_controller.go, nsControllerRateLimiter).
+// first and longest bound the time between two attempts that fail (namespace_controller.go,
+// nsControllerRateLimiter).
 const first, longest = 5 * time.Millisecond, 60 * time.Second
 
 // Option changes how the controller works.
 type Option func(*controller)
 
-// AnyOrder deletes pods in their turn, as Kubernetes did before 1.33: they may go after what they depend on.
+// AnyOrder deletes pods in their turn, as Kubernetes did before 1.33: they may go after what they
+// depend on.
 func AnyOrder() Option {
 	return func(c *controller) { c.anyOrder = true }
 }
 
-// InOrder deletes these types first, in this order, each written as "resource.group" or, in the core group, as "resource". The
-// others follow as the run chooses. No real controller promises an order; this is for trying them one by one.
+// InOrder deletes these types first, in this order, each written as "resource.group" or, in the
+// core group, as "resource". The others follow as the run chooses. No real controller promises an
+// order; this is for trying them one by one.
 func InOrder(types ...string) Option {
 	return func(c *controller) { c.order = types }
 }
 
-// RefuseSecondDelete has the API server answer the DELETE of a namespace that terminates already with 409 Conflict, as old
-// servers did; present ones answer 200 and change nothing.
+// RefuseSecondDelete has the API server answer the DELETE of a namespace that terminates already
+// with 409 Conflict, as old servers did; present ones answer 200 and change nothing.
 func RefuseSecondDelete() Option {
 	return func(c *controller) { c.refuse = true }
 }
 
-// Undiscovered makes discovery fail for the group versions that failing returns, at a time since the beginning of the run.
-// That is what a cluster sees while an aggregated API server is down: the types of those groups are not deleted, and no
-// namespace finishes.
+// Undiscovered makes discovery fail for the group versions that failing returns, at a time since
+// the beginning of the run. That is what a cluster sees while an aggregated API server is down: the
+// types of those groups are not deleted, and no namespace finishes.
 func Undiscovered(failing func(at time.Duration) []schema.GroupVersion) Option {
 	return func(c *controller) { c.undiscovered = failing }
 }
@@ -96,8 +109,8 @@ type work struct {
 	pass     *pass // the pass that is under way
 	dirty    bool  // one was due meanwhile
 	failures int
-	// empty are the types that had no objects when they were last listed, and to which none was added since. The real
-	// controller lists them anew in every pass; it would see the same.
+	// empty are the types that had no objects when they were last listed, and to which none was
+	// added since. The real controller lists them anew in every pass; it would see the same.
 	empty map[schema.GroupResource]bool
 }
 
@@ -144,7 +157,8 @@ func (c *controller) Observe(change apiserver.Change) {
 	}
 }
 
-// forget drops the pass that is due for a namespace that has gone: it would find nothing, and nobody has to wait for it.
+// forget drops the pass that is due for a namespace that has gone: it would find nothing, and
+// nobody has to wait for it.
 func (c *controller) forget(name string) {
 	w := c.work[name]
 	if w == nil {

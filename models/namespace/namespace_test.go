@@ -144,8 +144,10 @@ func TestPodsGoFirst(t *testing.T) {
 		want []string
 	}{
 		{"by default", nil, []string{"pods", "configmaps", "secrets", "serviceaccounts", "namespaces"}},
-		{"unless any order will do", []namespace.Option{namespace.AnyOrder()}, []string{"configmaps", "pods", "secrets", "serviceaccounts", "namespaces"}},
-		{"those whose order is given before the others", []namespace.Option{namespace.AnyOrder(), namespace.InOrder("serviceaccounts", "secrets", "pods")},
+		{"unless any order will do", []namespace.Option{namespace.AnyOrder()},
+			[]string{"configmaps", "pods", "secrets", "serviceaccounts", "namespaces"}},
+		{"those whose order is given before the others",
+			[]namespace.Option{namespace.AnyOrder(), namespace.InOrder("serviceaccounts", "secrets", "pods")},
 			[]string{"serviceaccounts", "secrets", "pods", "configmaps", "namespaces"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,13 +205,17 @@ func TestFinalizersHoldANamespace(t *testing.T) {
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(30 * time.Second)
 
-	// The first conditions bring the second pass after 5 s; from then on nothing changes and the estimate rules.
-	if want := []time.Duration{5 * time.Second, 10 * time.Second, 18 * time.Second, 26 * time.Second}; !slices.Equal(at, want) {
+	// The first conditions bring the second pass after 5 s; from then on nothing changes and the
+	// estimate rules.
+	if want := []time.Duration{5 * time.Second, 10 * time.Second, 18 * time.Second, 26 * time.Second}; !slices.Equal(at,
+		want) {
 		t.Errorf("passes at %v, want %v", at, want)
 	}
 	want := map[corev1.NamespaceConditionType]string{
-		corev1.NamespaceContentRemaining: "SomeResourcesRemain: Some resources are remaining: configmaps. has 2 resource instances",
-		corev1.NamespaceFinalizersRemaining: "SomeFinalizersRemain: Some content in the namespace has finalizers remaining: " +
+		corev1.NamespaceContentRemaining: "SomeResourcesRemain: Some resources are remaining: configmaps. has 2 " +
+			"resource instances",
+		corev1.NamespaceFinalizersRemaining: "SomeFinalizersRemain: Some content in the namespace has finalizers " +
+			"remaining: " +
 			"x.example/one in 2 resource instances, x.example/two in 1 resource instances",
 	}
 	if got := conditions(t, c); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -251,7 +257,8 @@ func TestPodsThatTerminateGracefullyHoldTheRest(t *testing.T) {
 	}
 	c.Run(50 * time.Second) // the grace periods are over; nobody has removed the pods
 	got := conditions(t, c)[corev1.NamespaceDeletionContentFailure]
-	if want := "ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: " +
+	if want := "ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still " +
+		"remain in namespace: " +
 		"shop for gvr: /v1, Resource=pods"; got != want {
 		t.Errorf("condition is %q, want %q", got, want)
 	}
@@ -266,7 +273,8 @@ func TestPodsThatTerminateGracefullyHoldTheRest(t *testing.T) {
 
 func TestPodsThatHaveEndedAreNotWaitedFor(t *testing.T) {
 	c := world(t, namespace.New())
-	must(t, c, http.MethodPost, shop+"/pods", object{"metadata": object{"name": "a", "finalizers": []string{"x.example/one"}}, "spec": pod("a", 100, "n1")["spec"]})
+	must(t, c, http.MethodPost, shop+"/pods", object{"metadata": object{"name": "a",
+		"finalizers": []string{"x.example/one"}}, "spec": pod("a", 100, "n1")["spec"]})
 	must(t, c, http.MethodPatch, shop+"/pods/a/status", object{"status": object{"phase": "Succeeded"}})
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(10 * time.Second)
@@ -294,7 +302,8 @@ func TestWhatCannotBeDeletedIsTriedAgain(t *testing.T) {
 		t.Error("a type that can be deleted was not, because another could not")
 	}
 	got := conditions(t, c)[corev1.NamespaceDeletionContentFailure]
-	if want := `ContentDeletionFailed: Failed to delete all resource types, 1 remaining: configmaps "a" is forbidden: not now`; got != want {
+	if want := `ContentDeletionFailed: Failed to delete all resource types, 1 remaining: configmaps "a" is ` +
+		`forbidden: not now`; got != want {
 		t.Errorf("condition is %q, want %q", got, want)
 	}
 	if at[1]-at[0] != 5*time.Millisecond || at[2]-at[1] != 10*time.Millisecond {
@@ -312,7 +321,8 @@ func TestATypeWithoutCollectionDeletion(t *testing.T) {
 		case r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps"):
 			return apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "configmaps"}, "deletecollection")
 		case r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/configmaps/b"):
-			return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "b") // somebody was faster, or so it seems
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"},
+				"b") // somebody was faster, or so it seems
 		case r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps/"):
 			deleted++
 		}
@@ -326,7 +336,8 @@ func TestATypeWithoutCollectionDeletion(t *testing.T) {
 	if deleted != 2 || !exists(c, shop+"/configmaps/b") {
 		t.Errorf("a and c should have been deleted one by one; %d were", deleted)
 	}
-	if got := conditions(t, c)[corev1.NamespaceDeletionContentFailure]; !strings.Contains(got, "unexpected items still remain") {
+	if got := conditions(t, c)[corev1.NamespaceDeletionContentFailure]; !strings.Contains(got,
+		"unexpected items still remain") {
 		t.Errorf("b is left, nothing holds it, and the condition says %q", got)
 	}
 }
@@ -341,7 +352,8 @@ func TestFailingDiscoveryHoldsEveryNamespace(t *testing.T) {
 		return nil
 	})))
 	must(t, c, http.MethodPost, shop+"/configmaps", configMap("a"))
-	must(t, c, http.MethodPost, "/apis/apps/v1/namespaces/shop/controllerrevisions", object{"metadata": object{"name": "a"}, "revision": 1, "data": object{}})
+	must(t, c, http.MethodPost, "/apis/apps/v1/namespaces/shop/controllerrevisions",
+		object{"metadata": object{"name": "a"}, "revision": 1, "data": object{}})
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(30 * time.Second)
 	if exists(c, shop+"/configmaps/a") {
@@ -351,8 +363,10 @@ func TestFailingDiscoveryHoldsEveryNamespace(t *testing.T) {
 		t.Error("what cannot be found should stay")
 	}
 	got := conditions(t, c)[corev1.NamespaceDeletionDiscoveryFailure]
-	if want := "DiscoveryFailed: Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: " +
-		"apps/v1: stale GroupVersion discovery: apps/v1, metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1"; got != want {
+	if want := "DiscoveryFailed: Discovery failed for some groups, 2 failing: unable to retrieve the complete list " +
+		"of server APIs: " +
+		"apps/v1: stale GroupVersion discovery: apps/v1, metrics.k8s.io/v1beta1: stale GroupVersion discovery: " +
+		"metrics.k8s.io/v1beta1"; got != want {
 		t.Errorf("condition is %q, want %q", got, want)
 	}
 	c.Run(2 * time.Minute)
@@ -363,7 +377,8 @@ func TestFailingDiscoveryHoldsEveryNamespace(t *testing.T) {
 
 func TestAnotherFinalizerOfTheNamespace(t *testing.T) {
 	c := actortest.New(namespace.New())
-	must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}, "spec": object{"finalizers": []string{"x.example/mine"}}})
+	must(t, c, http.MethodPost, "/api/v1/namespaces",
+		object{"metadata": object{"name": "shop"}, "spec": object{"finalizers": []string{"x.example/mine"}}})
 	must(t, c, http.MethodDelete, shop, nil)
 	c.Run(time.Minute)
 	var n corev1.Namespace
@@ -388,8 +403,9 @@ func TestANamespaceThatTerminatedBefore(t *testing.T) {
 	}
 }
 
-// renewed is a world in which somebody else, between the conditions and the end of the controller's pass, finalizes the namespace,
-// creates one of the same name, and then does something more. The namespace is being deleted.
+// renewed is a world in which somebody else, between the conditions and the end of the controller's
+// pass, finalizes the namespace, creates one of the same name, and then does something more. The
+// namespace is being deleted.
 func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 	t.Helper()
 	var c *actortest.Cluster
@@ -397,7 +413,8 @@ func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 	c = world(t, &between{namespace.New(), func(r *apiserver.Request) error {
 		if !done && strings.HasSuffix(r.URL.Path, "/status") {
 			done = true
-			must(t, c, http.MethodPut, shop+"/finalize", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "shop"}, "spec": object{}})
+			must(t, c, http.MethodPut, shop+"/finalize",
+				object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "shop"}, "spec": object{}})
 			must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
 			more(c)
 		}
@@ -414,7 +431,8 @@ func renewed(t *testing.T, more func(*actortest.Cluster)) *actortest.Cluster {
 func TestANamespaceOfTheSameName(t *testing.T) {
 	c := renewed(t, func(c *actortest.Cluster) { must(t, c, http.MethodPost, shop+"/configmaps", configMap("a")) })
 	var n corev1.Namespace
-	if c.Do(http.MethodGet, shop, nil, &n); n.DeletionTimestamp != nil || len(n.Spec.Finalizers) != 1 || len(n.Status.Conditions) != 0 {
+	if c.Do(http.MethodGet, shop, nil, &n); n.DeletionTimestamp != nil || len(n.Spec.Finalizers) != 1 ||
+		len(n.Status.Conditions) != 0 {
 		t.Errorf("the new namespace was touched: %+v", n)
 	}
 	if !exists(c, shop+"/configmaps/a") {
@@ -426,7 +444,8 @@ func TestANamespaceOfTheSameName(t *testing.T) {
 }
 
 func TestTheContentOfANamespaceOfTheSameNameIsSeen(t *testing.T) {
-	// The pass that found no secrets in the old namespace ends in the new one, which is deleted at once and has some.
+	// The pass that found no secrets in the old namespace ends in the new one, which is deleted at
+	// once and has some.
 	c := renewed(t, func(c *actortest.Cluster) {
 		must(t, c, http.MethodPost, shop+"/secrets", configMap("a"))
 		must(t, c, http.MethodDelete, shop, nil)
@@ -442,7 +461,8 @@ func TestAWriteThatIsRefusedIsTriedAgain(t *testing.T) {
 		c := world(t, &between{namespace.New(), func(r *apiserver.Request) error {
 			if strings.HasSuffix(r.URL.Path, what) && refused < 3 {
 				refused++
-				return apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "shop", fmt.Errorf("somebody was faster"))
+				return apierrors.NewConflict(schema.GroupResource{Resource: "namespaces"}, "shop",
+					fmt.Errorf("somebody was faster"))
 			}
 			return nil
 		}})
@@ -468,7 +488,8 @@ func TestTwoNamespacesAtOnce(t *testing.T) {
 
 func TestASecondDeletion(t *testing.T) {
 	for refuse, want := range map[bool]int{false: http.StatusOK, true: http.StatusConflict} {
-		c := &actortest.Cluster{Server: apiserver.New(apiserver.Options{Now: func() time.Time { return time.Unix(0, 0) }, RefuseDeleteOfTerminating: refuse})}
+		c := &actortest.Cluster{Server: apiserver.New(
+			apiserver.Options{Now: func() time.Time { return time.Unix(0, 0) }, RefuseDeleteOfTerminating: refuse})}
 		must(t, c, http.MethodPost, "/api/v1/namespaces", object{"metadata": object{"name": "shop"}})
 		must(t, c, http.MethodDelete, shop, nil)
 		if got := c.Do(http.MethodDelete, shop, nil, nil); got != want {

@@ -19,7 +19,8 @@ import (
 // byFinalizers is how many seconds finalizers are expected to take (finalizerEstimateSeconds).
 const byFinalizers = 15
 
-// pass is one attempt to empty a namespace. It goes from step to step; between any two of them anything may happen.
+// pass is one attempt to empty a namespace. It goes from step to step; between any two of them
+// anything may happen.
 type pass struct {
 	*controller
 	name string
@@ -32,8 +33,8 @@ type pass struct {
 	found     findings
 }
 
-// item is what the controller sees of an object. It names no more than is looked at, because content that is held for long
-// is listed again and again.
+// item is what the controller sees of an object. It names no more than is looked at, because
+// content that is held for long is listed again and again.
 type item struct {
 	Metadata struct {
 		Name       string   `json:"name"`
@@ -52,7 +53,8 @@ func (p *pass) path() string { return actor.Path("", "v1", "", "namespaces", p.n
 // begin looks at the namespace and finds the types that have objects in it.
 func (p *pass) begin() {
 	p.namespace = &corev1.Namespace{}
-	if !actor.Get(p.cluster, p.path(), p.namespace) || p.namespace.DeletionTimestamp == nil || len(p.namespace.Spec.Finalizers) == 0 {
+	if !actor.Get(p.cluster, p.path(), p.namespace) || p.namespace.DeletionTimestamp == nil ||
+		len(p.namespace.Spec.Finalizers) == 0 {
 		p.finished()
 		return
 	}
@@ -62,7 +64,8 @@ func (p *pass) begin() {
 	}
 	for _, r := range p.types {
 		id := schema.GroupResource{Group: r.Group, Resource: r.Name}
-		if p.work.empty[id] || !r.Namespaced || !slices.Contains(r.Verbs, "delete") || failing[schema.GroupVersion{Group: r.Group, Version: r.Version}] != nil {
+		if p.work.empty[id] || !r.Namespaced || !slices.Contains(r.Verbs, "delete") ||
+			failing[schema.GroupVersion{Group: r.Group, Version: r.Version}] != nil {
 			continue
 		}
 		if items, err := list[struct{}](p, r); err != nil || len(items) > 0 {
@@ -110,7 +113,8 @@ func (p *pass) turn() int {
 		return i
 	}
 	for _, first := range p.order {
-		if i := slices.IndexFunc(p.left, func(r actor.Resource) bool { return strings.TrimSuffix(r.Name+"."+r.Group, ".") == first }); i >= 0 {
+		if i := slices.IndexFunc(p.left,
+			func(r actor.Resource) bool { return strings.TrimSuffix(r.Name+"."+r.Group, ".") == first }); i >= 0 {
 			return i
 		}
 	}
@@ -130,7 +134,8 @@ func (p *pass) empty(r actor.Resource) {
 		return
 	}
 	if slices.Contains(r.Verbs, "deletecollection") {
-		err := actor.Do(p.cluster, http.MethodDelete, actor.Path(r.Group, r.Version, p.name, r.Name, ""), inBackground, nil)
+		err := actor.Do(p.cluster, http.MethodDelete, actor.Path(r.Group, r.Version, p.name, r.Name, ""), inBackground,
+			nil)
 		if !unsupported(err) {
 			p.judge(r, estimate, err)
 			return
@@ -153,7 +158,8 @@ func (p *pass) each(r actor.Resource, estimate int64, items []item) {
 		p.judge(r, estimate, nil)
 		return
 	}
-	err := actor.Do(p.cluster, http.MethodDelete, actor.Path(r.Group, r.Version, p.name, r.Name, items[0].Metadata.Name), inBackground, nil)
+	err := actor.Do(p.cluster, http.MethodDelete,
+		actor.Path(r.Group, r.Version, p.name, r.Name, items[0].Metadata.Name), inBackground, nil)
 	if err != nil && !unsupported(err) {
 		p.judge(r, estimate, err)
 		return
@@ -166,7 +172,8 @@ func unsupported(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// graceful is how many seconds the pods of the namespace are expected to take; none when that time is over.
+// graceful is how many seconds the pods of the namespace are expected to take; none when that time
+// is over.
 func (p *pass) graceful(r actor.Resource) (int64, error) {
 	if !isPods(r) {
 		return 0, nil
@@ -177,7 +184,8 @@ func (p *pass) graceful(r actor.Resource) (int64, error) {
 	}
 	var longest int64
 	for _, pod := range items {
-		if s := pod.Spec.TerminationGracePeriodSeconds; s != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+		if s := pod.Spec.TerminationGracePeriodSeconds; s != nil && pod.Status.Phase != corev1.PodSucceeded &&
+			pod.Status.Phase != corev1.PodFailed {
 			longest = max(longest, *s)
 		}
 	}
@@ -187,7 +195,8 @@ func (p *pass) graceful(r actor.Resource) (int64, error) {
 	return longest, nil
 }
 
-// judge asks for the step in which the outcome of a type is looked at. err is why it could not be deleted.
+// judge asks for the step in which the outcome of a type is looked at. err is why it could not be
+// deleted.
 func (p *pass) judge(r actor.Resource, estimate int64, err error) {
 	p.next(func() { p.check(r, estimate, err) })
 }
@@ -233,8 +242,8 @@ func list[T any](p *pass, r actor.Resource) ([]T, error) {
 	return items, err
 }
 
-// report writes the conditions, if they have changed, and ends the pass: the namespace goes, or another pass comes. A
-// conflict with another writer is not repeated.
+// report writes the conditions, if they have changed, and ends the pass: the namespace goes, or
+// another pass comes. A conflict with another writer is not repeated.
 func (p *pass) report() {
 	if p.found.update(&p.namespace.Status, metav1.NewTime(p.cluster.Clock())) {
 		_ = actor.Do(p.cluster, http.MethodPut, p.path()+"/status", p.namespace, nil)
@@ -255,7 +264,8 @@ func (p *pass) conclude() {
 	}
 }
 
-// finalize takes the controller's finalizer off the namespace as it is now, if it is still the same.
+// finalize takes the controller's finalizer off the namespace as it is now, if it is still the
+// same.
 func (p *pass) finalize() {
 	now := &corev1.Namespace{}
 	if !actor.Get(p.cluster, p.path(), now) {
@@ -266,8 +276,10 @@ func (p *pass) finalize() {
 		p.failed()
 		return
 	}
-	now.Spec.Finalizers = slices.DeleteFunc(now.Spec.Finalizers, func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
-	if err := actor.Do(p.cluster, http.MethodPut, p.path()+"/finalize", now, nil); err != nil && !apierrors.IsNotFound(err) {
+	now.Spec.Finalizers = slices.DeleteFunc(now.Spec.Finalizers,
+		func(f corev1.FinalizerName) bool { return f == corev1.FinalizerKubernetes })
+	if err := actor.Do(p.cluster, http.MethodPut, p.path()+"/finalize", now, nil); err != nil &&
+		!apierrors.IsNotFound(err) {
 		p.failed()
 		return
 	}

@@ -45,8 +45,9 @@ func TestAPassThatIsDueDuringAnotherComesAtOnce(t *testing.T) {
 	}})
 	must(t, c, http.MethodPost, shop+"/configmaps", configMap("a", "x.example/one"))
 	must(t, c, http.MethodDelete, shop, nil)
-	c.Run(5 * time.Second)                                                                           // the first pass begins
-	must(t, c, http.MethodPatch, shop, object{"metadata": object{"labels": object{"seen": "true"}}}) // brings one after 10 s
+	c.Run(5 * time.Second) // the first pass begins
+	must(t, c, http.MethodPatch, shop,
+		object{"metadata": object{"labels": object{"seen": "true"}}}) // brings one after 10 s
 	c.Run(11 * time.Second)
 	if passes != 1 {
 		t.Fatalf("%d passes before the first can have ended", passes)
@@ -73,7 +74,8 @@ func TestANamespaceThatIsFinalizedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestRandomNamespaces empties namespaces in any order, with steps that take any time and holders that let go at any time.
+// TestRandomNamespaces empties namespaces in any order, with steps that take any time and holders
+// that let go at any time.
 func TestRandomNamespaces(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
@@ -81,7 +83,8 @@ func TestRandomNamespaces(t *testing.T) {
 		if seed%2 == 0 {
 			opts = append(opts, namespace.AnyOrder())
 		}
-		c := world(t, &slow{namespace.New(opts...), func(string) time.Duration { return time.Duration(rnd.IntN(8000)) * time.Millisecond }})
+		c := world(t, &slow{namespace.New(opts...),
+			func(string) time.Duration { return time.Duration(rnd.IntN(8000)) * time.Millisecond }})
 		c.Choice = func(_ string, n int) int { return rnd.IntN(n) }
 		held := []string{}
 		for _, kind := range []string{"configmaps", "secrets", "serviceaccounts"} {

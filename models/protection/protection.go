@@ -1,19 +1,21 @@
-// Package protection is a model of the two controllers of kube-controller-manager that keep storage which is in use: a
-// PersistentVolumeClaim that is deleted stays until no pod uses it, a PersistentVolume until it is not bound.
+// Package protection is a model of the two controllers of kube-controller-manager that keep storage
+// which is in use: a PersistentVolumeClaim that is deleted stays until no pod uses it, a
+// PersistentVolume until it is not bound.
 //
-// They follow pkg/controller/volume/pvcprotection and pkg/controller/volume/pvprotection of Kubernetes 1.37. The
-// finalizers are put on by the API server, as its admission plugin StorageObjectInUseProtection does; these controllers put
-// them back where somebody has taken them off, and take them off when they are no longer needed.
+// They follow pkg/controller/volume/pvcprotection and pkg/controller/volume/pvprotection of
+// Kubernetes 1.37. The finalizers are put on by the API server, as its admission plugin
+// StorageObjectInUseProtection does; these controllers put them back where somebody has taken them
+// off, and take them off when they are no longer needed.
 //
 // models/upstream holds them against the real ones.
 //
-// A pod uses a claim from when it is scheduled until it is gone, whatever its phase; a claim of an ephemeral volume until
-// the pod is shut down.
+// A pod uses a claim from when it is scheduled until it is gone, whatever its phase; a claim of an
+// ephemeral volume until the pod is shut down.
 //
 // # What is different
 //
-// Kubernetes 1.37 also writes since when a bound claim has been unused into its conditions (PersistentVolumeClaimUnusedSinceTime);
-// this does not.
+// Kubernetes 1.37 also writes since when a bound claim has been unused into its conditions
+// (PersistentVolumeClaimUnusedSinceTime); this does not.
 package protection
 
 import (
@@ -35,14 +37,17 @@ const (
 	volumeFinalizer = "kubernetes.io/pv-protection"
 )
 
-// firstRetry and lastRetry bound the time after which a write that failed is tried again (client-go's default limiter).
+// firstRetry and lastRetry bound the time after which a write that failed is tried again
+// (client-go's default limiter).
 const firstRetry, lastRetry = 5 * time.Millisecond, 1000 * time.Second
 
 // New returns both controllers, "pvc-protection-controller" and "pv-protection-controller".
 func New() []actor.Actor {
 	return []actor.Actor{
-		&controller{name: "pvc-protection-controller", resource: "persistentvolumeclaims", finalizer: claimFinalizer, used: claimed},
-		&controller{name: "pv-protection-controller", resource: "persistentvolumes", finalizer: volumeFinalizer, used: bound},
+		&controller{name: "pvc-protection-controller", resource: "persistentvolumeclaims", finalizer: claimFinalizer,
+			used: claimed},
+		&controller{name: "pv-protection-controller", resource: "persistentvolumes", finalizer: volumeFinalizer,
+			used: bound},
 	}
 }
 
@@ -134,7 +139,8 @@ func (c *controller) sync(path string) error {
 	if used, err := c.used(c, path, &o.ObjectMeta); used || err != nil {
 		return err
 	}
-	return c.write(path, &o.ObjectMeta, slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == c.finalizer }))
+	return c.write(path, &o.ObjectMeta,
+		slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == c.finalizer }))
 }
 
 // write replaces the finalizers of an object that has not changed since it was read.
@@ -150,14 +156,16 @@ func claimed(c *controller, _ string, claim *metav1.ObjectMeta) (bool, error) {
 }
 
 func uses(pod *corev1.Pod, claim *metav1.ObjectMeta) bool {
-	over := pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
+	over := pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil &&
+		*pod.DeletionGracePeriodSeconds == 0
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		name, ephemeral := claimOf(pod, &v)
 		return name == claim.Name && (!ephemeral || !over && metav1.IsControlledBy(claim, pod))
 	})
 }
 
-// claimOf is the claim that a volume of a pod is, "" if it is none, and whether it was made for the pod.
+// claimOf is the claim that a volume of a pod is, "" if it is none, and whether it was made for the
+// pod.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) (name string, ephemeral bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:

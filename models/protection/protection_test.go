@@ -59,7 +59,8 @@ func TestAClaimThatNobodyUsesGoes(t *testing.T) {
 func TestAClaimStaysWhileAPodUsesIt(t *testing.T) {
 	pod := func(node string) object {
 		return object{"metadata": object{"name": "db"}, "spec": object{"nodeName": node,
-			"containers": []object{{"name": "db", "image": "db"}}, "volumes": []object{{"name": "data", "persistentVolumeClaim": object{"claimName": "data"}}}}}
+			"containers": []object{{"name": "db", "image": "db"}},
+			"volumes":    []object{{"name": "data", "persistentVolumeClaim": object{"claimName": "data"}}}}}
 	}
 	for _, tc := range []struct {
 		name, node string
@@ -93,8 +94,9 @@ func TestTheFinalizerIsPutBack(t *testing.T) {
 
 func TestAVolumeStaysWhileItIsBound(t *testing.T) {
 	c := cluster(t)
-	must(t, c, http.MethodPost, volumes, object{"metadata": object{"name": "disk"}, "spec": object{"capacity": object{"storage": "1Gi"},
-		"accessModes": []string{"ReadWriteOnce"}, "hostPath": object{"path": "/disk"}}})
+	must(t, c, http.MethodPost, volumes,
+		object{"metadata": object{"name": "disk"}, "spec": object{"capacity": object{"storage": "1Gi"},
+			"accessModes": []string{"ReadWriteOnce"}, "hostPath": object{"path": "/disk"}}})
 	phase := func(p string) {
 		must(t, c, http.MethodPatch, volumes+"/disk/status", object{"status": object{"phase": p}})
 	}

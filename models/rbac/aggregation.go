@@ -11,13 +11,15 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Aggregation is the controller that fills the rules of ClusterRoles with an aggregationRule from the ClusterRoles that
-// their selectors choose (pkg/controller/clusterroleaggregation). It is an actor.
+// Aggregation is the controller that fills the rules of ClusterRoles with an aggregationRule from
+// the ClusterRoles that their selectors choose (pkg/controller/clusterroleaggregation). It is an
+// actor.
 func Aggregation() actor.Actor { return &aggregation{} }
 
 type aggregation struct{ cluster actor.Cluster }
 
-// firstRetry is the first back-off of client-go's work queues. A write of this actor only fails when something refuses it.
+// firstRetry is the first back-off of client-go's work queues. A write of this actor only fails
+// when something refuses it.
 const firstRetry = 5 * time.Millisecond
 
 const clusterRoles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
@@ -61,10 +63,12 @@ func (a *aggregation) aggregate(name string) {
 		return
 	}
 	want, err := selected(&roles[i], roles)
-	if err != nil || slices.EqualFunc(want, roles[i].Rules, func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
+	if err != nil || slices.EqualFunc(want, roles[i].Rules,
+		func(a, b rbacv1.PolicyRule) bool { return a.String() == b.String() }) {
 		return // a selector that cannot be read is a selector that never will be
 	}
-	// The real controller applies the rules; this is the same to everybody but those who look at managed fields.
+	// The real controller applies the rules; this is the same to everybody but those who look at
+	// managed fields.
 	patch := map[string]any{"rules": want}
 	if err := actor.Do(a.cluster, http.MethodPatch, clusterRoles+"/"+name, patch, nil); err != nil {
 		a.cluster.Again(firstRetry, "aggregate to "+name, func() { a.aggregate(name) })

@@ -23,10 +23,12 @@ func TestAggregation(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"to": label}},
 		}
 		if gathers {
-			r.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{"to": name}}}}
+			selector := metav1.LabelSelector{MatchLabels: map[string]string{"to": name}}
+			r.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{selector}}
 		}
 		for _, resource := range resources {
-			r.Rules = append(r.Rules, rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{resource}})
+			r.Rules = append(r.Rules,
+				rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{resource}})
 		}
 		if code := c.Do(http.MethodPost, clusterRoles, r, nil); code != http.StatusCreated {
 			t.Fatalf("%s: %d", name, code)

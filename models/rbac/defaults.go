@@ -1,6 +1,7 @@
 package rbac
 
-// The roles that every new cluster has for its users, by plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
+// The roles that every new cluster has for its users, by
+// plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go.
 
 import (
 	"slices"
@@ -18,10 +19,12 @@ const (
 	write = "create update patch delete deletecollection"
 )
 
-// cluster are the default roles by name, read once for all servers: nobody may write to these rules.
+// cluster are the default roles by name, read once for all servers: nobody may write to these
+// rules.
 var cluster = policy{
-	"cluster-admin":             {{"*", "*", "*"}, {"*", "*"}},
-	"system:discovery":          {{"get", "/livez /readyz /healthz /version /version/ /openapi /openapi/* /api /api/* /apis /apis/*"}},
+	"cluster-admin": {{"*", "*", "*"}, {"*", "*"}},
+	"system:discovery": {{"get",
+		"/livez /readyz /healthz /version /version/ /openapi /openapi/* /api /api/* /apis /apis/*"}},
 	"system:public-info-viewer": {{"get", "/livez /readyz /healthz /version /version/"}},
 	"system:basic-user": {
 		{"create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"},
@@ -32,16 +35,20 @@ var cluster = policy{
 		{"get", "core", "nodes/metrics"},
 	},
 	"system:service-account-issuer-discovery": {
-		{"get", "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/"},
+		{"get", "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks " +
+			"/openid/v1/jwks/"},
 	},
 	"system:cluster-trust-bundle-discovery": {{read, "certificates.k8s.io", "clustertrustbundles"}},
 	"view": {
-		{read, "core", "pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status endpoints " +
-			"persistentvolumeclaims persistentvolumeclaims/status configmaps limitranges resourcequotas bindings pods/status " +
+		{read, "core", "pods replicationcontrollers replicationcontrollers/scale serviceaccounts services " +
+			"services/status endpoints " +
+			"persistentvolumeclaims persistentvolumeclaims/status configmaps limitranges resourcequotas bindings " +
+			"pods/status " +
 			"resourcequotas/status namespaces/status replicationcontrollers/status pods/log namespaces"},
 		{read, "core events.k8s.io", "events"},
 		{read, "discovery.k8s.io", "endpointslices"},
-		{read, "apps", "controllerrevisions statefulsets statefulsets/status statefulsets/scale daemonsets daemonsets/status " +
+		{read, "apps", "controllerrevisions statefulsets statefulsets/status statefulsets/scale daemonsets " +
+			"daemonsets/status " +
 			"deployments deployments/status deployments/scale replicasets replicasets/status replicasets/scale"},
 		{read, "autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status"},
 		{read, "batch", "jobs cronjobs cronjobs/status jobs/status"},
@@ -49,25 +56,29 @@ var cluster = policy{
 		{read, "networking.k8s.io", "networkpolicies ingresses ingresses/status"},
 		{read, "resource.k8s.io", "resourceclaims resourceclaims/status resourceclaimtemplates"},
 		// A group that is served no more; who grants these roles still needs it.
-		{read, "extensions", "daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status " +
+		{read, "extensions", "daemonsets daemonsets/status deployments deployments/scale deployments/status " +
+			"ingresses ingresses/status " +
 			"networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale"},
 	},
 	"edit": {
 		{read, "core", "pods/attach pods/proxy pods/exec pods/portforward secrets services/proxy"},
 		{"impersonate", "core", "serviceaccounts"},
-		{write, "core", "pods pods/attach pods/proxy pods/exec pods/portforward replicationcontrollers replicationcontrollers/scale " +
+		{write, "core", "pods pods/attach pods/proxy pods/exec pods/portforward replicationcontrollers " +
+			"replicationcontrollers/scale " +
 			"serviceaccounts services services/proxy persistentvolumeclaims configmaps secrets"},
 		{"create", "core", "pods/eviction serviceaccounts/token"},
 		{write, "core events.k8s.io", "events"},
-		{write, "apps", "statefulsets statefulsets/scale daemonsets deployments deployments/scale deployments/rollback replicasets replicasets/scale"},
+		{write, "apps", "statefulsets statefulsets/scale daemonsets deployments deployments/scale " +
+			"deployments/rollback replicasets replicasets/scale"},
 		{write, "autoscaling", "horizontalpodautoscalers"},
 		{write, "batch", "jobs cronjobs"},
 		{write, "policy", "poddisruptionbudgets"},
 		{write, "networking.k8s.io", "networkpolicies ingresses"},
 		{read + " " + write, "coordination.k8s.io", "leases"},
 		{write, "resource.k8s.io", "resourceclaims resourceclaimtemplates"},
-		{write, "extensions", "daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets " +
-			"replicasets/scale replicationcontrollers/scale"},
+		{write, "extensions",
+			"daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets " +
+				"replicasets/scale replicationcontrollers/scale"},
 	},
 	"admin": {
 		{"create", "authorization.k8s.io", "localsubjectaccessreviews"},
@@ -75,8 +86,9 @@ var cluster = policy{
 	},
 }.read()
 
-// policy is a set of roles by name. A rule is written as verbs, API groups and resources, each a list separated by blanks,
-// with core for the group without a name; or, for paths, as verbs and paths.
+// policy is a set of roles by name. A rule is written as verbs, API groups and resources, each a
+// list separated by blanks, with core for the group without a name; or, for paths, as verbs and
+// paths.
 type policy map[string][][]string
 
 // wider says which role has everything that a role has.
@@ -119,7 +131,8 @@ func (p policy) read() map[string][]rbacv1.PolicyRule {
 	return roles
 }
 
-// defaultRules are the rules of a default role, with what stored roles aggregate to it; nil when there is no such role.
+// defaultRules are the rules of a default role, with what stored roles aggregate to it; nil when
+// there is no such role.
 func (a *Authorizer) defaultRules(role string) []rbacv1.PolicyRule {
 	rules := cluster[role]
 	for ; role != ""; role = wider[role] {
@@ -137,8 +150,8 @@ func (a *Authorizer) defaultRules(role string) []rbacv1.PolicyRule {
 	return rules
 }
 
-// selected are the rules that a ClusterRole gathers from others: each once, selector by selector, ordered by name
-// (pkg/controller/clusterroleaggregation).
+// selected are the rules that a ClusterRole gathers from others: each once, selector by selector,
+// ordered by name (pkg/controller/clusterroleaggregation).
 func selected(role *rbacv1.ClusterRole, all []rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
 	out := []rbacv1.PolicyRule{}
 	for i := range role.AggregationRule.ClusterRoleSelectors {
@@ -151,7 +164,8 @@ func selected(role *rbacv1.ClusterRole, all []rbacv1.ClusterRole) ([]rbacv1.Poli
 				continue
 			}
 			for _, rule := range all[j].Rules {
-				if !slices.ContainsFunc(out, func(have rbacv1.PolicyRule) bool { return have.String() == rule.String() }) {
+				if !slices.ContainsFunc(out,
+					func(have rbacv1.PolicyRule) bool { return have.String() == rule.String() }) {
 					out = append(out, rule)
 				}
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Grant implements [apiserver.Authorizer]: nobody may grant rights that they do not have, but for those who may escalate
-// roles or bind them (pkg/registry/rbac/*/policybased/storage.go).
+// Grant implements [apiserver.Authorizer]: nobody may grant rights that they do not have, but for
+// those who may escalate roles or bind them (pkg/registry/rbac/*/policybased/storage.go).
 func (a *Authorizer) Grant(req *apiserver.Request, info apiserver.Info, object, old runtime.Object) error {
 	who := subject{req.User, req.Groups}
 	if privileged(who.groups) || collectorsBusiness(object, old) {
@@ -63,9 +63,13 @@ func collectorsBusiness(object, old runtime.Object) bool {
 	return equality.Semantic.DeepEqual(object, old)
 }
 
-// grantRules judges the rules of a role that is about to be written. A role that gathers others may gather anything.
-func (a *Authorizer) grantRules(who subject, info apiserver.Info, name string, rules []rbacv1.PolicyRule, gathers bool) error {
-	escalate := action{verb: "escalate", group: info.Group, resource: info.Resource, namespace: info.Namespace, name: info.Name}
+// grantRules judges the rules of a role that is about to be written. A role that gathers others may
+// gather anything.
+func (a *Authorizer) grantRules(
+	who subject, info apiserver.Info, name string, rules []rbacv1.PolicyRule, gathers bool,
+) error {
+	escalate := action{verb: "escalate", group: info.Group, resource: info.Resource, namespace: info.Namespace,
+		name: info.Name}
 	if by, _ := a.allows(who, escalate); by != nil {
 		return nil
 	}
@@ -105,7 +109,8 @@ func refusal(info apiserver.Info, name string, err error) error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: info.Group, Resource: info.Resource}, name, err)
 }
 
-// covers says which of the rules go beyond what a subject may do (pkg/registry/rbac/validation/rule.go).
+// covers says which of the rules go beyond what a subject may do
+// (pkg/registry/rbac/validation/rule.go).
 func (a *Authorizer) covers(who subject, namespace string, rules []rbacv1.PolicyRule) error {
 	has, errs := a.rules(who, namespace)
 	ok, missing := validation.Covers(has, rules)

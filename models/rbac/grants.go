@@ -24,7 +24,8 @@ type grant struct {
 	err       error
 }
 
-// reason words why something is allowed, as plugin/pkg/auth/authorizer/rbac does; "" for those who may do everything.
+// reason words why something is allowed, as plugin/pkg/auth/authorizer/rbac does; "" for those who
+// may do everything.
 func (g *grant) reason() string {
 	if g.binding == "" {
 		return ""
@@ -36,11 +37,12 @@ func (g *grant) reason() string {
 	if g.to.Kind == rbacv1.ServiceAccountKind {
 		to += "/" + g.to.Namespace
 	}
-	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", g.binding, name, g.ref.Kind, g.ref.Name, g.to.Kind, to)
+	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", g.binding, name, g.ref.Kind, g.ref.Name, g.to.Kind,
+		to)
 }
 
-// grants are what the bindings that name a subject give it in a namespace, or in the cluster for "", ordered by name. The
-// rules are those of pkg/registry/rbac/validation/rule.go (VisitRulesFor).
+// grants are what the bindings that name a subject give it in a namespace, or in the cluster for
+// "", ordered by name. The rules are those of pkg/registry/rbac/validation/rule.go (VisitRulesFor).
 func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 	return func(yield func(grant) bool) {
 		give := func(g grant) bool {
@@ -49,13 +51,15 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 		}
 		for _, b := range defaultBindings {
 			to := rbacv1.Subject{Kind: rbacv1.GroupKind, Name: b.group}
-			if slices.Contains(who.groups, b.group) && !give(grant{binding: "ClusterRoleBinding", name: b.role, ref: b.ref(), to: to}) {
+			if slices.Contains(who.groups, b.group) &&
+				!give(grant{binding: "ClusterRoleBinding", name: b.role, ref: b.ref(), to: to}) {
 				return
 			}
 		}
 		for o := range a.server.EachTyped(rbacv1.GroupName, "clusterrolebindings", "") {
 			b := o.(*rbacv1.ClusterRoleBinding)
-			if to, ok := who.among(b.Subjects, ""); ok && !give(grant{binding: "ClusterRoleBinding", name: b.Name, ref: b.RoleRef, to: to}) {
+			if to, ok := who.among(b.Subjects, ""); ok &&
+				!give(grant{binding: "ClusterRoleBinding", name: b.Name, ref: b.RoleRef, to: to}) {
 				return
 			}
 		}
@@ -64,7 +68,8 @@ func (a *Authorizer) grants(who subject, namespace string) iter.Seq[grant] {
 		}
 		for o := range a.server.EachTyped(rbacv1.GroupName, "rolebindings", namespace) {
 			b := o.(*rbacv1.RoleBinding)
-			if to, ok := who.among(b.Subjects, namespace); ok && !give(grant{binding: "RoleBinding", name: b.Name, namespace: namespace, ref: b.RoleRef, to: to}) {
+			if to, ok := who.among(b.Subjects, namespace); ok &&
+				!give(grant{binding: "RoleBinding", name: b.Name, namespace: namespace, ref: b.RoleRef, to: to}) {
 				return
 			}
 		}
@@ -100,13 +105,14 @@ func (a *Authorizer) rulesOf(ref rbacv1.RoleRef, namespace string) ([]rbacv1.Pol
 		if rules := a.defaultRules(ref.Name); rules != nil {
 			return rules, nil
 		}
-		return nil, apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: "clusterrole"}, ref.Name)
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: "clusterrole"},
+			ref.Name)
 	}
 	return nil, fmt.Errorf("unsupported role reference kind: %q", ref.Kind)
 }
 
-// among is the first entry of a binding's subjects that is this subject. An account without a namespace is one of the
-// binding's own.
+// among is the first entry of a binding's subjects that is this subject. An account without a
+// namespace is one of the binding's own.
 func (who subject) among(subjects []rbacv1.Subject, namespace string) (_ rbacv1.Subject, ok bool) {
 	for _, s := range subjects {
 		switch s.Kind {

@@ -17,10 +17,11 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// impersonate returns the request under the identity that its Impersonate-* headers ask for, if its sender may take that on
-// (staging/src/k8s.io/apiserver/pkg/endpoints/filters/impersonation). The ways are tried in order, the constrained ones of
-// KEP-5284 before the old one, and the first refusal is the answer when all are refused. Impersonation of the node that a
-// pod runs on is not modelled, there being no nodes.
+// impersonate returns the request under the identity that its Impersonate-* headers ask for, if its
+// sender may take that on (staging/src/k8s.io/apiserver/pkg/endpoints/filters/impersonation). The
+// ways are tried in order, the constrained ones of KEP-5284 before the old one. When all are
+// refused, the first refusal is the answer. Impersonation of the node that a pod runs on is not
+// modelled, there being no nodes.
 func (a *Authorizer) impersonate(req *apiserver.Request, act action) (*apiserver.Request, error) {
 	want, err := wanted(req.Header)
 	if err != nil || want == nil {
@@ -41,8 +42,8 @@ func (a *Authorizer) impersonate(req *apiserver.Request, act action) (*apiserver
 	return nil, first
 }
 
-// impersonationMode is one set of rights that lets somebody act as another. name is empty for the one that is not bound to
-// what is then done.
+// impersonationMode is one set of rights that lets somebody act as another. name is empty for the
+// one that is not bound to what is then done.
 type impersonationMode struct {
 	name, group string
 	resource    string // what the user is called in rules
@@ -52,13 +53,15 @@ type impersonationMode struct {
 const nodePrefix = "system:node:"
 
 var impersonationModes = []impersonationMode{
-	{name: "arbitrary-node", group: authenticationv1.GroupName, resource: "nodes", applies: func(u *user.DefaultInfo) bool {
-		return onlyName(u) && strings.HasPrefix(u.Name, nodePrefix)
-	}},
-	{name: "serviceaccount", group: authenticationv1.GroupName, resource: "serviceaccounts", applies: func(u *user.DefaultInfo) bool {
-		_, _, err := serviceaccount.SplitUsername(u.Name)
-		return onlyName(u) && err == nil
-	}},
+	{name: "arbitrary-node", group: authenticationv1.GroupName, resource: "nodes",
+		applies: func(u *user.DefaultInfo) bool {
+			return onlyName(u) && strings.HasPrefix(u.Name, nodePrefix)
+		}},
+	{name: "serviceaccount", group: authenticationv1.GroupName, resource: "serviceaccounts",
+		applies: func(u *user.DefaultInfo) bool {
+			_, _, err := serviceaccount.SplitUsername(u.Name)
+			return onlyName(u) && err == nil
+		}},
 	{name: "user-info", group: authenticationv1.GroupName, resource: "users", applies: func(u *user.DefaultInfo) bool {
 		_, _, err := serviceaccount.SplitUsername(u.Name)
 		return err != nil && !strings.HasPrefix(u.Name, nodePrefix)
@@ -99,7 +102,8 @@ func (a *Authorizer) mayImpersonate(who subject, want *user.DefaultInfo, act act
 	}
 	for _, key := range slices.Sorted(maps.Keys(want.Extra)) {
 		for _, value := range want.Extra[key] {
-			needs = append(needs, action{verb: verb, group: authenticationv1.GroupName, resource: "userextras", subresource: key, name: value})
+			needs = append(needs, action{verb: verb, group: authenticationv1.GroupName, resource: "userextras",
+				subresource: key, name: value})
 		}
 	}
 	for _, n := range needs {
@@ -117,7 +121,8 @@ func wanted(h http.Header) (*user.DefaultInfo, error) {
 		Groups: h[authenticationv1.ImpersonateGroupHeader],
 	}
 	for name, values := range h {
-		if key, ok := strings.CutPrefix(name, authenticationv1.ImpersonateUserExtraHeaderPrefix); ok && len(values) > 0 {
+		if key, ok := strings.CutPrefix(name, authenticationv1.ImpersonateUserExtraHeaderPrefix); ok &&
+			len(values) > 0 {
 			key = strings.ToLower(key)
 			if plain, err := url.PathUnescape(key); err == nil {
 				key = plain

@@ -1,15 +1,17 @@
-// Package rbac is role-based access control: it judges every request by the Roles, ClusterRoles, bindings and
-// ServiceAccounts that exist at that moment.
+// Package rbac is role-based access control: it judges every request by the Roles, ClusterRoles,
+// bindings and ServiceAccounts that exist at that moment.
 //
-// The rules are those of plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac in the Kubernetes tree. A binding that is
-// being deleted but held by a finalizer still grants, because the authorizer does not look at deletionTimestamp. A request
-// of a ServiceAccount that does not exist is not authenticated (401); a real server may go on for up to ten seconds after
-// the account's deletion, for as long as it remembers the token. Members of system:masters may do everything.
+// The rules are those of plugin/pkg/auth/authorizer/rbac and pkg/registry/rbac in the Kubernetes
+// tree. A binding that is being deleted but held by a finalizer still grants, because the
+// authorizer does not look at deletionTimestamp. A request of a ServiceAccount that does not exist
+// is not authenticated (401); a real server may go on for up to ten seconds after the account's
+// deletion, for as long as it remembers the token. Members of system:masters may do everything.
 //
-// The roles that a new cluster has for its users (cluster-admin, admin, edit, view and those that every user has) are known
-// here but are not stored, so they do not show in lists; a stored ClusterRole of the same name takes the place of one. What
-// other ClusterRoles aggregate to admin, edit and view counts at once. The roles of Kubernetes' own components are not
-// known. Aggregation into other ClusterRoles is the work of [Aggregation], an actor.
+// A new cluster has roles for its users: cluster-admin, admin, edit, view and those that every user
+// has. They are known here but not stored, so they do not show in lists. A stored ClusterRole of
+// the same name takes the place of one. What other ClusterRoles aggregate to admin, edit and view
+// counts at once. The roles of Kubernetes' own components are not known. Aggregation into other
+// ClusterRoles is the work of [Aggregation], an actor.
 package rbac
 
 import (
@@ -86,7 +88,8 @@ func actionOf(req *apiserver.Request, info apiserver.Info) action {
 		namespace: info.Namespace, name: info.Name,
 	}
 	if info.Resource == "namespaces" && strings.Contains(req.URL.Path, "/namespaces/") {
-		// A namespace lies in itself (staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
+		// A namespace lies in itself
+		// (staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 		act.namespace = info.Name
 	}
 	return act
@@ -103,8 +106,8 @@ func (a *Authorizer) check(who subject, act action) error {
 	return forbidden(who, act, reason(err))
 }
 
-// allows is the grant by which a subject may do something. There is none when it may not; the error is what went wrong in
-// looking for rules.
+// allows is the grant by which a subject may do something. There is none when it may not; the error
+// is what went wrong in looking for rules.
 func (a *Authorizer) allows(who subject, act action) (*grant, error) {
 	if privileged(who.groups) {
 		return &grant{}, nil
@@ -124,7 +127,8 @@ func (a *Authorizer) allows(who subject, act action) (*grant, error) {
 	return nil, utilerrors.NewAggregate(errs)
 }
 
-// reason words what went wrong as the authorizer does, which puts its name first; "" when nothing did.
+// reason words what went wrong as the authorizer does, which puts its name first; "" when nothing
+// did.
 func reason(err error) string {
 	if err == nil {
 		return ""
@@ -132,7 +136,8 @@ func reason(err error) string {
 	return fmt.Sprintf("rbac: RBAC: %v", err)
 }
 
-// sanitizer keeps messages from being taken for HTML, as endpoints/handlers/responsewriters/errors.go does.
+// sanitizer keeps messages from being taken for HTML, as
+// endpoints/handlers/responsewriters/errors.go does.
 var sanitizer = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // forbidden words a refusal as endpoints/handlers/responsewriters/errors.go does.
@@ -146,13 +151,15 @@ func forbidden(who subject, act action, reason string) error {
 		if act.namespace != "" {
 			scope = fmt.Sprintf("in the namespace %q", act.namespace)
 		}
-		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", who.name, act.verb, resource, act.group, scope)
+		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", who.name, act.verb, resource, act.group,
+			scope)
 	}
 	text = sanitizer.Replace(text)
 	if reason != "" {
 		text += ": " + reason
 	}
-	return apierrors.NewForbidden(schema.GroupResource{Group: act.group, Resource: act.resource}, act.name, fmt.Errorf("%s", text))
+	return apierrors.NewForbidden(schema.GroupResource{Group: act.group, Resource: act.resource}, act.name,
+		fmt.Errorf("%s", text))
 }
 
 // allowedBy says whether a rule covers the action (pkg/apis/rbac/v1/evaluation_helpers.go).
@@ -168,12 +175,14 @@ func (act action) allowedBy(rule *rbacv1.PolicyRule) bool {
 		resource += "/" + act.subresource
 	}
 	return matches(rule.APIGroups, act.group) &&
-		(matches(rule.Resources, resource) || act.subresource != "" && slices.Contains(rule.Resources, "*/"+act.subresource)) &&
+		(matches(rule.Resources, resource) || act.subresource != "" &&
+			slices.Contains(rule.Resources, "*/"+act.subresource)) &&
 		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, act.name))
 }
 
 func (act action) underPath(allowed string) bool {
-	return allowed == act.path || strings.HasSuffix(allowed, "*") && strings.HasPrefix(act.path, strings.TrimRight(allowed, "*"))
+	return allowed == act.path || strings.HasSuffix(allowed, "*") &&
+		strings.HasPrefix(act.path, strings.TrimRight(allowed, "*"))
 }
 
 // matches says whether a list has an entry or has everything.

@@ -15,19 +15,24 @@ func (a *Authorizer) Review(req *apiserver.Request, review runtime.Object) error
 	case *authorizationv1.SelfSubjectAccessReview:
 		r.Status = a.review(subject{req.User, req.Groups}, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
 	case *authorizationv1.SubjectAccessReview:
-		r.Status = a.review(subject{r.Spec.User, r.Spec.Groups}, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+		r.Status = a.review(subject{r.Spec.User, r.Spec.Groups}, r.Spec.ResourceAttributes,
+			r.Spec.NonResourceAttributes)
 	case *authorizationv1.LocalSubjectAccessReview:
-		r.Status = a.review(subject{r.Spec.User, r.Spec.Groups}, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+		r.Status = a.review(subject{r.Spec.User, r.Spec.Groups}, r.Spec.ResourceAttributes,
+			r.Spec.NonResourceAttributes)
 	default:
 		return fmt.Errorf("rbac: no review: %T", review)
 	}
 	return nil
 }
 
-func (a *Authorizer) review(who subject, r *authorizationv1.ResourceAttributes, n *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
+func (a *Authorizer) review(
+	who subject, r *authorizationv1.ResourceAttributes, n *authorizationv1.NonResourceAttributes,
+) authorizationv1.SubjectAccessReviewStatus {
 	var act action
 	if r != nil {
-		act = action{verb: r.Verb, group: r.Group, resource: r.Resource, subresource: r.Subresource, namespace: r.Namespace, name: r.Name}
+		act = action{verb: r.Verb, group: r.Group, resource: r.Resource, subresource: r.Subresource,
+			namespace: r.Namespace, name: r.Name}
 	} else if n != nil {
 		act = action{verb: n.Verb, path: n.Path, onPath: true}
 	}

@@ -26,16 +26,20 @@ import (
 )
 
 // disruptions is the real controller of PodDisruptionBudgets, newDisruptionController of policy.go.
-var disruptions = program("disruption-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))
-	scaler, err := scales.NewForConfig(c.cfg, mapper, dynamic.LegacyAPIPathResolverFunc, scales.NewDiscoveryScaleKindResolver(c.client.Discovery()))
-	if err != nil {
-		return nil, err
-	}
-	core, apps := c.typed.Core().V1(), c.typed.Apps().V1()
-	return disruption.NewDisruptionController(ctx, core.Pods(), c.typed.Policy().V1().PodDisruptionBudgets(), core.ReplicationControllers(),
-		apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(), c.client, mapper, scaler, c.client.Discovery()).Run, nil
-})
+var disruptions = program("disruption-controller",
+	func(ctx context.Context, c *connected) (func(context.Context, int), error) {
+		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))
+		scaler, err := scales.NewForConfig(c.cfg, mapper, dynamic.LegacyAPIPathResolverFunc,
+			scales.NewDiscoveryScaleKindResolver(c.client.Discovery()))
+		if err != nil {
+			return nil, err
+		}
+		core, apps := c.typed.Core().V1(), c.typed.Apps().V1()
+		return disruption.NewDisruptionController(ctx, core.Pods(), c.typed.Policy().V1().PodDisruptionBudgets(),
+			core.ReplicationControllers(),
+			apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(), c.client, mapper, scaler,
+			c.client.Discovery()).Run, nil
+	})
 
 // budgets tells of PodDisruptionBudgets, and what Events say of them, whatever their number.
 func budgets(h *history.History) string {
@@ -44,10 +48,12 @@ func budgets(h *history.History) string {
 		var b policyv1.PodDisruptionBudget
 		must(o.Into(&b))
 		s := b.Status
-		line := fmt.Sprintf("%s: healthy %d of %d, wanted %d, allowed %d, observed %v, disrupted %d", b.Name, s.CurrentHealthy, s.ExpectedPods, s.DesiredHealthy,
+		line := fmt.Sprintf("%s: healthy %d of %d, wanted %d, allowed %d, observed %v, disrupted %d", b.Name,
+			s.CurrentHealthy, s.ExpectedPods, s.DesiredHealthy,
 			s.DisruptionsAllowed, s.ObservedGeneration == b.Generation, len(s.DisruptedPods))
 		for _, c := range s.Conditions {
-			line += fmt.Sprintf("; %s %s %s %s %v", c.Type, c.Status, c.Reason, given.ReplaceAllString(c.Message, "-…"), c.ObservedGeneration == b.Generation)
+			line += fmt.Sprintf("; %s %s %s %s %v", c.Type, c.Status, c.Reason, given.ReplaceAllString(c.Message, "-…"),
+				c.ObservedGeneration == b.Generation)
 		}
 		out = append(out, line)
 	}
@@ -55,7 +61,8 @@ func budgets(h *history.History) string {
 }
 
 func keep(least, most string) *policyv1.PodDisruptionBudget {
-	b := &policyv1.PodDisruptionBudget{ObjectMeta: in("shop", "web"), Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labelled}}}
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: in("shop", "web"),
+		Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labelled}}}
 	if least != "" {
 		b.Spec.MinAvailable = new(intstr.Parse(least))
 	}
@@ -83,17 +90,29 @@ func TestBudgets(t *testing.T) {
 			alter(w, keep("", ""), `{"spec":{"minAvailable":3}}`)
 			w.Sleep(let)
 		},
-		"a Deployment that is scaled":     func(w *sim.World) { of(keep("", "1"))(w); alter(w, web(0), scale(1)); w.Sleep(let) },
-		"a Deployment that hangs halfway": func(w *sim.World) { of(keep("", "1"))(w); alter(w, web(0), image("hangs")); w.Sleep(let) },
+		"a Deployment that is scaled": func(
+			w *sim.World) {
+			of(keep("", "1"))(w)
+			alter(w, web(0), scale(1))
+			w.Sleep(let)
+		},
+		"a Deployment that hangs halfway": func(
+			w *sim.World) {
+			of(keep("", "1"))(w)
+			alter(w, web(0), image("hangs"))
+			w.Sleep(let)
+		},
 		"pods that lose the label": func(w *sim.World) {
-			w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "alone", Labels: labelled}, Spec: template("web").Spec})
+			w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "alone", Labels: labelled},
+				Spec: template("web").Spec})
 			w.Apply(keep("1", ""))
 			w.Sleep(let)
 			alter(w, &corev1.Pod{ObjectMeta: in("shop", "alone")}, `{"metadata":{"labels":{"app":"other"}}}`)
 			w.Sleep(let)
 		},
 		"a pod of nobody": func(w *sim.World) {
-			w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "alone", Labels: labelled}, Spec: template("web").Spec})
+			w.Apply(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "alone", Labels: labelled},
+				Spec: template("web").Spec})
 			w.Apply(keep("", "1"))
 			w.Sleep(let)
 		},
@@ -103,8 +122,9 @@ func TestBudgets(t *testing.T) {
 			w.Sleep(let)
 		},
 		"a ReplicaSet alone": func(w *sim.World) {
-			w.Apply(&appsv1.ReplicaSet{ObjectMeta: in("shop", "web"), Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(2)),
-				Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web")}})
+			w.Apply(&appsv1.ReplicaSet{ObjectMeta: in("shop", "web"),
+				Spec: appsv1.ReplicaSetSpec{Replicas: new(int32(2)),
+					Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web")}})
 			w.Apply(keep("25%", ""))
 			w.Sleep(let)
 		},
@@ -112,8 +132,9 @@ func TestBudgets(t *testing.T) {
 			of(keep("1", ""))(w)
 			var pods corev1.PodList
 			must(w.Client().List(w.Context(), &pods))
-			must(w.Client().SubResource("status").Patch(w.Context(), keep("", ""), client.RawPatch(types.MergePatchType, []byte(fmt.Sprintf(`{"status":{"disruptedPods":{%q:%q}}}`,
-				pods.Items[0].Name, time.Date(2000, 1, 1, 0, 2, 0, 0, time.UTC).Format(time.RFC3339))))))
+			must(w.Client().SubResource("status").Patch(w.Context(), keep("", ""),
+				client.RawPatch(types.MergePatchType, []byte(fmt.Sprintf(`{"status":{"disruptedPods":{%q:%q}}}`,
+					pods.Items[0].Name, time.Date(2000, 1, 1, 0, 2, 0, 0, time.UTC).Format(time.RFC3339))))))
 			w.Sleep(3 * time.Minute)
 		},
 	} {

@@ -22,7 +22,8 @@ import (
 
 func init() { klog.SetLogger(logr.Discard()) }
 
-// connected is what kube-controller-manager gives its controllers (cmd/kube-controller-manager/app).
+// connected is what kube-controller-manager gives its controllers
+// (cmd/kube-controller-manager/app).
 type connected struct {
 	client   kubernetes.Interface
 	metadata metadata.Interface
@@ -40,30 +41,35 @@ func connect(cfg *rest.Config) (*connected, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connected{client, meta, informers.NewSharedInformerFactory(client, 0), metadatainformer.NewSharedInformerFactory(meta, 0), cfg}, nil
+	return &connected{client, meta, informers.NewSharedInformerFactory(client, 0),
+		metadatainformer.NewSharedInformerFactory(meta, 0), cfg}, nil
 }
 
-// start runs the informers that have been asked for; the function that it returns waits for their end.
+// start runs the informers that have been asked for; the function that it returns waits for their
+// end.
 func (c *connected) start(ctx context.Context) func() {
 	c.typed.Start(ctx.Done())
 	c.untyped.Start(ctx.Done())
 	return func() { c.typed.Shutdown(); c.untyped.Shutdown() }
 }
 
-// namespaceController is newNamespaceController of core.go, with the defaults of its component config.
+// namespaceController is newNamespaceController of core.go, with the defaults of its component
+// config.
 func namespaceController(ctx context.Context, cfg *rest.Config) error {
 	c, err := connect(cfg)
 	if err != nil {
 		return err
 	}
-	n := namespace.NewNamespaceController(ctx, c.client, c.metadata, c.client.Discovery().ServerPreferredNamespacedResources,
+	n := namespace.NewNamespaceController(ctx, c.client, c.metadata,
+		c.client.Discovery().ServerPreferredNamespacedResources,
 		c.typed.Core().V1().Namespaces(), 5*time.Minute, corev1.FinalizerKubernetes)
 	defer c.start(ctx)()
 	n.Run(ctx, 10)
 	return nil
 }
 
-// garbageCollector is newGarbageCollectorController of core.go, with the defaults of its component config.
+// garbageCollector is newGarbageCollectorController of core.go, with the defaults of its component
+// config.
 func garbageCollector(ctx context.Context, cfg *rest.Config) error {
 	c, err := connect(cfg)
 	if err != nil {
@@ -72,7 +78,8 @@ func garbageCollector(ctx context.Context, cfg *rest.Config) error {
 	started := make(chan struct{})
 	close(started)
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))
-	g, err := garbagecollector.NewGarbageCollector(ctx, c.client, c.metadata, mapper, garbagecollector.DefaultIgnoredResources(),
+	g, err := garbagecollector.NewGarbageCollector(ctx, c.client, c.metadata, mapper,
+		garbagecollector.DefaultIgnoredResources(),
 		informerfactory.NewInformerFactory(c.typed, c.untyped), started)
 	if err != nil {
 		return err

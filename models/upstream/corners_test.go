@@ -25,18 +25,22 @@ import (
 )
 
 func withClaims(s *appsv1.StatefulSetSpec) {
-	s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"part-of": "shop"}}, Spec: corev1.PersistentVolumeClaimSpec{
+	s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data",
+		Labels: map[string]string{"part-of": "shop"}}, Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}}
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}}
 }
 
-// claimsOf tells of claims: their labels, whether they are the first of their name, and whether they are being deleted.
+// claimsOf tells of claims: their labels, whether they are the first of their name, and whether
+// they are being deleted.
 func claimsOf(h *history.History) string {
 	var out []string
 	for _, o := range h.Objects("", "PersistentVolumeClaim") {
 		var c corev1.PersistentVolumeClaim
 		must(o.Into(&c))
-		out = append(out, fmt.Sprint(c.Name, " ", c.Labels, " deleting: ", c.DeletionTimestamp != nil, " ", c.Status.Phase, " made after the first minute: ", c.Annotations["mark"] == ""))
+		out = append(out, fmt.Sprint(c.Name, " ", c.Labels, " deleting: ", c.DeletionTimestamp != nil, " ",
+			c.Status.Phase, " made after the first minute: ", c.Annotations["mark"] == ""))
 	}
 	return strings.Join(out, "\n") + "\n" + remains(h)
 }
@@ -46,7 +50,8 @@ func TestClaims(t *testing.T) {
 		w.Apply(db(2, withClaims))
 		w.Sleep(let)
 		for _, n := range []string{"data-db-0", "data-db-1"} {
-			alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", n)}, `{"metadata":{"annotations":{"mark":"yes"}}}`)
+			alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", n)},
+				`{"metadata":{"annotations":{"mark":"yes"}}}`)
 		}
 	}
 	for name, scenario := range map[string]func(*sim.World){
@@ -59,7 +64,8 @@ func TestClaims(t *testing.T) {
 		},
 		"that are held and deleted with their pod": func(w *sim.World) {
 			marked(w)
-			alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", "data-db-1")}, `{"metadata":{"finalizers":["x.example/held"]}}`)
+			alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", "data-db-1")},
+				`{"metadata":{"finalizers":["x.example/held"]}}`)
 			must(w.Client().Delete(w.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", "data-db-1")}))
 			must(w.Client().Delete(w.Context(), &corev1.Pod{ObjectMeta: in("shop", "db-1")}))
 			w.Sleep(let)
@@ -67,12 +73,14 @@ func TestClaims(t *testing.T) {
 		"that go with their pods, while the set is scaled up again": func(w *sim.World) {
 			held := db(2, withClaims, func(s *appsv1.StatefulSetSpec) {
 				s.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
-					WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType, WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType}
+					WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+					WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType}
 			})
 			w.Apply(held)
 			w.Sleep(let)
 			for _, n := range []string{"data-db-0", "data-db-1"} {
-				alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", n)}, `{"metadata":{"annotations":{"mark":"yes"}}}`)
+				alter(w, &corev1.PersistentVolumeClaim{ObjectMeta: in("shop", n)},
+					`{"metadata":{"annotations":{"mark":"yes"}}}`)
 			}
 			alter(w, db(0), scale(1))
 			w.Sleep(500 * time.Millisecond)
@@ -104,7 +112,8 @@ func TestCornersOfStatefulSets(t *testing.T) {
 	}
 	unready := func(w *sim.World, name string) {
 		must(w.Client().SubResource("status").Patch(w.Context(), &corev1.Pod{ObjectMeta: in("shop", name)},
-			client.RawPatch(types.StrategicMergePatchType, []byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
+			client.RawPatch(types.StrategicMergePatchType,
+				[]byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
 		w.Sleep(time.Second)
 	}
 	for name, scenario := range map[string]func(*sim.World){
@@ -189,7 +198,9 @@ func TestCornersOfReplicaSets(t *testing.T) {
 			alter(w, &all[0], `{"metadata":{"annotations":{"is":"the first"}}}`)
 			for _, says := range []string{"False", "True"} {
 				must(w.Client().SubResource("status").Patch(w.Context(), &all[0],
-					client.RawPatch(types.StrategicMergePatchType, fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":%q,"lastTransitionTime":%q}]}}`, says, time.Now().UTC().Format(time.RFC3339)))))
+					client.RawPatch(types.StrategicMergePatchType,
+						fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":%q,`+
+							`"lastTransitionTime":%q}]}}`, says, time.Now().UTC().Format(time.RFC3339)))))
 				w.Sleep(5 * time.Second)
 			}
 			alter(w, web(0), scale(1))
@@ -199,7 +210,9 @@ func TestCornersOfReplicaSets(t *testing.T) {
 			w.Apply(web(4))
 			w.Sleep(let)
 			for i, p := range pods(w) {
-				alter(w, &p, fmt.Sprintf(`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"%d"}}}`, []int{100, -5, 100, 7}[i]))
+				alter(w, &p, fmt.Sprintf(
+					`{"metadata":{"annotations":{"controller.kubernetes.io/pod-deletion-cost":"%d"}}}`,
+					[]int{100, -5, 100, 7}[i]))
 			}
 			w.Sleep(time.Second)
 			alter(w, web(0), scale(2))
@@ -230,7 +243,8 @@ func TestCornersOfDeployments(t *testing.T) {
 			refused(w, "apps", "replicasets")
 			w.Apply(web(2))
 			w.Sleep(let)
-			must(w.Client().Delete(w.Context(), &admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused")}))
+			must(w.Client().Delete(w.Context(),
+				&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused")}))
 			w.Sleep(2 * let)
 		},
 		"that is made anew while its sets are still there": func(w *sim.World) {
@@ -257,7 +271,8 @@ func TestCornersOfJobs(t *testing.T) {
 		for _, o := range h.Objects("batch", "Job") {
 			var j batchv1.Job
 			must(o.Into(&j))
-			out = append(out, fmt.Sprint(j.Name, " succeeded ", j.Status.Succeeded, " indexes ", j.Status.CompletedIndexes))
+			out = append(out, fmt.Sprint(j.Name, " succeeded ", j.Status.Succeeded, " indexes ",
+				j.Status.CompletedIndexes))
 		}
 		indexes := map[string]int{}
 		for _, e := range h.Events {

@@ -18,10 +18,11 @@ import (
 )
 
 // cronjobs is the real controller of CronJobs.
-var cronjobs = program("cronjob-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
-	j, err := cronjob.NewControllerV2(ctx, c.typed.Batch().V1().Jobs(), c.typed.Batch().V1().CronJobs(), c.client)
-	return j.Run, err
-})
+var cronjobs = program("cronjob-controller",
+	func(ctx context.Context, c *connected) (func(context.Context, int), error) {
+		j, err := cronjob.NewControllerV2(ctx, c.typed.Batch().V1().Jobs(), c.typed.Batch().V1().CronJobs(), c.client)
+		return j.Run, err
+	})
 
 // minutes shows a time to the minute: within one, the order of things may differ.
 func minutes(t *metav1.Time) string {
@@ -41,7 +42,8 @@ func schedules(h *history.History) string {
 		for _, r := range c.Status.Active {
 			active = append(active, r.Kind+" "+r.APIVersion+" "+r.Name)
 		}
-		out = append(out, fmt.Sprintf("%s: last %s, success %s, active %v", c.Name, minutes(c.Status.LastScheduleTime), minutes(c.Status.LastSuccessfulTime), active))
+		out = append(out, fmt.Sprintf("%s: last %s, success %s, active %v", c.Name, minutes(c.Status.LastScheduleTime),
+			minutes(c.Status.LastSuccessfulTime), active))
 	}
 	for _, o := range h.Objects("batch", "Job") {
 		var j batchv1.Job
@@ -58,14 +60,16 @@ func schedules(h *history.History) string {
 	return strings.Join(append(out, stories(h, "CronJob")...), "\n")
 }
 
-// stories are the Events about objects of a kind, whatever their number. The real recorder names them by the time, so of two at one
-// instant of virtual time one is lost: that is the one about a Job's end, after the one about a deletion.
+// stories are the Events about objects of a kind, whatever their number. The real recorder names
+// them by the time, so of two at one instant of virtual time one is lost: that is the one about a
+// Job's end, after the one about a deletion.
 func stories(h *history.History, kind string) (out []string) {
 	for _, o := range h.Objects("", "Event") {
 		var e corev1.Event
 		must(o.Into(&e))
 		if e.InvolvedObject.Kind == kind && e.Reason != "SawCompletedJob" {
-			out = append(out, fmt.Sprintf("%s about %s %s by %s: %s %s", e.Type, e.InvolvedObject.APIVersion, e.InvolvedObject.Name, e.Source.Component, e.Reason, e.Message))
+			out = append(out, fmt.Sprintf("%s about %s %s by %s: %s %s", e.Type, e.InvolvedObject.APIVersion,
+				e.InvolvedObject.Name, e.Source.Component, e.Reason, e.Message))
 		}
 	}
 	slices.Sort(out)
@@ -91,12 +95,13 @@ func TestCronJobs(t *testing.T) {
 	const some = 4*time.Minute + 30*time.Second
 	runs := func(c *batchv1.CronJob) func(*sim.World) { return func(w *sim.World) { w.Apply(c); w.Sleep(some) } }
 	for name, scenario := range map[string]func(*sim.World){
-		"that succeeds":    runs(tick("* * * * *", "ends")),
-		"that fails":       runs(tick("*/2 * * * *", "fails")),
-		"that is slow":     runs(tick("* * * * *", "web")),
-		"that forbids":     runs(tick("* * * * *", "web", with(batchv1.ForbidConcurrent))),
-		"that replaces":    runs(tick("* * * * *", "web", with(batchv1.ReplaceConcurrent))),
-		"of another zone":  runs(tick("3 9 * * *", "ends", func(s *batchv1.CronJobSpec) { s.TimeZone = new("Asia/Tokyo") })),
+		"that succeeds": runs(tick("* * * * *", "ends")),
+		"that fails":    runs(tick("*/2 * * * *", "fails")),
+		"that is slow":  runs(tick("* * * * *", "web")),
+		"that forbids":  runs(tick("* * * * *", "web", with(batchv1.ForbidConcurrent))),
+		"that replaces": runs(tick("* * * * *", "web", with(batchv1.ReplaceConcurrent))),
+		"of another zone": runs(
+			tick("3 9 * * *", "ends", func(s *batchv1.CronJobSpec) { s.TimeZone = new("Asia/Tokyo") })),
 		"that never comes": runs(tick("59 23 31 2 *", "ends")),
 		"every while":      runs(tick("@every 100s", "ends")),
 		"that is suspended, and goes on": func(w *sim.World) {
@@ -106,7 +111,8 @@ func TestCronJobs(t *testing.T) {
 			w.Sleep(10 * time.Second)
 		},
 		"that is late": func(w *sim.World) {
-			w.Apply(tick("*/5 * * * *", "ends", suspended, func(s *batchv1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(100)) }))
+			w.Apply(tick("*/5 * * * *", "ends", suspended,
+				func(s *batchv1.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(100)) }))
 			w.Sleep(7 * time.Minute)
 			alter(w, tick("", ""), `{"spec":{"suspend":false}}`)
 			w.Sleep(some)

@@ -27,14 +27,17 @@ import (
 )
 
 // daemons is the real controller of DaemonSets.
-var daemons = program("daemonset-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
-	apps, core := c.typed.Apps().V1(), c.typed.Core().V1()
-	d, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(), core.Nodes(), c.client,
-		flowcontrol.NewBackOff(time.Second, 15*time.Minute))
-	return d.Run, err
-})
+var daemons = program("daemonset-controller",
+	func(ctx context.Context, c *connected) (func(context.Context, int), error) {
+		apps, core := c.typed.Apps().V1(), c.typed.Core().V1()
+		d, err := daemon.NewDaemonSetsController(ctx, apps.DaemonSets(), apps.ControllerRevisions(), core.Pods(),
+			core.Nodes(), c.client,
+			flowcontrol.NewBackOff(time.Second, 15*time.Minute))
+		return d.Run, err
+	})
 
-// pinning is a scheduler that binds pods to the node that their affinity names, as DaemonSets' have it.
+// pinning is a scheduler that binds pods to the node that their affinity names, as DaemonSets' have
+// it.
 type pinning struct{ actor.Cluster }
 
 func (*pinning) Name() string { return "scheduler" }
@@ -43,26 +46,32 @@ func (p *pinning) Begin(c actor.Cluster) { p.Cluster = c }
 
 func (p *pinning) Observe(ch apiserver.Change) {
 	var pod corev1.Pod
-	if ch.Kind != "Pod" || ch.Type == "DELETED" || !actor.Decode(ch.Object, &pod) || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil || pod.Spec.Affinity == nil {
+	if ch.Kind != "Pod" || ch.Type == "DELETED" || !actor.Decode(ch.Object, &pod) || pod.Spec.NodeName != "" ||
+		pod.DeletionTimestamp != nil || pod.Spec.Affinity == nil {
 		return
 	}
-	node := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	node := required.NodeSelectorTerms[0].MatchFields[0].Values[0]
 	p.After(0, "binding of "+pod.Name, func() {
-		_ = actor.Do(p, http.MethodPost, actor.Path("", "v1", pod.Namespace, "pods", pod.Name)+"/binding", &corev1.Binding{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}, ObjectMeta: in(pod.Namespace, pod.Name), Target: corev1.ObjectReference{Kind: "Node", Name: node}}, nil)
+		_ = actor.Do(p, http.MethodPost, actor.Path("", "v1", pod.Namespace, "pods", pod.Name)+"/binding",
+			&corev1.Binding{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}, ObjectMeta: in(pod.Namespace, pod.Name),
+				Target: corev1.ObjectReference{Kind: "Node", Name: node}}, nil)
 	})
 }
 
-// told runs a scenario with the models and with the real controllers, and asks that what is told of the real ones is among
-// what is told of the models.
+// told runs a scenario with the models and with the real controllers, and asks that what is told of
+// the real ones is among what is told of the models.
 func told(t *testing.T, controllers []controller, scenario func(*sim.World), tell func(*history.History) string) {
 	t.Helper()
 	arm := func(real []controller) []string {
 		return ends(t, real, func(w *sim.World) {
-			for _, a := range slices.Concat(workload.New(), kubelet.New(kubelet.Plans(plan), kubelet.Nodes("n1", "n2"))) {
+			for _, a := range slices.Concat(workload.New(),
+				kubelet.New(kubelet.Plans(plan), kubelet.Nodes("n1", "n2"))) {
 				switch {
 				case slices.ContainsFunc(real, func(c controller) bool { return c.name == a.Name() }):
-				case a.Name() == "scheduler" && slices.ContainsFunc(real, func(c controller) bool { return c.name == daemons.name }):
+				case a.Name() == "scheduler" &&
+					slices.ContainsFunc(real, func(c controller) bool { return c.name == daemons.name }):
 					w.Builtin(&pinning{})
 				default:
 					w.Builtin(a)
@@ -84,12 +93,15 @@ func told(t *testing.T, controllers []controller, scenario func(*sim.World), tel
 
 // refused has nobody create objects of a type, or do something else to them.
 func refused(w *sim.World, group, resource string, what ...admissionregv1.OperationType) {
-	w.Apply(&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused"), Webhooks: []admissionregv1.ValidatingWebhook{{
-		Name: "refused.x.example", AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionregv1.SideEffectClassNone), TimeoutSeconds: new(int32(1)),
-		ClientConfig: admissionregv1.WebhookClientConfig{URL: new("https://nobody.x.example/")},
-		Rules: []admissionregv1.RuleWithOperations{{Operations: append(what, admissionregv1.Create),
-			Rule: admissionregv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resource}}}},
-	}}})
+	w.Apply(&admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: in("", "refused"),
+		Webhooks: []admissionregv1.ValidatingWebhook{{
+			Name: "refused.x.example", AdmissionReviewVersions: []string{"v1"},
+			SideEffects: new(admissionregv1.SideEffectClassNone), TimeoutSeconds: new(int32(1)),
+			ClientConfig: admissionregv1.WebhookClientConfig{URL: new("https://nobody.x.example/")},
+			Rules: []admissionregv1.RuleWithOperations{{Operations: append(what, admissionregv1.Create),
+				Rule: admissionregv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"},
+					Resources: []string{resource}}}},
+		}}})
 	w.Sleep(time.Second)
 }
 
@@ -100,8 +112,10 @@ func fleets(h *history.History) string {
 		var d appsv1.DaemonSet
 		must(o.Into(&d))
 		s := d.Status
-		out = append(out, fmt.Sprintf("%s: desired %d current %d ready %d updated %d available %d unavailable %d observed %v", d.Name, s.DesiredNumberScheduled, s.CurrentNumberScheduled,
-			s.NumberReady, s.UpdatedNumberScheduled, s.NumberAvailable, s.NumberUnavailable, s.ObservedGeneration == d.Generation))
+		out = append(out, fmt.Sprintf("%s: desired %d current %d ready %d updated %d available %d unavailable %d "+
+			"observed %v", d.Name, s.DesiredNumberScheduled, s.CurrentNumberScheduled,
+			s.NumberReady, s.UpdatedNumberScheduled, s.NumberAvailable, s.NumberUnavailable,
+			s.ObservedGeneration == d.Generation))
 	}
 	for _, o := range h.Objects("", "Pod") {
 		var p corev1.Pod
@@ -142,8 +156,10 @@ func TestDaemonSet(t *testing.T) {
 		"that hangs on the second node and is cured": func(w *sim.World) {
 			w.Apply(agent("web:1"))
 			w.Sleep(let)
-			must(w.Client().SubResource("status").Patch(w.Context(), &corev1.Pod{ObjectMeta: in("shop", podOn(w, "n2"))},
-				client.RawPatch(types.StrategicMergePatchType, []byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
+			must(w.Client().SubResource("status").Patch(w.Context(),
+				&corev1.Pod{ObjectMeta: in("shop", podOn(w, "n2"))},
+				client.RawPatch(types.StrategicMergePatchType,
+					[]byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`))))
 			w.Sleep(time.Second)
 			alter(w, agent(""), image("web:3"))
 			w.Sleep(let)
@@ -175,7 +191,8 @@ func TestDaemonSet(t *testing.T) {
 			w.Sleep(let)
 		},
 		"that waits for deletions": func(w *sim.World) {
-			w.Apply(agent("web:1", func(s *appsv1.DaemonSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }))
+			w.Apply(agent("web:1",
+				func(s *appsv1.DaemonSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }))
 			w.Sleep(let)
 			alter(w, agent(""), image("web:2"))
 			w.Sleep(let)

@@ -33,7 +33,8 @@ const let = 2 * time.Minute
 func rolling(surge, unavailable string) func(*appsv1.DeploymentSpec) {
 	return func(s *appsv1.DeploymentSpec) {
 		a, b := intstr.Parse(surge), intstr.Parse(unavailable)
-		s.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &a, MaxUnavailable: &b}}
+		s.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType,
+			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &a, MaxUnavailable: &b}}
 	}
 }
 
@@ -51,30 +52,35 @@ func rollsTo(d *appsv1.Deployment, images ...string) func(*sim.World) {
 func TestDeployment(t *testing.T) {
 	recreate := func(s *appsv1.DeploymentSpec) { s.Strategy.Type = appsv1.RecreateDeploymentStrategyType }
 	for name, scenario := range map[string]func(*sim.World){
-		"that is made":                    rollsTo(web(3)),
-		"of nothing":                      rollsTo(web(0)),
-		"that rolls out":                  rollsTo(web(4), "web:2"),
-		"with a surge alone":              rollsTo(web(3, rolling("2", "0")), "web:2"),
-		"without a surge":                 rollsTo(web(3, rolling("0", "1")), "web:2"),
-		"all at once":                     rollsTo(web(3, rolling("100%", "100%")), "web:2"),
-		"with a fence that rounds to 0":   rollsTo(web(3, rolling("0%", "10%")), "web:2"),
-		"that hangs":                      rollsTo(web(4), "hangs"),
-		"that hangs, without a surge":     rollsTo(web(4, rolling("0", "2")), "hangs"),
-		"that hangs and is rolled back":   rollsTo(web(4), "hangs", "web:1"),
-		"that hangs and is rolled on":     rollsTo(web(4), "hangs", "web:3"),
-		"that fails":                      rollsTo(web(2), "fails"),
-		"that is recreated":               rollsTo(web(3, recreate), "web:2"),
-		"that is recreated and hangs":     rollsTo(web(3, recreate), "hangs"),
-		"with a short history":            rollsTo(web(1, func(s *appsv1.DeploymentSpec) { s.RevisionHistoryLimit = new(int32) }), "web:2", "web:3"),
-		"that goes back and forth":        rollsTo(web(2), "web:2", "web:1", "web:2"),
-		"with time to be ready for":       rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.MinReadySeconds = 10 }), "web:2"),
-		"with more time than it is given": rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.MinReadySeconds = 3000 }), "web:2"),
-		"past its deadline":               rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.ProgressDeadlineSeconds = new(int32(30)) }), "hangs"),
+		"that is made":                  rollsTo(web(3)),
+		"of nothing":                    rollsTo(web(0)),
+		"that rolls out":                rollsTo(web(4), "web:2"),
+		"with a surge alone":            rollsTo(web(3, rolling("2", "0")), "web:2"),
+		"without a surge":               rollsTo(web(3, rolling("0", "1")), "web:2"),
+		"all at once":                   rollsTo(web(3, rolling("100%", "100%")), "web:2"),
+		"with a fence that rounds to 0": rollsTo(web(3, rolling("0%", "10%")), "web:2"),
+		"that hangs":                    rollsTo(web(4), "hangs"),
+		"that hangs, without a surge":   rollsTo(web(4, rolling("0", "2")), "hangs"),
+		"that hangs and is rolled back": rollsTo(web(4), "hangs", "web:1"),
+		"that hangs and is rolled on":   rollsTo(web(4), "hangs", "web:3"),
+		"that fails":                    rollsTo(web(2), "fails"),
+		"that is recreated":             rollsTo(web(3, recreate), "web:2"),
+		"that is recreated and hangs":   rollsTo(web(3, recreate), "hangs"),
+		"with a short history": rollsTo(
+			web(1, func(s *appsv1.DeploymentSpec) { s.RevisionHistoryLimit = new(int32) }), "web:2", "web:3"),
+		"that goes back and forth": rollsTo(web(2), "web:2", "web:1", "web:2"),
+		"with time to be ready for": rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.MinReadySeconds = 10 }),
+			"web:2"),
+		"with more time than it is given": rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.MinReadySeconds = 3000 }),
+			"web:2"),
+		"past its deadline": rollsTo(
+			web(3, func(s *appsv1.DeploymentSpec) { s.ProgressDeadlineSeconds = new(int32(30)) }), "hangs"),
 		"past its deadline from the start": rollsTo(web(3, func(s *appsv1.DeploymentSpec) {
 			s.ProgressDeadlineSeconds = new(int32(30))
 			s.Template = template("hangs")
 		})),
-		"past its deadline, then cured":     rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.ProgressDeadlineSeconds = new(int32(30)) }), "hangs", "web:2"),
+		"past its deadline, then cured": rollsTo(
+			web(3, func(s *appsv1.DeploymentSpec) { s.ProgressDeadlineSeconds = new(int32(30)) }), "hangs", "web:2"),
 		"that is paused from the beginning": rollsTo(web(3, func(s *appsv1.DeploymentSpec) { s.Paused = true })),
 		"that is scaled": func(w *sim.World) {
 			w.Apply(web(3))
@@ -137,13 +143,16 @@ func TestDeployment(t *testing.T) {
 }
 
 func TestDeletionOfWorkloads(t *testing.T) {
-	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
-		for name, o := range map[string]client.Object{"Deployment": web(2), "StatefulSet": db(2), "Job": work("web:1")} {
+	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,
+		metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+		for name, o := range map[string]client.Object{"Deployment": web(2), "StatefulSet": db(2),
+			"Job": work("web:1")} {
 			t.Run(fmt.Sprint(name, " ", policy), func(t *testing.T) {
 				equally(t, func(w *sim.World) {
 					w.Apply(o)
 					w.Sleep(let)
-					must(w.Client().Delete(w.Context(), o.DeepCopyObject().(client.Object), client.PropagationPolicy(policy)))
+					must(w.Client().Delete(w.Context(), o.DeepCopyObject().(client.Object),
+						client.PropagationPolicy(policy)))
 					w.Sleep(let)
 				})
 			})
@@ -154,7 +163,8 @@ func TestDeletionOfWorkloads(t *testing.T) {
 func TestReplicaSet(t *testing.T) {
 	set := func() *appsv1.ReplicaSet {
 		return &appsv1.ReplicaSet{ObjectMeta: in("shop", "set"), Spec: appsv1.ReplicaSetSpec{
-			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web:1")}}
+			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: labelled},
+			Template: template("web:1")}}
 	}
 	stray := func(name string) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: in("shop", name), Spec: template("web:1").Spec}

@@ -1,11 +1,11 @@
-// Package upstream holds the models of built-in controllers against the real ones: the controllers of k8s.io/kubernetes
-// run as processes of a simulated cluster, the same scenarios run with our models, and both must leave the same behind,
-// conditions and events included.
+// Package upstream compares the models of built-in controllers with the real ones. The controllers
+// of k8s.io/kubernetes run as processes of a simulated cluster, and the same scenarios run with our
+// models. Both must leave the same behind, conditions and events included.
 //
-// It is a module of its own, because k8s.io/kubernetes takes minutes to build and is not meant to be imported. To add a
-// controller, write its main beside those in controllers_test.go and give a file of its own the scenarios; what is compared
-// is every object of the cluster.
+// It is a module of its own, because k8s.io/kubernetes takes minutes to build and is not meant to
+// be imported. To add a controller, write its main beside those in controllers_test.go and give a
+// file of its own the scenarios; what is compared is every object of the cluster.
 //
-// The real controllers range over maps and start goroutines of their own, so that a seed repeats a run with them as a rule
-// only; it always repeats one with the models.
+// The real controllers range over maps and start goroutines of their own, so that a seed repeats a
+// run with them as a rule only; it always repeats one with the models.
 package upstream

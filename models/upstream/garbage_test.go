@@ -13,7 +13,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-var garbage = []controller{{"garbage-collector-controller", func(w *sim.World, name string) { w.Run(name, garbageCollector) }}}
+var garbage = []controller{{"garbage-collector-controller",
+	func(w *sim.World, name string) { w.Run(name, garbageCollector) }}}
 
 // family is a world in which objects own each other.
 type family struct{ *sim.World }
@@ -55,7 +56,8 @@ func (f family) hold(kind, name, finalizer string) {
 }
 
 func (f family) patch(kind, name, patch string) {
-	if err := f.Client().Patch(f.Context(), f.object(kind, "shop", name), client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+	if err := f.Client().Patch(f.Context(), f.object(kind, "shop", name),
+		client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		panic(err)
 	}
 }
@@ -66,7 +68,8 @@ func (f family) delete(kind, name string, policy metav1.DeletionPropagation) {
 	if kind == "ClusterRole" {
 		namespace = ""
 	}
-	if err := f.Client().Delete(f.Context(), f.object(kind, namespace, name), client.PropagationPolicy(policy)); err != nil {
+	if err := f.Client().Delete(f.Context(), f.object(kind, namespace, name),
+		client.PropagationPolicy(policy)); err != nil {
 		panic(err)
 	}
 	f.Sleep(30 * time.Second)
@@ -166,13 +169,15 @@ var lives = map[string]func(family){
 	"an owner that is renamed": func(f family) {
 		root := f.make("ConfigMap", "root")
 		f.make("Secret", "child", root)
-		f.patch("Secret", "child", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"`+string(root.UID)+`"}]}}`)
+		f.patch("Secret", "child", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap",`+
+			`"name":"other","uid":"`+string(root.UID)+`"}]}}`)
 		f.Sleep(time.Minute)
 		f.delete("ConfigMap", "root", background)
 	},
 	"an owner of itself": func(f family) {
 		a := f.make("ConfigMap", "a")
-		f.patch("ConfigMap", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a","uid":"`+string(a.UID)+`","blockOwnerDeletion":true}]}}`)
+		f.patch("ConfigMap", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"a",`+
+			`"uid":"`+string(a.UID)+`","blockOwnerDeletion":true}]}}`)
 		f.delete("ConfigMap", "a", foreground)
 	},
 	"an owner at a version that is not served": func(f family) {
@@ -193,12 +198,14 @@ var lives = map[string]func(family){
 		f.make("ClusterRole", "absent", root)
 	},
 	"an owner of a type that is not served": func(f family) {
-		f.make("Secret", "child", metav1.OwnerReference{APIVersion: "y.example/v1", Kind: "Gadget", Name: "g", UID: "1"})
+		f.make("Secret", "child",
+			metav1.OwnerReference{APIVersion: "y.example/v1", Kind: "Gadget", Name: "g", UID: "1"})
 	},
 	"owners in a circle": func(f family) {
 		a := f.make("ConfigMap", "a")
 		b := f.make("ConfigMap", "b", blocking(a))
-		f.patch("ConfigMap", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b","uid":"`+string(b.UID)+`","blockOwnerDeletion":true}]}}`)
+		f.patch("ConfigMap", "a", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"b",`+
+			`"uid":"`+string(b.UID)+`","blockOwnerDeletion":true}]}}`)
 		f.delete("ConfigMap", "a", foreground)
 	},
 	"a dependent that orphans its own": func(f family) {
@@ -216,12 +223,15 @@ var lives = map[string]func(family){
 }
 
 func widgets() *apiextensionsv1.CustomResourceDefinition {
-	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.x.example"}, Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: "x.example", Scope: apiextensionsv1.NamespaceScoped,
-		Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
-		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
-			OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}}},
-	}}
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets.x.example"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "x.example", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
+				ListKind: "WidgetList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}}},
+		}}
 }
 
 func TestGarbage(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-var namespaces = []controller{{"namespace-controller", func(w *sim.World, name string) { w.Run(name, namespaceController) }}}
+var namespaces = []controller{{"namespace-controller",
+	func(w *sim.World, name string) { w.Run(name, namespaceController) }}}
 
 func shop() *corev1.Namespace { return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}} }
 
@@ -45,12 +46,14 @@ func TestNamespace(t *testing.T) {
 			w.Sleep(time.Minute)
 		},
 		"with content": func(w *sim.World) {
-			w.Apply(&corev1.ConfigMap{ObjectMeta: in("shop", "a")}, &corev1.Secret{ObjectMeta: in("shop", "a")}, &corev1.ServiceAccount{ObjectMeta: in("shop", "a")})
+			w.Apply(&corev1.ConfigMap{ObjectMeta: in("shop", "a")}, &corev1.Secret{ObjectMeta: in("shop", "a")},
+				&corev1.ServiceAccount{ObjectMeta: in("shop", "a")})
 			w.Remove(shop())
 			w.Sleep(time.Minute)
 		},
 		"held by finalizers": func(w *sim.World) {
-			w.Apply(&corev1.ConfigMap{ObjectMeta: in("shop", "a", "x.example/one")}, &corev1.ConfigMap{ObjectMeta: in("shop", "b", "x.example/one", "x.example/two")},
+			w.Apply(&corev1.ConfigMap{ObjectMeta: in("shop", "a", "x.example/one")},
+				&corev1.ConfigMap{ObjectMeta: in("shop", "b", "x.example/one", "x.example/two")},
 				&corev1.Secret{ObjectMeta: in("shop", "a")})
 			w.Remove(shop())
 			w.Sleep(time.Minute)
@@ -102,8 +105,9 @@ func TestWhatIsComparedDiffers(t *testing.T) {
 	}
 }
 
-// TestPassesComeAtTheSameTimes compares when the collection that holds a namespace is deleted, in the run without
-// latencies that comes first. The passes of the real controller take longer, for they ask after every type.
+// TestPassesComeAtTheSameTimes compares when the collection that holds a namespace is deleted, in
+// the run without latencies that comes first. The passes of the real controller take longer, for
+// they ask after every type.
 func TestPassesComeAtTheSameTimes(t *testing.T) {
 	scenario := func(w *sim.World) {
 		w.Apply(shop(), &corev1.ConfigMap{ObjectMeta: in("shop", "a", "x.example/one")})

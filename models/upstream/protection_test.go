@@ -23,7 +23,8 @@ func claimProtection(ctx context.Context, cfg *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	p, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx), c.typed.Core().V1().PersistentVolumeClaims(), c.typed.Core().V1().Pods(), c.client)
+	p, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx),
+		c.typed.Core().V1().PersistentVolumeClaims(), c.typed.Core().V1().Pods(), c.client)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,8 @@ func volumeProtection(ctx context.Context, cfg *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	p, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), c.typed.Core().V1().PersistentVolumes(), c.client)
+	p, err := pvprotection.NewPVProtectionController(klog.FromContext(ctx), c.typed.Core().V1().PersistentVolumes(),
+		c.client)
 	if err != nil {
 		return err
 	}
@@ -47,19 +49,23 @@ func volumeProtection(ctx context.Context, cfg *rest.Config) error {
 	return nil
 }
 
-// TestProtection: claims and volumes that are deleted, with nobody or somebody who uses them. No claim is bound here: of those
-// that are, a real controller also says since when nobody has used them.
+// TestProtection: claims and volumes that are deleted, with nobody or somebody who uses them. No
+// claim is bound here: of those that are, a real controller also says since when nobody has used
+// them.
 func TestProtection(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: in("default", "data"), Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
 	pod := func(node string, source corev1.VolumeSource) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: in("default", "db"), Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "db", Image: "db"}},
-			Volumes: []corev1.Volume{{Name: "data", VolumeSource: source}}}}
+		return &corev1.Pod{ObjectMeta: in("default", "db"),
+			Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "db", Image: "db"}},
+				Volumes: []corev1.Volume{{Name: "data", VolumeSource: source}}}}
 	}
 	uses := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
-		Capacity: claim.Spec.Resources.Requests, AccessModes: claim.Spec.AccessModes, PersistentVolumeSource: corev1.PersistentVolumeSource{
+		Capacity: claim.Spec.Resources.Requests, AccessModes: claim.Spec.AccessModes,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{
 			HostPath: &corev1.HostPathVolumeSource{Path: "/disk"}}}}
 	remove := func(w *sim.World, o client.Object, opts ...client.DeleteOption) {
 		must(w.Client().Delete(w.Context(), o.DeepCopyObject().(client.Object), opts...))
@@ -98,11 +104,14 @@ func TestProtection(t *testing.T) {
 			remove(w, claim)
 		},
 		"a claim of an ephemeral volume": func(w *sim.World) {
-			p := pod("a", corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}}})
+			template := &corev1.PersistentVolumeClaimTemplate{Spec: claim.Spec}
+			ephemeral := &corev1.EphemeralVolumeSource{VolumeClaimTemplate: template}
+			p := pod("a", corev1.VolumeSource{Ephemeral: ephemeral})
 			w.Apply(p)
 			must(w.Client().Get(w.Context(), client.ObjectKeyFromObject(p), p))
 			own := claim.DeepCopy()
-			own.Name, own.OwnerReferences = "db-data", []metav1.OwnerReference{*metav1.NewControllerRef(p, corev1.SchemeGroupVersion.WithKind("Pod"))}
+			own.Name, own.OwnerReferences = "db-data",
+				[]metav1.OwnerReference{*metav1.NewControllerRef(p, corev1.SchemeGroupVersion.WithKind("Pod"))}
 			w.Apply(own)
 			remove(w, own)
 			remove(w, p, now)

@@ -18,7 +18,8 @@ import (
 	"github.com/wavetank/wavetank/models/rbac"
 )
 
-// The default roles that models/rbac knows allow what the real ones allow, and no more of what any of them allows.
+// The default roles that models/rbac knows allow what the real ones allow, and no more of what any
+// of them allows.
 func TestDefaultRoles(t *testing.T) {
 	s := apiserver.New(apiserver.Options{Now: func() time.Time { return time.Unix(1e9, 0) }, Seed: 1})
 	judge := rbac.New(s)
@@ -32,7 +33,8 @@ func TestDefaultRoles(t *testing.T) {
 		for _, a := range asked {
 			spec := authorizationv1.SubjectAccessReviewSpec{User: name}
 			if a.ResourceRequest {
-				spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Verb: a.Verb, Group: a.APIGroup, Resource: a.Resource, Subresource: a.Subresource}
+				spec.ResourceAttributes = &authorizationv1.ResourceAttributes{Verb: a.Verb, Group: a.APIGroup,
+					Resource: a.Resource, Subresource: a.Subresource}
 			} else {
 				spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: a.Verb, Path: a.Path}
 			}
@@ -41,17 +43,20 @@ func TestDefaultRoles(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := authorizerrbac.RulesAllow(a, rules...); review.Status.Allowed != want {
-				t.Errorf("%s may %s %s %s/%s %s: %v, really %v", name, a.Verb, a.APIGroup, a.Resource, a.Subresource, a.Path, review.Status.Allowed, want)
+				t.Errorf("%s may %s %s %s/%s %s: %v, really %v", name, a.Verb, a.APIGroup, a.Resource, a.Subresource,
+					a.Path, review.Status.Allowed, want)
 			}
 		}
 	}
 	t.Logf("%d roles, %d requests", len(real), len(asked))
 }
 
-// realRoles are the rules of the default roles for users, with what the controller gathers in the three that gather.
+// realRoles are the rules of the default roles for users, with what the controller gathers in the
+// three that gather.
 func realRoles() map[string][]rbacv1.PolicyRule {
 	out := map[string][]rbacv1.PolicyRule{}
-	for _, name := range []string{"cluster-admin", "system:discovery", "system:public-info-viewer", "system:basic-user", "system:monitoring",
+	for _, name := range []string{"cluster-admin", "system:discovery", "system:public-info-viewer", "system:basic-user",
+		"system:monitoring",
 		"system:service-account-issuer-discovery", "system:cluster-trust-bundle-discovery"} {
 		out[name] = nil
 	}
@@ -80,7 +85,8 @@ func requests(rules []rbacv1.PolicyRule) (out []authorizer.AttributesRecord) {
 			for _, group := range r.APIGroups {
 				for _, name := range r.Resources {
 					resource, sub, _ := strings.Cut(name, "/")
-					out = append(out, authorizer.AttributesRecord{Verb: verb, APIGroup: group, Resource: resource, Subresource: sub, ResourceRequest: true})
+					out = append(out, authorizer.AttributesRecord{Verb: verb, APIGroup: group, Resource: resource,
+						Subresource: sub, ResourceRequest: true})
 				}
 			}
 		}
@@ -99,7 +105,8 @@ func bind(t *testing.T, s *apiserver.Server, role string) {
 		t.Fatal(err)
 	}
 	r := s.Handle(&apiserver.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"}, Body: body,
+		Method: http.MethodPost, URL: &url.URL{Path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"},
+		Body: body,
 	})
 	if r.Code != http.StatusCreated {
 		t.Fatalf("%s", r.Body)

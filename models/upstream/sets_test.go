@@ -26,13 +26,17 @@ func TestStatefulSet(t *testing.T) {
 		}
 	}
 	claims := func(s *appsv1.StatefulSetSpec) {
-		s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: in("", "data"), Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}}
+		s.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: in("", "data"),
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}}
 	}
 	retained := func(deleted, scaled appsv1.PersistentVolumeClaimRetentionPolicyType) func(*appsv1.StatefulSetSpec) {
 		return func(s *appsv1.StatefulSetSpec) {
-			s.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: deleted, WhenScaled: scaled}
+			s.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: deleted, WhenScaled: scaled,
+			}
 		}
 	}
 	goes := func(s *appsv1.StatefulSet, patches ...string) func(*sim.World) {
@@ -61,22 +65,34 @@ func TestStatefulSet(t *testing.T) {
 		"updated by what hangs, in parallel": goes(db(3, parallel), image("hangs")),
 		"with a partition":                   goes(db(4, partition(2)), image("db:2")),
 		"with a partition, and scaled":       goes(db(4, partition(2)), image("db:2"), scale(6), scale(1), scale(4)),
-		"with a partition that falls":        goes(db(4, partition(2)), image("db:2"), `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`),
-		"with a partition beyond the end":    goes(db(2, partition(5)), image("db:2")),
-		"that waits for deletions":           goes(db(2, func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }), image("db:2")),
-		"with time to be ready for":          goes(db(3, func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = 10 }), image("db:2")),
-		"with more time than it is given":    goes(db(3, func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = 3000 })),
-		"that begins at 3":                   goes(db(2, func(s *appsv1.StatefulSetSpec) { s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 3} }), scale(3), scale(1)),
-		"whose beginning moves":              goes(db(3), `{"spec":{"ordinals":{"start":1}}}`),
-		"with claims":                        goes(db(2, claims), scale(3), scale(1)),
-		"with claims that go with the pods":  goes(db(3, claims, retained(appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType)), scale(1)),
+		"with a partition that falls": goes(db(4, partition(2)), image("db:2"),
+			`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`),
+		"with a partition beyond the end": goes(db(2, partition(5)), image("db:2")),
+		"that waits for " +
+			"deletions": goes(db(2,
+			func(s *appsv1.StatefulSetSpec) { s.UpdateStrategy.Type = appsv1.OnDeleteStatefulSetStrategyType }),
+			image("db:2")),
+		"with time to be ready for": goes(db(3, func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = 10 }),
+			image("db:2")),
+		"with more time than it is given": goes(db(3, func(s *appsv1.StatefulSetSpec) { s.MinReadySeconds = 3000 })),
+		"that begins at 3": goes(db(2, func(
+			s *appsv1.StatefulSetSpec) {
+			s.Ordinals = &appsv1.StatefulSetOrdinals{Start: 3}
+		}), scale(3), scale(1)),
+		"whose beginning moves": goes(db(3), `{"spec":{"ordinals":{"start":1}}}`),
+		"with claims":           goes(db(2, claims), scale(3), scale(1)),
+		"with claims that go with the " +
+			"pods": goes(db(3, claims, retained(appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+			appsv1.DeletePersistentVolumeClaimRetentionPolicyType)), scale(1)),
 		"with claims that go with the set": func(w *sim.World) {
-			s := db(2, claims, retained(appsv1.DeletePersistentVolumeClaimRetentionPolicyType, appsv1.RetainPersistentVolumeClaimRetentionPolicyType))
+			s := db(2, claims, retained(appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+				appsv1.RetainPersistentVolumeClaimRetentionPolicyType))
 			goes(s)(w)
 			must(w.Client().Delete(w.Context(), s.DeepCopy()))
 			w.Sleep(let)
 		},
-		"with a short history": goes(db(1, func(s *appsv1.StatefulSetSpec) { s.RevisionHistoryLimit = new(int32(1)) }), image("db:2"), image("db:3"), image("db:4")),
+		"with a short history": goes(db(1, func(s *appsv1.StatefulSetSpec) { s.RevisionHistoryLimit = new(int32(1)) }),
+			image("db:2"), image("db:3"), image("db:4")),
 		"whose pod is deleted": func(w *sim.World) {
 			goes(db(3))(w)
 			must(w.Client().Delete(w.Context(), &corev1.Pod{ObjectMeta: in("shop", "db-1")}))
@@ -110,7 +126,10 @@ func TestJob(t *testing.T) {
 	}
 	indexed := func(s *batchv1.JobSpec) { s.CompletionMode = new(batchv1.IndexedCompletion) }
 	limit := func(n int32) func(*batchv1.JobSpec) { return func(s *batchv1.JobSpec) { s.BackoffLimit = &n } }
-	deadline := func(n int64) func(*batchv1.JobSpec) { return func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = &n } }
+	deadline := func(n int64) func(
+		*batchv1.JobSpec) {
+		return func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = &n }
+	}
 	suspended := func(s *batchv1.JobSpec) { s.Suspend = new(true) }
 	onFailure := func(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 	goes := func(j *batchv1.Job, wait time.Duration, patches ...string) func(*sim.World) {
@@ -124,40 +143,49 @@ func TestJob(t *testing.T) {
 		}
 	}
 	for name, scenario := range map[string]func(*sim.World){
-		"that ends":                           goes(work("ends"), let),
-		"that runs":                           goes(work("web:1"), let),
-		"with completions":                    goes(work("ends", completions(5, 2)), let),
-		"with more pods than completions":     goes(work("ends", completions(2, 5)), let),
-		"with parallelism alone":              goes(work("ends", func(s *batchv1.JobSpec) { s.Parallelism = new(int32(3)) }), let),
-		"of no completions":                   goes(work("ends", completions(0, 2)), let),
-		"of no parallelism":                   goes(work("ends", completions(2, 0)), let),
-		"whose parallelism rises and falls":   goes(work("web:1", completions(5, 1)), let, `{"spec":{"parallelism":4}}`, `{"spec":{"parallelism":2}}`, `{"spec":{"parallelism":0}}`),
-		"indexed":                             goes(work("ends", indexed, completions(5, 2)), let),
-		"indexed that runs":                   goes(work("web:1", indexed, completions(5, 3)), let),
-		"indexed that fails":                  goes(work("fails", indexed, completions(3, 3), limit(2)), 10*time.Minute),
-		"that fails":                          goes(work("fails", limit(2)), 10*time.Minute),
-		"that may not fail":                   goes(work("fails", limit(0)), let),
-		"that fails for a while":              goes(work("fails"), let),
-		"that fails for long":                 goes(work("fails"), time.Hour),
-		"that fails with others beside":       goes(work("fails", completions(4, 2), limit(3)), 10*time.Minute),
-		"that restarts on failure":            goes(work("fails", onFailure, limit(2)), 10*time.Minute),
-		"past its deadline":                   goes(work("web:1", deadline(30)), let),
-		"past its deadline while it fails":    goes(work("fails", deadline(60)), let),
-		"suspended":                           goes(work("ends", suspended), let),
-		"suspended and resumed":               goes(work("ends", suspended), let, `{"spec":{"suspend":false}}`),
-		"that is suspended":                   goes(work("web:1", completions(3, 2)), let, `{"spec":{"suspend":true}}`),
-		"that is suspended and resumed":       goes(work("web:1", completions(3, 2)), let, `{"spec":{"suspend":true}}`, `{"spec":{"suspend":false}}`),
-		"suspended with a deadline, resumed":  goes(work("web:1", suspended, deadline(60)), let, `{"spec":{"suspend":false}}`),
-		"with a time to live":                 goes(work("ends", func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = new(int32(3600)) }), let),
-		"whose pods are replaced when failed": goes(work("web:1", func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) }), let),
+		"that ends":                       goes(work("ends"), let),
+		"that runs":                       goes(work("web:1"), let),
+		"with completions":                goes(work("ends", completions(5, 2)), let),
+		"with more pods than completions": goes(work("ends", completions(2, 5)), let),
+		"with parallelism alone": goes(
+			work("ends", func(s *batchv1.JobSpec) { s.Parallelism = new(int32(3)) }), let),
+		"of no completions": goes(work("ends", completions(0, 2)), let),
+		"of no parallelism": goes(work("ends", completions(2, 0)), let),
+		"whose parallelism rises and falls": goes(work("web:1", completions(5, 1)), let, `{"spec":{"parallelism":4}}`,
+			`{"spec":{"parallelism":2}}`, `{"spec":{"parallelism":0}}`),
+		"indexed":           goes(work("ends", indexed, completions(5, 2)), let),
+		"indexed that runs": goes(work("web:1", indexed, completions(5, 3)), let),
+		"indexed that fails": goes(work("fails", indexed, completions(3, 3), limit(2)),
+			10*time.Minute),
+		"that fails":                       goes(work("fails", limit(2)), 10*time.Minute),
+		"that may not fail":                goes(work("fails", limit(0)), let),
+		"that fails for a while":           goes(work("fails"), let),
+		"that fails for long":              goes(work("fails"), time.Hour),
+		"that fails with others beside":    goes(work("fails", completions(4, 2), limit(3)), 10*time.Minute),
+		"that restarts on failure":         goes(work("fails", onFailure, limit(2)), 10*time.Minute),
+		"past its deadline":                goes(work("web:1", deadline(30)), let),
+		"past its deadline while it fails": goes(work("fails", deadline(60)), let),
+		"suspended":                        goes(work("ends", suspended), let),
+		"suspended and resumed":            goes(work("ends", suspended), let, `{"spec":{"suspend":false}}`),
+		"that is suspended":                goes(work("web:1", completions(3, 2)), let, `{"spec":{"suspend":true}}`),
+		"that is suspended and resumed": goes(work("web:1", completions(3, 2)), let, `{"spec":{"suspend":true}}`,
+			`{"spec":{"suspend":false}}`),
+		"suspended with a deadline, resumed": goes(work("web:1", suspended, deadline(60)), let,
+			`{"spec":{"suspend":false}}`),
+		"with a time to live": goes(
+			work("ends", func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = new(int32(3600)) }), let),
+		"whose pods are replaced when failed": goes(
+			work("web:1", func(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Failed) }), let),
 		"that is made anew in the background": func(w *sim.World) {
 			goes(work("web:1"), let)(w)
-			must(w.Client().Delete(w.Context(), work("web:1"), client.PropagationPolicy(metav1.DeletePropagationBackground)))
+			must(w.Client().Delete(w.Context(), work("web:1"),
+				client.PropagationPolicy(metav1.DeletePropagationBackground)))
 			goes(work("web:1"), let)(w)
 		},
 		"that is made anew without its pods": func(w *sim.World) {
 			goes(work("web:1"), let)(w)
-			must(w.Client().Delete(w.Context(), work("web:1"), client.PropagationPolicy(metav1.DeletePropagationOrphan)))
+			must(w.Client().Delete(w.Context(), work("web:1"),
+				client.PropagationPolicy(metav1.DeletePropagationOrphan)))
 			w.Sleep(time.Second)
 			goes(work("web:1"), let)(w)
 		},

@@ -31,12 +31,14 @@ func (n nobody) Name() string           { return string(n) }
 func (nobody) Begin(actor.Cluster)      {}
 func (nobody) Observe(apiserver.Change) {}
 
-// How often a scenario is run, each time with other choices: with the models, to know all the ways that it can go, and
-// with the real controllers.
+// How often a scenario is run, each time with other choices: with the models, to know all the ways
+// that it can go, and with the real controllers.
 const ourRuns, realRuns = 20, 5
 
 // ends runs a scenario several times and returns what tell makes of each run.
-func ends[T any](t *testing.T, replaced []controller, scenario func(*sim.World), tell func(*history.History) T) (out []T) {
+func ends[T any](
+	t *testing.T, replaced []controller, scenario func(*sim.World), tell func(*history.History) T,
+) (out []T) {
 	t.Helper()
 	runs := ourRuns
 	if replaced != nil {
@@ -65,8 +67,9 @@ func ends[T any](t *testing.T, replaced []controller, scenario func(*sim.World),
 // end is how a run ends: what is left, and what everything went through.
 type end struct{ left, lives string }
 
-// same runs a scenario with the models and with the real controllers. It asks that all runs leave the same, and that what
-// the objects went through with the real controllers is among what they went through with the models.
+// same runs a scenario with the models and with the real controllers. It asks that all runs leave
+// the same, and that what the objects went through with the real controllers is among what they
+// went through with the models.
 func same(t *testing.T, controllers []controller, scenario func(*sim.World)) {
 	t.Helper()
 	ours := ends(t, nil, scenario, state)
@@ -77,7 +80,8 @@ func same(t *testing.T, controllers []controller, scenario func(*sim.World)) {
 	}
 	for i, e := range ends(t, controllers, scenario, state) {
 		if !slices.Contains(ours, e) {
-			t.Errorf("the real controllers, run %d, end otherwise than the models (-):\n%s", i, diff(ours[0].left+"\n"+ours[0].lives, e.left+"\n"+e.lives))
+			t.Errorf("the real controllers, run %d, end otherwise than the models (-):\n%s", i,
+				diff(ours[0].left+"\n"+ours[0].lives, e.left+"\n"+e.lives))
 		}
 	}
 	t.Logf("left in the end:\n%s\nlives:\n%s", ours[0].left, ours[0].lives)
@@ -87,8 +91,9 @@ func diff(a, b string) string { return cmp.Diff(strings.Split(a, "\n"), strings.
 
 var uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
-// state tells what is left: each object with its owners, finalizers and conditions; and the changes that were made to each
-// object, by whom. UIDs, times and versions are left out, and the names of events.
+// state tells what is left: each object with its owners, finalizers and conditions; and the changes
+// that were made to each object, by whom. UIDs, times and versions are left out, and the names of
+// events.
 func state(h *history.History) end {
 	lives := map[string]string{}
 	last := map[string]string{}
@@ -132,7 +137,8 @@ func what(c history.Change) string {
 	}
 	line := strings.TrimSpace(o.Status.Phase + " " + o.Reason + " " + uid.ReplaceAllString(o.Message, "…"))
 	for _, r := range o.Metadata.OwnerReferences {
-		line += fmt.Sprintf(" owned by %s %s (blocks: %v)", r.Kind, r.Name, r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion)
+		line += fmt.Sprintf(" owned by %s %s (blocks: %v)", r.Kind, r.Name, r.BlockOwnerDeletion != nil &&
+			*r.BlockOwnerDeletion)
 	}
 	if len(o.Metadata.Finalizers) > 0 {
 		line += fmt.Sprint(" held by ", o.Metadata.Finalizers)
@@ -140,7 +146,8 @@ func what(c history.Change) string {
 	if o.Metadata.DeletionTimestamp != nil {
 		line += " being deleted"
 	}
-	slices.SortFunc(o.Status.Conditions, func(a, b struct{ Type, Status, Reason, Message string }) int { return strings.Compare(a.Type, b.Type) })
+	slices.SortFunc(o.Status.Conditions,
+		func(a, b struct{ Type, Status, Reason, Message string }) int { return strings.Compare(a.Type, b.Type) })
 	for _, cond := range o.Status.Conditions {
 		line += fmt.Sprintf("\n\t%v ", cond)
 	}

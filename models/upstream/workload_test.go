@@ -30,17 +30,21 @@ import (
 
 // workloads are the real controllers of workloads, with the defaults of their component configs.
 var workloads = []controller{
-	program("deployment-controller", func(ctx context.Context, c *connected) (run func(context.Context, int), err error) {
-		apps := c.typed.Apps().V1()
-		d, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(), c.typed.Core().V1().Pods(), c.client)
-		return d.Run, err
-	}),
+	program("deployment-controller",
+		func(ctx context.Context, c *connected) (run func(context.Context, int), err error) {
+			apps := c.typed.Apps().V1()
+			d, err := deployment.NewDeploymentController(ctx, apps.Deployments(), apps.ReplicaSets(),
+				c.typed.Core().V1().Pods(), c.client)
+			return d.Run, err
+		}),
 	program("replicaset-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
-		return replicaset.NewReplicaSetController(ctx, c.typed.Apps().V1().ReplicaSets(), c.typed.Core().V1().Pods(), c.client, replicaset.BurstReplicas).Run, nil
+		return replicaset.NewReplicaSetController(ctx, c.typed.Apps().V1().ReplicaSets(), c.typed.Core().V1().Pods(),
+			c.client, replicaset.BurstReplicas).Run, nil
 	}),
 	program("statefulset-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
 		apps, core := c.typed.Apps().V1(), c.typed.Core().V1()
-		return statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(), core.PersistentVolumeClaims(), apps.ControllerRevisions(), c.client).Run, nil
+		return statefulset.NewStatefulSetController(ctx, core.Pods(), apps.StatefulSets(),
+			core.PersistentVolumeClaims(), apps.ControllerRevisions(), c.client).Run, nil
 	}),
 	program("job-controller", func(ctx context.Context, c *connected) (func(context.Context, int), error) {
 		j, err := job.NewController(ctx, c.client, c.typed.Core().V1().Pods(), c.typed.Batch().V1().Jobs(), nil, nil)
@@ -67,7 +71,8 @@ func program(name string, make func(context.Context, *connected) (func(context.C
 	}}
 }
 
-// plan is what becomes of a container, by its image: "fails" ends with 1, "ends" with 0, "hangs" never is ready.
+// plan is what becomes of a container, by its image: "fails" ends with 1, "ends" with 0, "hangs"
+// never is ready.
 func plan(p *corev1.Pod, _ int, otherwise kubelet.Plan) kubelet.Plan {
 	out := kubelet.Plan{Ready: 2 * time.Second, Stop: time.Second}
 	switch image := p.Spec.Containers[0].Image; {
@@ -81,13 +86,14 @@ func plan(p *corev1.Pod, _ int, otherwise kubelet.Plan) kubelet.Plan {
 	return out
 }
 
-// equally runs a scenario with the models of workloads and with the real controllers, and asks that what the real ones
-// leave is among what the models leave.
+// equally runs a scenario with the models of workloads and with the real controllers, and asks that
+// what the real ones leave is among what the models leave.
 func equally(t *testing.T, scenario func(*sim.World)) {
 	t.Helper()
 	arm := func(real []controller) []string {
 		return ends(t, real, func(w *sim.World) {
-			for _, a := range slices.Concat(workload.New(), kubelet.New(kubelet.Plans(plan), kubelet.Nodes("n1", "n2"))) {
+			for _, a := range slices.Concat(workload.New(),
+				kubelet.New(kubelet.Plans(plan), kubelet.Nodes("n1", "n2"))) {
 				if !slices.ContainsFunc(real, func(c controller) bool { return c.name == a.Name() }) {
 					w.Builtin(a)
 				}
@@ -112,14 +118,16 @@ func equally(t *testing.T, scenario func(*sim.World)) {
 // given are names that somebody or something has drawn.
 var given = regexp.MustCompile(`-[a-z0-9]{5,10}(-[a-z0-9]{5})?$`)
 
-// remains tells what is left of workloads: status, conditions, and how many pods of which sort belong to whom.
+// remains tells what is left of workloads: status, conditions, and how many pods of which sort
+// belong to whom.
 func remains(h *history.History) string {
 	names := map[string]string{} // by UID
 	var all []history.Object
 	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "ControllerRevision"} {
 		all = append(all, h.Objects("apps", kind)...)
 	}
-	all = append(append(append(all, h.Objects("batch", "Job")...), h.Objects("", "Pod")...), h.Objects("", "PersistentVolumeClaim")...)
+	all = append(append(append(all, h.Objects("batch", "Job")...), h.Objects("", "Pod")...),
+		h.Objects("", "PersistentVolumeClaim")...)
 	metas := map[string]*metav1.PartialObjectMetadata{}
 	for _, o := range all {
 		var m metav1.PartialObjectMetadata
@@ -187,7 +195,8 @@ func inside(o history.Object, m *metav1.PartialObjectMetadata) string {
 	if o.Ref.Kind == "Pod" {
 		var p corev1.Pod
 		must(o.Into(&p))
-		ready := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
+		ready := slices.ContainsFunc(p.Status.Conditions,
+			func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue })
 		return fmt.Sprint(v.Spec.Containers[0].Image, " ", v.Status["phase"], " ready: ", ready)
 	}
 	for _, k := range slices.Sorted(maps.Keys(v.Status)) {
@@ -217,7 +226,8 @@ func inside(o history.Object, m *metav1.PartialObjectMetadata) string {
 var labelled = map[string]string{"app": "web"}
 
 func template(image string) corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labelled}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labelled},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: image}}}}
 }
 
 func web(replicas int32, change ...func(*appsv1.DeploymentSpec)) *appsv1.Deployment {
@@ -231,7 +241,8 @@ func web(replicas int32, change ...func(*appsv1.DeploymentSpec)) *appsv1.Deploym
 
 func db(replicas int32, change ...func(*appsv1.StatefulSetSpec)) *appsv1.StatefulSet {
 	s := &appsv1.StatefulSet{ObjectMeta: in("shop", "db"), Spec: appsv1.StatefulSetSpec{
-		Replicas: &replicas, ServiceName: "db", Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("db:1")}}
+		Replicas: &replicas, ServiceName: "db", Selector: &metav1.LabelSelector{MatchLabels: labelled},
+		Template: template("db:1")}}
 	for _, f := range change {
 		f(&s.Spec)
 	}

@@ -22,7 +22,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// deletionTimeout is for how long a pod of status.disruptedPods counts as one that will be deleted (DeletionTimeout).
+// deletionTimeout is for how long a pod of status.disruptedPods counts as one that will be deleted
+// (DeletionTimeout).
 const deletionTimeout = 2 * time.Minute
 
 // aboutBudgets is how Events refer to a PodDisruptionBudget.
@@ -36,8 +37,9 @@ type budget struct {
 	pods []corev1.Pod
 }
 
-// budgetsOfPods makes those PodDisruptionBudgets look that select a pod which has changed, as it is now: one that loses it is not told
-// (disruption.go, updatePod). Of several that do, upstream looks at one, whichever comes first out of a map; here all look.
+// budgetsOfPods makes those PodDisruptionBudgets look that select a pod which has changed, as it is
+// now: one that loses it is not told (disruption.go, updatePod). Of several that do, upstream looks
+// at one, whichever comes first out of a map; here all look.
 func budgetsOfPods(c *controller, ch apiserver.Change) []string {
 	if ch.Kind != "Pod" || !c.seen { // so that a world without budgets has no work from them
 		return nil
@@ -60,7 +62,8 @@ func budgetPath(namespace, name string) string {
 	return actor.Path("policy", "v1", namespace, "poddisruptionbudgets", name)
 }
 
-// syncBudget follows pkg/controller/disruption/disruption.go, sync: what cannot be counted allows no disruption.
+// syncBudget follows pkg/controller/disruption/disruption.go, sync: what cannot be counted allows
+// no disruption.
 func syncBudget(c *controller, namespace, name string) (time.Duration, error) {
 	b := &budget{controller: c, path: budgetPath(namespace, name)}
 	if b.pdb = read[policyv1.PodDisruptionBudget](c, b.path); b.pdb == nil {
@@ -101,13 +104,18 @@ func (b *budget) count() (time.Duration, error) {
 	}
 	expected, desired, unmanaged, err := b.expected()
 	if err != nil {
-		b.event(corev1.EventTypeWarning, "CalculateExpectedPodCountFailed", "Failed to calculate the number of expected pods: %v", err)
+		b.event(corev1.EventTypeWarning, "CalculateExpectedPodCountFailed",
+			"Failed to calculate the number of expected pods: %v", err)
 		return 0, err
 	}
 	if unmanaged {
-		b.event(corev1.EventTypeWarning, "UnmanagedPods", "Pods selected by this PodDisruptionBudget (selector: %v) were found "+
-			"to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "+
-			"To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value.", b.pdb.Spec.Selector)
+		b.event(corev1.EventTypeWarning, "UnmanagedPods",
+			"Pods selected by this PodDisruptionBudget (selector: %v) were found "+
+				"to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may "+
+				"result in "+
+				"undefined behavior. "+
+				"To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value.",
+			b.pdb.Spec.Selector)
 	}
 	disrupted, wait := b.disrupted()
 	s := &policyv1.PodDisruptionBudgetStatus{
@@ -134,8 +142,9 @@ func (b *budget) count() (time.Duration, error) {
 }
 
 func (b *budget) condition(s *policyv1.PodDisruptionBudgetStatus, is metav1.ConditionStatus, reason, message string) {
-	meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: is, Reason: reason, Message: message,
-		ObservedGeneration: s.ObservedGeneration, LastTransitionTime: metav1.NewTime(b.Clock())})
+	meta.SetStatusCondition(&s.Conditions,
+		metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: is, Reason: reason, Message: message,
+			ObservedGeneration: s.ObservedGeneration, LastTransitionTime: metav1.NewTime(b.Clock())})
 }
 
 func (b *budget) write(s *policyv1.PodDisruptionBudgetStatus) error {
@@ -149,7 +158,8 @@ func (b *budget) write(s *policyv1.PodDisruptionBudgetStatus) error {
 	return actor.Do(b, http.MethodPut, b.path+"/status", b.pdb, nil)
 }
 
-// disrupted are the pods that were said to be deleted soon and have not been, and when to look again (buildDisruptedPodMap).
+// disrupted are the pods that were said to be deleted soon and have not been, and when to look
+// again (buildDisruptedPodMap).
 func (b *budget) disrupted() (map[string]metav1.Time, time.Duration) {
 	out, wait := map[string]metav1.Time{}, time.Duration(0)
 	for i := range b.pods {
@@ -170,8 +180,8 @@ func (b *budget) disrupted() (map[string]metav1.Time, time.Duration) {
 	return out, wait
 }
 
-// expected is how many pods there should be, how many of them healthy, and whether there are pods that nobody controls and that are not
-// in these numbers (getExpectedPodCount).
+// expected is how many pods there should be, how many of them healthy, and whether there are pods
+// that nobody controls and that are not in these numbers (getExpectedPodCount).
 func (b *budget) expected() (expected, desired int32, unmanaged bool, err error) {
 	least, most := b.pdb.Spec.MinAvailable, b.pdb.Spec.MaxUnavailable
 	if most == nil && least == nil {
@@ -222,8 +232,9 @@ func (b *budget) scale() (sum int32, unmanaged bool, err error) {
 	return sum, unmanaged, nil
 }
 
-// scaleOf is what a controller of pods wants: of a ReplicaSet that belongs to a Deployment, what that one wants; else what its scale
-// subresource says (finders). The UID is empty if there is none.
+// scaleOf is what a controller of pods wants: of a ReplicaSet that belongs to a Deployment, what
+// that one wants; else what its scale subresource says (finders). The UID is empty if there is
+// none.
 func (b *budget) scaleOf(ref *metav1.OwnerReference) (types.UID, int32, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -233,7 +244,8 @@ func (b *budget) scaleOf(ref *metav1.OwnerReference) (types.UID, int32, error) {
 		rs := read[appsv1.ReplicaSet](b.controller, actor.Path("apps", "v1", b.pdb.Namespace, "replicasets", ref.Name))
 		if rs != nil && rs.UID == ref.UID {
 			if of := metav1.GetControllerOf(rs); of != nil && of.Kind == "Deployment" {
-				d := read[appsv1.Deployment](b.controller, actor.Path("apps", "v1", b.pdb.Namespace, "deployments", of.Name))
+				d := read[appsv1.Deployment](b.controller,
+					actor.Path("apps", "v1", b.pdb.Namespace, "deployments", of.Name))
 				if d != nil && d.UID == of.UID {
 					return d.UID, *d.Spec.Replicas, nil
 				}
@@ -246,14 +258,17 @@ func (b *budget) scaleOf(ref *metav1.OwnerReference) (types.UID, int32, error) {
 		}
 		var s autoscalingv1.Scale
 		switch {
-		case actor.Get(b, actor.Path(r.Group, r.Version, b.pdb.Namespace, r.Name, ref.Name)+"/scale", &s) && s.UID == ref.UID:
+		case actor.Get(b, actor.Path(r.Group, r.Version, b.pdb.Namespace, r.Name, ref.Name)+"/scale", &s) &&
+			s.UID == ref.UID:
 			return s.UID, s.Spec.Replicas, nil
 		case s.UID == "" && !b.scales(r):
-			return "", 0, fmt.Errorf("%s does not implement the scale subresource", schema.GroupResource{Group: r.Group, Resource: r.Name})
+			return "", 0, fmt.Errorf("%s does not implement the scale subresource",
+				schema.GroupResource{Group: r.Group, Resource: r.Name})
 		}
 		return "", 0, nil
 	}
-	return "", 0, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, SearchedVersions: []string{gv.Version}}
+	return "", 0, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: gv.Group, Kind: ref.Kind},
+		SearchedVersions: []string{gv.Version}}
 }
 
 // scales says whether a type has a scale subresource (implementsScale).

@@ -34,10 +34,11 @@ func made(t *testing.T, c *actortest.Cluster) (out []time.Time) {
 	return out
 }
 
-// TestJobBacksOff asks that a Job waits 10 s after a failure, be it a pod that was deleted and has gone, or the first one
-// after a success.
+// TestJobBacksOff asks that a Job waits 10 s after a failure, be it a pod that was deleted and has
+// gone, or the first one after a success.
 func TestJobBacksOff(t *testing.T) {
-	c := cluster(kubelet.Plans(func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return kubelet.Plan{Stop: time.Second} }))
+	c := cluster(kubelet.Plans(
+		func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return kubelet.Plan{Stop: time.Second} }))
 	do(t, c, http.MethodPost, path("batch", "jobs", ""), job(1, 5), nil)
 	c.Run(100 * time.Second)
 	do(t, c, http.MethodDelete, path("", "pods", pods(t, c)[0].Name), nil, nil)
@@ -63,10 +64,11 @@ func TestJobBacksOff(t *testing.T) {
 	}
 }
 
-// TestRecreatedJobLetsOldPodsGo deletes a Job and makes it again at once, so that its pods outlive it. A pod that had been
-// left behind without an owner goes, too.
+// TestRecreatedJobLetsOldPodsGo deletes a Job and makes it again at once, so that its pods outlive
+// it. A pod that had been left behind without an owner goes, too.
 func TestRecreatedJobLetsOldPodsGo(t *testing.T) {
-	c := cluster(kubelet.Plans(func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return kubelet.Plan{Run: time.Hour} }))
+	c := cluster(kubelet.Plans(
+		func(*corev1.Pod, int, kubelet.Plan) kubelet.Plan { return kubelet.Plan{Run: time.Hour} }))
 	do(t, c, http.MethodPost, path("batch", "jobs", ""), job(1, 2), nil)
 	c.Run(10 * time.Second)
 	first := pods(t, c)
@@ -108,15 +110,19 @@ func TestManagedJobExpires(t *testing.T) {
 	}
 }
 
-// TestEndpoints looks at the slices of a headless Service that names a port that some of its pods do not have.
+// TestEndpoints looks at the slices of a headless Service that names a port that some of its pods
+// do not have.
 func TestEndpoints(t *testing.T) {
 	c := cluster()
-	s := &corev1.Service{Spec: corev1.ServiceSpec{Selector: labelled, ClusterIP: "None", Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("http")}}}}
+	s := &corev1.Service{Spec: corev1.ServiceSpec{Selector: labelled, ClusterIP: "None",
+		Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("http")}}}}
 	s.TypeMeta, s.ObjectMeta = meta("Service", "web")
 	s.Labels = map[string]string{"monitored": "yes"}
 	do(t, c, http.MethodPost, path("", "services", ""), s, nil)
 	for name, port := range map[string]int32{"a": 0, "b": 8080, "c": 9090} {
-		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labelled}, Spec: template("web:1").Spec}
+		p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: labelled},
+			Spec:       template("web:1").Spec}
 		p.Spec.Hostname, p.Spec.Subdomain = name, "web"
 		if port > 0 {
 			p.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: port}}
@@ -124,12 +130,14 @@ func TestEndpoints(t *testing.T) {
 		do(t, c, http.MethodPost, path("", "pods", ""), p, nil)
 	}
 	c.Run(5 * time.Minute)
-	do(t, c, http.MethodPatch, path("", "services", "web"), map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "shop"}}}, nil)
+	do(t, c, http.MethodPatch, path("", "services", "web"),
+		map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "shop"}}}, nil)
 	c.Run(time.Minute)
 	told := map[string]int32{}
 	for _, e := range read[discoveryv1.EndpointSliceList](t, c, path("discovery.k8s.io", "endpointslices", "")).Items {
 		_, headless := e.Labels[corev1.IsHeadlessService]
-		if e.Labels["monitored"] != "yes" || e.Labels["team"] != "shop" || !headless || len(e.Endpoints) != 1 || len(e.Ports) > 1 {
+		if e.Labels["monitored"] != "yes" || e.Labels["team"] != "shop" || !headless || len(e.Endpoints) != 1 ||
+			len(e.Ports) > 1 {
 			t.Errorf("a slice of %v with ports %v and %d endpoints", e.Labels, e.Ports, len(e.Endpoints))
 			continue
 		}
@@ -147,7 +155,8 @@ func TestEndpoints(t *testing.T) {
 	name := read[discoveryv1.EndpointSliceList](t, c, path("discovery.k8s.io", "endpointslices", "")).Items[0].Name
 	do(t, c, http.MethodDelete, path("discovery.k8s.io", "endpointslices", name), nil, nil)
 	c.Run(time.Minute)
-	if n := len(read[discoveryv1.EndpointSliceList](t, c, path("discovery.k8s.io", "endpointslices", "")).Items); n != 3 {
+	if n := len(read[discoveryv1.EndpointSliceList](t, c,
+		path("discovery.k8s.io", "endpointslices", "")).Items); n != 3 {
 		t.Errorf("after one was deleted there are %d slices", n)
 	}
 }

@@ -30,8 +30,8 @@ type timetable struct {
 // aboutCronJobs is how Events refer to a CronJob.
 var aboutCronJobs = corev1.ObjectReference{APIVersion: "batch/v1", Kind: "CronJob"}
 
-// syncCronJob follows pkg/controller/cronjob/cronjob_controllerv2.go, sync. What upstream does in one pass is one step here: old
-// Jobs go, one is made, and the status says so.
+// syncCronJob follows pkg/controller/cronjob/cronjob_controllerv2.go, sync. What upstream does in
+// one pass is one step here: old Jobs go, one is made, and the status says so.
 func syncCronJob(c *controller, namespace, name string) (time.Duration, error) {
 	t := &timetable{controller: c, path: actor.Path("batch", "v1", namespace, "cronjobs", name)}
 	if t.cj = read[batchv1.CronJob](c, t.path); t.cj == nil {
@@ -46,7 +46,7 @@ func syncCronJob(c *controller, namespace, name string) (time.Duration, error) {
 			t.jobs = append(t.jobs, all[i])
 		}
 	}
-	t.tidy()
+	t.deleteFinished()
 	wait, failed := t.run()
 	if t.changed {
 		if err := actor.Do(c, http.MethodPut, t.path+"/status", t.cj, nil); err != nil {
@@ -67,13 +67,14 @@ func (t *timetable) event(kind, reason, format string, args ...any) {
 	t.tell(t.cj, aboutCronJobs, kind, reason, format, args...)
 }
 
-// tidy deletes the Jobs that the history has no room for (cleanupFinishedJobs).
-func (t *timetable) tidy() {
+// deleteFinished deletes the Jobs that exceed the history (cleanupFinishedJobs).
+func (t *timetable) deleteFinished() {
 	t.keep(batchv1.JobComplete, t.cj.Spec.SuccessfulJobsHistoryLimit)
 	t.keep(batchv1.JobFailed, t.cj.Spec.FailedJobsHistoryLimit)
 }
 
-// keep deletes the oldest Jobs that ended in one way, but for as many as the limit says (removeOldestJobs).
+// keep deletes the oldest Jobs that ended in one way, but for as many as the limit says
+// (removeOldestJobs).
 func (t *timetable) keep(kind batchv1.JobConditionType, limit *int32) {
 	if limit == nil {
 		return
@@ -128,10 +129,12 @@ func (t *timetable) lists(uid types.UID) bool {
 }
 
 func (t *timetable) forget(uid types.UID) {
-	t.cj.Status.Active = slices.DeleteFunc(slices.Clone(t.cj.Status.Active), func(r corev1.ObjectReference) bool { return r.UID == uid })
+	t.cj.Status.Active = slices.DeleteFunc(slices.Clone(t.cj.Status.Active),
+		func(r corev1.ObjectReference) bool { return r.UID == uid })
 }
 
-// count brings the active Jobs and the last success up to date (the first part of upstream's syncCronJob).
+// count brings the active Jobs and the last success up to date (the first part of upstream's
+// syncCronJob).
 func (t *timetable) count() {
 	known := map[types.UID]bool{}
 	for i := range t.jobs {
@@ -140,7 +143,8 @@ func (t *timetable) count() {
 		end, listed := outcome(j), t.lists(j.UID)
 		if end == "" {
 			if !listed {
-				t.event(corev1.EventTypeWarning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: %s", j.Name)
+				t.event(corev1.EventTypeWarning, "UnexpectedJob",
+					"Saw a job that the controller did not create or forgot: %s", j.Name)
 			}
 			continue
 		}
@@ -150,7 +154,8 @@ func (t *timetable) count() {
 			t.changed = true
 		}
 		s, at := &t.cj.Status, j.Status.CompletionTime
-		if end == batchv1.JobComplete && (s.LastSuccessfulTime == nil || at != nil && at.After(s.LastSuccessfulTime.Time)) {
+		if end == batchv1.JobComplete &&
+			(s.LastSuccessfulTime == nil || at != nil && at.After(s.LastSuccessfulTime.Time)) {
 			s.LastSuccessfulTime, t.changed = at, true
 		}
 	}
@@ -164,8 +169,8 @@ func (t *timetable) count() {
 	}
 }
 
-// run starts the Job whose time has come, if there is one, and says when to look again; nil is never
-// (upstream's syncCronJob).
+// run starts the Job whose time has come, if there is one, and says when to look again; nil is
+// never (upstream's syncCronJob).
 func (t *timetable) run() (*time.Duration, error) {
 	if t.count(); t.cj.DeletionTimestamp != nil {
 		return nil, nil
@@ -186,7 +191,8 @@ func (t *timetable) run() (*time.Duration, error) {
 		t.event(corev1.EventTypeWarning, "InvalidSchedule", "invalid schedule: %s : %s", t.cj.Spec.Schedule, err)
 		return nil, nil
 	case due != nil && missed > tooMany:
-		t.event(corev1.EventTypeWarning, "TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
+		t.event(corev1.EventTypeWarning, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
 	if due != nil {
 		if looks, err := t.start(*due, now); !looks || err != nil {
@@ -196,19 +202,23 @@ func (t *timetable) run() (*time.Duration, error) {
 	return new(untilNext(t.cj, now, times)), nil
 }
 
-// start makes the Job of one scheduled time, unless something is against it. It says whether the next time is to be waited for.
+// start makes the Job of one scheduled time, unless something is against it. It says whether the
+// next time is to be waited for.
 func (t *timetable) start(due, now time.Time) (bool, error) {
 	name := t.cj.Name + "-" + strconv.FormatInt(due.Unix()/60, 10) // getJobName: so that none is made twice
 	s, active := &t.cj.Spec, t.cj.Status.Active
 	switch {
 	case s.StartingDeadlineSeconds != nil && due.Add(time.Duration(*s.StartingDeadlineSeconds)*time.Second).Before(now):
-		t.event(corev1.EventTypeWarning, "MissSchedule", "Missed scheduled time to start a job: %s", due.UTC().Format(time.RFC1123Z))
+		t.event(corev1.EventTypeWarning, "MissSchedule", "Missed scheduled time to start a job: %s",
+			due.UTC().Format(time.RFC1123Z))
 		return true, nil
-	case slices.ContainsFunc(active, func(r corev1.ObjectReference) bool { return r.Name == name && r.Namespace == t.cj.Namespace }) ||
+	case slices.ContainsFunc(active,
+		func(r corev1.ObjectReference) bool { return r.Name == name && r.Namespace == t.cj.Namespace }) ||
 		t.cj.Status.LastScheduleTime.Equal(&metav1.Time{Time: due}):
 		return true, nil
 	case s.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(active) > 0:
-		t.event(corev1.EventTypeNormal, "JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid")
+		t.event(corev1.EventTypeNormal, "JobAlreadyActive",
+			"Not starting job because prior execution is running and concurrency policy is Forbid")
 		return true, nil
 	case s.ConcurrencyPolicy == batchv1.ReplaceConcurrent:
 		for _, r := range active {
@@ -233,7 +243,8 @@ func (t *timetable) start(due, now time.Time) (bool, error) {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return false, err
 	case apierrors.IsAlreadyExists(err): // made earlier, but the status could not be written; or somebody else's
-		if !actor.Get(t, jobPath(t.cj.Namespace, name), &made) || !metav1.IsControlledBy(&made, t.cj) || t.lists(made.UID) {
+		if !actor.Get(t, jobPath(t.cj.Namespace, name), &made) || !metav1.IsControlledBy(&made, t.cj) ||
+			t.lists(made.UID) {
 			return false, nil
 		}
 	case err != nil:
@@ -248,8 +259,9 @@ func (t *timetable) start(due, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// reschedule takes in a change that gives a CronJob another schedule: it is looked at when that comes round, so that what the new
-// one would have had done before is not made up for. It says whether the change was one (updateCronJob).
+// reschedule takes in a change that gives a CronJob another schedule: it is looked at when that
+// comes round, so that what the new one would have had done before is not made up for. It says
+// whether the change was one (updateCronJob).
 func reschedule(c *controller, ch apiserver.Change) bool {
 	var now, before batchv1.CronJob
 	if ch.Type != "MODIFIED" || !actor.Decode(ch.Object, &now) || !actor.Decode(ch.Previous, &before) ||

@@ -10,15 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Upstream looks a moment after the scheduled time, for clocks that differ (nextScheduleDelta), and warns when more than so
-// many times have been missed (mostRecentScheduleTime).
+// Upstream looks a moment after the scheduled time, for clocks that differ (nextScheduleDelta), and
+// warns when more than so many times have been missed (mostRecentScheduleTime).
 const (
 	scheduleSlack = 100 * time.Millisecond
 	tooMany       = 100
 )
 
-// parse reads a CronJob's schedule, with the parser that upstream uses (formatSchedule). The API server has refused what cannot be
-// read. Without a time zone it is UTC, where most control planes run.
+// parse reads a CronJob's schedule, with the parser that upstream uses (formatSchedule). The API
+// server has refused what cannot be read. Without a time zone it is UTC, where most control planes
+// run.
 func parse(cj *batchv1.CronJob) (cron.Schedule, error) {
 	schedule := cj.Spec.Schedule
 	if zone := cj.Spec.TimeZone; zone != nil {
@@ -27,9 +28,11 @@ func parse(cj *batchv1.CronJob) (cron.Schedule, error) {
 	return cron.ParseStandard(schedule)
 }
 
-// latest is the most recent time at which a Job should have been made, nil if there is none, the time from which on that was looked
-// for, and roughly how many have been missed (utils.go, mostRecentScheduleTime).
-func latest(cj *batchv1.CronJob, now time.Time, times cron.Schedule, deadline bool) (from time.Time, due *time.Time, missed int64, err error) {
+// latest looks from one time on for the most recent time at which a Job should have been made, nil
+// if there is none, and says roughly how many have been missed (utils.go, mostRecentScheduleTime).
+func latest(
+	cj *batchv1.CronJob, now time.Time, times cron.Schedule, deadline bool,
+) (from time.Time, due *time.Time, missed int64, err error) {
 	from = cj.CreationTimestamp.UTC()
 	if last := cj.Status.LastScheduleTime; last != nil {
 		from = last.UTC()
@@ -51,7 +54,8 @@ func latest(cj *batchv1.CronJob, now time.Time, times cron.Schedule, deadline bo
 		return from, nil, 0, errors.New("time difference between two schedules is less than 1 second")
 	}
 	missed = int64(now.Sub(first).Seconds())/between + 1
-	// One time unit further back than the last by this count, as the times need not be equally far from each other.
+	// One time unit further back than the last by this count, as the times need not be equally far
+	// from each other.
 	for t := times.Next(first.Add(time.Duration((missed-2)*between) * time.Second)); !t.After(now); t = times.Next(t) {
 		due = &t
 	}
@@ -86,14 +90,17 @@ func jobOf(cj *batchv1.CronJob, name string, due time.Time) (*batchv1.Job, error
 	annotations[batchv1.CronJobScheduledTimestampAnnotation] = due.In(where).Format(time.RFC3339)
 	return &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: cj.Namespace, Name: name, Labels: template.Labels, Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cj, batchv1.SchemeGroupVersion.WithKind("CronJob"))}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: cj.Namespace, Name: name, Labels: template.Labels,
+			Annotations: annotations,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cj,
+				batchv1.SchemeGroupVersion.WithKind("CronJob"))}},
 		Spec: template.Spec,
 	}, nil
 }
 
-// schedule looks at an object in a while, or earlier if that has been asked for, as a delaying queue does
-// (client-go/util/workqueue/delaying_queue.go). A world does not wait for it in order to settle.
+// schedule looks at an object in a while, or earlier if that has been asked for, as a delaying
+// queue does (client-go/util/workqueue/delaying_queue.go). A world does not wait for it in order to
+// settle.
 func (c *controller) schedule(key string, wait time.Duration) {
 	due := c.Now() + wait
 	if before, waits := c.due[key]; waits && before <= due {

@@ -49,12 +49,14 @@ func ticks(t *testing.T, c *actortest.Cluster) string {
 	for _, j := range read[batchv1.JobList](t, c, path("batch", "jobs", "")).Items {
 		how := "runs"
 		for _, cond := range j.Status.Conditions {
-			if cond.Status == corev1.ConditionTrue && (cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) {
+			if cond.Status == corev1.ConditionTrue &&
+				(cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) {
 				how = string(cond.Type)
 			}
 		}
 		at, err := time.Parse(time.RFC3339, j.Annotations[batchv1.CronJobScheduledTimestampAnnotation])
-		if err != nil || j.Name != fmt.Sprintf("tick-%d", at.Unix()/60) || j.Annotations["a"] != "b" || j.Labels["app"] != "web" {
+		if err != nil || j.Name != fmt.Sprintf("tick-%d", at.Unix()/60) || j.Annotations["a"] != "b" ||
+			j.Labels["app"] != "web" {
 			t.Errorf("Job %s for %v: %+v", j.Name, err, j.ObjectMeta)
 		}
 		out = append(out, at.Format("15:04")+" "+how)
@@ -84,10 +86,12 @@ func patchCron(t *testing.T, c *actortest.Cluster, spec map[string]any) {
 
 func TestCronJobMakesJobs(t *testing.T) {
 	c := cluster(taking(3 * time.Second))
-	do(t, c, http.MethodPost, path("batch", "cronjobs", ""), cron("*/5 * * * *", func(s *batchv1.CronJobSpec) { s.SuccessfulJobsHistoryLimit = new(int32(2)) }), nil)
+	do(t, c, http.MethodPost, path("batch", "cronjobs", ""),
+		cron("*/5 * * * *", func(s *batchv1.CronJobSpec) { s.SuccessfulJobsHistoryLimit = new(int32(2)) }), nil)
 	c.Run(5*time.Minute + 2*time.Second)
 	s := read[batchv1.CronJob](t, c, path("batch", "cronjobs", "tick")).Status
-	if got := ticks(t, c); got != "00:05 runs" || len(s.Active) != 1 || s.Active[0].Kind != "Job" || s.LastScheduleTime.UTC().Format("15:04:05") != "00:05:00" {
+	if got := ticks(t, c); got != "00:05 runs" || len(s.Active) != 1 || s.Active[0].Kind != "Job" ||
+		s.LastScheduleTime.UTC().Format("15:04:05") != "00:05:00" {
 		t.Fatalf("after five minutes: %s, %+v", got, s)
 	}
 	c.Run(20 * time.Minute)
@@ -98,10 +102,12 @@ func TestCronJobMakesJobs(t *testing.T) {
 	if s.LastSuccessfulTime.UTC().Format("15:04") != "00:20" {
 		t.Errorf("after 25 minutes: %+v", s)
 	}
-	if got, want := events(t, c), []string{"SawCompletedJob 4", "SuccessfulCreate 5", "SuccessfulDelete 2"}; !slices.Equal(got, want) {
+	if got, want := events(t, c),
+		[]string{"SawCompletedJob 4", "SuccessfulCreate 5", "SuccessfulDelete 2"}; !slices.Equal(got, want) {
 		t.Errorf("events %v, want %v", got, want)
 	}
-	do(t, c, http.MethodDelete, path("batch", "cronjobs", "tick"), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}, nil)
+	do(t, c, http.MethodDelete, path("batch", "cronjobs", "tick"),
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}, nil)
 	c.Run(time.Hour)
 	if got := ticks(t, c); got != "" || len(pods(t, c)) > 0 {
 		t.Errorf("of a CronJob that has gone there are left %s", got)
@@ -116,7 +122,8 @@ func TestCronJobConcurrency(t *testing.T) {
 	} {
 		t.Run(string(policy), func(t *testing.T) {
 			c := cluster(taking(time.Hour))
-			do(t, c, http.MethodPost, path("batch", "cronjobs", ""), cron("* * * * *", func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = policy }), nil)
+			do(t, c, http.MethodPost, path("batch", "cronjobs", ""),
+				cron("* * * * *", func(s *batchv1.CronJobSpec) { s.ConcurrencyPolicy = policy }), nil)
 			c.Run(3*time.Minute + 50*time.Second)
 			if got := ticks(t, c); got != want {
 				t.Errorf("there are %s, want %s; events %v", got, want, events(t, c))
@@ -131,7 +138,8 @@ func TestCronJobConcurrency(t *testing.T) {
 
 func TestCronJobSuspended(t *testing.T) {
 	c := cluster(taking(3 * time.Second))
-	do(t, c, http.MethodPost, path("batch", "cronjobs", ""), cron("* * * * *", func(s *batchv1.CronJobSpec) { s.Suspend = new(true) }), nil)
+	do(t, c, http.MethodPost, path("batch", "cronjobs", ""),
+		cron("* * * * *", func(s *batchv1.CronJobSpec) { s.Suspend = new(true) }), nil)
 	c.Run(130 * time.Minute)
 	if got := ticks(t, c); got != "" {
 		t.Fatalf("while it was suspended: %s", got)
@@ -180,10 +188,12 @@ func TestCronJobIsRescheduled(t *testing.T) {
 
 func TestCronJobTimeZone(t *testing.T) {
 	c := cluster(taking(3 * time.Second))
-	do(t, c, http.MethodPost, path("batch", "cronjobs", ""), cron("30 3 * * *", func(s *batchv1.CronJobSpec) { s.TimeZone = new("Europe/Helsinki") }), nil)
+	do(t, c, http.MethodPost, path("batch", "cronjobs", ""),
+		cron("30 3 * * *", func(s *batchv1.CronJobSpec) { s.TimeZone = new("Europe/Helsinki") }), nil)
 	c.Run(24 * time.Hour)
 	jobs := read[batchv1.JobList](t, c, path("batch", "jobs", "")).Items
-	if len(jobs) != 1 || jobs[0].Annotations[batchv1.CronJobScheduledTimestampAnnotation] != "2000-01-01T03:30:00+02:00" {
+	const at = batchv1.CronJobScheduledTimestampAnnotation
+	if len(jobs) != 1 || jobs[0].Annotations[at] != "2000-01-01T03:30:00+02:00" {
 		t.Errorf("jobs %+v", jobs)
 	}
 }
@@ -213,7 +223,8 @@ func TestCronJobHistory(t *testing.T) {
 	if got := ticks(t, c); got != "00:04 Failed, 00:05 Failed" {
 		t.Errorf("kept: %s", got)
 	}
-	if s := read[batchv1.CronJob](t, c, path("batch", "cronjobs", "tick")).Status; s.LastSuccessfulTime != nil || len(s.Active) > 0 {
+	if s := read[batchv1.CronJob](t, c, path("batch", "cronjobs", "tick")).Status; s.LastSuccessfulTime != nil ||
+		len(s.Active) > 0 {
 		t.Errorf("status: %+v", s)
 	}
 }

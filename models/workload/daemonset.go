@@ -16,8 +16,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// nodes makes all DaemonSets look when nodes come and go, and when one gets other labels (daemon_controller.go,
-// shouldIgnoreNodeUpdate).
+// nodes makes all DaemonSets look when nodes come and go, and when one gets other labels
+// (daemon_controller.go, shouldIgnoreNodeUpdate).
 func nodes(c *controller, ch apiserver.Change) []string {
 	if ch.Kind != "Node" || ch.Type == "MODIFIED" && !relabelled(ch) {
 		return nil
@@ -48,8 +48,8 @@ type fleet struct {
 	failed      error // why a pod could not be made or deleted
 }
 
-// syncDaemonSet follows pkg/controller/daemon/daemon_controller.go and update.go: a pod for each node that matches the
-// template's node selector, bound to it. Taints are not looked at.
+// syncDaemonSet follows pkg/controller/daemon/daemon_controller.go and update.go: a pod for each
+// node that matches the template's node selector, bound to it. Taints are not looked at.
 func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error) {
 	path := actor.Path("apps", "v1", namespace, "daemonsets", name)
 	f := &fleet{controller: c, ds: read[appsv1.DaemonSet](c, path), on: map[string]*corev1.Pod{}}
@@ -65,9 +65,11 @@ func syncDaemonSet(c *controller, namespace, name string) (time.Duration, error)
 		return 0, err
 	}
 	f.hash = hash(f.ds.Spec.Template)
-	f.status = appsv1.DaemonSetStatus{ObservedGeneration: f.ds.Generation, CollisionCount: f.ds.Status.CollisionCount, Conditions: f.ds.Status.Conditions}
+	f.status = appsv1.DaemonSetStatus{ObservedGeneration: f.ds.Generation, CollisionCount: f.ds.Status.CollisionCount,
+		Conditions: f.ds.Status.Conditions}
 	for i := range pods {
-		if p := &pods[i]; p.DeletionTimestamp == nil || p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if p := &pods[i]; p.DeletionTimestamp == nil || p.Status.Phase != corev1.PodSucceeded &&
+			p.Status.Phase != corev1.PodFailed {
 			f.on[p.Spec.NodeName] = p // one that is over and deleted is only held by somebody (getNodesToDaemonPods)
 		}
 	}
@@ -109,8 +111,8 @@ func (f *fleet) ref() metav1.OwnerReference {
 
 func (f *fleet) removable(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && f.failed == nil }
 
-// node sees to the pod of one node, and counts it. After something has failed it only counts, for the status (syncDaemonSet
-// updates it whatever manage said).
+// node sees to the pod of one node, and counts it. After something has failed it only counts, for
+// the status (syncDaemonSet updates it whatever manage said).
 func (f *fleet) node(n *corev1.Node) (bool, error) {
 	p := f.on[n.Name]
 	delete(f.on, n.Name)
@@ -154,8 +156,8 @@ func (f *fleet) node(n *corev1.Node) (bool, error) {
 	return false, nil
 }
 
-// roll replaces a pod of an earlier template: first those that are not available, whatever the rest does, then others, as
-// long as enough are available (update.go, rollingUpdate).
+// roll replaces a pod of an earlier template: first those that are not available, whatever the rest
+// does, then others, as long as enough are available (update.go, rollingUpdate).
 func (f *fleet) roll() (bool, error) {
 	u := f.ds.Spec.UpdateStrategy.RollingUpdate
 	switch {

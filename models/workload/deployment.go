@@ -20,8 +20,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// What a Deployment writes on its ReplicaSets: which template they are, which they were before, and how many pods it wanted
-// and allowed when it scaled them last (deployment_util.go).
+// What a Deployment writes on its ReplicaSets: which template they are, which they were before, and
+// how many pods it wanted and allowed when it scaled them last (deployment_util.go).
 const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 	historyAnnotation  = "deployment.kubernetes.io/revision-history"
@@ -38,8 +38,9 @@ type rollout struct {
 	before []appsv1.ReplicaSet
 }
 
-// syncDeployment follows pkg/controller/deployment: sync.go, rolling.go, recreate.go, progress.go. While it is paused, and
-// when it has been scaled, its ReplicaSets are scaled in proportion and nothing is rolled out.
+// syncDeployment follows pkg/controller/deployment: sync.go, rolling.go, recreate.go, progress.go.
+// While it is paused, and when it has been scaled, its ReplicaSets are scaled in proportion and
+// nothing is rolled out.
 func syncDeployment(c *controller, namespace, name string) (time.Duration, error) {
 	r := rollout{controller: c, path: actor.Path("apps", "v1", namespace, "deployments", name)}
 	if r.d = read[appsv1.Deployment](c, r.path); r.d == nil {
@@ -73,17 +74,20 @@ func (r *rollout) recreates() bool {
 	return r.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType
 }
 
-// find looks up the ReplicaSets, oldest first. Where one should be adopted or let go, it does that and says so.
+// find looks up the ReplicaSets, oldest first. Where one should be adopted or let go, it does that
+// and says so.
 func (r *rollout) find() (wrote bool, err error) {
 	selector, err := metav1.LabelSelectorAsSelector(r.d.Spec.Selector)
 	if err != nil {
 		return false, nil // the API server refuses those
 	}
-	all, wrote, err := claimed[appsv1.ReplicaSet](r.controller, r.d, r.ref(), selector, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""))
+	all, wrote, err := claimed[appsv1.ReplicaSet](r.controller, r.d, r.ref(), selector,
+		actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""))
 	if wrote || err != nil {
 		return wrote, err
 	}
-	slices.SortStableFunc(all, func(a, b appsv1.ReplicaSet) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	slices.SortStableFunc(all,
+		func(a, b appsv1.ReplicaSet) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	for _, rs := range all {
 		if r.now == nil && sameTemplate(&rs.Spec.Template, &r.d.Spec.Template) {
 			r.now = rs.DeepCopy()
@@ -119,7 +123,8 @@ func (r *rollout) latest() int {
 	return n
 }
 
-// pause says in the status that the Deployment was paused, or resumed (sync.go, checkPausedConditions).
+// pause says in the status that the Deployment was paused, or resumed (sync.go,
+// checkPausedConditions).
 func (r *rollout) pause() (bool, error) {
 	if !r.hasDeadline() {
 		return false, nil
@@ -130,9 +135,11 @@ func (r *rollout) pause() (bool, error) {
 	case last != nil && last.Reason == "ProgressDeadlineExceeded", paused == r.d.Spec.Paused:
 		return false, nil
 	case paused:
-		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentResumed", "Deployment is resumed")
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentResumed",
+			"Deployment is resumed")
 	default:
-		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentPaused", "Deployment is paused")
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionUnknown, "DeploymentPaused",
+			"Deployment is paused")
 	}
 	return true, r.record()
 }
@@ -140,12 +147,14 @@ func (r *rollout) pause() (bool, error) {
 // record writes the status, and with it annotations.
 func (r *rollout) record() error { return actor.Do(r, http.MethodPut, r.path+"/status", r.d, nil) }
 
-// annotate gives a ReplicaSet the Deployment's annotations and a revision (deployment_util.go, SetNewReplicaSetAnnotations).
+// annotate gives a ReplicaSet the Deployment's annotations and a revision (deployment_util.go,
+// SetNewReplicaSetAnnotations).
 func (r *rollout) annotate(rs *appsv1.ReplicaSet, number int) {
 	if rs.Annotations == nil {
 		rs.Annotations = map[string]string{}
 	}
-	own := []string{revisionAnnotation, historyAnnotation, desiredAnnotation, maxAnnotation, corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo}
+	own := []string{revisionAnnotation, historyAnnotation, desiredAnnotation, maxAnnotation,
+		corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo}
 	for k, v := range r.d.Annotations {
 		if !slices.Contains(own, k) {
 			rs.Annotations[k] = v
@@ -169,7 +178,8 @@ func (r *rollout) measure(rs *appsv1.ReplicaSet) {
 	rs.Annotations[maxAnnotation] = strconv.Itoa(int(*r.d.Spec.Replicas + surge))
 }
 
-// number gives the present ReplicaSet the highest revision, and the Deployment the same (sync.go, getNewReplicaSet).
+// number gives the present ReplicaSet the highest revision, and the Deployment the same (sync.go,
+// getNewReplicaSet).
 func (r *rollout) number() (bool, error) {
 	if r.now == nil {
 		return false, nil
@@ -180,7 +190,8 @@ func (r *rollout) number() (bool, error) {
 	if !maps.Equal(rs.Annotations, r.now.Annotations) || rs.Spec.MinReadySeconds != r.now.Spec.MinReadySeconds {
 		return true, r.put(rs)
 	}
-	return r.remember(rs, progressing(&r.d.Status) == nil, "FoundNewReplicaSet", "Found new replica set "+strconv.Quote(rs.Name))
+	return r.remember(rs, progressing(&r.d.Status) == nil, "FoundNewReplicaSet",
+		"Found new replica set "+strconv.Quote(rs.Name))
 }
 
 // remember writes the revision on the Deployment, and a condition if it is to.
@@ -228,19 +239,21 @@ func (r *rollout) makeNew() (bool, error) {
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: r.d.Namespace, Name: r.d.Name + "-" + id, Labels: template.Labels,
 			OwnerReferences: []metav1.OwnerReference{r.ref()}},
-		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: *template, MinReadySeconds: r.d.Spec.MinReadySeconds},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: selector, Template: *template,
+			MinReadySeconds: r.d.Spec.MinReadySeconds},
 	}
 	r.annotate(rs, r.latest()+1)
 	r.measure(rs)
-	if err := actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs, nil); err != nil {
+	if err := actor.Do(r, http.MethodPost, actor.Path("apps", "v1", r.d.Namespace, "replicasets", ""), rs,
+		nil); err != nil {
 		return r.refused(rs, err)
 	}
 	_, err := r.remember(rs, true, "NewReplicaSetCreated", "Created new replica set "+strconv.Quote(rs.Name))
 	return true, err
 }
 
-// refused says in the status why the present ReplicaSet could not be made. Where somebody else has its name, another one is
-// chosen (sync.go, getNewReplicaSet).
+// refused says in the status why the present ReplicaSet could not be made. Where somebody else has
+// its name, another one is chosen (sync.go, getNewReplicaSet).
 func (r *rollout) refused(rs *appsv1.ReplicaSet, why error) (bool, error) {
 	switch {
 	case apierrors.IsAlreadyExists(why):
@@ -250,13 +263,15 @@ func (r *rollout) refused(rs *appsv1.ReplicaSet, why error) (bool, error) {
 		*r.d.Status.CollisionCount++
 		return true, r.record()
 	case r.hasDeadline() && !apierrors.HasStatusCause(why, corev1.NamespaceTerminatingCause):
-		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError", fmt.Sprintf("Failed to create new replica set %q: %v", rs.Name, why))
+		r.condition(&r.d.Status, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ReplicaSetCreateError",
+			fmt.Sprintf("Failed to create new replica set %q: %v", rs.Name, why))
 		_ = r.record()
 	}
 	return false, why
 }
 
-// deploymentsOfPods makes Deployments look when a pod has gone: one with strategy Recreate may wait for it.
+// deploymentsOfPods makes Deployments look when a pod has gone: one with strategy Recreate may wait
+// for it.
 func deploymentsOfPods(c *controller, ch apiserver.Change) []string {
 	if ch.Kind != "Pod" || ch.Type != "DELETED" {
 		return nil
@@ -277,11 +292,13 @@ func (r *rollout) clean() (bool, error) {
 	if r.d.Spec.RevisionHistoryLimit == nil {
 		return false, nil
 	}
-	old := slices.DeleteFunc(slices.Clone(r.before), func(rs appsv1.ReplicaSet) bool { return rs.DeletionTimestamp != nil })
+	old := slices.DeleteFunc(slices.Clone(r.before),
+		func(rs appsv1.ReplicaSet) bool { return rs.DeletionTimestamp != nil })
 	sort.SliceStable(old, func(i, j int) bool { return revision(&old[i]) < revision(&old[j]) })
 	for _, rs := range old[:max(len(old)-int(*r.d.Spec.RevisionHistoryLimit), 0)] {
 		if rs.Status.Replicas == 0 && *rs.Spec.Replicas == 0 && rs.Generation <= rs.Status.ObservedGeneration {
-			return true, gone(actor.Do(r, http.MethodDelete, actor.Path("apps", "v1", rs.Namespace, "replicasets", rs.Name), nil, nil))
+			return true, gone(actor.Do(r, http.MethodDelete,
+				actor.Path("apps", "v1", rs.Namespace, "replicasets", rs.Name), nil, nil))
 		}
 	}
 	return false, nil

@@ -67,7 +67,8 @@ func (r *rollout) fence() (surge, unavailable int32) {
 	return int32(s), int32(min(a, want))
 }
 
-// scaled says whether the Deployment wants another number of pods than when it scaled its ReplicaSets last.
+// scaled says whether the Deployment wants another number of pods than when it scaled its
+// ReplicaSets last.
 func (r *rollout) scaled() bool {
 	return slices.ContainsFunc(r.working(), func(rs *appsv1.ReplicaSet) bool {
 		n, err := strconv.Atoi(rs.Annotations[desiredAnnotation])
@@ -102,13 +103,14 @@ func (r *rollout) spread() (bool, error) {
 		allowed = want + surge
 	}
 	left := allowed - r.total()
-	slices.SortStableFunc(working, func(a, b *appsv1.ReplicaSet) int { // larger ones first, then newer ones, or older ones when there are too many
-		age := a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
-		if left > 0 {
-			age = -age
-		}
-		return cmp.Or(cmp.Compare(*b.Spec.Replicas, *a.Spec.Replicas), age)
-	})
+	slices.SortStableFunc(working,
+		func(a, b *appsv1.ReplicaSet) int { // larger ones first, then newer ones, or older ones when there are too many
+			age := a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+			if left > 0 {
+				age = -age
+			}
+			return cmp.Or(cmp.Compare(*b.Spec.Replicas, *a.Spec.Replicas), age)
+		})
 	sizes := make([]int32, len(working))
 	for i, rs := range working {
 		share := r.share(rs)
@@ -125,7 +127,9 @@ func (r *rollout) spread() (bool, error) {
 	for i, rs := range working {
 		before := rs.DeepCopy()
 		r.measure(before)
-		if *rs.Spec.Replicas == sizes[i] && before.Annotations[desiredAnnotation] == rs.Annotations[desiredAnnotation] && before.Annotations[maxAnnotation] == rs.Annotations[maxAnnotation] {
+		if *rs.Spec.Replicas == sizes[i] &&
+			before.Annotations[desiredAnnotation] == rs.Annotations[desiredAnnotation] &&
+			before.Annotations[maxAnnotation] == rs.Annotations[maxAnnotation] {
 			continue
 		}
 		wrote = true
@@ -136,7 +140,8 @@ func (r *rollout) spread() (bool, error) {
 	return wrote, nil
 }
 
-// share is by how many pods a ReplicaSet should grow or shrink (deployment_util.go, getReplicaSetFraction).
+// share is by how many pods a ReplicaSet should grow or shrink (deployment_util.go,
+// getReplicaSetFraction).
 func (r *rollout) share(rs *appsv1.ReplicaSet) int32 {
 	want, size := *r.d.Spec.Replicas, *rs.Spec.Replicas
 	if want == 0 {
@@ -153,7 +158,8 @@ func (r *rollout) share(rs *appsv1.ReplicaSet) int32 {
 	return int32(math.Round(float64(size*(want+surge))/float64(most))) - size
 }
 
-// saturated says whether the present ReplicaSet has all pods that are wanted, and all of them are available.
+// saturated says whether the present ReplicaSet has all pods that are wanted, and all of them are
+// available.
 func (r *rollout) saturated() bool {
 	want := *r.d.Spec.Replicas
 	return r.now != nil && *r.now.Spec.Replicas == want && r.now.Status.AvailableReplicas == want &&
@@ -214,7 +220,8 @@ func (r *rollout) oldPods() (bool, error) {
 	return false, err
 }
 
-// grow gives the present ReplicaSet the pods that it may have, or takes away those that are too many.
+// grow gives the present ReplicaSet the pods that it may have, or takes away those that are too
+// many.
 func (r *rollout) grow() (bool, error) {
 	have, to := *r.now.Spec.Replicas, *r.d.Spec.Replicas
 	if have < to {
@@ -226,8 +233,8 @@ func (r *rollout) grow() (bool, error) {
 	return r.resize(r.now, to)
 }
 
-// shrink takes pods away from old ReplicaSets: first those that are not available, then others, as far as enough remain
-// (rolling.go, reconcileOldReplicaSets).
+// shrink takes pods away from old ReplicaSets: first those that are not available, then others, as
+// far as enough remain (rolling.go, reconcileOldReplicaSets).
 func (r *rollout) shrink() (bool, error) {
 	_, unavailable := r.fence()
 	least := *r.d.Spec.Replicas - unavailable

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tell writes the Deployment's status, if it has changed. During a rollout it estimates progress, too, and asks to be called
-// again when the deadline may have passed.
+// tell writes the Deployment's status, if it has changed. During a rollout it estimates progress,
+// too, and asks to be called again when the deadline may have passed.
 func (r *rollout) tell(rolls bool) (time.Duration, error) {
 	was := r.d.Status
 	s := *was.DeepCopy()
@@ -49,9 +49,11 @@ func (r *rollout) tell(rolls bool) (time.Duration, error) {
 func (r *rollout) availability(s *appsv1.DeploymentStatus) {
 	_, unavailable := r.fence()
 	if s.AvailableReplicas >= *r.d.Spec.Replicas-unavailable {
-		r.condition(s, appsv1.DeploymentAvailable, corev1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability.")
+		r.condition(s, appsv1.DeploymentAvailable, corev1.ConditionTrue, "MinimumReplicasAvailable",
+			"Deployment has minimum availability.")
 	} else {
-		r.condition(s, appsv1.DeploymentAvailable, corev1.ConditionFalse, "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+		r.condition(s, appsv1.DeploymentAvailable, corev1.ConditionFalse, "MinimumReplicasUnavailable",
+			"Deployment does not have minimum availability.")
 	}
 }
 
@@ -63,7 +65,8 @@ func (r *rollout) hasDeadline() bool {
 // complete says whether all pods are of the present template, and available.
 func (r *rollout) complete(s *appsv1.DeploymentStatus) bool {
 	want := *r.d.Spec.Replicas
-	return s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want && s.ObservedGeneration >= r.d.Generation
+	return s.UpdatedReplicas == want && s.Replicas == want && s.AvailableReplicas == want &&
+		s.ObservedGeneration >= r.d.Generation
 }
 
 // progressing is the condition of that type, nil if there is none.
@@ -76,10 +79,12 @@ func progressing(s *appsv1.DeploymentStatus) *appsv1.DeploymentCondition {
 	return nil
 }
 
-// progress follows progress.go, syncRolloutStatus: complete, progressing, or past the deadline. It returns when to look again.
+// progress follows progress.go, syncRolloutStatus: complete, progressing, or past the deadline. It
+// returns when to look again.
 func (r *rollout) progress(s, was *appsv1.DeploymentStatus) time.Duration {
 	if !r.hasDeadline() {
-		s.Conditions = slices.DeleteFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentProgressing })
+		s.Conditions = slices.DeleteFunc(s.Conditions,
+			func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentProgressing })
 		return 0
 	}
 	about := fmt.Sprintf("Deployment %q", r.d.Name)
@@ -90,27 +95,32 @@ func (r *rollout) progress(s, was *appsv1.DeploymentStatus) time.Duration {
 	if last != nil && last.Reason == "NewReplicaSetAvailable" && s.Replicas == s.UpdatedReplicas {
 		return 0
 	}
-	moved := s.UpdatedReplicas > was.UpdatedReplicas || s.Replicas-s.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
+	moved := s.UpdatedReplicas > was.UpdatedReplicas ||
+		s.Replicas-s.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
 		s.ReadyReplicas > was.ReadyReplicas || s.AvailableReplicas > was.AvailableReplicas
 	switch {
 	case r.complete(s):
-		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", about+" has successfully progressed.")
+		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable",
+			about+" has successfully progressed.")
 	case moved:
 		if last != nil && last.Status == corev1.ConditionTrue { // its date is to be fresh
 			progressing(s).Reason = ""
 		}
-		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated", about+" is progressing.")
+		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionTrue, "ReplicaSetUpdated",
+			about+" is progressing.")
 	case last != nil && last.Reason != "NewReplicaSetAvailable" && last.Reason != "ProgressDeadlineExceeded":
 		left := last.LastUpdateTime.Add(time.Duration(*r.d.Spec.ProgressDeadlineSeconds) * time.Second).Sub(r.Clock())
 		if left >= 0 {
 			return left + time.Second
 		}
-		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", about+" has timed out progressing.")
+		r.condition(s, appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded",
+			about+" has timed out progressing.")
 	}
 	return 0
 }
 
-// failures passes on what a ReplicaSet says of pods that cannot be made; the present one comes first.
+// failures passes on what a ReplicaSet says of pods that cannot be made; the present one comes
+// first.
 func (r *rollout) failures(s *appsv1.DeploymentStatus) {
 	sets := r.all()
 	slices.Reverse(sets)
@@ -122,13 +132,16 @@ func (r *rollout) failures(s *appsv1.DeploymentStatus) {
 			}
 		}
 	}
-	s.Conditions = slices.DeleteFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentReplicaFailure })
+	s.Conditions = slices.DeleteFunc(s.Conditions,
+		func(c appsv1.DeploymentCondition) bool { return c.Type == appsv1.DeploymentReplicaFailure })
 }
 
 // condition sets a condition. One that says the same already is left alone.
-func (r *rollout) condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) {
+func (r *rollout) condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType,
+	status corev1.ConditionStatus, reason, message string) {
 	now := metav1.NewTime(r.Clock())
-	set := appsv1.DeploymentCondition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now}
+	set := appsv1.DeploymentCondition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: now,
+		LastTransitionTime: now}
 	for i, c := range s.Conditions {
 		if c.Type != kind {
 			continue

@@ -15,18 +15,24 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 )
 
-// dispensable is the pod that is missed least (controller_utils.go, ActivePodsWithRanks): not bound, then pending, then not
-// ready, then the one that costs least, that shares its node with most others, has not been ready for long, has restarted most
-// often, is the youngest. age is how old a time is, as far as that counts.
-func dispensable(pods []corev1.Pod, cost func(*corev1.Pod) int, crowd map[string]int, age func(time.Time) int64) *corev1.Pod {
+// dispensable is the pod that is missed least (controller_utils.go, ActivePodsWithRanks). Pods that
+// are not bound come first, then pending ones, then those that are not ready. Among equals these
+// decide, in this order: the deletion cost, how many others are on the node, how short the pod has
+// been ready, how often it has restarted, how young it is. age is how old a time is, as far as that
+// counts.
+func dispensable(
+	pods []corev1.Pod, cost func(*corev1.Pod) int, crowd map[string]int, age func(time.Time) int64,
+) *corev1.Pod {
 	return slices.MinFunc(pointers(pods), func(a, b *corev1.Pod) int {
-		first := cmp.Or(cmp.Compare(standing(a), standing(b)), cmp.Compare(cost(a), cost(b)), cmp.Compare(crowd[b.Spec.NodeName], crowd[a.Spec.NodeName]))
+		first := cmp.Or(cmp.Compare(standing(a), standing(b)), cmp.Compare(cost(a), cost(b)),
+			cmp.Compare(crowd[b.Spec.NodeName], crowd[a.Spec.NodeName]))
 		if first == 0 && ready(a) && ready(b) {
 			if first = younger(*readySince(a), *readySince(b), age); first == 0 && !readySince(a).Equal(readySince(b)) {
 				return cmp.Compare(a.UID, b.UID) // so that it is as good as chance
 			}
 		}
-		if first = cmp.Or(first, cmp.Compare(restarts(b), restarts(a)), younger(a.CreationTimestamp, b.CreationTimestamp, age)); first == 0 && !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		if first = cmp.Or(first, cmp.Compare(restarts(b), restarts(a)), younger(a.CreationTimestamp,
+			b.CreationTimestamp, age)); first == 0 && !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 			return cmp.Compare(a.UID, b.UID)
 		}
 		return first
@@ -62,7 +68,8 @@ func younger(a, b metav1.Time, age func(time.Time) int64) int {
 	return cmp.Compare(age(a.Time), age(b.Time))
 }
 
-// age is the number of digits that the age of something has: ReplicaSets do not look closer (logarithmicRankDiff).
+// age is the number of digits that the age of something has: ReplicaSets do not look closer
+// (logarithmicRankDiff).
 func (c *controller) age(t time.Time) int64 {
 	if d := c.Clock().Sub(t); d > 0 {
 		return int64(math.Log2(float64(d)))
@@ -92,8 +99,8 @@ func restarts(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// crowds is how many pods of a ReplicaSet, and of others with the same owner, are on each node (replica_set.go,
-// getPodsRankedByRelatedPodsOnSameNode). One without an owner does not care.
+// crowds is how many pods of a ReplicaSet, and of others with the same owner, are on each node
+// (replica_set.go, getPodsRankedByRelatedPodsOnSameNode). One without an owner does not care.
 func crowds(c *controller, rs *appsv1.ReplicaSet) (map[string]int, error) {
 	owner := metav1.GetControllerOf(rs)
 	if owner == nil {
@@ -109,7 +116,8 @@ func crowds(c *controller, rs *appsv1.ReplicaSet) (map[string]int, error) {
 		p := &pods[i]
 		if active(p) && slices.ContainsFunc(sets, func(other appsv1.ReplicaSet) bool {
 			selector, err := metav1.LabelSelectorAsSelector(other.Spec.Selector)
-			return metav1.IsControlledBy(&other, &metav1.ObjectMeta{UID: owner.UID}) && err == nil && selector.Matches(labels.Set(p.Labels))
+			return metav1.IsControlledBy(&other, &metav1.ObjectMeta{UID: owner.UID}) && err == nil &&
+				selector.Matches(labels.Set(p.Labels))
 		}) {
 			out[p.Spec.NodeName]++
 		}

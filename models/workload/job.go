@@ -29,9 +29,10 @@ type work struct {
 	wait              time.Duration
 }
 
-// syncJob follows pkg/controller/job/job_controller.go. A pod keeps the finalizer batch.kubernetes.io/job-tracking until
-// it has been counted in the status. A real controller counts and takes the finalizers off in requests of their own, with
-// status.uncountedTerminatedPods as its memory; here that is one step.
+// syncJob follows pkg/controller/job/job_controller.go. A pod keeps the finalizer
+// batch.kubernetes.io/job-tracking until it has been counted in the status. A real controller
+// counts and takes the finalizers off in requests of their own, with status.uncountedTerminatedPods
+// as its memory; here that is one step.
 func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 	w := &work{controller: c, path: actor.Path("batch", "v1", namespace, "jobs", name)}
 	w.job = read[batchv1.Job](c, w.path)
@@ -66,7 +67,8 @@ func syncJob(c *controller, namespace, name string) (time.Duration, error) {
 			w.active = append(w.active, p)
 		}
 	}
-	for _, act := range []func() (bool, error){w.start, w.count, w.fail, w.shrink, w.complete, w.pause, w.grow, w.expire} {
+	for _, act := range []func() (bool, error){w.start, w.count, w.fail, w.shrink, w.complete, w.pause, w.grow,
+		w.expire} {
 		if wrote, err := act(); wrote || err != nil {
 			return 0, err
 		}
@@ -112,7 +114,8 @@ func (w *work) start() (bool, error) {
 	switch {
 	case w.over() != "":
 	case spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil || spec.BackoffLimitPerIndex != nil:
-		w.condition(s, batchv1.JobFailed, "NotModelled", "podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
+		w.condition(s, batchv1.JobFailed, "NotModelled",
+			"podFailurePolicy, successPolicy and backoffLimitPerIndex are not modelled")
 	case w.suspended() && s.StartTime != nil:
 		s.StartTime = nil
 	case !w.suspended() && s.StartTime == nil:
@@ -170,13 +173,14 @@ func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.
 
 // free takes the finalizer off a pod.
 func free(c *controller, p *corev1.Pod) error {
-	kept := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+	kept := slices.DeleteFunc(slices.Clone(p.Finalizers),
+		func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 	patch := map[string]any{"metadata": map[string]any{"finalizers": kept}}
 	return gone(actor.Do(c, http.MethodPatch, podsPath(p.Namespace, p.Name), patch, nil))
 }
 
-// freeOrphan lets one pod go whose Job is no more, though there may be another of its name (job_controller.go,
-// handleSingleOrphanPod). It reports whether it has.
+// freeOrphan lets one pod go whose Job is no more, though there may be another of its name
+// (job_controller.go, handleSingleOrphanPod). It reports whether it has.
 func freeOrphan(c *controller, job *batchv1.Job, namespace, name string) (freed bool, err error) {
 	all, err := actor.List[corev1.Pod](c, podsPath(namespace, ""))
 	for i := range all {
@@ -187,8 +191,8 @@ func freeOrphan(c *controller, job *batchv1.Job, namespace, name string) (freed 
 	return false, err
 }
 
-// orphaned says whether a pod belonged to a Job of the name other than the one that is there, which may be nil. A pod without an
-// owner may yet be adopted by the one that is there.
+// orphaned says whether a pod belonged to a Job of the name other than the one that is there, which
+// may be nil. A pod without an owner may yet be adopted by the one that is there.
 func orphaned(p *corev1.Pod, job *batchv1.Job, name string) bool {
 	if ref := metav1.GetControllerOf(p); ref != nil {
 		return ref.Kind == "Job" && ref.Name == name && (job == nil || ref.UID != job.UID)
@@ -200,7 +204,8 @@ func orphaned(p *corev1.Pod, job *batchv1.Job, name string) bool {
 	return p.DeletionTimestamp != nil || err == nil && !selector.Matches(labels.Set(p.Labels))
 }
 
-// shrink deletes pods that are not needed: all when the Job is over or suspended, else those beyond its parallelism.
+// shrink deletes pods that are not needed: all when the Job is over or suspended, else those beyond
+// its parallelism.
 func (w *work) shrink() (bool, error) {
 	keep := w.wanted()
 	if len(w.active) <= keep {
@@ -256,8 +261,8 @@ func (w *work) grow() (bool, error) {
 	return true, create(w.controller, p)
 }
 
-// doneIndexes are the indexes that the status has, whose pods may have gone, and those of pods that have not been counted yet
-// (indexed_job_utils.go, calculateSucceededIndexes).
+// doneIndexes are the indexes that the status has, whose pods may have gone, and those of pods that
+// have not been counted yet (indexed_job_utils.go, calculateSucceededIndexes).
 func (w *work) doneIndexes() map[int]bool {
 	done := map[int]bool{}
 	add := func(first, last string) {

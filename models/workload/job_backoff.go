@@ -6,11 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Between attempts after failures a Job waits 10 s, doubling up to 10 min (pkg/controller/job/backoff_utils.go).
+// Between attempts after failures a Job waits 10 s, doubling up to 10 min
+// (pkg/controller/job/backoff_utils.go).
 const firstJobWait, lastJobWait = 10 * time.Second, 10 * time.Minute
 
-// streak is how often a Job has failed since it last succeeded, and when last. It outlives the pods, and is forgotten with
-// the process, as upstream.
+// streak is how often a Job has failed since it last succeeded, and when last. It outlives the
+// pods, and is forgotten with the process, as upstream.
 type streak struct {
 	failures int
 	last     time.Time
@@ -51,7 +52,8 @@ func (w *work) backOff() time.Duration {
 	return max(now.last.Add(min(firstJobWait<<min(now.failures-1, 10), lastJobWait)).Sub(w.Clock()), 0)
 }
 
-// endedAt is when a pod ended: its containers, its readiness, or when it was deleted (getFinishedTime).
+// endedAt is when a pod ended: its containers, its readiness, or when it was deleted
+// (getFinishedTime).
 func endedAt(p *corev1.Pod) time.Time {
 	var at time.Time
 	for _, c := range p.Status.ContainerStatuses {

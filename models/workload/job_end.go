@@ -13,8 +13,8 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 )
 
-// fail finds out whether the Job must fail: then it gets the condition FailureTarget, its pods are deleted, and when the last
-// has gone the condition Failed.
+// fail finds out whether the Job must fail: then it gets the condition FailureTarget, its pods are
+// deleted, and when the last has gone the condition Failed.
 func (w *work) fail() (bool, error) {
 	if w.over() != "" {
 		return false, nil
@@ -43,7 +43,8 @@ func (w *work) fail() (bool, error) {
 	return false, nil
 }
 
-// restartedTooOften counts the restarts of containers where pods restart on failure (pastBackoffLimitOnFailure).
+// restartedTooOften counts the restarts of containers where pods restart on failure
+// (pastBackoffLimitOnFailure).
 func (w *work) restartedTooOften() bool {
 	if w.job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return false
@@ -89,7 +90,8 @@ func (w *work) pause() (bool, error) {
 	return w.write(s)
 }
 
-// expire deletes a Job whose time to live after its end has passed (pkg/controller/ttlafterfinished).
+// expire deletes a Job whose time to live after its end has passed
+// (pkg/controller/ttlafterfinished).
 func (w *work) expire() (bool, error) {
 	if w.over() == "" || w.job.Spec.TTLSecondsAfterFinished == nil || w.job.DeletionTimestamp != nil {
 		return false, nil
@@ -105,14 +107,17 @@ func (w *work) expire() (bool, error) {
 		w.wait = soonest(w.wait, left)
 		return false, nil
 	}
-	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.job.UID}, PropagationPolicy: new(metav1.DeletePropagationForeground)}
+	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.job.UID},
+		PropagationPolicy: new(metav1.DeletePropagationForeground)}
 	return true, gone(actor.Do(w, http.MethodDelete, w.path, options, nil))
 }
 
 func (w *work) condition(s *batchv1.JobStatus, kind batchv1.JobConditionType, reason, message string) {
 	now := metav1.NewTime(w.Clock())
-	set := batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now, Reason: reason, Message: message}
-	s.Conditions = append(slices.DeleteFunc(s.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind }), set)
+	set := batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now,
+		Reason: reason, Message: message}
+	s.Conditions = append(slices.DeleteFunc(s.Conditions, func(c batchv1.JobCondition) bool { return c.Type == kind }),
+		set)
 }
 
 func (w *work) write(s *batchv1.JobStatus) (bool, error) {

@@ -13,7 +13,8 @@ import (
 	"github.com/wavetank/wavetank/models/actor"
 )
 
-// syncReplicaSet follows pkg/controller/replicaset/replica_set.go: adopt or let go, then make or delete pods, then tell.
+// syncReplicaSet follows pkg/controller/replicaset/replica_set.go: adopt or let go, then make or
+// delete pods, then tell.
 func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error) {
 	path := actor.Path("apps", "v1", namespace, "replicasets", name)
 	rs := read[appsv1.ReplicaSet](c, path)
@@ -34,7 +35,8 @@ func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error
 	for _, p := range pods {
 		if active(&p) {
 			alive = append(alive, p)
-		} else if p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		} else if p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded &&
+			p.Status.Phase != corev1.PodFailed {
 			leaving++
 		}
 	}
@@ -70,7 +72,9 @@ func syncReplicaSet(c *controller, namespace, name string) (time.Duration, error
 }
 
 // replicaSetStatus counts (replica_set_utils.go, calculateStatus).
-func replicaSetStatus(c *controller, rs *appsv1.ReplicaSet, alive []corev1.Pod, failed error) (s appsv1.ReplicaSetStatus, wait time.Duration) {
+func replicaSetStatus(
+	c *controller, rs *appsv1.ReplicaSet, alive []corev1.Pod, failed error,
+) (s appsv1.ReplicaSetStatus, wait time.Duration) {
 	s = *rs.Status.DeepCopy()
 	s.Replicas, s.FullyLabeledReplicas, s.ReadyReplicas, s.AvailableReplicas = int32(len(alive)), 0, 0, 0
 	s.ObservedGeneration = rs.Generation
@@ -99,7 +103,8 @@ func replicaSetStatus(c *controller, rs *appsv1.ReplicaSet, alive []corev1.Pod, 
 		reason = "FailedDelete"
 	}
 	if failed != nil && len(kept) == 0 {
-		kept = append(kept, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue,
+		kept = append(kept, appsv1.ReplicaSetCondition{Type: appsv1.ReplicaSetReplicaFailure,
+			Status:             corev1.ConditionTrue,
 			LastTransitionTime: metav1.NewTime(c.Clock()), Reason: reason, Message: failed.Error()})
 	}
 	s.Conditions = kept

@@ -43,11 +43,12 @@ func servicesOfPods(c *controller, ch apiserver.Change) []string {
 	return out
 }
 
-// syncService follows staging/src/k8s.io/endpointslice: the pods that a Service selects, as IPv4 slices; pods whose ports differ
-// are in slices of their own.
+// syncService follows staging/src/k8s.io/endpointslice: the pods that a Service selects, as IPv4
+// slices; pods whose ports differ are in slices of their own.
 func syncService(c *controller, namespace, name string) (time.Duration, error) {
 	s := read[corev1.Service](c, actor.Path("", "v1", namespace, "services", name))
-	if s == nil || len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName || s.DeletionTimestamp != nil {
+	if s == nil || len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName ||
+		s.DeletionTimestamp != nil {
 		return 0, nil
 	}
 	pods, err := actor.List[corev1.Pod](c, podsPath(namespace, ""))
@@ -58,11 +59,13 @@ func syncService(c *controller, namespace, name string) (time.Duration, error) {
 	of := labels.SelectorFromSet(s.Spec.Selector)
 	for i := range pods {
 		p := &pods[i]
-		if p.Status.PodIP == "" || !of.Matches(labels.Set(p.Labels)) || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		if p.Status.PodIP == "" || !of.Matches(labels.Set(p.Labels)) || p.Status.Phase == corev1.PodFailed ||
+			p.Status.Phase == corev1.PodSucceeded {
 			continue
 		}
 		ports := portsOf(s, p)
-		n := slices.IndexFunc(want, func(w *discoveryv1.EndpointSlice) bool { return reflect.DeepEqual(w.Ports, ports) })
+		n := slices.IndexFunc(want,
+			func(w *discoveryv1.EndpointSlice) bool { return reflect.DeepEqual(w.Ports, ports) })
 		if n < 0 {
 			n, want = len(want), append(want, sliceOf(s, ports))
 		}
@@ -78,7 +81,8 @@ func syncService(c *controller, namespace, name string) (time.Duration, error) {
 	}
 	have = slices.DeleteFunc(have, func(e discoveryv1.EndpointSlice) bool { return !metav1.IsControlledBy(&e, s) })
 	for _, w := range want {
-		i := slices.IndexFunc(have, func(e discoveryv1.EndpointSlice) bool { return equality.Semantic.DeepEqual(e.Ports, w.Ports) })
+		i := slices.IndexFunc(have,
+			func(e discoveryv1.EndpointSlice) bool { return equality.Semantic.DeepEqual(e.Ports, w.Ports) })
 		if i < 0 && len(have) > 0 {
 			i = 0
 		}
@@ -87,7 +91,8 @@ func syncService(c *controller, namespace, name string) (time.Duration, error) {
 		}
 		now := have[i]
 		have = slices.Delete(have, i, i+1)
-		if equality.Semantic.DeepEqual(now.Endpoints, w.Endpoints) && equality.Semantic.DeepEqual(now.Ports, w.Ports) && maps.Equal(now.Labels, w.Labels) {
+		if equality.Semantic.DeepEqual(now.Endpoints, w.Endpoints) && equality.Semantic.DeepEqual(now.Ports, w.Ports) &&
+			maps.Equal(now.Labels, w.Labels) {
 			continue
 		}
 		now.TypeMeta, now.Endpoints, now.Ports, now.Labels = w.TypeMeta, w.Endpoints, w.Ports, w.Labels
@@ -99,7 +104,8 @@ func syncService(c *controller, namespace, name string) (time.Duration, error) {
 	return 0, nil
 }
 
-// sliceOf is an empty slice of a Service. It has the Service's labels, and some of its own (utils.go, setEndpointSliceLabels).
+// sliceOf is an empty slice of a Service. It has the Service's labels, and some of its own
+// (utils.go, setEndpointSliceLabels).
 func sliceOf(s *corev1.Service, ports []discoveryv1.EndpointPort) *discoveryv1.EndpointSlice {
 	own := maps.Clone(s.Labels)
 	if own == nil {
@@ -113,7 +119,8 @@ func sliceOf(s *corev1.Service, ports []discoveryv1.EndpointPort) *discoveryv1.E
 	return &discoveryv1.EndpointSlice{
 		TypeMeta: metav1.TypeMeta{APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: s.Name + "-", Labels: own,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s, corev1.SchemeGroupVersion.WithKind("Service"))}},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(s,
+				corev1.SchemeGroupVersion.WithKind("Service"))}},
 		AddressType: discoveryv1.AddressTypeIPv4, Ports: ports,
 	}
 }
@@ -136,7 +143,8 @@ func endpoint(s *corev1.Service, p *corev1.Pod) discoveryv1.Endpoint {
 	return e
 }
 
-// portsOf are the Service's ports as a pod has them. One that names a port that the pod does not have is left out (getEndpointPorts).
+// portsOf are the Service's ports as a pod has them. One that names a port that the pod does not
+// have is left out (getEndpointPorts).
 func portsOf(s *corev1.Service, p *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range s.Spec.Ports {
 		port := &s.Spec.Ports[i]
@@ -146,12 +154,14 @@ func portsOf(s *corev1.Service, p *corev1.Pod) (out []discoveryv1.EndpointPort) 
 				continue
 			}
 		}
-		out = append(out, discoveryv1.EndpointPort{Name: &port.Name, Protocol: &port.Protocol, Port: &number, AppProtocol: port.AppProtocol})
+		out = append(out, discoveryv1.EndpointPort{Name: &port.Name, Protocol: &port.Protocol, Port: &number,
+			AppProtocol: port.AppProtocol})
 	}
 	return out
 }
 
-// named is the number of the port that a Service's port targets by name, 0 if the pod has none (FindPort).
+// named is the number of the port that a Service's port targets by name, 0 if the pod has none
+// (FindPort).
 func named(p *corev1.Pod, port *corev1.ServicePort) int32 {
 	for _, c := range p.Spec.Containers {
 		for _, cp := range c.Ports {

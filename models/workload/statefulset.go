@@ -36,10 +36,12 @@ type series struct {
 	waits           bool // for a pod, in order: nothing else is done meanwhile
 }
 
-// syncStatefulSet follows pkg/controller/statefulset/stateful_set_control.go: one pod after the other, in order, unless
-// podManagementPolicy is Parallel; then down from the highest; then updates from the highest to the partition.
+// syncStatefulSet follows pkg/controller/statefulset/stateful_set_control.go: one pod after the
+// other, in order, unless podManagementPolicy is Parallel; then down from the highest; then updates
+// from the highest to the partition.
 func syncStatefulSet(c *controller, namespace, name string) (time.Duration, error) {
-	s := &series{controller: c, path: actor.Path("apps", "v1", namespace, "statefulsets", name), pods: map[int]*corev1.Pod{}}
+	s := &series{controller: c, path: actor.Path("apps", "v1", namespace, "statefulsets", name),
+		pods: map[int]*corev1.Pod{}}
 	if s.set = read[appsv1.StatefulSet](c, s.path); s.set == nil {
 		return 0, nil
 	}
@@ -57,7 +59,8 @@ func syncStatefulSet(c *controller, namespace, name string) (time.Duration, erro
 		}
 	}
 	revisions := actor.Path("apps", "v1", namespace, "controllerrevisions", "")
-	if s.history, wrote, err = claimed[appsv1.ControllerRevision](c, s.set, s.ref(), selector, revisions); wrote || err != nil {
+	if s.history, wrote, err = claimed[appsv1.ControllerRevision](c, s.set, s.ref(), selector, revisions); wrote ||
+		err != nil {
 		return 0, err
 	}
 	if s.set.DeletionTimestamp == nil {
@@ -88,7 +91,8 @@ func (s *series) ref() metav1.OwnerReference {
 // ordinals is what the names of pods end with (stateful_set_utils.go, statefulPodRegex).
 var ordinals = regexp.MustCompile(`^(.*)-([0-9]+)$`)
 
-// member says whether a pod of that name can be one of the set's (stateful_set_utils.go, isMemberOf).
+// member says whether a pod of that name can be one of the set's (stateful_set_utils.go,
+// isMemberOf).
 func (s *series) member(pod string) bool {
 	m := ordinals.FindStringSubmatch(pod)
 	return m != nil && m[1] == s.set.Name
@@ -121,18 +125,21 @@ func (s *series) revisions(collection string) (bool, error) {
 	case present == nil:
 		return true, actor.Do(s, http.MethodPost, collection, &appsv1.ControllerRevision{
 			TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ControllerRevision"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.set.Namespace, Name: s.update, Labels: s.set.Spec.Template.Labels,
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.set.Namespace, Name: s.update,
+				Labels:          s.set.Spec.Template.Labels,
 				OwnerReferences: []metav1.OwnerReference{s.ref()}},
 			Data: runtime.RawExtension{Raw: data}, Revision: newest + 1,
 		}, nil)
 	case present.Revision < newest: // back to an earlier template
-		return true, actor.Do(s, http.MethodPatch, collection+"/"+present.Name, map[string]any{"revision": newest + 1}, nil)
+		return true, actor.Do(s, http.MethodPatch, collection+"/"+present.Name, map[string]any{"revision": newest + 1},
+			nil)
 	}
 	return false, nil
 }
 
-// replacement is the patch that gives a set this template again, as a ControllerRevision keeps it (getPatch). Its fields are
-// in the order of their names: the API server compares data byte by byte, and a patch of the revision writes it anew so.
+// replacement is the patch that gives a set this template again, as a ControllerRevision keeps it
+// (getPatch). Its fields are in the order of their names: the API server compares data byte by
+// byte, and a patch of the revision writes it anew so.
 func replacement(template corev1.PodTemplateSpec) ([]byte, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
 	if err != nil {
@@ -142,7 +149,8 @@ func replacement(template corev1.PodTemplateSpec) ([]byte, error) {
 	return json.Marshal(map[string]any{"spec": map[string]any{"template": fields}})
 }
 
-// forget deletes the oldest revisions that no pod has and that are more than the history keeps (truncateHistory).
+// forget deletes the oldest revisions that no pod has and that are more than the history keeps
+// (truncateHistory).
 func (s *series) forget(collection string) error {
 	if s.update == "" || s.set.Spec.RevisionHistoryLimit == nil {
 		return nil
@@ -188,7 +196,8 @@ func (s *series) well(p *corev1.Pod) bool {
 	return ok
 }
 
-// up makes the first pod that is missing, or replaces one that has ended; in order, each waits for the one before.
+// up makes the first pod that is missing, or replaces one that has ended; in order, each waits for
+// the one before.
 func (s *series) up() (bool, error) {
 	for n := s.first(); n < s.end(); n++ {
 		p := s.pods[n]
@@ -217,8 +226,8 @@ func (s *series) up() (bool, error) {
 	return false, nil
 }
 
-// down removes the pod with the highest ordinal beyond the last, one at a time. In order, it waits until that one is well,
-// unless it is the first that is not.
+// down removes the pod with the highest ordinal beyond the last, one at a time. In order, it waits
+// until that one is well, unless it is the first that is not.
 func (s *series) down() (bool, error) {
 	highest, sick := -1, -1
 	for _, n := range slices.Sorted(maps.Keys(s.pods)) {
@@ -245,9 +254,10 @@ func (s *series) down() (bool, error) {
 	return true, remove(s.controller, s.pods[highest])
 }
 
-// roll replaces pods of an old revision from the highest to the partition, which counts from the first ordinal, as long as no
-// more than maxUnavailable are not available. In parallel, those that are not available go first, whatever the others do
-// (updateStatefulSetAfterInvariantEstablished). What goes together is one step.
+// roll replaces pods of an old revision from the highest to the partition, which counts from the
+// first ordinal, as long as no more than maxUnavailable are not available. In parallel, those that
+// are not available go first, whatever the others do (updateStatefulSetAfterInvariantEstablished).
+// What goes together is one step.
 func (s *series) roll() (bool, error) {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return false, nil
@@ -264,7 +274,8 @@ func (s *series) roll() (bool, error) {
 			spare--
 		}
 		switch {
-		case n < s.first()+s.partition() || p.DeletionTimestamp != nil || p.Labels[appsv1.StatefulSetRevisionLabel] == s.update:
+		case n < s.first()+s.partition() || p.DeletionTimestamp != nil ||
+			p.Labels[appsv1.StatefulSetRevisionLabel] == s.update:
 		case well:
 			up = append(up, p)
 		case s.parallel():
@@ -320,7 +331,8 @@ func (s *series) tell() error {
 			st.UpdatedReplicas++
 		}
 	}
-	if st.UpdatedReplicas == *s.set.Spec.Replicas && st.ReadyReplicas == *s.set.Spec.Replicas && st.Replicas == *s.set.Spec.Replicas {
+	if st.UpdatedReplicas == *s.set.Spec.Replicas && st.ReadyReplicas == *s.set.Spec.Replicas &&
+		st.Replicas == *s.set.Spec.Replicas {
 		st.CurrentRevision, st.CurrentReplicas = s.update, st.UpdatedReplicas // the rollout is complete
 	}
 	if reflect.DeepEqual(st, s.set.Status) || s.update == "" {

@@ -37,8 +37,8 @@ func (s *series) make(n int) (bool, error) {
 	return true, create(s.controller, p)
 }
 
-// claims makes the first claim of a pod that is missing. One that is being deleted is not taken: it fails the attempt until it
-// has gone (stateful_pod_control.go, createPersistentVolumeClaims).
+// claims makes the first claim of a pod that is missing. One that is being deleted is not taken: it
+// fails the attempt until it has gone (stateful_pod_control.go, createPersistentVolumeClaims).
 func (s *series) claims(pod string) (bool, error) {
 	for _, t := range s.set.Spec.VolumeClaimTemplates {
 		c := t.DeepCopy()
@@ -64,8 +64,9 @@ func (s *series) claims(pod string) (bool, error) {
 	return false, nil
 }
 
-// stale says whether a claim for a pod that is to be made still belongs to an earlier pod and is about to go with it. Nothing
-// but a change of the set or its pods brings the controller back then (stateful_pod_control.go, PodClaimIsStale).
+// stale says whether a claim for a pod that is to be made belongs to an earlier pod and is about to
+// go with it. Nothing but a change of the set or its pods brings the controller back then
+// (stateful_pod_control.go, PodClaimIsStale).
 func (s *series) stale(n int) bool {
 	policy := s.set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
@@ -73,13 +74,16 @@ func (s *series) stale(n int) bool {
 	}
 	pod := fmt.Sprintf("%s-%d", s.set.Name, n)
 	return slices.ContainsFunc(s.set.Spec.VolumeClaimTemplates, func(t corev1.PersistentVolumeClaim) bool {
-		claim := read[corev1.PersistentVolumeClaim](s.controller, actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", t.Name+"-"+pod))
-		return claim != nil && slices.ContainsFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.Name == pod })
+		claim := read[corev1.PersistentVolumeClaim](s.controller,
+			actor.Path("", "v1", s.set.Namespace, "persistentvolumeclaims", t.Name+"-"+pod))
+		return claim != nil && slices.ContainsFunc(claim.OwnerReferences,
+			func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.Name == pod })
 	})
 }
 
-// keep gives the claims of each pod the owner that spec.persistentVolumeClaimRetentionPolicy wants: with whenDeleted the
-// set, with whenScaled the pod that is about to go (stateful_set_utils.go, updateClaimOwnerRefForSetAndPod).
+// keep gives the claims of each pod the owner that spec.persistentVolumeClaimRetentionPolicy wants:
+// with whenDeleted the set, with whenScaled the pod that is about to go (stateful_set_utils.go,
+// updateClaimOwnerRefForSetAndPod).
 func (s *series) keep() (bool, error) {
 	for _, n := range slices.Sorted(maps.Keys(s.pods)) {
 		p := s.pods[n]
@@ -91,17 +95,21 @@ func (s *series) keep() (bool, error) {
 			}
 			refs := s.owners(n, p, without(without(claim.OwnerReferences, s.set), p))
 			if len(refs)+len(claim.OwnerReferences) > 0 && !reflect.DeepEqual(refs, claim.OwnerReferences) {
-				return true, gone(actor.Do(s, http.MethodPatch, path, map[string]any{"metadata": map[string]any{"ownerReferences": refs}}, nil))
+				return true, gone(actor.Do(s, http.MethodPatch, path,
+					map[string]any{"metadata": map[string]any{"ownerReferences": refs}}, nil))
 			}
 		}
 	}
 	return false, nil
 }
 
-// owners adds who should own the claims of a pod to the others who do, unless one of those is their controller.
+// owners adds who should own the claims of a pod to the others who do, unless one of those is their
+// controller.
 func (s *series) owners(n int, p *corev1.Pod, others []metav1.OwnerReference) []metav1.OwnerReference {
-	policy, deleted := s.set.Spec.PersistentVolumeClaimRetentionPolicy, appsv1.DeletePersistentVolumeClaimRetentionPolicyType
-	if policy == nil || slices.ContainsFunc(others, func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }) {
+	policy, deleted := s.set.Spec.PersistentVolumeClaimRetentionPolicy,
+		appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	if policy == nil || slices.ContainsFunc(others,
+		func(r metav1.OwnerReference) bool { return r.Controller != nil && *r.Controller }) {
 		return others
 	}
 	beyond := n < s.first() || n >= s.end()

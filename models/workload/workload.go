@@ -1,47 +1,55 @@
-// Package workload is a model of those controllers of kube-controller-manager that keep workloads going: Deployments,
-// ReplicaSets, StatefulSets, DaemonSets and Jobs get their pods, CronJobs their Jobs, claims get volumes, Services get
-// EndpointSlices, and PodDisruptionBudgets their status.
+// Package workload is a model of those controllers of kube-controller-manager that keep workloads
+// going: Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs get their pods, CronJobs their
+// Jobs, claims get volumes, Services get EndpointSlices, and PodDisruptionBudgets their status.
 //
-// Nothing in here makes a pod run: that is package kubelet. Together they let an operator wait for a Deployment to be
-// available, see a Job fail, or find that a StatefulSet's pod is stuck.
+// Nothing in here makes a pod run: that is package kubelet. Together they let an operator wait for
+// a Deployment to be available, see a Job fail, or find that a StatefulSet's pod is stuck.
 //
-// Each controller is an actor under the name that it has upstream. A controller looks at one object in one step, does one
-// write at most, and looks again when that, or anything that belongs to the object, has changed. What fails is tried
-// again after 5 ms, doubling up to 1000 s (util/workqueue, DefaultTypedControllerRateLimiter).
+// Each controller is an actor under the name that it has upstream. A controller looks at one object
+// in one step and does one write at most. It looks again when that object, or anything that belongs
+// to it, has changed. What fails is tried again after 5 ms, doubling up to 1000 s (util/workqueue,
+// DefaultTypedControllerRateLimiter).
 //
-// Some steps make several writes. Nothing comes between them, unless webhooks have to be asked about one; and if one fails,
-// the next step goes on from there:
+// Some steps make several writes. Nothing comes between them, unless webhooks have to be asked
+// about one; and if one fails, the next step goes on from there:
 //
 //   - A Deployment gets a new ReplicaSet, and then that revision in its annotation and its status.
-//   - A Deployment whose spec.replicas changes while a rollout is under way scales all ReplicaSets that have pods.
+//   - A Deployment whose spec.replicas changes while a rollout is under way scales all ReplicaSets
+//     that have pods.
 //   - A Job counts its ended pods in its status, and then takes the finalizer off each of them.
-//   - A CronJob deletes the Jobs that its history has no room for or that are replaced, makes one, and says so in its status and
-//     in Events.
+//   - A CronJob deletes the Jobs that exceed its history or that are replaced. It makes one, and
+//     says so in its status and in Events.
 //   - A claim gets a volume, and then its name in spec.volumeName. Its status is a step of its own.
-//   - A ReplicaSet, StatefulSet or DaemonSet that was refused a pod, or a claim for it, brings its status up to date all the same.
+//   - A ReplicaSet, StatefulSet or DaemonSet that was refused a pod, or a claim for it, brings its
+//     status up to date all the same.
 //   - A StatefulSet deletes the pods that an update replaces together.
 //
-// The schedule of a CronJob comes round in virtual time, for which w.Sleep is: w.Settle does not wait for it, and it does not come
-// round while the world settles after faults have been healed; the latest of the times that were missed is made up for afterwards,
-// unless startingDeadlineSeconds forbids it. Without spec.timeZone a schedule is in UTC.
+// The schedule of a CronJob comes round in virtual time, for which w.Sleep is. w.Settle does not
+// wait for it, and it does not come round while the world settles after faults have ended. The
+// latest of the times that were missed is made up for afterwards, unless startingDeadlineSeconds
+// forbids it. Without spec.timeZone a schedule is in UTC.
 //
 // # What is different
 //
-// The hashes in the names of ReplicaSets and ControllerRevisions are stable but not those of upstream. Pods are created
-// and deleted one at a time rather than in bursts that double. Only about CronJobs and
-// PodDisruptionBudgets are Events recorded: ones that are alike but for their message are not combined, as upstream after ten. A DaemonSet's maxSurge counts as a
-// maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success policies and back-off
-// limits per index are not obeyed: a Job that asks for one is left alone, and says so in a condition of type Failed with reason
-// NotModelled. A pod of a Job that is deleted counts as failed at once, also with the pod replacement policy Failed. A DaemonSet
-// keeps no ControllerRevisions. A claim gets a volume of its own at once, whatever its class says: volumes that are there
-// already are not taken, one that is named is believed, and a claim that comes to ask for more is not resized. The volume goes
-// with the claim where its reclaim policy is Delete; its phase is not kept.
+// The hashes in the names of ReplicaSets and ControllerRevisions are stable but not those of
+// upstream. Pods are created and deleted one at a time rather than in bursts that double. Only
+// about CronJobs and PodDisruptionBudgets are Events recorded: ones that are alike but for their
+// message are not combined, as upstream after ten. A DaemonSet's maxSurge counts as a
+// maxUnavailable: the old pod goes before the new one comes. Of Jobs, pod failure policies, success
+// policies and back-off limits per index are not obeyed: a Job that asks for one is left alone, and
+// says so in a condition of type Failed with reason NotModelled. A pod of a Job that is deleted
+// counts as failed at once, also with the pod replacement policy Failed. A DaemonSet keeps no
+// ControllerRevisions. A claim gets a volume of its own at once, whatever its class says. Volumes
+// that are there already are not taken, and one that is named is believed. A claim that comes to
+// ask for more is not resized. The volume goes with the claim where its reclaim policy is Delete;
+// its phase is not kept.
 //
-// A PodDisruptionBudget is only counted: the server refuses evictions, as not modelled, and a condition DisruptionTarget that has become
-// stale stays.
+// A PodDisruptionBudget is only counted: the server refuses evictions, as not modelled, and a
+// condition DisruptionTarget that has become stale stays.
 //
-// Nobody looks after ReplicationControllers and HorizontalPodAutoscalers, whose status stays as it was written; nobody makes v1
-// Endpoints, nor the service account and the ConfigMap kube-root-ca.crt of a new namespace.
+// Nobody looks after ReplicationControllers and HorizontalPodAutoscalers, whose status stays as it
+// was written; nobody makes v1 Endpoints, nor the service account and the ConfigMap
+// kube-root-ca.crt of a new namespace.
 package workload
 
 import (
@@ -68,14 +76,18 @@ import (
 // New returns all controllers of the package.
 func New() []actor.Actor {
 	return []actor.Actor{
-		&controller{name: "deployment-controller", kind: "Deployment", owns: "ReplicaSet", sync: syncDeployment, concerns: deploymentsOfPods},
+		&controller{name: "deployment-controller", kind: "Deployment", owns: "ReplicaSet", sync: syncDeployment,
+			concerns: deploymentsOfPods},
 		&controller{name: "replicaset-controller", kind: "ReplicaSet", owns: "Pod", sync: syncReplicaSet},
 		&controller{name: "statefulset-controller", kind: "StatefulSet", owns: "Pod", sync: syncStatefulSet},
 		&controller{name: "daemonset-controller", kind: "DaemonSet", owns: "Pod", sync: syncDaemonSet, concerns: nodes},
 		&controller{name: "job-controller", kind: "Job", owns: "Pod", sync: syncJob},
-		&controller{name: "cronjob-controller", component: "cronjob-controller", kind: "CronJob", owns: "Job", sync: syncCronJob, instead: reschedule, lets: true},
-		&controller{name: "disruption-controller", component: "controllermanager", kind: "PodDisruptionBudget", sync: syncBudget, concerns: budgetsOfPods},
-		&controller{name: "endpointslice-controller", kind: "Service", owns: "EndpointSlice", sync: syncService, concerns: servicesOfPods},
+		&controller{name: "cronjob-controller", component: "cronjob-controller", kind: "CronJob", owns: "Job",
+			sync: syncCronJob, instead: reschedule, lets: true},
+		&controller{name: "disruption-controller", component: "controllermanager", kind: "PodDisruptionBudget",
+			sync: syncBudget, concerns: budgetsOfPods},
+		&controller{name: "endpointslice-controller", kind: "Service", owns: "EndpointSlice", sync: syncService,
+			concerns: servicesOfPods},
 		&controller{name: "persistentvolume-binder-controller", kind: "PersistentVolumeClaim", sync: syncClaim},
 	}
 }
@@ -83,17 +95,19 @@ func New() []actor.Actor {
 // firstRetry and lastRetry bound the time after which what fails is tried again.
 const firstRetry, lastRetry = 5 * time.Millisecond, 1000 * time.Second
 
-// controller is the frame that all have in common: a queue of objects, each looked at in a step of its own.
+// controller is the frame that all have in common: a queue of objects, each looked at in a step of
+// its own.
 type controller struct {
 	name string
 	kind string // of the objects that it looks after
 	owns string // the kind whose changes make it look at their owner
-	// sync does one step for an object. It is asked again after a write, when anything has changed, and after again
-	// if that is positive.
+	// sync does one step for an object. It is asked again after a write, when anything has changed,
+	// and after again if that is positive.
 	sync func(c *controller, namespace, name string) (again time.Duration, err error)
 	// concerns says which other objects a change makes it look at.
 	concerns func(c *controller, ch apiserver.Change) []string
-	// instead, when set, takes in a change of an object of kind, and says whether it did: then that is not looked at now.
+	// instead, when set, takes in a change of an object of kind, and says whether it did: then that
+	// is not looked at now.
 	instead   func(c *controller, ch apiserver.Change) bool
 	lets      bool   // it does not adopt what belongs to nobody
 	component string // of its Events
@@ -138,7 +152,8 @@ func (c *controller) Observe(ch apiserver.Change) {
 				c.look(ch.Namespace + "/" + owner)
 			}
 		}
-		if !c.lets && ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) && relabelled(ch) {
+		if !c.lets && ch.Type != "DELETED" && !bytes.Contains(ch.Object, []byte(`"ownerReferences"`)) &&
+			relabelled(ch) {
 			c.lookAtAll(ch.Namespace) // somebody may want to adopt it
 		}
 	}
@@ -152,14 +167,16 @@ func (c *controller) Observe(ch apiserver.Change) {
 // relabelled says whether an object is new or has other labels than before.
 func relabelled(ch apiserver.Change) bool {
 	var now, before metav1.PartialObjectMetadata
-	return ch.Type == "ADDED" || actor.Decode(ch.Object, &now) && actor.Decode(ch.Previous, &before) && !maps.Equal(now.Labels, before.Labels)
+	return ch.Type == "ADDED" || actor.Decode(ch.Object, &now) && actor.Decode(ch.Previous, &before) &&
+		!maps.Equal(now.Labels, before.Labels)
 }
 
 // lookAtAll looks at every object in a namespace.
 func (c *controller) lookAtAll(namespace string) {
 	for _, r := range actor.Resources(c) {
 		if r.Kind == c.kind {
-			found, _ := actor.List[metav1.PartialObjectMetadata](c, actor.Path(r.Group, r.Version, namespace, r.Name, ""))
+			found, _ := actor.List[metav1.PartialObjectMetadata](c,
+				actor.Path(r.Group, r.Version, namespace, r.Name, ""))
 			for _, o := range found {
 				c.look(o.Namespace + "/" + o.Name)
 			}
@@ -230,29 +247,34 @@ func read[T any](c *controller, path string) *T {
 func podsPath(namespace, name string) string { return actor.Path("", "v1", namespace, "pods", name) }
 
 // claim returns the pods that belong to an owner, as claimed does.
-func claim(c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, members ...func(name string) bool) (pods []corev1.Pod, wrote bool, err error) {
+func claim(c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector,
+	members ...func(name string) bool) (pods []corev1.Pod, wrote bool, err error) {
 	return claimed[corev1.Pod](c, owner, ref, selector, podsPath(owner.GetNamespace(), ""), members...)
 }
 
-// claimed returns what of a collection belongs to an owner. Where something should be adopted or let go, it does that and
-// says so (controller_ref_manager.go, ClaimObject). Only what the selector matches and whose name is a member's can belong to it.
+// claimed returns what of a collection belongs to an owner. Where something should be adopted or
+// let go, it does that and says so (controller_ref_manager.go, ClaimObject). Only what the selector
+// matches and whose name is a member's can belong to it.
 func claimed[T any, P interface {
 	*T
 	metav1.Object
-}](c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, collection string, members ...func(name string) bool) (out []T, wrote bool, err error) {
+}](c *controller, owner metav1.Object, ref metav1.OwnerReference, selector labels.Selector, collection string,
+	members ...func(name string) bool) (out []T, wrote bool, err error) {
 	all, err := actor.List[T](c, collection)
 	if err != nil {
 		return nil, false, err
 	}
 	for i := range all {
 		o := P(&all[i])
-		has, matches, leaves := metav1.GetControllerOf(o), selector.Matches(labels.Set(o.GetLabels())), owner.GetDeletionTimestamp() != nil
+		has, matches, leaves := metav1.GetControllerOf(o), selector.Matches(labels.Set(o.GetLabels())),
+			owner.GetDeletionTimestamp() != nil
 		for _, member := range members {
 			matches = matches && member(o.GetName())
 		}
 		var refs []metav1.OwnerReference
 		switch {
-		case has != nil && has.UID != owner.GetUID() || has == nil && (!matches || leaves || o.GetDeletionTimestamp() != nil):
+		case has != nil && has.UID != owner.GetUID() || has == nil &&
+			(!matches || leaves || o.GetDeletionTimestamp() != nil):
 			continue
 		case has != nil && matches:
 			out = append(out, all[i])
@@ -293,7 +315,8 @@ func podOf(namespace string, template *corev1.PodTemplateSpec, owner metav1.Owne
 	}
 }
 
-// create makes a pod. A namespace that is being deleted takes none, and that is no reason to try again.
+// create makes a pod. A namespace that is being deleted takes none, and that is no reason to try
+// again.
 func create(c *controller, p *corev1.Pod) error {
 	err := actor.Do(c, http.MethodPost, podsPath(p.Namespace, ""), p, nil)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -331,7 +354,8 @@ func readySince(p *corev1.Pod) *metav1.Time {
 	return nil
 }
 
-// available says whether a pod has been ready for long enough, and if not, how long it still has to be.
+// available says whether a pod has been ready for long enough, and if not, how long it still has to
+// be.
 func available(c *controller, p *corev1.Pod, minReady int32) (bool, time.Duration) {
 	since := readySince(p)
 	if since == nil {

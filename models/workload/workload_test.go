@@ -84,7 +84,8 @@ func meta(kind string, name string) (metav1.TypeMeta, metav1.ObjectMeta) {
 }
 
 func deployment(replicas int32, image string) *appsv1.Deployment {
-	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template(image)}}
+	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &replicas,
+		Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template(image)}}
 	d.TypeMeta, d.ObjectMeta = meta("Deployment", "web")
 	return d
 }
@@ -94,17 +95,20 @@ func TestDeploymentRollsOut(t *testing.T) {
 	do(t, c, http.MethodPost, path("apps", "deployments", ""), deployment(4, "web:1"), nil)
 	c.Run(time.Minute)
 	d := read[appsv1.Deployment](t, c, path("apps", "deployments", "web"))
-	if d.Status.AvailableReplicas != 4 || d.Status.ObservedGeneration != d.Generation || progressing(d) != "NewReplicaSetAvailable" {
+	if d.Status.AvailableReplicas != 4 || d.Status.ObservedGeneration != d.Generation ||
+		progressing(d) != "NewReplicaSetAvailable" {
 		t.Fatalf("after a minute: %+v", d.Status)
 	}
 	// Now another image: never fewer than 3 are available (25 % of 4), and never more than 5 exist.
 	least, most := 4, 0
 	watchPods(c, func(total, ready int) { least, most = min(least, ready), max(most, total) })
-	do(t, c, http.MethodPatch, path("apps", "deployments", "web"), map[string]any{"spec": map[string]any{"template": map[string]any{
-		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
+	do(t, c, http.MethodPatch, path("apps", "deployments", "web"),
+		map[string]any{"spec": map[string]any{"template": map[string]any{
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
 	c.Run(5 * time.Minute)
 	d = read[appsv1.Deployment](t, c, path("apps", "deployments", "web"))
-	if d.Status.UpdatedReplicas != 4 || d.Status.AvailableReplicas != 4 || d.Status.Replicas != 4 || d.Annotations["deployment.kubernetes.io/revision"] != "2" {
+	if d.Status.UpdatedReplicas != 4 || d.Status.AvailableReplicas != 4 || d.Status.Replicas != 4 ||
+		d.Annotations["deployment.kubernetes.io/revision"] != "2" {
 		t.Errorf("after the rollout: %+v, revision %s", d.Status, d.Annotations["deployment.kubernetes.io/revision"])
 	}
 	if least < 3 || most > 5 {
@@ -122,7 +126,8 @@ func TestDeploymentRollsOut(t *testing.T) {
 	}
 }
 
-// watchPods looks at the pods after each change; it replays what the cluster has recorded when it is asked.
+// watchPods looks at the pods after each change; it replays what the cluster has recorded when it
+// is asked.
 func watchPods(c *actortest.Cluster, look func(total, ready int)) {
 	c.Watch = func() {
 		var list corev1.PodList
@@ -159,11 +164,13 @@ func TestDeploymentThatNeverComesUp(t *testing.T) {
 	}))
 	do(t, c, http.MethodPost, path("apps", "deployments", ""), deployment(2, "web:1"), nil)
 	c.Run(9 * time.Minute)
-	if d := read[appsv1.Deployment](t, c, path("apps", "deployments", "web")); progressing(d) == "ProgressDeadlineExceeded" {
+	if d := read[appsv1.Deployment](t, c,
+		path("apps", "deployments", "web")); progressing(d) == "ProgressDeadlineExceeded" {
 		t.Errorf("the deadline is 10 minutes; after 9: %+v", d.Status)
 	}
 	c.Run(2 * time.Minute)
-	if d := read[appsv1.Deployment](t, c, path("apps", "deployments", "web")); progressing(d) != "ProgressDeadlineExceeded" || d.Status.AvailableReplicas != 0 {
+	if d := read[appsv1.Deployment](t, c, path("apps", "deployments", "web")); progressing(
+		d) != "ProgressDeadlineExceeded" || d.Status.AvailableReplicas != 0 {
 		t.Errorf("after 11 minutes: %+v", d.Status)
 	}
 }
@@ -182,8 +189,9 @@ func TestRecreateNeverMixes(t *testing.T) {
 		}
 		mixed = mixed || len(images) > 1
 	}
-	do(t, c, http.MethodPatch, path("apps", "deployments", "web"), map[string]any{"spec": map[string]any{"template": map[string]any{
-		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
+	do(t, c, http.MethodPatch, path("apps", "deployments", "web"),
+		map[string]any{"spec": map[string]any{"template": map[string]any{
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
 	c.Run(5 * time.Minute)
 	if mixed || len(running(t, c)) != 3 {
 		t.Errorf("mixed: %v; running: %v", mixed, running(t, c))
@@ -192,18 +200,21 @@ func TestRecreateNeverMixes(t *testing.T) {
 
 func TestReplicaSetAdoptsAndLetsGo(t *testing.T) {
 	c := cluster()
-	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "orphan", Labels: labelled}, Spec: template("web:1").Spec}
+	orphan := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "orphan", Labels: labelled},
+		Spec: template("web:1").Spec}
 	orphan.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	do(t, c, http.MethodPost, path("", "pods", ""), orphan, nil)
 	two := int32(2)
-	rs := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: &two, Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web:1")}}
+	rs := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: &two,
+		Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web:1")}}
 	rs.TypeMeta, rs.ObjectMeta = meta("ReplicaSet", "web")
 	do(t, c, http.MethodPost, path("apps", "replicasets", ""), rs, nil)
 	c.Run(time.Minute)
 	if p := read[corev1.Pod](t, c, path("", "pods", "orphan")); len(p.OwnerReferences) != 1 || len(pods(t, c)) != 2 {
 		t.Errorf("the orphan should have been adopted, and one pod made: %v of %d", p.OwnerReferences, len(pods(t, c)))
 	}
-	do(t, c, http.MethodPatch, path("", "pods", "orphan"), map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "other"}}}, nil)
+	do(t, c, http.MethodPatch, path("", "pods", "orphan"),
+		map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "other"}}}, nil)
 	c.Run(time.Minute)
 	if p := read[corev1.Pod](t, c, path("", "pods", "orphan")); len(p.OwnerReferences) != 0 || len(pods(t, c)) != 3 {
 		t.Errorf("the pod should have been let go, and replaced: %v of %d", p.OwnerReferences, len(pods(t, c)))
@@ -214,11 +225,15 @@ func TestStatefulSetKeepsOrder(t *testing.T) {
 	c := cluster()
 	three := int32(3)
 	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{
-		Replicas: &three, ServiceName: "web", Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web:1"),
+		Replicas: &three, ServiceName: "web", Selector: &metav1.LabelSelector{MatchLabels: labelled},
+		Template: template("web:1"),
 		VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data"},
-			Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources: corev1.VolumeResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+				}},
 		}},
 	}}
 	s.TypeMeta, s.ObjectMeta = meta("StatefulSet", "web")
@@ -238,36 +253,42 @@ func TestStatefulSetKeepsOrder(t *testing.T) {
 		t.Errorf("the claim is not bound: %+v", claim.Status)
 	}
 	order = nil
-	do(t, c, http.MethodPatch, path("apps", "statefulsets", "web"), map[string]any{"spec": map[string]any{"template": map[string]any{
-		"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
+	do(t, c, http.MethodPatch, path("apps", "statefulsets", "web"),
+		map[string]any{"spec": map[string]any{"template": map[string]any{
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "web:2"}}}}}}, nil)
 	c.Run(5 * time.Minute)
 	got := read[appsv1.StatefulSet](t, c, path("apps", "statefulsets", "web")).Status
 	if got.UpdatedReplicas != 3 || got.CurrentRevision != got.UpdateRevision || got.AvailableReplicas != 3 {
 		t.Errorf("after the update: %+v", got)
 	}
-	if got, want := fmt.Sprintf("%q", order), `["web-0 web-1 web-2" "web-0 web-1" "web-0 web-1 web-2" "web-0 web-2" "web-0 web-1 web-2" "web-1 web-2" "web-0 web-1 web-2"]`; got != want {
+	if got, want := fmt.Sprintf("%q", order), `["web-0 web-1 web-2" "web-0 web-1" "web-0 web-1 web-2" "web-0 web-2" `+
+		`"web-0 web-1 web-2" "web-1 web-2" "web-0 web-1 web-2"]`; got != want {
 		t.Errorf("the update went\n%s, want\n%s", got, want)
 	}
 }
 
 func TestDaemonSetFollowsNodes(t *testing.T) {
 	c := cluster(kubelet.Nodes("a", "b"))
-	ds := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labelled}, Template: template("web:1")}}
+	ds := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labelled},
+		Template: template("web:1")}}
 	ds.TypeMeta, ds.ObjectMeta = meta("DaemonSet", "web")
 	do(t, c, http.MethodPost, path("apps", "daemonsets", ""), ds, nil)
 	c.Run(time.Minute)
-	if s := read[appsv1.DaemonSet](t, c, path("apps", "daemonsets", "web")).Status; s.NumberAvailable != 2 || s.DesiredNumberScheduled != 2 {
+	if s := read[appsv1.DaemonSet](t, c, path("apps", "daemonsets", "web")).Status; s.NumberAvailable != 2 ||
+		s.DesiredNumberScheduled != 2 {
 		t.Errorf("with two nodes: %+v", s)
 	}
 	do(t, c, http.MethodDelete, "/api/v1/nodes/b", nil, nil)
 	c.Run(time.Minute)
-	if s := read[appsv1.DaemonSet](t, c, path("apps", "daemonsets", "web")).Status; s.NumberAvailable != 1 || len(pods(t, c)) != 1 {
+	if s := read[appsv1.DaemonSet](t, c, path("apps", "daemonsets", "web")).Status; s.NumberAvailable != 1 ||
+		len(pods(t, c)) != 1 {
 		t.Errorf("with one node: %+v, %d pods", s, len(pods(t, c)))
 	}
 }
 
 func job(completions, backoff int32) *batchv1.Job {
-	j := &batchv1.Job{Spec: batchv1.JobSpec{Completions: &completions, Parallelism: new(int32(2)), BackoffLimit: &backoff, Template: template("work:1")}}
+	j := &batchv1.Job{Spec: batchv1.JobSpec{Completions: &completions, Parallelism: new(int32(2)),
+		BackoffLimit: &backoff, Template: template("work:1")}}
 	j.TypeMeta, j.ObjectMeta = meta("Job", "work")
 	j.Spec.Template.Labels = nil
 	j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -281,7 +302,8 @@ func TestJobCompletes(t *testing.T) {
 	do(t, c, http.MethodPost, path("batch", "jobs", ""), j, nil)
 	c.Run(5 * time.Minute)
 	s := read[batchv1.Job](t, c, path("batch", "jobs", "work")).Status
-	if s.Succeeded != 3 || s.CompletedIndexes != "0-2" || len(s.Conditions) == 0 || s.Conditions[len(s.Conditions)-1].Type != batchv1.JobComplete {
+	if s.Succeeded != 3 || s.CompletedIndexes != "0-2" || len(s.Conditions) == 0 ||
+		s.Conditions[len(s.Conditions)-1].Type != batchv1.JobComplete {
 		t.Errorf("after five minutes: %+v", s)
 	}
 	for _, p := range pods(t, c) {
@@ -302,7 +324,8 @@ func TestJobGivesUp(t *testing.T) {
 	if s.Failed != 3 || len(s.Conditions) == 0 || s.Conditions[0].Reason != "BackoffLimitExceeded" {
 		t.Errorf("after five minutes: %+v", s)
 	}
-	do(t, c, http.MethodDelete, path("batch", "jobs", "work"), metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}, nil)
+	do(t, c, http.MethodDelete, path("batch", "jobs", "work"),
+		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}, nil)
 	c.Run(5 * time.Minute)
 	if left := pods(t, c); len(left) > 0 {
 		t.Errorf("%d pods outlive their Job: %v", len(left), left[0].Finalizers)
@@ -311,13 +334,15 @@ func TestJobGivesUp(t *testing.T) {
 
 func TestServiceGetsEndpoints(t *testing.T) {
 	c := cluster()
-	s := &corev1.Service{Spec: corev1.ServiceSpec{Selector: labelled, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromInt32(8080)}}}}
+	s := &corev1.Service{Spec: corev1.ServiceSpec{Selector: labelled,
+		Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromInt32(8080)}}}}
 	s.TypeMeta, s.ObjectMeta = meta("Service", "web")
 	do(t, c, http.MethodPost, path("", "services", ""), s, nil)
 	do(t, c, http.MethodPost, path("apps", "deployments", ""), deployment(2, "web:1"), nil)
 	c.Run(time.Minute)
 	slices := read[discoveryv1.EndpointSliceList](t, c, path("discovery.k8s.io", "endpointslices", "")).Items
-	if len(slices) != 1 || len(slices[0].Endpoints) != 2 || !*slices[0].Endpoints[0].Conditions.Ready || *slices[0].Ports[0].Port != 8080 {
+	if len(slices) != 1 || len(slices[0].Endpoints) != 2 || !*slices[0].Endpoints[0].Conditions.Ready ||
+		*slices[0].Ports[0].Port != 8080 {
 		t.Errorf("slices: %+v", slices)
 	}
 }
@@ -334,7 +359,8 @@ func TestCrashLoopBacksOff(t *testing.T) {
 	do(t, c, http.MethodPost, path("", "pods", ""), one, nil)
 	c.Run(5 * time.Second)
 	p := read[corev1.Pod](t, c, path("", "pods", "one"))
-	if cs := p.Status.ContainerStatuses; len(cs) != 1 || cs[0].State.Waiting == nil || cs[0].State.Waiting.Reason != "CrashLoopBackOff" || cs[0].LastTerminationState.Terminated.ExitCode != 137 {
+	if cs := p.Status.ContainerStatuses; len(cs) != 1 || cs[0].State.Waiting == nil ||
+		cs[0].State.Waiting.Reason != "CrashLoopBackOff" || cs[0].LastTerminationState.Terminated.ExitCode != 137 {
 		t.Fatalf("after the second crash: %+v", cs)
 	}
 	c.Run(20 * time.Second) // 10 s of waiting have passed, 20 more have not
@@ -342,7 +368,8 @@ func TestCrashLoopBacksOff(t *testing.T) {
 		t.Errorf("after 25 s: %d restarts, want 2", cs[0].RestartCount)
 	}
 	c.Run(100 * time.Second)
-	if cs := read[corev1.Pod](t, c, path("", "pods", "one")).Status.ContainerStatuses; cs[0].RestartCount != 3 || !cs[0].Ready {
+	if cs := read[corev1.Pod](t, c, path("", "pods", "one")).Status.ContainerStatuses; cs[0].RestartCount != 3 ||
+		!cs[0].Ready {
 		t.Errorf("after two minutes: %+v", cs[0])
 	}
 }

@@ -100,7 +100,7 @@ func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 type pause struct {
 	core
 	life   *process.Incarnation // that is frozen; nil for none
-	orders string        // what the orders of its actions begin with
+	orders string               // what the orders of its actions begin with
 	until  time.Duration
 	wake   *sched.Action
 }

@@ -1,4 +1,5 @@
-// Package actortest runs built-in controllers against the API model without a world around them: for their own tests.
+// Package actortest runs built-in controllers against the API model without a world around them:
+// for their own tests.
 package actortest
 
 import (
@@ -14,7 +15,8 @@ import (
 // epoch is what the clock shows at first.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Cluster is an API server, its built-in controllers, and a clock that moves only when it is told to.
+// Cluster is an API server, its built-in controllers, and a clock that moves only when it is told
+// to.
 type Cluster struct {
 	Server *apiserver.Server
 	// Choice answers every choice; nil gives the dull answer.
@@ -46,7 +48,8 @@ func (c *Cluster) Add(a actor.Actor) {
 	a.Begin(h)
 }
 
-// Do performs a request as somebody else, and returns its status code; the answer is decoded into out, unless that is nil.
+// Do performs a request as somebody else, and returns its status code; the answer is decoded into
+// out, unless that is nil.
 func (c *Cluster) Do(method, path string, in, out any) int {
 	u, err := url.Parse(path)
 	if err != nil {
@@ -81,7 +84,8 @@ func (c *Cluster) serve(r *apiserver.Request) *apiserver.Response {
 	return resp
 }
 
-// Run lets time pass, and steps happen: the earliest first, of equally early ones the one that was asked for first.
+// Run lets time pass, and steps happen: the earliest first, of equally early ones the one that was
+// asked for first.
 func (c *Cluster) Run(d time.Duration) {
 	until := c.now + d
 	for {

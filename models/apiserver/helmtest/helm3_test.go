@@ -1,6 +1,7 @@
 package helmtest
 
-// The same by Helm 3, which operators have in them still: it patches from the client, with three-way merges.
+// The same by Helm 3, which operators have in them still: it patches from the client, with
+// three-way merges.
 
 import (
 	"testing"
@@ -14,9 +15,10 @@ import (
 func newChart3() *chart.Chart {
 	file := func(name, text string) *chart.File { return &chart.File{Name: name, Data: []byte(text)} }
 	return &chart.Chart{
-		Metadata:  &chart.Metadata{APIVersion: "v2", Name: "app", Version: "0.1.0"},
-		Templates: []*chart.File{file("templates/foo.yaml", foo), file("templates/deployment.yaml", deployment), file("templates/hook.yaml", hook)},
-		Files:     []*chart.File{file("crds/foo.yaml", definition)},
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "app", Version: "0.1.0"},
+		Templates: []*chart.File{file("templates/foo.yaml", foo), file("templates/deployment.yaml", deployment),
+			file("templates/hook.yaml", hook)},
+		Files: []*chart.File{file("crds/foo.yaml", definition)},
 	}
 }
 

@@ -1,6 +1,5 @@
-// Install, upgrade, rollback and uninstall of a chart with a definition, objects of the type that it defines, a hook and a
-// namespace of its own, by the Helm SDK. It is a module of its own because Helm weighs several hundred packages, which
-// nobody who imports the model should have to build.
+// These tests install, upgrade, roll back and uninstall a chart by the Helm SDK. The chart has a
+// definition, objects of the type that it defines, a hook and a namespace of its own.
 
 package helmtest
 
@@ -81,9 +80,10 @@ var (
 func newChart() *chart.Chart {
 	file := func(name, text string) *common.File { return &common.File{Name: name, Data: []byte(text)} }
 	return &chart.Chart{
-		Metadata:  &chart.Metadata{APIVersion: "v2", Name: "app", Version: "0.1.0"},
-		Templates: []*common.File{file("templates/foo.yaml", foo), file("templates/deployment.yaml", deployment), file("templates/hook.yaml", hook)},
-		Files:     []*common.File{file("crds/foo.yaml", definition)},
+		Metadata: &chart.Metadata{APIVersion: "v2", Name: "app", Version: "0.1.0"},
+		Templates: []*common.File{file("templates/foo.yaml", foo), file("templates/deployment.yaml", deployment),
+			file("templates/hook.yaml", hook)},
+		Files: []*common.File{file("crds/foo.yaml", definition)},
 	}
 }
 
@@ -128,9 +128,11 @@ func (w *world) runJobs(ctx context.Context) {
 				continue
 			}
 			now := time.Now().UTC().Format(time.RFC3339)
-			patch := `{"status":{"succeeded":1,"startTime":"` + now + `","completionTime":"` + now + `","conditions":[` +
+			patch := `{"status":{"succeeded":1,` +
+				`"startTime":"` + now + `","completionTime":"` + now + `","conditions":[` +
 				`{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}`
-			if _, err := w.objects.Resource(jobs).Namespace(job.GetNamespace()).Patch(ctx, job.GetName(), types.MergePatchType,
+			if _, err := w.objects.Resource(jobs).Namespace(job.GetNamespace()).Patch(ctx, job.GetName(),
+				types.MergePatchType,
 				[]byte(patch), metav1.PatchOptions{}, "status"); err != nil && ctx.Err() == nil {
 				w.t.Errorf("completing job %s: %v", job.GetName(), err)
 				return
@@ -211,7 +213,8 @@ func testHelm(t *testing.T, serverSide bool) {
 // expectReleases counts what Helm remembers.
 func (w *world) expectReleases(n int) {
 	w.t.Helper()
-	releases, err := w.objects.Resource(secrets).Namespace("apps").List(w.t.Context(), metav1.ListOptions{LabelSelector: "owner=helm,name=app"})
+	releases, err := w.objects.Resource(secrets).Namespace("apps").List(w.t.Context(),
+		metav1.ListOptions{LabelSelector: "owner=helm,name=app"})
 	check(w.t, err)
 	if len(releases.Items) != n {
 		w.t.Errorf("%d release secrets, want %d", len(releases.Items), n)

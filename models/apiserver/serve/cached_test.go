@@ -1,7 +1,7 @@
 package serve_test
 
-// controller-runtime's cached client, which reads what a watch has brought and writes to the server: as it is by default
-// and with its promise that one reads what one has written.
+// controller-runtime's cached client, which reads what a watch has brought and writes to the
+// server: as it is by default and with its promise that one reads what one has written.
 
 import (
 	"context"
@@ -41,7 +41,8 @@ func TestCachedClient(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		cl, ctx := cachedClient(t, own), t.Context()
 		for i := range 20 {
-			o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}, Data: map[string]string{"k": string(rune('a' + i))}}
+			o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"},
+				Data: map[string]string{"k": string(rune('a' + i))}}
 			if i == 0 {
 				check(t, cl.Create(ctx, o))
 			} else {
@@ -69,14 +70,17 @@ func TestCachedClientSeesThreeFormsOfOneObject(t *testing.T) {
 	partial.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	key := client.ObjectKeyFromObject(typed)
 	for _, o := range []client.Object{&corev1.ConfigMap{}, loose, partial} {
-		eventually(ctx, t, "every form is cached", func() bool { return cl.Get(ctx, key, o) == nil && o.GetUID() == typed.UID })
+		eventually(ctx, t, "every form is cached",
+			func() bool { return cl.Get(ctx, key, o) == nil && o.GetUID() == typed.UID })
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(widgets.GroupVersion().WithKind("WidgetList"))
-	eventually(ctx, t, "custom objects are listed", func() bool { return cl.List(ctx, list) == nil && len(list.Items) == 1 })
+	eventually(ctx, t, "custom objects are listed",
+		func() bool { return cl.List(ctx, list) == nil && len(list.Items) == 1 })
 
 	wanted := widget("a", 1)
-	check(t, cl.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner("one"), client.ForceOwnership))
+	check(t, cl.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner("one"),
+		client.ForceOwnership))
 	got := widget("a", 0)
 	eventually(ctx, t, "what was applied is cached", func() bool {
 		return cl.Get(ctx, client.ObjectKeyFromObject(got), got) == nil && len(got.GetManagedFields()) > 0

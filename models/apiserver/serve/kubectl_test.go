@@ -2,8 +2,9 @@
 
 package serve_test
 
-// kubectl, compiled, against the model: what it prints is what people look at, and what it sends is more than most
-// controllers send. It runs with `go test -tags conformance` and needs the binary that conformance needs.
+// kubectl, compiled, against the model: what it prints is what people look at, and what it sends is
+// more than most controllers send. It runs with `go test -tags conformance` and needs the binary
+// that conformance needs.
 
 import (
 	"context"
@@ -138,7 +139,8 @@ func TestKubectl(t *testing.T) {
 		k.t = t
 		k.expect("apply --server-side -f objects.yaml", "serverside-applied")
 		k.expect("get foo f -o yaml --show-managed-fields", "manager: kubectl", "operation: Apply")
-		k.expect("apply --server-side --field-manager=other -f objects.yaml --dry-run=server --validate=strict", "server dry run")
+		k.expect("apply --server-side --field-manager=other -f objects.yaml --dry-run=server --validate=strict",
+			"server dry run")
 		k.objects("k", "4") // another value is another matter
 		k.code(1, "apply --server-side --field-manager=other -f objects.yaml", "conflict", ".image")
 		k.expect("apply --server-side --field-manager=other --force-conflicts -f objects.yaml", "serverside-applied")
@@ -146,7 +148,8 @@ func TestKubectl(t *testing.T) {
 	t.Run("patch", func(t *testing.T) {
 		k.t = t
 		k.expect(`patch foo f --type merge -p {"spec":{"size":9}}`, "patched")
-		k.expect(`patch deploy d --type strategic -p {"spec":{"template":{"spec":{"containers":[{"name":"z","image":"q"}]}}}}`, "patched")
+		k.expect(`patch deploy d --type strategic -p {"spec":{"template":{"spec":{"containers":[{"name":"z",`+
+			`"image":"q"}]}}}}`, "patched")
 		k.expect(`patch deploy d --type json -p [{"op":"replace","path":"/spec/replicas","value":4}]`, "patched")
 		k.expect("get deploy d -o jsonpath={.spec.replicas}{.spec.template.spec.containers[*].name}", "4z c")
 		k.expect("scale deploy d --replicas=2", "scaled")

@@ -1,8 +1,9 @@
 // Package serve puts the API model behind a real listener.
 //
-// It exists for people and for programs that need a socket: kubectl, a script, an operator in a process of its own. It
-// stands outside any bubble: real time passes, requests take effect in the order in which they arrive, and watch events
-// are delivered at once. Nothing in a simulation uses it.
+// It exists for people and for programs that need a socket: kubectl, a script, an operator in a
+// process of its own. It stands outside any bubble: real time passes, requests take effect in the
+// order in which they arrive, and watch events are delivered at once. Nothing in a simulation uses
+// it.
 package serve
 
 import (
@@ -21,8 +22,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// Server is an [http.Handler] in front of one model. It serialises requests; nobody else may use the model meanwhile but
-// through [Server.Do].
+// Server is an [http.Handler] in front of one model. It serialises requests; nobody else may use
+// the model meanwhile but through [Server.Do].
 type Server struct {
 	mu    sync.Mutex
 	model *apiserver.Server

@@ -1,7 +1,8 @@
 package serve_test
 
-// Clients that nobody here wrote, over a real socket: client-go's typed, dynamic, metadata and discovery clients, and
-// controller-runtime's cached client with typed, unstructured and metadata objects side by side.
+// Clients that nobody here wrote, over a real socket: client-go's typed, dynamic, metadata and
+// discovery clients, and controller-runtime's cached client with typed, unstructured and metadata
+// objects side by side.
 
 import (
 	"context"
@@ -71,8 +72,9 @@ func startWith(t *testing.T) *rest.Config {
 
 func widget(name string, size int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "x.example/v1", "kind": "Widget", "metadata": map[string]any{"name": name, "namespace": "default"},
-		"spec": map[string]any{"size": size},
+		"apiVersion": "x.example/v1", "kind": "Widget",
+		"metadata": map[string]any{"name": name, "namespace": "default"},
+		"spec":     map[string]any{"size": size},
 	}}
 }
 
@@ -89,18 +91,22 @@ func TestTypedClient(t *testing.T) {
 		cfg.ContentType, cfg.AcceptContentTypes = content, content+",application/json"
 		maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
 		ctx := t.Context()
-		made, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Data: map[string]string{"k": "v"}}, metav1.CreateOptions{FieldManager: "maker"})
+		made, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"},
+			Data: map[string]string{"k": "v"}}, metav1.CreateOptions{FieldManager: "maker"})
 		check(t, err)
 		made.Data["k"] = "w"
 		_, err = maps.Update(ctx, made, metav1.UpdateOptions{FieldManager: "maker"})
 		check(t, err)
-		_, err = maps.Patch(ctx, "a", types.StrategicMergePatchType, []byte(`{"data":{"l":"x"}}`), metav1.PatchOptions{})
+		_, err = maps.Patch(ctx, "a", types.StrategicMergePatchType, []byte(`{"data":{"l":"x"}}`),
+			metav1.PatchOptions{})
 		check(t, err)
-		_, err = maps.Apply(ctx, corev1apply.ConfigMap("a", "default").WithData(map[string]string{"k": "z"}), metav1.ApplyOptions{FieldManager: "one"})
+		_, err = maps.Apply(ctx, corev1apply.ConfigMap("a", "default").WithData(map[string]string{"k": "z"}),
+			metav1.ApplyOptions{FieldManager: "one"})
 		if !apierrors.IsConflict(err) {
 			t.Errorf("%s: an apply over another's field: %v", content, err)
 		}
-		got, err := maps.Apply(ctx, corev1apply.ConfigMap("a", "default").WithData(map[string]string{"k": "z"}), metav1.ApplyOptions{FieldManager: "one", Force: true})
+		got, err := maps.Apply(ctx, corev1apply.ConfigMap("a", "default").WithData(map[string]string{"k": "z"}),
+			metav1.ApplyOptions{FieldManager: "one", Force: true})
 		check(t, err)
 		if got.Data["k"] != "z" || len(got.ManagedFields) != 3 {
 			t.Errorf("%s: after the forced apply: %v, %d managers", content, got.Data, len(got.ManagedFields))
@@ -122,7 +128,8 @@ func TestDynamicAndMetadataClients(t *testing.T) {
 	if len(got.GetManagedFields()) != 2 {
 		t.Errorf("managers: %v", got.GetManagedFields())
 	}
-	partial, err := metadata.NewForConfigOrDie(cfg).Resource(widgets).Namespace("default").List(ctx, metav1.ListOptions{})
+	partial, err := metadata.NewForConfigOrDie(cfg).Resource(widgets).Namespace("default").List(ctx,
+		metav1.ListOptions{})
 	check(t, err)
 	if len(partial.Items) != 1 || partial.Items[0].Name != "a" {
 		t.Errorf("metadata: %v", partial.Items)
@@ -155,7 +162,8 @@ func TestDiscoveryFollowsDefinitions(t *testing.T) {
 	if !served() {
 		t.Error("the definition is not served")
 	}
-	definitions := dynamic.NewForConfigOrDie(cfg).Resource(apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
+	definitions := dynamic.NewForConfigOrDie(cfg).Resource(
+		apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions"))
 	check(t, definitions.Delete(t.Context(), "widgets.x.example", metav1.DeleteOptions{}))
 	if served() {
 		t.Error("the definition is still served")

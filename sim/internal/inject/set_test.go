@@ -36,16 +36,16 @@ type hooked struct {
 	delay  time.Duration
 }
 
-func (f *hooked) Arrive(*wire.Call) wire.Ruling                     { f.ask(); return f.ruling }
-func (f *hooked) Landed(*wire.Call) wire.Ruling                     { f.ask(); return f.ruling }
-func (f *hooked) Webhook(*wire.Call) wire.Ruling                    { f.ask(); return f.ruling }
-func (f *hooked) Lag(*wire.Stream, apiserver.Frame) time.Duration   { f.ask(); return f.delay }
-func (f *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate      { f.ask(); return f.fate }
-func (f *hooked) ReplyDelay(*wire.Call) time.Duration               { f.ask(); return f.delay }
-func (f *hooked) StepDelay(string, string) time.Duration            { f.ask(); return f.delay }
-func (f *hooked) Held(*sched.Action) time.Duration                  { f.ask(); return f.delay }
+func (f *hooked) Arrive(*wire.Call) wire.Ruling                            { f.ask(); return f.ruling }
+func (f *hooked) Landed(*wire.Call) wire.Ruling                            { f.ask(); return f.ruling }
+func (f *hooked) Webhook(*wire.Call) wire.Ruling                           { f.ask(); return f.ruling }
+func (f *hooked) Lag(*wire.Stream, apiserver.Frame) time.Duration          { f.ask(); return f.delay }
+func (f *hooked) Fate(*wire.Stream, apiserver.Frame) wire.Fate             { f.ask(); return f.fate }
+func (f *hooked) ReplyDelay(*wire.Call) time.Duration                      { f.ask(); return f.delay }
+func (f *hooked) StepDelay(string, string) time.Duration                   { f.ask(); return f.delay }
+func (f *hooked) Held(*sched.Action) time.Duration                         { f.ask(); return f.delay }
 func (f *hooked) Dequeued(*process.Incarnation, string, reconcile.Request) { f.ask() }
-func (f *hooked) End()                                              { f.ask() }
+func (f *hooked) End()                                                     { f.ask() }
 
 // three is a set of a fault that does little, one without hooks, and one that does more; asked are
 // the names of those asked.

@@ -8,8 +8,8 @@ import (
 // chunkSize bounds a chunk of keys; a full chunk is split in two.
 const chunkSize = 256
 
-// keys is an ordered set of strings kept in short sorted chunks: finding a place is two binary searches and inserting
-// moves at most one chunk, however many keys there are.
+// keys is an ordered set of strings kept in short sorted chunks: finding a place is two binary
+// searches and inserting moves at most one chunk, however many keys there are.
 type keys struct {
 	chunks [][]string
 }
@@ -75,8 +75,8 @@ func (k *keys) remove(key string) {
 	k.chunks = append(k.chunks[:chunk], k.chunks[chunk+1:]...)
 }
 
-// ascend visits the keys that have the prefix and are greater than after, in order, until visit returns false. The set
-// must not change during the visit.
+// ascend visits the keys that have the prefix and are greater than after, in order, until visit
+// returns false. The set must not change during the visit.
 func (k *keys) ascend(prefix, after string, visit func(string) bool) {
 	from := max(prefix, after)
 	chunk, place, _ := k.find(from)

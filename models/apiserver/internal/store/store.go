@@ -1,12 +1,13 @@
-// Package store is the storage beneath the API model: versioned tables over one revision counter, with an append-only
-// history of every change.
+// Package store is the storage beneath the API model: versioned tables over one revision counter,
+// with an append-only history of every change.
 //
-// It plays the part that etcd and the watch cache play under kube-apiserver, and knows nothing about verbs, HTTP or
-// Kubernetes objects: values are opaque. There is one write path, [Store.Commit]; it is the only place where the
-// revision rises and where history grows. Tables keep their keys in order, so that the cost of a write does not depend
-// on how much is stored.
+// It plays the part that etcd and the watch cache play under kube-apiserver, and knows nothing
+// about verbs, HTTP or Kubernetes objects: values are opaque. There is one write path,
+// [Store.Commit]; it is the only place where the revision rises and where history grows. Tables
+// keep their keys in order, so that the cost of a write does not depend on how much is stored.
 //
-// It is not safe for concurrent use, keeps no clock, starts no goroutine, and does not survive the process.
+// It is not safe for concurrent use, keeps no clock, starts no goroutine, and does not survive the
+// process.
 package store
 
 import (
@@ -40,7 +41,8 @@ type Event[V any] struct {
 	Table    *Table[V]
 	Key      string
 	Revision int64
-	// Value is the value after the change; for Deleted, the last state carrying the revision of the deletion.
+	// Value is the value after the change; for Deleted, the last state carrying the revision of the
+	// deletion.
 	Value V
 	// Previous is the value before the change; the zero value for Added.
 	Previous V
@@ -62,9 +64,11 @@ type Table[V any] struct {
 	items  map[string]*Item[V]
 	keys   keys
 	events []*Event[V]
-	// base is the number of events dropped from the front of events by compaction: positions handed out are absolute.
+	// base is the number of events dropped from the front of events by compaction: positions handed
+	// out are absolute.
 	base int
-	// lost is the newest change that was forgotten under each first part of a key; "" stands for all.
+	// lost is the newest change that was forgotten under each first part of a key; "" stands for
+	// all.
 	lost map[string]int64
 }
 
@@ -105,8 +109,9 @@ func (s *Store[V]) Compacted() int64 { return s.compacted }
 // Trimmed is the mark below which states cannot be read.
 func (s *Store[V]) Trimmed() int64 { return s.trimmed }
 
-// Commit performs one change: it takes the next revision, asks build for the value at that revision, stores it under
-// key (or removes key), and appends the change to history. It is the only write path.
+// Commit performs one change. It takes the next revision and asks build for the value at that
+// revision. It stores the value under key, or removes key, and appends the change to history. It is
+// the only write path.
 func (s *Store[V]) Commit(t *Table[V], key string, remove bool, build func(revision int64) V) *Event[V] {
 	item, exists := t.items[key]
 	if remove && !exists {
@@ -131,14 +136,15 @@ func (s *Store[V]) Commit(t *Table[V], key string, remove bool, build func(revis
 	return e
 }
 
-// Compact forgets the changes up to and including revision, and nobody can follow from before it any more. Marks never move
-// back and never pass the newest revision.
+// Compact forgets the changes up to and including revision, and nobody can follow from before it
+// any more. Marks never move back and never pass the newest revision.
 func (s *Store[V]) Compact(revision int64) {
 	s.compacted = max(s.compacted, min(revision, s.revision))
 	s.Trim(revision)
 }
 
-// Trim is Compact for those who would miss a change: whoever follows keys of which nothing was forgotten does not notice.
+// Trim is Compact for those who would miss a change: whoever follows keys of which nothing was
+// forgotten does not notice.
 func (s *Store[V]) Trim(revision int64) {
 	revision = min(revision, s.revision)
 	if revision <= s.trimmed {
@@ -163,8 +169,9 @@ func firstPart(key string) string {
 	return first
 }
 
-// Lost says whether a change of this table after revision, of a key with the prefix, has been forgotten. It may say so of a
-// prefix that is longer than the first part of a key because of another key with that part.
+// Lost says whether a change of this table after revision, of a key with the prefix, has been
+// forgotten. It may say so of a prefix that is longer than the first part of a key because of
+// another key with that part.
 func (t *Table[V]) Lost(prefix string, revision int64) bool {
 	return t.lost[firstPart(prefix)] > revision
 }
@@ -196,17 +203,19 @@ func (t *Table[V]) Get(key string) (V, bool) {
 // Len is the number of stored keys.
 func (t *Table[V]) Len() int { return len(t.items) }
 
-// Range yields the current values whose keys have the prefix and are greater than after ("" for all), in key order.
+// Range yields the current values whose keys have the prefix and are greater than after ("" for
+// all), in key order.
 func (t *Table[V]) Range(prefix, after string) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		t.keys.ascend(prefix, after, func(key string) bool { return yield(key, t.items[key].Value) })
 	}
 }
 
-// At returns the values with the prefix as they were at a past revision, in key order. The caller has checked that the
-// revision is neither compacted nor in the future.
+// At returns the values with the prefix as they were at a past revision, in key order. The caller
+// has checked that the revision is neither compacted nor in the future.
 func (t *Table[V]) At(revision int64, prefix, after string) []Item[V] {
-	// Undoing the later changes from the newest to the oldest leaves, for each key that changed, its state back then.
+	// Undoing the later changes from the newest to the oldest leaves, for each key that changed,
+	// its state back then.
 	type past struct {
 		value  V
 		exists bool
@@ -241,8 +250,8 @@ func (t *Table[V]) End() int { return t.base + len(t.events) }
 // First is the position of the first change that is not forgotten.
 func (t *Table[V]) First() int { return t.base }
 
-// Event returns the change at a position; lost is true when compaction has forgotten it, and the event is nil when the
-// position is at the end.
+// Event returns the change at a position; lost is true when compaction has forgotten it, and the
+// event is nil when the position is at the end.
 func (t *Table[V]) Event(position int) (e *Event[V], lost bool) {
 	switch i := position - t.base; {
 	case i < 0:

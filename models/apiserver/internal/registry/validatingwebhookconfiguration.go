@@ -1,0 +1,30 @@
+package registry
+
+import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+var validatingWebhookKind = builtin{
+	group: "admissionregistration.k8s.io", version: "v1", kind: "ValidatingWebhookConfiguration",
+	plural:     "validatingwebhookconfigurations",
+	categories: []string{"api-extensions"}, cluster: true,
+	object:   func() runtime.Object { return &admissionv1.ValidatingWebhookConfiguration{} },
+	strategy: validatingWebhookStrategy,
+}
+
+var validatingWebhookStrategy = strategy{
+	generation: true,
+	defaults: on(func(c *admissionv1.ValidatingWebhookConfiguration) {
+		for i := range c.Webhooks {
+			w := &c.Webhooks[i]
+			defaultTo(&w.FailurePolicy, admissionv1.Fail)
+			defaultTo(&w.MatchPolicy, admissionv1.Equivalent)
+			defaultTo(&w.NamespaceSelector, metav1.LabelSelector{})
+			defaultTo(&w.ObjectSelector, metav1.LabelSelector{})
+			defaultTo(&w.TimeoutSeconds, 10)
+			defaultHook(&w.ClientConfig, w.Rules)
+		}
+	}),
+}

@@ -1,0 +1,36 @@
+package apiserver
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/registry"
+)
+
+// review answers a review (pkg/registry/authorization in the Kubernetes tree).
+func (r *request) review() (*Response, error) {
+	if r.s.authorizer == nil {
+		return nil, NotModelled("%s of a server that has no authorizer", r.kind.Plural)
+	}
+	w, err := r.createWrite()
+	if err != nil {
+		return nil, err
+	}
+	draft, err := w.decodeBody()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.matchNamespace(draft.Meta); err != nil {
+		return nil, err
+	}
+	if errs := w.kind.Strategy.Validate(draft.Typed); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: registry.ReviewGroup}, "",
+			errs) // the real server forgets the kind, too
+	}
+	if err := w.s.authorizer.Review(w.Request, draft.Typed); err != nil {
+		return nil, err
+	}
+	return jsonResponse(http.StatusCreated, draft.Encode()), nil
+}

@@ -1,0 +1,100 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+// This file is about API servers whose watch cache trails the storage. What a request may be
+// answered from a cache, and how fresh that cache must be, is that of kube-apiserver 1.37 with its
+// default features: ConsistentListFromCache (KEP 2340) and WatchList (KEP 3157);
+// staging/src/k8s.io/apiserver/pkg/storage/cacher, delegator.go, cacher.go and watch_cache.go.
+
+// CacheWait is how long a server lets a request wait for its watch cache to become fresh enough.
+// Then it reads the storage itself (a list without a resourceVersion), or refuses the request with
+// [TooLargeRevision]. It is 3 s.
+const CacheWait = 3 * time.Second
+
+// FromCache says whether the server answers a request from its watch cache, and which revision the
+// cache must have reached for that: 0 is any, so the answer may be as old as the cache is. Writes,
+// gets without a resourceVersion and lists at one exact revision are answered from the storage.
+func (s *Server) FromCache(req *Request) (needs int64, cached bool) {
+	info, ok := ParseInfo(req.Method, req.URL)
+	if !ok {
+		return 0, false
+	}
+	q := req.URL.Query()
+	version := q.Get("resourceVersion")
+	at, _ := strconv.ParseInt(version, 10, 64)
+	switch info.Verb {
+	case "get":
+		return at, version != ""
+	case "list":
+		if q.Get("continue") != "" || q.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact) ||
+			at > 0 && limited(q) &&
+				q.Get("resourceVersionMatch") == "" {
+			return 0, false
+		}
+		if version == "" {
+			at = s.Revision()
+		}
+		return at, true
+	case "watch":
+		if initial, _ := strconv.ParseBool(q.Get("sendInitialEvents")); !initial {
+			return 0, true // one that starts in the future only waits for its events
+		}
+		if version == "" {
+			at = s.Revision()
+		}
+		return at, true
+	}
+	return 0, false
+}
+
+func limited(q url.Values) bool { return q.Get("limit") != "" && q.Get("limit") != "0" }
+
+// lookupAsOf is the object as the request's cache has it.
+func (r *request) lookupAsOf(name string) (*object.Object, bool) {
+	if r.AsOf == 0 || r.query.Get("resourceVersion") == "" {
+		return r.lookup(name)
+	}
+	key := object.Key(r.info.Namespace, name)
+	for _, item := range r.table().At(r.AsOf, key, "") {
+		if item.Key == key {
+			return item.Value, true
+		}
+	}
+	return nil, false
+}
+
+// startAsOf places the cursor of a watch that begins with the state that the request's cache has.
+func (w *Watch) startAsOf(revision int64) {
+	w.started, w.reached, w.position = revision, revision, w.table().After(revision)
+	for _, item := range w.table().At(revision, w.query.Prefix, "") {
+		if w.query.Selector.Matches(item.Value) {
+			w.initial = append(w.initial, item.Value)
+		}
+	}
+}
+
+// Expire makes the next frame the last: the server has forgotten the watch's place in history, 410
+// Gone.
+func (w *Watch) Expire() { w.expired = true }
+
+// TooLargeRevision is the answer of a server to a request that wants a revision which the server
+// has not reached, to be given after [CacheWait]: for a watch as its first event, as kube-apiserver
+// does once a watch is authorised.
+func (s *Server) TooLargeRevision(req *Request, wanted, current int64) *Response {
+	err := tooLargeRevision(wanted, current)
+	if info, ok := ParseInfo(req.Method, req.URL); ok && info.Verb == "watch" {
+		return &Response{Code: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+			Watch: &Watch{refused: err}}
+	}
+	return errorResponse(err)
+}
