@@ -1,4 +1,5 @@
-package fuzz
+// Package story fuzzes the reader of story files.
+package story
 
 import (
 	"bytes"

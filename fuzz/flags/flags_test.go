@@ -1,4 +1,5 @@
-package fuzz
+// Package flags fuzzes the -sim flags.
+package flags
 
 import (
 	"flag"
@@ -14,8 +15,8 @@ import (
 type judge struct{ complaint string }
 
 func (j *judge) Name() string              { return "FuzzFlags" }
-func (j *judge) Package() string           { return "fuzz" }
-func (j *judge) Replay(file string) string { return "go test ./fuzz -sim.replay=" + file }
+func (j *judge) Package() string           { return "fuzz/flags" }
+func (j *judge) Replay(file string) string { return "go test ./fuzz/flags -sim.replay=" + file }
 func (j *judge) Cleanup(func())            {}
 func (j *judge) Logf(string, ...any)       {}
 func (j *judge) Fatalf(format string, args ...any) {

@@ -1,5 +1,5 @@
-// Package fuzz holds the native fuzz targets of the project.
-package fuzz
+// Package apiserver fuzzes the API model with raw requests.
+package apiserver
 
 import (
 	"bytes"
