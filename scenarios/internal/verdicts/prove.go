@@ -3,9 +3,12 @@
 package verdicts
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,10 +22,10 @@ import (
 )
 
 var (
-	write  = flag.Bool("verdicts.write", false, "search every cell anew and write VERDICTS.md and the stories of the cells that fall")
-	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs and replay the stories of those that fall, and write VERDICTS.md")
+	write  = flag.Bool("verdicts.write", false, "search every cell anew and write the results, their page and the stories")
+	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs, replay those that fall, and write")
+	prune  = flag.Bool("verdicts.choose", false, "choose anew which of the stories to keep, and write")
 	runs   = flag.Int("verdicts.runs", 0, "runs of each cell that holds: 3 unless told, 2000 when the page is written")
-	timed  = flag.Bool("verdicts.took", false, "search anew what the stories tell that do not say how much CPU time it took, only to write that into them")
 	limit  = flag.Duration("verdicts.for", 0, "most real time for each cell that holds; 0 means no limit")
 	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
 )
@@ -46,27 +49,33 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := observations()
+	seen, err := readResults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cells = merge(cells, seen)
+	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[performance[V]]sim.Report{}}
+	if *prune {
+		p.chooseAndWrite(t)
+		return
+	}
 	if !Replaying() && !*write && !*more {
 		t.Run("page", func(t *testing.T) {
 			table.there(t)
-			fresh(t, cells, table.ending(), cmp.Or(table.AtLeast, 50))
+			fresh(t, p.cells, table.ending(), cmp.Or(table.AtLeast, 50))
 		})
 	}
 	if *more {
-		writePage(t, cells, table.ending()) // the table may say more of what was observed than it did
+		p.write(t) // the table may say more of what was observed than it did
 	}
-	p := prover[V]{table: table, cells: cells, shared: map[performance[V]]sim.Report{}}
 	for i, column := range table.Columns {
 		t.Run(column.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
-				t.Run(string(v), func(t *testing.T) { p.one(t, column, v, &cells[i*len(table.Variants)+j]) })
+				t.Run(string(v), func(t *testing.T) { p.one(t, column, v, &p.cells[i*len(table.Variants)+j]) })
 			}
 		})
+	}
+	if *write {
+		p.chooseAndWrite(t)
 	}
 }
 
@@ -93,26 +102,22 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 		sim.Explore(t, p.table.campaign(column, v))
 	case Replaying():
 		sim.Explore(t, column.Scenario(v))
-	case answer == Silent, *more && answer == Holds && !c.wanting(), *timed && answer != Falls:
+	case answer == Silent, *more && answer == Holds && !c.wanting():
 	case *write && answer == Falls:
 		if err := forget(t.Name()); err != nil {
 			t.Fatal(err)
 		}
 		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
-		writePage(t, p.cells, p.table.ending())
+		p.write(t)
 	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
-		writePage(t, p.cells, p.table.ending())
-	case *timed:
-		if err := timeAnew(t, c, column.Scenario(v)); err != nil {
-			t.Error(err)
-		}
+		p.write(t)
 	case answer == Falls:
-		if err := retell(t, c, column.Scenario(v), column.Scenario(p.table.Cure)); err != nil {
+		if err := p.replay(t, column, v, c); err != nil {
 			t.Error(err)
 		} else if *more {
 			c.Commit = *commit
-			writePage(t, p.cells, p.table.ending())
+			p.write(t)
 		}
 	default:
 		r := p.hold(t, column, v, few)
@@ -143,7 +148,8 @@ func (c cell) wanting() bool {
 // observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
 func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 	t.Helper()
-	c.Runs, c.Steps, c.Story, c.Commit, c.Status = r.Runs, r.Steps, "", *commit, c.claim
+	c.Runs, c.Steps, c.Commit, c.Status = r.Runs, r.Steps, *commit, c.claim
+	c.Story, c.Default, c.Faults = "", false, 0
 	switch f := r.Failure; {
 	case sentence != "" && f == nil:
 		c.Status = open
@@ -152,7 +158,10 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 		c.Status = open
 		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, sentence)
 	case sentence != "":
-		c.Steps, c.Story = f.Story.After.Steps, filepath.Base(f.File)
+		c.Steps, c.Faults, c.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
+		if c.Default = len(f.Story.Tape) == 0; c.Default {
+			c.Story = ""
+		}
 	case r.Err() != nil:
 		c.Status = open
 		t.Error(r.Err())
@@ -164,34 +173,29 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 			}
 		}
 	}
-	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Observed, c.Name, c.Runs, c.Steps, r.Elapsed.Seconds())
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Observed, c.name(), c.Runs, c.Steps, r.Elapsed.Seconds())
 	if f := r.Failure; f != nil {
 		fmt.Printf("; %q: %s", f.Property, f.Message)
 	}
 	fmt.Println()
 }
 
-// timeAnew writes into a cell's story what it takes to find it.
-func timeAnew(t *testing.T, c *cell, faulty func(*sim.World)) error {
-	s, err := story.Read(filepath.Join(catalogue, c.Story))
-	if err != nil || s.Took > 0 {
-		return err
-	}
-	f := sim.Explore(t, faulty, sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
-	if f == nil || f.Property != s.Property {
-		return fmt.Errorf("%q was not found again", s.Property)
-	}
-	fmt.Printf("%s  %v for %s; now %s\n", c.Name, f.Took, s.Seed, f.Story.Seed)
-	s.Took = f.Took
-	_, err = s.Write(catalogue)
-	return err
-}
-
-func writePage(t *testing.T, cells []cell, ending string) {
+// write writes the results and their page.
+func (p *prover[V]) write(t *testing.T) {
 	t.Helper()
-	if err := os.WriteFile(page, []byte(render(folder(t), cells, ending)), 0o666); err != nil {
+	text := render(folder(t), p.cells, p.table.ending())
+	err := errors.Join(os.WriteFile(results, encode(p.cells), 0o666), os.WriteFile(page, []byte(text), 0o666))
+	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// chooseAndWrite ends a search of all cells: of the stories that it found, few are kept.
+func (p *prover[V]) chooseAndWrite(t *testing.T) {
+	if err := p.choose(t); err != nil {
+		t.Error(err)
+	}
+	p.write(t)
 }
 
 // forget removes the stories that a test keeps, so that it searches anew.
@@ -225,64 +229,47 @@ func stories() (map[string]*story.Story, error) {
 	return all, nil
 }
 
-// fresh holds the page and the catalogue against the table.
+// fresh holds the results, the page and the stories against the table.
 func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
 	again := "; run make verdicts STORY=" + folder(t)
 	var told []string
 	for _, c := range cells {
 		switch {
 		case c.Status == open && c.Runs > 0:
-			t.Errorf("%q is open: expected %s, observed %s%s", c.Name, c.Expected, c.Observed, again)
+			t.Errorf("%q is open: expected %s, observed %s%s", c.name(), c.Expected, c.Observed, again)
 		case c.Status == open:
-			t.Errorf("%q has not been observed%s", c.Name, again)
+			t.Errorf("%q has not been observed%s", c.name(), again)
 		case c.Observed == Holds && c.Runs < atLeast:
-			t.Errorf("%q has held in %d runs only%s", c.Name, c.Runs, again)
-		case c.Observed == Falls:
+			t.Errorf("%q has held in %d runs only%s", c.name(), c.Runs, again)
+		case c.Story != "":
 			told = append(told, filepath.Join(catalogue, c.Story))
 		}
 	}
-	kept, err := story.List(catalogue)
+	kept, err := stories()
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.Sort(told)
-	slices.Sort(kept)
-	if d := differ.Diff(told, kept); d != "" {
-		t.Errorf("the stories in %s are not those of the page (-page +folder)%s\n%s", catalogue, again, d)
+	if d := differ.Diff(slices.Compact(told), slices.Sorted(maps.Keys(kept))); d != "" {
+		t.Errorf("the stories in %s are not those of the results (-results +folder)%s\n%s", catalogue, again, d)
 	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
+	for path, s := range kept {
+		if !slices.ContainsFunc(cells, func(c cell) bool { return c.owns(s, path) }) {
+			t.Errorf("%s is a story of %s, which is no case of this table or has another story%s", path, s.Test, again)
+		}
+		if n := bytes.Count(s.Encode(), []byte("\n")); n > longestStory {
+			t.Errorf("%s has %d lines; %d are allowed%s", path, n, longestStory, again)
+		}
 	}
-	if d := differ.Diff(render(folder(t), cells, ending), string(got)); d != "" {
-		t.Errorf("%s is stale (-table +page)%s\n%s", page, again, d)
+	for path, want := range map[string][]byte{results: encode(cells), page: []byte(render(folder(t), cells, ending))} {
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := differ.Diff(string(want), string(got)); d != "" {
+			t.Errorf("%s is stale (-table +file)%s\n%s", path, again, d)
+		}
 	}
-}
-
-// retell says why the story of a cell no longer tells what it told: it must break the variant under the same sentence,
-// by as many faults, and leave the cure alone.
-func retell(t *testing.T, c *cell, faulty, cured func(*sim.World)) error {
-	again := "; see in the difference what has changed after make verdicts STORY=" + folder(t)
-	path := filepath.Join(catalogue, c.Story)
-	s, err := story.Read(path)
-	if err != nil {
-		return err
-	}
-	broken := sim.Explore(t, faulty, sim.Replay(path)).Failure
-	switch {
-	case s.Test != t.Name():
-		return fmt.Errorf("%s is the story of %s", path, s.Test)
-	case broken == nil:
-		return fmt.Errorf("the story does not break %q any more%s", s.Property, again)
-	case broken.Property != s.Property:
-		return fmt.Errorf("the story now breaks %q (%s), not %q%s", broken.Property, broken.Message, s.Property, again)
-	case broken.Story.After.Faults != s.After.Faults:
-		return fmt.Errorf("%d faults strike in the story, not %d as it says%s", broken.Story.After.Faults, s.After.Faults, again)
-	}
-	if f := sim.Explore(t, cured, sim.Replay(path)).Failure; f != nil {
-		return fmt.Errorf("the story breaks the full cure: %s", f.Text())
-	}
-	return nil
 }
 
 // folder is the name of the scenario's folder.

@@ -131,13 +131,9 @@ func (t Table[V]) campaign(c Column[V], v V) func(*sim.World) {
 
 // cell is one line of the page.
 type cell struct {
-	Name string // column and variant
+	Result
 	// Expected and Observed are marks.
 	Expected, Observed string
-	// Runs made: all, or those until the fall was found. Steps of all runs, or of the shortest story.
-	Runs, Steps int
-	Story       string // file name in the catalogue, if it falls
-	Commit      string // on which it was observed
 	// Status is what the page says; claim is what it says if the runs show what the table says.
 	Status, claim string
 }
@@ -162,13 +158,14 @@ func (t Table[V]) cells() (cells []cell, err error) {
 			if !slices.Contains([]string{Falls, Holds, Partly, Silent}, marks[i]) {
 				return nil, fmt.Errorf("the dossier of %q says %q of %s", c.Name, marks[i], v)
 			}
-			name := c.Name + ": " + string(v)
+			r := Result{Case: c.Name, Variant: string(v), Property: c.Broken, Passed: c.Answer(v) == Holds}
+			name := r.name()
 			if names[name] {
 				return nil, fmt.Errorf("%q is there twice", name)
 			}
 			names[name] = true
 			status := c.status(v, marks[i])
-			cells = append(cells, cell{Name: name, Expected: marks[i], Observed: c.Answer(v), Status: status, claim: status})
+			cells = append(cells, cell{Result: r, Expected: marks[i], Observed: c.Answer(v), Status: status, claim: status})
 		}
 	}
 	return cells, nil
