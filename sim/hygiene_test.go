@@ -84,7 +84,7 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	some := func(n int) {
 		for i := range n {
 			execute(t, func(w *World) {
-				w.Install("../controllers/promotion/crds")
+				w.Install("../examples/backup/config/crd/bases")
 				stamps(i%3, i%2 == 0)(w)
 			}, choice.NewRandom(uint64(i)), flags)
 		}
