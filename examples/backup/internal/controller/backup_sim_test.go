@@ -34,7 +34,6 @@ func oneClaim(generated bool) func(*sim.World) {
 		w.Start("backup", func(mgr ctrl.Manager) error { // what main does; called afresh after each crash
 			return (&BackupReconciler{Client: mgr.GetClient(), Generated: generated}).SetupWithManager(mgr)
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
-		// What may happen; where and when is for the search to find.
 		w.Inject(sim.StaleCache(30*time.Second), sim.Crash("backup"), sim.LostReply())
 		w.Always("a backup has one claim at most", func(h *history.History) error {
 			if n := len(h.Objects("", "PersistentVolumeClaim")); n > 1 {
