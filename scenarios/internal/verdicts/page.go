@@ -1,4 +1,4 @@
-// This file exists for VERDICTS.md, which people read: results.json beside the table.
+// This file renders VERDICTS.md, the page for people, from the table and its results.
 
 package verdicts
 
@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// header explains the page. %s is the scenario folder.
+// header explains the page. Its argument is the scenario folder.
 const header = `# Verdicts of %[1]s
 
-This page is written by ` + "`make verdicts STORY=%[1]s`" + `; do not edit it. ` + "`go test ./scenarios/%[1]s`" + ` fails when it is stale, repeats
-every failure, and tries the cells that hold again. The numbers come from [results.json](results.json).
+` + "`make verdicts STORY=%[1]s`" + ` writes this page from [results.json](results.json); do not edit it.
+` + "`go test ./scenarios/%[1]s`" + ` fails when it is stale, repeats every failure, and runs the passing cells again.
 
-A cell is a question and a variant. Expected is what the dossier said: notes, not kept here, that were written from the
-public thread and the code upstream before anything ran. Observed is what the runs showed: ✗ falls, ✓ holds, ~ in part, –
-nothing is said or asked. For a cell that falls, runs are those until it did and steps those of its shortest run; for one that holds, all runs and all
-steps, with every fault that the question lists; where several questions are asked of the same happenings, a variant is
-asked in each run all that it answers. Commit is the one on which the cell was last observed.
+A cell is a case and a variant. Expected is what notes said that were written from the public thread and the code
+upstream before anything ran; they are not kept here. Observed is what the runs showed: ✗ failed, ✓ passed, ~ in part,
+– nothing is said or asked. Of a failed cell, runs are those until the first failure, and steps those of the failing run
+that is repeated. Of a passed cell they are all runs and all steps, with every fault that the case lists. Cases of one
+scene share their runs: each run checks all properties that the variant must keep. Commit is the commit on which the
+runs were made.
 
-A cell that falls names the story whose choices make it fail, which may have been found for another cell, or the default
-schedule: then it fails without any choice. One that names neither is searched by ` + "`make reprove`" + `.
+A failed cell names the story whose choices make it fail, which may have been found for another cell, or the default
+schedule: then it fails without any choice. ` + "`make reprove`" + ` searches a failure that names neither.
 
 | cell | expected (dossier) | observed | runs | steps | story | status | commit |
 |---|---|---|---|---|---|---|---|
 `
 
-// render writes the page, down to its ending.
+// render returns the page.
 func render(folder string, cells []cell, ending string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, header, folder)
@@ -38,7 +39,8 @@ func render(folder string, cells []cell, ending string) string {
 		case c.Story != "":
 			link = fmt.Sprintf("[%s](%s/%s)", strings.TrimSuffix(c.Story, ".txtar"), catalogue, c.Story)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", c.name(), c.Expected, c.Observed, c.Runs, c.Steps, link, c.Status, c.Commit)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n",
+			c.name(), c.Expected, c.Observed, c.Runs, c.Steps, link, c.Status, c.Commit)
 	}
 	b.WriteString(ending)
 	return b.String()

@@ -1,4 +1,4 @@
-// This file exists for results.json: what the runs of each case have shown, which the next go test reads back.
+// This file holds results.json: what the runs of each cell showed. The next go test reads it.
 
 package verdicts
 
@@ -11,36 +11,37 @@ import (
 	"os"
 )
 
-// Where things are in a scenario folder.
+// Files and folders of a scenario.
 const (
 	results   = "results.json"
 	page      = "VERDICTS.md"
 	catalogue = "testdata/catalogue"
 )
 
-// Result is what the runs of a case have shown of one variant.
+// Result is what the runs of one case showed of one variant.
 type Result struct {
 	Case     string `json:"case"`
 	Variant  string `json:"variant"`
 	Property string `json:"property"`
 	Passed   bool   `json:"passed"`
-	// Runs made: all, or those until the first failure. Steps of all runs, or of the shortest one that fails.
-	Runs  int `json:"runs"`
+	// Runs counts all runs, or those until the first failure.
+	Runs int `json:"runs"`
+	// Steps counts the steps of all runs, or those of the failing run that is repeated.
 	Steps int `json:"steps"`
-	// Faults are those injected in the shortest run that fails.
+	// Faults counts the injections in the failing run that is repeated.
 	Faults int `json:"faults,omitempty"`
-	// Default says that the variant fails without any choice; Story is the file whose choices make it fail. A failure
-	// with neither must be searched.
+	// Default says that the variant fails on the default schedule. Story is the file whose choices
+	// make it fail. A failure with neither must be searched.
 	Default bool   `json:"default,omitempty"`
 	Story   string `json:"story,omitempty"`
-	// Commit is the one on which it was observed.
+	// Commit is the commit on which the runs were made.
 	Commit string `json:"commit"`
 }
 
-// name is how a page calls the result.
+// name is the name of the result's cell.
 func (r Result) name() string { return r.Case + ": " + r.Variant }
 
-// readResults reads results.json, by name. No file is an empty one.
+// readResults reads results.json, by name. A missing file counts as empty.
 func readResults() (map[string]Result, error) {
 	data, err := os.ReadFile(results)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,7 +60,7 @@ func readResults() (map[string]Result, error) {
 	return byName, nil
 }
 
-// encode is the text of results.json: a line for each cell that was observed.
+// encode returns the text of results.json: a line for each cell with runs.
 func encode(cells []cell) []byte {
 	var lines [][]byte
 	for _, c := range cells {
@@ -75,7 +76,8 @@ func encode(cells []cell) []byte {
 	return fmt.Appendf(nil, "[\n%s\n]\n", bytes.Join(lines, []byte(",\n")))
 }
 
-// merge puts what was observed into the cells of the table that are asked.
+// merge puts results into their cells. A cell without a result, or with another one than the table
+// says, is open.
 func merge(cells []cell, seen map[string]Result) []cell {
 	for i := range cells {
 		c, s := &cells[i], seen[cells[i].name()]

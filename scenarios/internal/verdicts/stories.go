@@ -1,4 +1,4 @@
-// This file exists for the stories under testdata/catalogue: which are kept, under which names, and whether they still
+// This file holds what concerns stories: which are kept, under which names, and whether they still
 // make their variants fail.
 
 package verdicts
@@ -21,24 +21,26 @@ import (
 
 const (
 	longestStory   = 200 // lines of a file
-	longestHistory = 60  // lines of the history in it; a replay shows all of them
-	headOfHistory  = 15  // lines that are kept of the beginning of a longer one
+	longestHistory = 60  // lines of the history in a file; a replay shows all
+	headOfHistory  = 15  // lines kept of the beginning of a longer history
 )
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
 // storyName is the file name of a cell's own story.
 func (c *cell) storyName() string {
-	return strings.ToLower(strings.Trim(unfit.ReplaceAllString(c.Case, "-"), "-")) + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
+	name := strings.ToLower(strings.Trim(unfit.ReplaceAllString(c.Case, "-"), "-"))
+	return name + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
 }
 
-// owns says whether a story was found for this cell and is the one that makes it fail.
+// owns says whether a story was found for this cell and its result names that story.
 func (c *cell) owns(s *story.Story, path string) bool {
 	test := strings.ReplaceAll("TestVerdicts/"+c.Case+"/"+c.Variant, " ", "_")
 	return s.Test == test && c.Story == filepath.Base(path) && c.Story == c.storyName()
 }
 
-// path is the file whose choices make a cell fail. For the default schedule, that is a file without choices.
+// path returns the file whose choices make a cell fail. For the default schedule it writes a file
+// without choices.
 func (c *cell) path(t *testing.T) (string, error) {
 	if c.Story != "" {
 		return filepath.Join(catalogue, c.Story), nil
@@ -48,8 +50,8 @@ func (c *cell) path(t *testing.T) (string, error) {
 	return path, os.WriteFile(path, none.Encode(), 0o666)
 }
 
-// replay plays a cell's choices. The variant must fail with the property of the case and by as many faults as the result
-// says, and the fixed one must pass.
+// replay replays a failing cell. The variant must break the property of its case, with as many
+// injections as the result says, and the fixed variant must pass.
 func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
 	if c.Story == "" && !c.Default {
 		return searched(t, column, v)
@@ -63,13 +65,14 @@ func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w; see in the difference what has changed after make verdicts STORY=%s", path, err, folder(t))
+		const hint = "make verdicts STORY=%s, then the difference, shows what has changed"
+		return fmt.Errorf("%s: %w; "+hint, path, err, folder(t))
 	}
 	return nil
 }
 
-// searched searches a failure of which no story is kept, as its choices are too many. An ordinary go test leaves that to
-// make reprove.
+// searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
+// that to make reprove.
 func searched[V ~string](t *testing.T, column Column[V], v V) error {
 	if *runs == 0 {
 		t.Logf("no story of it is kept; make reprove searches %q", column.Broken)
@@ -82,7 +85,7 @@ func searched[V ~string](t *testing.T, column Column[V], v V) error {
 	return nil
 }
 
-// play plays choices to a variant and to the fixed one.
+// play replays choices on a variant, which must fail, and on the fixed one, which must pass.
 func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*sim.Failure, error) {
 	f := sim.Explore(t, column.Scenario(v), sim.Replay(path)).Failure
 	switch {
@@ -91,13 +94,14 @@ func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*sim
 	case f.Property != column.Broken:
 		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, column.Broken)
 	}
-	if fixed := sim.Explore(t, column.Scenario(p.table.Cure), sim.Replay(path)).Failure; fixed != nil {
-		return nil, fmt.Errorf("the full cure fails: %s", fixed.Text())
+	fixed := sim.Explore(t, column.Scenario(p.table.Cure), sim.Replay(path)).Failure
+	if fixed != nil {
+		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
 	}
 	return f, nil
 }
 
-// candidate is a story that was found for a cell.
+// candidate is a failing cell with its own story, if it has one.
 type candidate[V ~string] struct {
 	*story.Story
 	file   string
@@ -106,16 +110,17 @@ type candidate[V ~string] struct {
 	v      V
 }
 
-// class is what one story is kept of: a property and the sorts of faults that break it.
+// class is a property and the kinds of faults that broke it. One story is kept of each class.
 func (c candidate[V]) class() string {
 	return c.Property + ", " + reports.Entry{Story: c.Story}.Pattern()
 }
 
-// lines is the length of the story's file.
+// lines counts the lines of the story's file.
 func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n")) }
 
-// choose keeps the shortest story of each class, and those of cells that no story of another cell makes fail. It gives them
-// their names, says in the results which one is whose, and removes the others.
+// choose keeps the shortest story of each class, and those of cells that no other story makes fail.
+// It writes into each cell which story makes it fail, renames the chosen stories and removes the
+// others.
 func (p *prover[V]) choose(t *testing.T) error {
 	failing, err := p.candidates()
 	if err != nil {
@@ -137,7 +142,7 @@ func (p *prover[V]) choose(t *testing.T) error {
 		c.cell.Story = ""
 		switch {
 		case c.Story == nil:
-			return fmt.Errorf("no story makes %q fail any more; search it with make verdicts STORY=%s", c.cell.name(), folder(t))
+			return fmt.Errorf("no story makes %q fail; run make verdicts STORY=%s", c.cell.name(), folder(t))
 		case c.lines() <= longestStory:
 			chosen = append(chosen, c)
 		}
@@ -145,8 +150,8 @@ func (p *prover[V]) choose(t *testing.T) error {
 	return rename(chosen)
 }
 
-// candidates are the cells that do not fail by default, with their own stories, the shortest first. The stories of some are
-// those of other cells.
+// candidates returns the cells that fail by choices: those with stories of their own, the shortest
+// first, then the rest.
 func (p *prover[V]) candidates() (out []candidate[V], err error) {
 	named := map[string]bool{}
 	for i := range p.cells {
@@ -157,7 +162,8 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 		if c.Observed != Falls || c.Default {
 			continue
 		}
-		k := candidate[V]{cell: c, column: p.table.Columns[i/len(p.table.Variants)], v: p.table.Variants[i%len(p.table.Variants)]}
+		n := len(p.table.Variants)
+		k := candidate[V]{cell: c, column: p.table.Columns[i/n], v: p.table.Variants[i%n]}
 		if c.Story == c.storyName() || c.Story != "" && !named[c.Story] {
 			k.file = filepath.Join(catalogue, c.Story)
 			if k.Story, err = story.Read(k.file); err != nil {
@@ -169,7 +175,7 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 	}
 	slices.SortStableFunc(out, func(a, b candidate[V]) int {
 		if a.Story == nil || b.Story == nil {
-			return strings.Compare(b.file, a.file) // those without a story come last
+			return strings.Compare(b.file, a.file) // no file comes last
 		}
 		return cmp.Or(len(a.Tape)-len(b.Tape), a.After.Steps-b.After.Steps, a.lines()-b.lines())
 	})
@@ -186,7 +192,8 @@ func (c *candidate[V]) abridge() {
 	c.History = slices.Concat(c.History[:headOfHistory], []string{mark}, c.History[headOfHistory+left:])
 }
 
-// borrow says whether a story that is kept for another cell of the same property makes this one fail, and notes so.
+// borrow looks for a chosen story of the same property that makes a cell fail, and writes it into
+// the cell.
 func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) bool {
 	for _, k := range chosen {
 		if k.column.Broken != c.column.Broken {
@@ -200,7 +207,7 @@ func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) 
 	return false
 }
 
-// rename writes the chosen stories under their names, in place of all that are there.
+// rename replaces all stories of the folder by the chosen ones, under their names.
 func rename[V ~string](chosen []candidate[V]) error {
 	paths, err := story.List(catalogue)
 	if err != nil {
@@ -221,8 +228,8 @@ func rename[V ~string](chosen []candidate[V]) error {
 	return nil
 }
 
-// Failure plays what makes a variant fail in a case, and returns the failure and the name of the story, "" for the default
-// schedule.
+// Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""
+// for the default schedule.
 func Failure[V ~string](t *testing.T, table Table[V], column string, v V) (f *sim.Failure, file string) {
 	t.Helper()
 	seen, err := readResults()

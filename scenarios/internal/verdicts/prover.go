@@ -1,4 +1,5 @@
-// This file exists to hold a table to its word: quickly in every go test, at length when the page is written.
+// This file holds the test of a table: a quick check in every go test, a long search when results
+// are written.
 
 package verdicts
 
@@ -22,28 +23,29 @@ import (
 )
 
 var (
-	write  = flag.Bool("verdicts.write", false, "search every cell anew and write the results, their page and the stories")
-	more   = flag.Bool("verdicts.more", false, "look again at the cells that have held in too few runs, replay those that fall, and write")
-	prune  = flag.Bool("verdicts.choose", false, "choose anew which of the stories to keep, and write")
-	runs   = flag.Int("verdicts.runs", 0, "runs of each cell that holds: 3 unless told, 2000 when the page is written")
-	limit  = flag.Duration("verdicts.for", 0, "most real time for each cell that holds; 0 means no limit")
-	commit = flag.String("verdicts.commit", "", "the commit that the page is to name")
+	write  = flag.Bool("verdicts.write", false, "search every cell anew; write results, page and stories")
+	more   = flag.Bool("verdicts.more", false, "run the cells that passed in too few runs, replay failures; write")
+	prune  = flag.Bool("verdicts.choose", false, "choose anew which of the stories to keep; write")
+	runs   = flag.Int("verdicts.runs", 0, "runs of each passing cell: by default 3, or 2000 when results are written")
+	limit  = flag.Duration("verdicts.for", 0, "most real time for each passing cell; 0 means no limit")
+	commit = flag.String("verdicts.commit", "", "the commit that the results name")
 )
 
-// Enough is in how many runs a cell must hold when the page is written.
+// Enough is the number of runs of a passing cell when results are written.
 const Enough = 2000
 
-// enoughToStrike is in how many runs every fault of a question must have been injected for the cell to say anything of it.
-const enoughToStrike = 100
+// enoughForFaults is the number of runs in which every fault of a case must have been injected at
+// least once.
+const enoughForFaults = 100
 
-// few is how often go test tries a cell that holds; enough for the table not to rot between two campaigns.
+// few is the number of runs of a passing cell in go test.
 const few = 3
 
-// search bounds how long a fall is looked for: what is there is usually found in a few runs.
+// search is the time limit of a search for a failure.
 const search = 10 * time.Minute
 
-// Test holds the word of a story, or writes it down. It must be called from a test called TestVerdicts in the scenario's
-// folder, because stories name the test that replays them.
+// Test checks a table against the runs, or writes its results. It must be called from a test called
+// TestVerdicts in the scenario's folder, because stories name the test that replays them.
 func Test[V ~string](t *testing.T, table Table[V]) {
 	cells, err := table.cells()
 	if err != nil {
@@ -60,12 +62,12 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 	if !Replaying() && !*write && !*more {
 		t.Run("page", func(t *testing.T) {
-			table.there(t)
+			table.checkWanted(t)
 			fresh(t, p.cells, table.ending(), cmp.Or(table.AtLeast, 50))
 		})
 	}
 	if *more {
-		p.write(t) // the table may say more of what was observed than it did
+		p.write(t) // the table's text may have changed
 	}
 	for i, column := range table.Columns {
 		t.Run(column.Name, func(t *testing.T) {
@@ -79,10 +81,11 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	}
 }
 
+// prover runs the cells of a table.
 type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
-	shared map[performance[V]]sim.Report // campaigns that speak for several cells
+	shared map[performance[V]]sim.Report // campaigns of several cells
 }
 
 // performance is a scene with one variant in it.
@@ -91,7 +94,7 @@ type performance[V ~string] struct {
 	variant V
 }
 
-// Replaying says whether somebody wants to see one story: then the test must be found and do nothing else.
+// Replaying says whether -sim.replay is set: then a test only replays that story.
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one is the test of a cell.
@@ -102,12 +105,13 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 		sim.Explore(t, p.table.campaign(column, v))
 	case Replaying():
 		sim.Explore(t, column.Scenario(v))
-	case answer == Silent, *more && answer == Holds && !c.wanting():
+	case answer == Silent, *more && answer == Holds && !c.needsRuns():
 	case *write && answer == Falls:
 		if err := forget(t.Name()); err != nil {
 			t.Fatal(err)
 		}
-		c.observe(t, sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), column.Broken)
+		r := sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue))
+		c.observe(t, r, column.Broken)
 		p.write(t)
 	case *write, *more && answer == Holds:
 		c.observe(t, p.hold(t, column, v, Enough), "")
@@ -127,11 +131,11 @@ func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
 	}
 }
 
-// hold tries a cell that holds, unless another one of its scene has been tried.
+// hold runs a passing cell, unless another cell of its scene was run with the same variant.
 func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Report {
 	key := performance[V]{column.Scene, v}
-	r, told := p.shared[key]
-	if !told {
+	r, done := p.shared[key]
+	if !done {
 		r = sim.Explore(t, p.table.campaign(column, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
 	}
 	if key.scene != nil {
@@ -140,24 +144,24 @@ func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) sim.Re
 	return r
 }
 
-// wanting says whether a cell that holds has not been seen to, or not for long enough.
-func (c cell) wanting() bool {
+// needsRuns says whether a passing cell was run too few times.
+func (c cell) needsRuns() bool {
 	return c.Runs < cmp.Or(*runs, Enough) || c.Status == open
 }
 
-// observe writes down what came of searching a cell: it broke the sentence, or nothing if that is "".
-func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
+// observe records a search in its cell. It must have broken the property; if that is "", nothing.
+func (c *cell) observe(t *testing.T, r sim.Report, property string) {
 	t.Helper()
 	c.Runs, c.Steps, c.Commit, c.Status = r.Runs, r.Steps, *commit, c.claim
 	c.Story, c.Default, c.Faults = "", false, 0
 	switch f := r.Failure; {
-	case sentence != "" && f == nil:
+	case property != "" && f == nil:
 		c.Status = open
 		t.Errorf("nothing was found in %d runs", r.Runs)
-	case sentence != "" && f.Property != sentence:
+	case property != "" && f.Property != property:
 		c.Status = open
-		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, sentence)
-	case sentence != "":
+		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, property)
+	case property != "":
 		c.Steps, c.Faults, c.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
 		if c.Default = len(f.Story.Tape) == 0; c.Default {
 			c.Story = ""
@@ -165,11 +169,11 @@ func (c *cell) observe(t *testing.T, r sim.Report, sentence string) {
 	case r.Err() != nil:
 		c.Status = open
 		t.Error(r.Err())
-	case r.Runs >= enoughToStrike:
+	case r.Runs >= enoughForFaults:
 		for _, fault := range r.Faults {
 			if fault.Injected == 0 {
 				c.Status = open
-				t.Errorf("%s, which the question lists, was never injected in %d runs", fault.Fault, r.Runs)
+				t.Errorf("%s, which the case lists, was never injected in %d runs", fault.Fault, r.Runs)
 			}
 		}
 	}
@@ -190,7 +194,7 @@ func (p *prover[V]) write(t *testing.T) {
 	}
 }
 
-// chooseAndWrite ends a search of all cells: of the stories that it found, few are kept.
+// chooseAndWrite ends a search: few of the stories that it found are kept.
 func (p *prover[V]) chooseAndWrite(t *testing.T) {
 	if err := p.choose(t); err != nil {
 		t.Error(err)
@@ -198,7 +202,8 @@ func (p *prover[V]) chooseAndWrite(t *testing.T) {
 	p.write(t)
 }
 
-// forget removes the stories that a test keeps, so that it searches anew.
+// forget removes the stories of a test, because a test with stories replays them instead of
+// searching.
 func forget(test string) error {
 	all, err := stories()
 	if err != nil {
@@ -214,7 +219,7 @@ func forget(test string) error {
 	return nil
 }
 
-// stories are all that the folder keeps, by path.
+// stories returns all stories of the folder, by path.
 func stories() (map[string]*story.Story, error) {
 	all := map[string]*story.Story{}
 	paths, err := story.List(catalogue)
@@ -229,10 +234,10 @@ func stories() (map[string]*story.Story, error) {
 	return all, nil
 }
 
-// fresh holds the results, the page and the stories against the table.
+// fresh compares the results, the page and the stories with the table.
 func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
 	again := "; run make verdicts STORY=" + folder(t)
-	var told []string
+	var named []string
 	for _, c := range cells {
 		switch {
 		case c.Status == open && c.Runs > 0:
@@ -240,28 +245,29 @@ func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
 		case c.Status == open:
 			t.Errorf("%q has not been observed%s", c.name(), again)
 		case c.Observed == Holds && c.Runs < atLeast:
-			t.Errorf("%q has held in %d runs only%s", c.name(), c.Runs, again)
+			t.Errorf("%q has passed in %d runs only%s", c.name(), c.Runs, again)
 		case c.Story != "":
-			told = append(told, filepath.Join(catalogue, c.Story))
+			named = append(named, filepath.Join(catalogue, c.Story))
 		}
 	}
 	kept, err := stories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(told)
-	if d := differ.Diff(slices.Compact(told), slices.Sorted(maps.Keys(kept))); d != "" {
+	slices.Sort(named)
+	if d := differ.Diff(slices.Compact(named), slices.Sorted(maps.Keys(kept))); d != "" {
 		t.Errorf("the stories in %s are not those of the results (-results +folder)%s\n%s", catalogue, again, d)
 	}
 	for path, s := range kept {
 		if !slices.ContainsFunc(cells, func(c cell) bool { return c.owns(s, path) }) {
-			t.Errorf("%s is a story of %s, which is no case of this table or has another story%s", path, s.Test, again)
+			t.Errorf("%s names the test %s, which is no cell of this table or has another story%s", path, s.Test, again)
 		}
 		if n := bytes.Count(s.Encode(), []byte("\n")); n > longestStory {
 			t.Errorf("%s has %d lines; %d are allowed%s", path, n, longestStory, again)
 		}
 	}
-	for path, want := range map[string][]byte{results: encode(cells), page: []byte(render(folder(t), cells, ending))} {
+	texts := map[string][]byte{results: encode(cells), page: []byte(render(folder(t), cells, ending))}
+	for path, want := range texts {
 		got, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +278,7 @@ func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
 	}
 }
 
-// folder is the name of the scenario's folder.
+// folder returns the name of the scenario's folder.
 func folder(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()
