@@ -14,7 +14,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// definition is a custom type whose schema has something of everything: defaults, lists, rules, free parts.
+// definition is a custom type whose schema has something of everything: defaults, lists, rules,
+// free parts.
 var definition = func() *apiextensionsv1.CustomResourceDefinition {
 	const text = `{"metadata":{"name":"things.fuzz.dev"},"spec":{"group":"fuzz.dev","scope":"Namespaced",
 	"names":{"kind":"Thing","plural":"things"},"versions":[{"name":"v1","served":true,"storage":true,
@@ -80,8 +81,8 @@ var seedRequests = []struct {
 	{4, 0, 0, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.fuzz.dev", ""},
 }
 
-// FuzzAPIServer sends raw requests to the API model: whatever comes, it answers, with a status that HTTP knows and a
-// body that is JSON, and its history stays in step with what it says it changed.
+// FuzzAPIServer sends raw requests to the API model: whatever comes, it answers, with a status that
+// HTTP knows and a body that is JSON, and its history stays in step with what it says it changed.
 func FuzzAPIServer(f *testing.F) {
 	for _, r := range seedRequests {
 		f.Add(r.method, r.contentType, r.accept, r.path, []byte(r.body))

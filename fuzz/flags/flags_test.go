@@ -24,8 +24,8 @@ func (j *judge) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// FuzzFlags gives the -sim flags any values: they are refused where they are parsed, or a campaign refuses them in words
-// that name the flag, or it runs.
+// FuzzFlags gives the -sim flags any values: they are refused where they are parsed, or a campaign
+// refuses them in words that name the flag, or it runs.
 func FuzzFlags(f *testing.F) {
 	names := []string{"sim.runs", "sim.seed", "sim.strategy", "sim.shard", "sim.max-steps", "sim.verify", "sim.bound", "sim.replay"}
 	for _, seed := range []struct{ which, value string }{

@@ -26,7 +26,8 @@ func crashBugs() []Bug {
 	}
 }
 
-// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for each.
+// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for
+// each.
 func halfPair(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -55,7 +56,8 @@ func halfPair(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which mail it is.
+// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which
+// mail it is.
 func effectFirst(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -101,8 +103,8 @@ func recordFirst(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent takes it over. The
-// flaw is that a takeover is believed to be in good hands.
+// tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent
+// takes it over. The flaw is that a takeover is believed to be in good hands.
 func tornRecovery(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -164,7 +166,8 @@ func poisoned(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no loose ends, and marks.
+// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no
+// loose ends, and marks.
 func stoppedHalfway(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

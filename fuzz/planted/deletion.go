@@ -1,4 +1,5 @@
-// This file holds the bugs of those who come too late for a deletion, or clean up in the wrong order.
+// This file holds the bugs of those who come too late for a deletion, or clean up in the wrong
+// order.
 
 package planted
 
@@ -34,7 +35,8 @@ func closed(h *history.History) error {
 	return fmt.Errorf("a is gone and its account is still open")
 }
 
-// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go unseen.
+// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go
+// unseen.
 func whileDown(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -148,8 +150,9 @@ func namesake(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show an owner as it was
-// before it was made again, and the secret that is there by now. The cured twin asks whose secret it is.
+// robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show
+// an owner as it was before it was made again, and the secret that is there by now. The cured twin
+// asks whose secret it is.
 func robbed(w *sim.World, cured bool) {
 	owns := func(b *builder.Builder) *builder.Builder {
 		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})

@@ -33,8 +33,8 @@ func giveUpBugs() []Bug {
 	}
 }
 
-// counting: each ticket is counted once, with a lock on the total. After so many more attempts a conflict is taken for
-// somebody else's problem; nobody watches the total.
+// counting: each ticket is counted once, with a lock on the total. After so many more attempts a
+// conflict is taken for somebody else's problem; nobody watches the total.
 func counting(more int) func(*sim.World, bool) {
 	return func(w *sim.World, cured bool) {
 		attempt := func(g *guest, c ctx) error {
@@ -143,7 +143,8 @@ func noCopy(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// throttled: a request made by hand, past the client that would have tried again. 429 is no error, says the comment.
+// throttled: a request made by hand, past the client that would have tried again. 429 is no error,
+// says the comment.
 func throttled(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

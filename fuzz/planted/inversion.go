@@ -1,5 +1,5 @@
-// This file holds the bugs of those who believe that what they see belongs together: events of two kinds, or a status
-// and its spec, or an object and its copy.
+// This file holds the bugs of those who believe that what they see belongs together: events of two
+// kinds, or a status and its spec, or an object and its copy.
 
 package planted
 
@@ -135,7 +135,8 @@ func statusOnly(b *builder.Builder) *builder.Builder {
 	}))
 }
 
-// lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it was about.
+// lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it
+// was about.
 func lastColour(w *sim.World, cured bool) {
 	w.Install(tasks())
 	outside(w)

@@ -35,8 +35,8 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 	}))
 }
 
-// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer up, for there is one
-// entry for each key in the queue, and must ask for it again.
+// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer
+// up, for there is one entry for each key in the queue, and must ask for it again.
 func timerLost(w *sim.World, cured bool) {
 	const life = time.Minute
 	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
@@ -102,7 +102,8 @@ func timerOverwritten(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the object is what wakes it.
+// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the
+// object is what wakes it.
 func hotLoop(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {

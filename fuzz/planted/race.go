@@ -1,4 +1,5 @@
-// This file holds the bugs of those who are not alone: two workers, another writer, a process that was not there yet.
+// This file holds the bugs of those who are not alone: two workers, another writer, a process that
+// was not there yet.
 
 package planted
 
@@ -53,7 +54,8 @@ func countLost(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// overwrite: a whole object is written back, without a lock at once, or only after a conflict has been met.
+// overwrite: a whole object is written back, without a lock at once, or only after a conflict has
+// been met.
 func overwrite(atOnce bool) func(*sim.World, bool) {
 	return func(w *sim.World, cured bool) {
 		operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -141,7 +143,8 @@ func sealed(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// sealedLoosely: one item may come late. With a worker for each item it takes two that are late by themselves.
+// sealedLoosely: one item may come late. With a worker for each item it takes two that are late by
+// themselves.
 func sealedLoosely(w *sim.World, cured bool) {
 	carrier(w, items)
 	sealer(w, cured)

@@ -1,5 +1,5 @@
-// This file holds the bugs of those who believe that what was not answered did not happen, and that what was asked once
-// arrives once.
+// This file holds the bugs of those who believe that what was not answered did not happen, and that
+// what was asked once arrives once.
 
 package planted
 

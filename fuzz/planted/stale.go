@@ -27,12 +27,14 @@ func staleBugs() []Bug {
 	}
 }
 
-// withSecrets watches the ConfigMaps that are meant for the operator and keeps Secrets in its cache.
+// withSecrets watches the ConfigMaps that are meant for the operator and keeps Secrets in its
+// cache.
 func withSecrets(b *builder.Builder) *builder.Builder {
 	return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 }
 
-// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the one name it can have.
+// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the
+// one name it can have.
 func childTwice(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -57,7 +59,8 @@ func childTwice(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// expectationExpires: who has created a child waits to see it before it looks again, but not for ever.
+// expectationExpires: who has created a child waits to see it before it looks again, but not for
+// ever.
 func expectationExpires(w *sim.World, cured bool) {
 	const enough = 20 * time.Second
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -87,7 +90,8 @@ func expectationExpires(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only what it has looked at.
+// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only
+// what it has looked at.
 func reopenedJob(w *sim.World, cured bool) {
 	const keep = 30 * time.Second
 	operator{work: func(g *guest, c ctx, req request) (result, error) {

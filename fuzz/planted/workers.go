@@ -1,5 +1,5 @@
-// This file holds the bugs of workers of one controller that must come in an order: what they send looks alike, so only
-// who is told to be slow tells them apart.
+// This file holds the bugs of workers of one controller that must come in an order: what they send
+// looks alike, so only who is told to be slow tells them apart.
 
 package planted
 
@@ -25,7 +25,8 @@ func workerBugs() []Bug {
 	}
 }
 
-// newestStands: every order is written where the one before it stood. The cured twin writes only what is newer.
+// newestStands: every order is written where the one before it stood. The cured twin writes only
+// what is newer.
 func newestStands(w *sim.World, cured bool) {
 	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -54,8 +55,8 @@ func newestStands(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// backToFront: with a worker for each, the first to come is hoped to be the first to be served. The cured twin lets
-// everybody wait for who comes before.
+// backToFront: with a worker for each, the first to come is hoped to be the first to be served. The
+// cured twin lets everybody wait for who comes before.
 func backToFront(w *sim.World, cured bool) {
 	operator{workers: items, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -95,8 +96,8 @@ func order(h *history.History) string {
 	return b.String()
 }
 
-// locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the first while it waits for
-// the second. The cured twin takes them in the order of their names.
+// locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the
+// first while it waits for the second. The cured twin takes them in the order of their names.
 func locksCrossed(w *sim.World, cured bool) {
 	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// FuzzStory feeds the story reader with any bytes: it must answer with a story or an error, and what it reads it must
-// write so that it reads the same again.
+// FuzzStory feeds the story reader with any bytes: it must answer with a story or an error, and
+// what it reads it must write so that it reads the same again.
 func FuzzStory(f *testing.F) {
 	example := &story.Story{Test: "TestX", Temper: "always", Property: "p", Versions: map[string]string{"go": "go1.26"},
 		Tape: []story.Choice{{ID: "crash #1", Value: 1}}, History: []string{"00:00.000 start"}}

@@ -37,7 +37,8 @@ func nowhere() *Client {
 		Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
 }
 
-// A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see it change.
+// A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see
+// it change.
 func TestHelmRewritesNobodysChart(t *testing.T) {
 	given := map[string]any{"size": 3}
 	ch := shop()

@@ -1,5 +1,6 @@
-// This file exists for release records that are larger than one Secret may be: an index Secret with the first piece in
-// it, and a chunk Secret for each of the others. It is how helm-operator-plugins keeps them for operator-controller.
+// This file exists for release records that are larger than one Secret may be: an index Secret with
+// the first piece in it, and a chunk Secret for each of the others. It is how helm-operator-plugins
+// keeps them for operator-controller.
 
 package release
 
@@ -44,25 +45,30 @@ const (
 	statusLabel = "status"
 )
 
-// Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The labels of a release are
-// annotations of its index: their values need not be fit for labels.
+// Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The
+// labels of a release are annotations of its index: their values need not be fit for labels.
 //
-// As upstream writes them, records can be torn: an index is written before the chunks that it names, and the chunks of
-// the record before are deleted before it is overwritten. Set Careful for one that cannot.
+// As upstream writes them, records can be torn: an index is written before the chunks that it
+// names, and the chunks of the record before are deleted before it is overwritten. Set Careful for
+// one that cannot.
 type Chunked struct {
 	Secrets corev1client.SecretInterface
 	// Owner is the value of the label owner, instead of Helm's.
 	Owner string
-	// For is the object that owns the indices, with which the records go. Chunks are owned by their index.
+	// For is the object that owns the indices, with which the records go. Chunks are owned by their
+	// index.
 	For metav1.OwnerReference
-	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may have; 10 if zero.
+	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may
+	// have; 10 if zero.
 	Size, Most int
-	// Careful writes the chunks of a record before the index that names them and removes what no index names any more
-	// last, so that at any moment a record is the old or the new one. And it writes no record after it has failed to write
-	// another: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new
-	// one deployed beside it. So every attempt needs a driver of its own.
+	// Careful writes the chunks of a record before the index that names them and removes what no
+	// index names any more last, so that at any moment a record is the old or the new one. And it
+	// writes no record after it has failed to write another: Helm only logs it when it cannot say
+	// that the record before is superseded, and would go on to call the new one deployed beside it.
+	// So every attempt needs a driver of its own.
 	Careful bool
-	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was read. See [HolderKey].
+	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was
+	// read. See [HolderKey].
 	Holder string
 
 	failed error // what a careful driver could not write
@@ -144,7 +150,8 @@ func (c *Chunked) update(key string, rls *release.Release) error {
 	return c.write(chunks, made)
 }
 
-// Delete implements driver.Driver. A record that cannot be read cannot be deleted: see [Chunked.DeleteRaw].
+// Delete implements driver.Driver. A record that cannot be read cannot be deleted: see
+// [Chunked.DeleteRaw].
 func (c *Chunked) Delete(key string) (*release.Release, error) {
 	rls, err := c.Get(key)
 	if err != nil {
@@ -216,8 +223,8 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Annotate sets annotations of an index, which are labels of the release, if the index is as it was read. It returns what the index
-// is now.
+// Annotate sets annotations of an index, which are labels of the release, if the index is as it was
+// read. It returns what the index is now.
 func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
 	return annotate(c.Secrets, index, changes)
 }
@@ -240,8 +247,8 @@ func Status(index *corev1.Secret) release.Status { return release.Status(index.L
 // ErrTorn says that a record cannot be read, and never will be.
 var ErrTorn = errors.New("the release record is torn")
 
-// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not fit; what the server answers
-// otherwise may be over in a moment.
+// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not
+// fit; what the server answers otherwise may be over in a moment.
 func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 	var extra []string
 	if err := json.Unmarshal(index.Data[extraField], &extra); err != nil {
@@ -326,8 +333,8 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 	return index, chunks, nil
 }
 
-// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One that is there already has
-// the same content.
+// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One
+// that is there already has the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
 	for i, chunk := range chunks {
 		chunk.OwnerReferences = []metav1.OwnerReference{c.For}

@@ -1,4 +1,5 @@
-// This file exists to hold the sharded records to their word: what is torn is refused, and the careful driver tears nothing.
+// This file exists to hold the sharded records to their word: what is torn is refused, and the
+// careful driver tears nothing.
 
 package release
 
@@ -23,7 +24,8 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no limit.
+// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no
+// limit.
 type mortal struct {
 	corev1client.SecretInterface
 	left int
@@ -63,7 +65,8 @@ func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions
 	return m.SecretInterface.Delete(ctx, name, o)
 }
 
-// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete everything.
+// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete
+// everything.
 func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
 	if !m.lives() {
 		m.left = 0
@@ -132,7 +135,8 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Records of one, two and ten Secrets come back, one of eleven is refused; and one that has become smaller leaves no chunk behind.
+// Records of one, two and ten Secrets come back, one of eleven is refused; and one that has become
+// smaller leaves no chunk behind.
 func TestRecordsOfAnySize(t *testing.T) {
 	// noise hardly gets smaller when it is compressed.
 	noise := func(n int) string {
@@ -170,7 +174,8 @@ func TestRecordsOfAnySize(t *testing.T) {
 	}
 }
 
-// Whatever number of writes a process has made when it dies, a careful driver has the old record or the new one.
+// Whatever number of writes a process has made when it dies, a careful driver has the old record or
+// the new one.
 func TestTornRecords(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		torn := 0
@@ -241,7 +246,8 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	}
 }
 
-// A careful driver writes no record after it has failed to write another, whatever its caller makes of the failure.
+// A careful driver writes no record after it has failed to write another, whatever its caller makes
+// of the failure.
 func TestNothingIsWrittenAfterAFailure(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		c, _ := newChunked(careful)

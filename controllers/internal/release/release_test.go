@@ -1,4 +1,5 @@
-// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of records, and repairs.
+// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of
+// records, and repairs.
 
 package release
 
