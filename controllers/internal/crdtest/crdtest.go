@@ -50,8 +50,8 @@ func Of(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kind str
 		if crd.Spec.Names.Kind != kind {
 			continue
 		}
-		internal := &apiextensions.JSONSchemaProps{}
-		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil)
+		internal, written := &apiextensions.JSONSchemaProps{}, crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(written, internal, nil)
 		must(t, err)
 		structural, err := schema.NewStructural(internal)
 		must(t, err)
@@ -80,7 +80,9 @@ func (s *Schema) Takes(t testing.TB, obj any) {
 }
 
 // TakesAny checks that the schema of each kind keeps and accepts whatever its type can say.
-func TakesAny(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kinds map[string]runtime.Object, funcs ...any) {
+func TakesAny(
+	t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kinds map[string]runtime.Object, funcs ...any,
+) {
 	t.Helper()
 	for kind, obj := range kinds {
 		s := Of(t, crds, kind)

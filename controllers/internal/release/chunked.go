@@ -324,12 +324,16 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	index := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{c.For},
-			Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
-				"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version)}},
-		Type: IndexType, Immutable: ptr.To(false), Data: map[string][]byte{chunkField: pieces[0], extraField: list},
+	labels := map[string]string{
+		ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
+		"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version),
 	}
+	index := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: key, Labels: labels, Annotations: annotations},
+		Type:       IndexType, Immutable: ptr.To(false),
+		Data: map[string][]byte{chunkField: pieces[0], extraField: list},
+	}
+	index.OwnerReferences = []metav1.OwnerReference{c.For}
 	return index, chunks, nil
 }
 
@@ -337,11 +341,12 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 // that is there already has the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
 	for i, chunk := range chunks {
-		chunk.OwnerReferences = []metav1.OwnerReference{c.For}
+		owner := c.For
 		if index != nil {
-			chunk.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID,
-				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(false)}}
+			owner = metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID}
+			owner.Controller, owner.BlockOwnerDeletion = ptr.To(true), ptr.To(false)
 		}
+		chunk.OwnerReferences = []metav1.OwnerReference{owner}
 		_, err := c.Secrets.Create(context.Background(), chunk, metav1.CreateOptions{})
 		if err != nil && !(c.Careful && apierrors.IsAlreadyExists(err)) {
 			return fmt.Errorf("creating chunk %d: %w", i+2, err)
@@ -356,7 +361,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	if err := json.Unmarshal(index.Data[extraField], &keep); err != nil {
 		return err
 	}
-	list, err := c.Secrets.List(context.Background(), metav1.ListOptions{LabelSelector: c.selector(index.Name, string(ChunkType))})
+	chunks := metav1.ListOptions{LabelSelector: c.selector(index.Name, string(ChunkType))}
+	list, err := c.Secrets.List(context.Background(), chunks)
 	if err != nil {
 		return err
 	}
@@ -364,7 +370,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 		if slices.Contains(keep, list.Items[i].Name) {
 			continue
 		}
-		if err := c.Secrets.Delete(context.Background(), list.Items[i].Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		err := c.Secrets.Delete(context.Background(), list.Items[i].Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting a chunk that belongs to no record: %w", err)
 		}
 	}
@@ -373,7 +380,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 
 // deleteAll deletes the Secrets of a record; of one type, if that is given.
 func (c *Chunked) deleteAll(key, kind string) error {
-	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: c.selector(key, kind)})
+	of := metav1.ListOptions{LabelSelector: c.selector(key, kind)}
+	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, of)
 	if err != nil {
 		return fmt.Errorf("deleting Secrets of %s: %w", key, err)
 	}

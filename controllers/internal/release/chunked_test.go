@@ -91,9 +91,11 @@ func newChunked(careful bool) (c *Chunked, left *int) {
 }
 
 func record(version int, status helmrelease.Status) *helmrelease.Release {
-	r := &helmrelease.Release{Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
-		Chart:  &chart.Chart{Metadata: &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}},
-		Labels: map[string]string{"bundle": "registry.example/r@sha256:1"}}
+	about := &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}
+	r := &helmrelease.Release{
+		Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
+		Chart: &chart.Chart{Metadata: about}, Labels: map[string]string{"bundle": "registry.example/r@sha256:1"},
+	}
 	r.Info = &helmrelease.Info{Status: status, Description: "as it was made"}
 	return r
 }
@@ -102,7 +104,9 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		c, _ := newChunked(careful)
 		s := storage.Init(c)
-		for v, status := range []helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade} {
+		for v, status := range []helmrelease.Status{
+			helmrelease.StatusSuperseded, helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade,
+		} {
 			if err := s.Create(record(v+1, status)); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +132,8 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		if _, err := s.Delete("r", 3); err != nil {
 			t.Fatal(err)
 		}
-		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}.String()})
+		of := labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}
+		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: of.String()})
 		if err != nil || len(list.Items) > 0 {
 			t.Errorf("%d Secrets are left of a deleted record: %v", len(list.Items), err)
 		}
@@ -240,7 +245,9 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	if err := s.Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("who has lost it wrote it: %v", err)
 	}
-	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, Careful: true, Holder: other.Holder} // of its next attempt
+	// Its next attempt:
+	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, Holder: other.Holder}
+	next.Careful = true
 	if err := storage.Init(&next).Update(r); err != nil {
 		t.Error(err)
 	}

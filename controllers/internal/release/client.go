@@ -89,7 +89,8 @@ func (c *Client) State(ch *chart.Chart, values map[string]any) (*release.Release
 	if err != nil {
 		return current, "", err
 	}
-	if s := current.Info.Status; desired.Manifest != current.Manifest || s == release.StatusFailed || s == release.StatusSuperseded {
+	s := current.Info.Status
+	if desired.Manifest != current.Manifest || s == release.StatusFailed || s == release.StatusSuperseded {
 		return current, NeedsUpgrade, nil
 	}
 	return current, Unchanged, nil

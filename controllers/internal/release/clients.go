@@ -58,7 +58,8 @@ func NewClients(config *rest.Config, mapper meta.RESTMapper) (*Clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making Helm's clients: %w", err)
 	}
-	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: memory.NewMemCacheClient(set.Discovery())}, nil
+	discovery := memory.NewMemCacheClient(set.Discovery())
+	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: discovery}, nil
 }
 
 // Capabilities are what charts are told of the cluster. They are read once for each process; Helm
@@ -97,7 +98,9 @@ func (c *Clients) Secrets(ctx context.Context, namespace string) (corev1client.S
 
 // Configuration is what Helm's actions need, for releases in one namespace whose records the driver
 // keeps.
-func (c *Clients) Configuration(ctx context.Context, namespace string, records driver.Driver) (*action.Configuration, error) {
+func (c *Clients) Configuration(
+	ctx context.Context, namespace string, records driver.Driver,
+) (*action.Configuration, error) {
 	capabilities, err := c.Capabilities()
 	if err != nil {
 		return nil, err

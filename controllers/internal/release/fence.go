@@ -90,8 +90,11 @@ func Holds(record *corev1.Secret, holder, until string) bool {
 // the newest record; unless another one still may, or comes before: then the error is [Later].
 // Changes are annotations to set besides. The Secret is replaced only as it was read, so that of
 // two who come at once one gets it; it returns what the Secret is then.
-func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, changes map[string]string) (*corev1.Secret, error) {
-	if t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey]); err == nil && record.Annotations[HolderKey] != holder {
+func Hold(
+	secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, changes map[string]string,
+) (*corev1.Secret, error) {
+	t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey])
+	if err == nil && record.Annotations[HolderKey] != holder {
 		if wait := time.Until(t.Add(Grace)); wait > 0 {
 			return nil, Later(wait)
 		}
@@ -109,7 +112,9 @@ func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, u
 }
 
 // annotate sets annotations of a Secret if it is as it was read.
-func annotate(secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
+func annotate(
+	secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string,
+) (*corev1.Secret, error) {
 	annotated := s.DeepCopy()
 	if annotated.Annotations == nil {
 		annotated.Annotations = map[string]string{}

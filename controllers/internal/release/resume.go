@@ -94,14 +94,20 @@ func adoptable(info *resource.Info, of *release.Release) error {
 	if err != nil {
 		return err
 	}
-	if a := o.GetAnnotations(); o.GetLabels()[managedBy] != "Helm" || a[releaseName] != of.Name || a[releaseNamespace] != of.Namespace {
-		return fmt.Errorf("%s %q exists and is not of this release", info.Mapping.GroupVersionKind.Kind, info.ObjectName())
+	a := o.GetAnnotations()
+	if o.GetLabels()[managedBy] != "Helm" || a[releaseName] != of.Name || a[releaseNamespace] != of.Namespace {
+		kind := info.Mapping.GroupVersionKind.Kind
+		return fmt.Errorf("%s %q exists and is not of this release", kind, info.ObjectName())
 	}
 	return nil
 }
 
 // What Helm marks objects with as those of a release.
-const managedBy, releaseName, releaseNamespace = "app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+const (
+	managedBy        = "app.kubernetes.io/managed-by"
+	releaseName      = "meta.helm.sh/release-name"
+	releaseNamespace = "meta.helm.sh/release-namespace"
+)
 
 // owned marks objects as those of a release, by which Helm knows them again.
 func owned(of *release.Release) resource.VisitorFunc {

@@ -46,9 +46,9 @@ func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured)
 		}
 		of := &unstructured.Unstructured{}
 		of.SetGroupVersionKind(kind)
-		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of,
-			handler.EnqueueRequestForOwner(w.mgr.GetScheme(), w.mgr.GetRESTMapper(), w.owner, handler.OnlyControllerOwner()),
-			dependents()))
+		scheme, mapper, only := w.mgr.GetScheme(), w.mgr.GetRESTMapper(), handler.OnlyControllerOwner()
+		owner := handler.EnqueueRequestForOwner(scheme, mapper, w.owner, only)
+		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of, owner, dependents()))
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", kind.Kind, err)
 		}
