@@ -42,7 +42,8 @@ var (
 	}
 	accepts = []string{
 		"application/json", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
-		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "application/json;as=Table;g=meta.k8s.io;v=v1",
+		"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		"application/json;as=Table;g=meta.k8s.io;v=v1",
 		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
 	}
 )
@@ -62,22 +63,35 @@ var seedRequests = []struct {
 	{1, 0, 0, "/api/v1/namespaces/default/secrets", `{"metadata":{"generateName":"s-"},"stringData":{"a":"b"}}`},
 	{1, 4, 0, "/api/v1/namespaces/default/secrets", "metadata: {name: y}\ndata: {a: YQ==}\n"},
 	{1, 0, 0, "/apis/fuzz.dev/v1/namespaces/default/things?dryRun=All&fieldValidation=Strict",
-		`{"kind":"Thing","apiVersion":"fuzz.dev/v1","metadata":{"name":"b","finalizers":["a/b"]},"spec":{"map":[{"k":"1"}],"set":["a"],"nope":1}}`},
+		`{"kind":"Thing","apiVersion":"fuzz.dev/v1","metadata":{"name":"b","finalizers":["a/b"]},` +
+			`"spec":{"map":[{"k":"1"}],"set":["a"],"nope":1}}`},
 	{1, 0, 0, "/apis/apps/v1/namespaces/default/deployments",
-		`{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}}`},
-	{1, 0, 0, "/apis/batch/v1/namespaces/default/jobs", `{"metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"x"}]}}}}`},
-	{1, 0, 0, "/api/v1/namespaces/default/services", `{"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`},
-	{2, 0, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t", `{"kind":"Thing","apiVersion":"fuzz.dev/v1","metadata":{"name":"t","resourceVersion":"7"},"spec":{"replicas":1}}`},
+		`{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},` +
+			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}}`},
+	{1, 0, 0, "/apis/batch/v1/namespaces/default/jobs",
+		`{"metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c",` +
+			`"image":"x"}]}}}}`},
+	{1, 0, 0, "/api/v1/namespaces/default/services",
+		`{"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":80}]}}`},
+	{2, 0, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t",
+		`{"kind":"Thing","apiVersion":"fuzz.dev/v1","metadata":{"name":"t","resourceVersion":"7"},` +
+			`"spec":{"replicas":1}}`},
 	{2, 0, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t/scale", `{"metadata":{"name":"t"},"spec":{"replicas":3}}`},
 	{2, 0, 0, "/api/v1/namespaces/default/finalize", `{"metadata":{"name":"default"},"spec":{"finalizers":[]}}`},
-	{3, 1, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t", `{"metadata":{"labels":{"a":"b"},"finalizers":null},"spec":{"free":{"x":[1,2.5,null]},"mode":null}}`},
+	{3, 1, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t",
+		`{"metadata":{"labels":{"a":"b"},"finalizers":null},"spec":{"free":{"x":[1,2.5,null]},"mode":null}}`},
 	{3, 1, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t/status", `{"status":{"replicas":2}}`},
-	{3, 2, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t", `[{"op":"add","path":"/spec/free","value":{"a":1}},{"op":"move","from":"/spec/mode","path":"/spec/free/m"}]`},
-	{3, 3, 0, "/api/v1/namespaces/default/configmaps/a", `{"data":{"$patch":"replace","k":"v"},"metadata":{"finalizers":["a/b"],"$deleteFromPrimitiveList/finalizers":["c/d"]}}`},
-	{3, 3, 0, "/api/v1/namespaces/default/pods/p", `{"spec":{"$setElementOrder/containers":[{"name":"c"}],"containers":[{"name":"c","image":"y"}]}}`},
+	{3, 2, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t",
+		`[{"op":"add","path":"/spec/free","value":{"a":1}},{"op":"move","from":"/spec/mode","path":"/spec/free/m"}]`},
+	{3, 3, 0, "/api/v1/namespaces/default/configmaps/a",
+		`{"data":{"$patch":"replace","k":"v"},"metadata":{"finalizers":["a/b"],` +
+			`"$deleteFromPrimitiveList/finalizers":["c/d"]}}`},
+	{3, 3, 0, "/api/v1/namespaces/default/pods/p",
+		`{"spec":{"$setElementOrder/containers":[{"name":"c"}],"containers":[{"name":"c","image":"y"}]}}`},
 	{3, 5, 0, "/api/v1/namespaces/default/configmaps/a", "metadata: {name: a}"},
 	{4, 0, 0, "/apis/fuzz.dev/v1/namespaces/default/things/t?propagationPolicy=Foreground", ""},
-	{4, 0, 0, "/api/v1/namespaces/default/configmaps", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"x"},"gracePeriodSeconds":-1}`},
+	{4, 0, 0, "/api/v1/namespaces/default/configmaps",
+		`{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"x"},"gracePeriodSeconds":-1}`},
 	{4, 0, 0, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.fuzz.dev", ""},
 }
 
@@ -117,12 +131,15 @@ func world(t *testing.T) *apiserver.Server {
 		t.Fatal(err)
 	}
 	for path, body := range map[string]string{
-		"/api/v1/namespaces/default/configmaps":       `{"metadata":{"name":"a","labels":{"x":"y"}},"data":{"k":"v"}}`,
-		"/apis/fuzz.dev/v1/namespaces/default/things": `{"kind":"Thing","apiVersion":"fuzz.dev/v1","metadata":{"name":"t","finalizers":["a/b"]},"spec":{"replicas":1}}`,
-		"/api/v1/namespaces/default/pods":             `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}}`,
+		"/api/v1/namespaces/default/configmaps": `{"metadata":{"name":"a","labels":{"x":"y"}},"data":{"k":"v"}}`,
+		"/apis/fuzz.dev/v1/namespaces/default/things": `{"kind":"Thing","apiVersion":"fuzz.dev/v1",` +
+			`"metadata":{"name":"t","finalizers":["a/b"]},"spec":{"replicas":1}}`,
+		"/api/v1/namespaces/default/pods": `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c",` +
+			`"image":"x"}]}}`,
 	} {
 		u := &url.URL{Path: path}
-		if r := s.Handle(&apiserver.Request{Method: "POST", URL: u, Header: http.Header{}, Body: []byte(body)}); r.Code != http.StatusCreated {
+		create := &apiserver.Request{Method: "POST", URL: u, Header: http.Header{}, Body: []byte(body)}
+		if r := s.Handle(create); r.Code != http.StatusCreated {
 			t.Fatalf("%s: %s", path, r.Body)
 		}
 	}

@@ -27,11 +27,16 @@ func (j *judge) Fatalf(format string, args ...any) {
 // FuzzFlags gives the -sim flags any values: they are refused where they are parsed, or a campaign
 // refuses them in words that name the flag, or it runs.
 func FuzzFlags(f *testing.F) {
-	names := []string{"sim.runs", "sim.seed", "sim.strategy", "sim.shard", "sim.max-steps", "sim.verify", "sim.bound", "sim.replay"}
+	names := []string{
+		"sim.runs", "sim.seed", "sim.strategy", "sim.shard", "sim.max-steps", "sim.verify", "sim.bound", "sim.replay",
+	}
 	for _, seed := range []struct{ which, value string }{
-		{"sim.runs", "-1"}, {"sim.runs", "2"}, {"sim.seed", "0x10"}, {"sim.seed", "random"}, {"sim.seed", "x"}, {"sim.strategy", "pct"},
-		{"sim.strategy", "luck"}, {"sim.shard", "1/2"}, {"sim.shard", "2/2"}, {"sim.shard", "0/1000000"}, {"sim.shard", "1/2/3"},
-		{"sim.max-steps", "0"}, {"sim.verify", "1"}, {"sim.bound", "-3"}, {"sim.replay", "nowhere.txtar"}, {"sim.replay", "\x00"},
+		{"sim.runs", "-1"}, {"sim.runs", "2"},
+		{"sim.seed", "0x10"}, {"sim.seed", "random"}, {"sim.seed", "x"},
+		{"sim.strategy", "pct"}, {"sim.strategy", "luck"},
+		{"sim.shard", "1/2"}, {"sim.shard", "2/2"}, {"sim.shard", "0/1000000"}, {"sim.shard", "1/2/3"},
+		{"sim.max-steps", "0"}, {"sim.verify", "1"}, {"sim.bound", "-3"},
+		{"sim.replay", "nowhere.txtar"}, {"sim.replay", "\x00"},
 	} {
 		for i, n := range names {
 			if n == seed.which {

@@ -17,12 +17,18 @@ import (
 
 func crashBugs() []Bug {
 	return []Bug{
-		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete", scene(halfPair)},
-		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect", "each mail is sent at most once", scene(effectFirst)},
-		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent", scene(recordFirst)},
-		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it", "every mail is sent", scene(tornRecovery)},
-		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work", "every mail is sent", scene(poisoned)},
-		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop", "what is marked complete is complete", scene(stoppedHalfway)},
+		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete",
+			scene(halfPair)},
+		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect",
+			"each mail is sent at most once", scene(effectFirst)},
+		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent",
+			scene(recordFirst)},
+		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it",
+			"every mail is sent", scene(tornRecovery)},
+		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work",
+			"every mail is sent", scene(poisoned)},
+		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop",
+			"what is marked complete is complete", scene(stoppedHalfway)},
 	}
 }
 

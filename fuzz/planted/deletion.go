@@ -20,10 +20,15 @@ import (
 
 func deletionBugs() []Bug {
 	return []Bug{
-		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind", scene(whileDown)},
-		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two", "no account is left behind", scene(finalizerFirst)},
-		{"record-of-a-namesake", "owner by name instead of UID", 1, "the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
-		{"namesake-robbed", "deletion decided on an older state", 2, "a restart, and a server that is behind for owners only", "an owner that lives keeps its secret", scene(robbed)},
+		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind",
+			scene(whileDown)},
+		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two",
+			"no account is left behind", scene(finalizerFirst)},
+		{"record-of-a-namesake", "owner by name instead of UID", 1,
+			"the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
+		{"namesake-robbed", "deletion decided on an older state", 2,
+			"a restart, and a server that is behind for owners only", "an owner that lives keeps its secret",
+			scene(robbed)},
 	}
 }
 

@@ -17,9 +17,12 @@ import (
 
 func leaderBugs() []Bug {
 	return []Bug{
-		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late", "each mail is sent at most once", scene(rollout)},
-		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect", "each mail is sent at most once", scene(leaseLost)},
-		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails", "the level never falls", scene(goesBack)},
+		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late",
+			"each mail is sent at most once", scene(rollout)},
+		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect",
+			"each mail is sent at most once", scene(leaseLost)},
+		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails",
+			"the level never falls", scene(goesBack)},
 	}
 }
 
@@ -28,7 +31,9 @@ func leaderBugs() []Bug {
 // of the two timers is first nobody decides.
 func elected(on bool) ctrl.Options {
 	deadline := 9900 * time.Millisecond
-	return ctrl.Options{LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns, RenewDeadline: &deadline}
+	return ctrl.Options{
+		LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns, RenewDeadline: &deadline,
+	}
 }
 
 // rollout: the new version starts while the old one still works; only the cured twin elects.

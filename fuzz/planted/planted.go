@@ -33,7 +33,8 @@ type Bug struct {
 
 // Bugs is the table, family by family.
 func Bugs() []Bug {
-	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), workerBugs(), replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
+	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), workerBugs(),
+		replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
 }
 
 // scene makes the scenario of a bug from what differs between the twins: nothing but the flag.

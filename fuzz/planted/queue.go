@@ -19,9 +19,12 @@ import (
 
 func queueBugs() []Bug {
 	return []Bug{
-		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer", "every certificate is renewed", scene(timerLost)},
-		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent", scene(timerOverwritten)},
-		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end", scene(hotLoop)},
+		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer",
+			"every certificate is renewed", scene(timerLost)},
+		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent",
+			scene(timerOverwritten)},
+		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end",
+			scene(hotLoop)},
 	}
 }
 

@@ -18,12 +18,17 @@ import (
 
 func raceBugs() []Bug {
 	return []Bug{
-		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted", scene(countLost)},
-		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between", "what others wrote stays", scene(overwrite(true))},
-		{"forced-after-a-conflict", "blind overwrite of another writer", 2, "another writer comes between, and again before the forced write",
+		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted",
+			scene(countLost)},
+		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between",
+			"what others wrote stays", scene(overwrite(true))},
+		{"forced-after-a-conflict", "blind overwrite of another writer", 2,
+			"another writer comes between, and again before the forced write",
 			"what others wrote stays", scene(overwrite(false))},
-		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer", "a sealed ledger misses nothing", scene(sealed)},
-		{"two-behind-the-seal", "A must drain before B starts", 2, "two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
+		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer",
+			"a sealed ledger misses nothing", scene(sealed)},
+		{"two-behind-the-seal", "A must drain before B starts", 2,
+			"two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
 			scene(sealedLoosely)},
 	}
 }

@@ -19,11 +19,16 @@ import (
 
 func staleBugs() []Bug {
 	return []Bug{
-		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child", scene(childTwice)},
-		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s", "a parent has one child", scene(expectationExpires)},
-		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s", "a reopened job is kept", scene(reopenedJob)},
-		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails", "no port is given twice", scene(portTwice)},
-		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails", "no child survives its parent", scene(orphanBehindFinalizer)},
+		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child",
+			scene(childTwice)},
+		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s",
+			"a parent has one child", scene(expectationExpires)},
+		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s",
+			"a reopened job is kept", scene(reopenedJob)},
+		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails",
+			"no port is given twice", scene(portTwice)},
+		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails",
+			"no child survives its parent", scene(orphanBehindFinalizer)},
 	}
 }
 
@@ -139,7 +144,8 @@ func portTwice(w *sim.World, cured bool) {
 		for taken[strconv.Itoa(port)] {
 			port++
 		}
-		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))))
+		secret := child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))
+		return result{}, client.IgnoreAlreadyExists(g.Create(c, secret))
 	}}.start(w, "ports", cured)
 	w.Inject(sim.StaleCache(30*time.Second), sim.LostReply(), sim.Crash("ports"))
 	w.Always("no port is given twice", func(h *history.History) error {

@@ -18,10 +18,13 @@ import (
 
 func workerBugs() []Bug {
 	return []Bug{
-		{"older-order-wins", "the queue's order taken for the workers'", 1, "the worker at the older order is late", "the newest order stands", scene(newestStands)},
-		{"served-back-to-front", "the queue's order taken for the workers'", 2, "the second worker is late and the first is later", "nobody is served in the opposite order",
+		{"older-order-wins", "the queue's order taken for the workers'", 1, "the worker at the older order is late",
+			"the newest order stands", scene(newestStands)},
+		{"served-back-to-front", "the queue's order taken for the workers'", 2,
+			"the second worker is late and the first is later", "nobody is served in the opposite order",
 			scene(backToFront)},
-		{"locks-crossed", "deadlock of two workers", 1, "the first worker is late between its two locks", "both are done", scene(locksCrossed)},
+		{"locks-crossed", "deadlock of two workers", 1, "the first worker is late between its two locks",
+			"both are done", scene(locksCrossed)},
 	}
 }
 
