@@ -14,7 +14,9 @@ NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -pa
 DETERMINISM := TestEverySeedReplays|TestScenariosDoNotTouchEachOther
 
 # The specs of what must hold however long one looks. In the package's own directory go test lets progress through.
-CURE := -run '^TestPromotion$$' -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=24h
+HELD = $(sort $(dir $(shell grep -l 'Label("hold")' scenarios/*/*_suite_test.go)))
+SUITE = $$(sed -n 's/.*RunSpecs(t, "\(.*\)")/Test\1/p' *_suite_test.go)
+CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=24h
 
 .PHONY: test
 test: fmt vet tidy ## Everything that must hold before a change goes in.
@@ -40,9 +42,7 @@ demo: ## Show the stories: what is caught, in how many runs, and that the cure h
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
 	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
 
-# The longest first, so that no CPU is left over at the end.
-LONGEST = demo-clusterextension demo-reposync
-SHOWN = $(LONGEST) $(filter-out $(LONGEST),$(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_test.go)))
+SHOWN = $(patsubst scenarios/%/demo_test.go,demo-%,$(wildcard scenarios/*/demo_test.go))
 .PHONY: $(SHOWN)
 $(SHOWN): demo-%:
 	@cd scenarios/$* && DEMO=1 go test -count=1 -timeout 0 -run '^TestDemo$$'
@@ -69,14 +69,16 @@ bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose co
 	go run ./hack/share bin/cpu.prof
 
 FOR ?= 1m
+# Go fuzzes one target at a time, so each has a package of its own.
+FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go)))
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FOR (1m) each; what breaks becomes a story or a corpus entry.
-	@set -e; for f in $$(go test -list '^Fuzz' ./fuzz | grep ^Fuzz); do echo "$$f for $(FOR)"; go test ./fuzz -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FOR) -fuzzminimizetime 5x; done
+	@set -e; for d in $(FUZZED); do echo "$$d for $(FOR)"; go test ./$$d -run '^$$' -fuzz . -fuzztime $(FOR) -fuzzminimizetime 5x; done
 
 RUNS ?= 10000
 .PHONY: hold
 hold: ## The full cure under every fault, RUNS times (10000).
-	cd scenarios/promotion && SIM_RUNS=$(RUNS) SIM_FOR=0 go test -count=1 -timeout 0 $(CURE)
+	@set -e; for d in $(HELD); do (cd $$d && SIM_RUNS=$(RUNS) SIM_FOR=0 go test -count=1 -timeout 0 $(CURE)); done
 
 .PHONY: soak
 soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
@@ -84,7 +86,7 @@ soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, tw
 
 .PHONY: hold-random
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
-	cd scenarios/promotion && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)
+	@set -e; for d in $(HELD); do (cd $$d && SIM_SEED=random SIM_RUNS=0 SIM_FOR=$(FOR) go test -count=1 -timeout 0 $(CURE)); done
 
 .PHONY: determinism
 determinism: ## 200,000 doubled runs of unlike programs, on a quiet and on a busy machine (an hour): writes docs/determinism.md.

@@ -2,51 +2,54 @@ package reports
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wavetank/wavetank/story"
 )
 
-// threads are the public threads that the stories of each scenario folder come from.
-var threads = map[string]string{
-	"bundledeployment": "[operator-framework/rukpak #596](https://github.com/operator-framework/rukpak/pull/596)",
-	"clusterextension": "[operator-framework/operator-controller #1776](https://github.com/operator-framework/operator-controller/pull/1776)",
-	"promotion":        "[weaveworks/pipeline-controller #214](https://github.com/weaveworks/pipeline-controller/pull/214)",
-	"reposync":         "[GoogleContainerTools/kpt-config-sync #1191](https://github.com/GoogleContainerTools/kpt-config-sync/pull/1191)",
-	"throttle":         "[zalando-incubator/kopf #351](https://github.com/zalando-incubator/kopf/pull/351)",
-}
-
 // Entry is one story of the catalogue.
 type Entry struct {
 	Folder string // scenario folder, for example "promotion"
 	File   string // path from the root of the repository
+	Thread string // the public thread that the scenario was made from, as a Markdown link
 	Story  *story.Story
 }
 
-// ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order.
+// ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order. The file thread.md beside a scenario
+// links to the thread that it was made from.
 func ReadCatalogue(root string) ([]Entry, error) {
-	files, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "testdata", "catalogue", "*.txtar"))
+	folders, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "testdata", "catalogue"))
 	if err != nil {
 		return nil, err
 	}
-	sort.Strings(files)
 	var out []Entry
-	for _, f := range files {
-		s, err := story.Read(f)
+	for _, dir := range folders {
+		paths, err := story.List(dir)
 		if err != nil {
 			return nil, err
 		}
-		rel, err := filepath.Rel(root, f)
+		scenario := filepath.Dir(filepath.Dir(dir))
+		thread, err := os.ReadFile(filepath.Join(scenario, "thread.md"))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("every scenario with stories names the thread that it was made from: %w", err)
 		}
-		rel = filepath.ToSlash(rel)
-		folder := strings.Split(rel, "/")[1]
-		out = append(out, Entry{Folder: folder, File: rel, Story: s})
+		for _, path := range paths {
+			s, err := story.Read(path)
+			if err != nil {
+				return nil, err
+			}
+			file, err := filepath.Rel(root, path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Entry{Folder: filepath.Base(scenario), File: filepath.ToSlash(file),
+				Thread: strings.TrimSpace(string(thread)), Story: s})
+		}
 	}
 	return out, nil
 }
@@ -66,8 +69,8 @@ func (e Entry) Pattern() string {
 	if len(faults) == 0 {
 		return "no fault"
 	}
-	sort.Strings(faults)
-	return strings.Join(faults, " and ")
+	slices.Sort(faults)
+	return strings.Join(slices.Compact(faults), " and ")
 }
 
 // found takes apart where a story says that it was found: "sweep, run 3 of base seed 7".
@@ -98,25 +101,43 @@ func (e Entry) FoundBy() (how, runs string) {
 // catalogueHead explains the page.
 const catalogueHead = `# Catalogue of stories
 
-This page is written by ` + "`make catalogue`" + `; do not edit it. Each story must still break the variant that it is about
-and pass on the cured one; the suite of its scenario sees to that on every ` + "`go test`" + `. How long a search took is said in
-runs, the one that found the story included, and in seconds of CPU time of its process, from the first run to that one;
-shrinking comes after that. Runs are the same on every machine; seconds are those of the machine that found the story, or,
-if it was found before stories kept them, of one on which today's strategies searched for it anew.
-
-| story | upstream thread | pattern | sentence | shortest run | found by | runs to find | CPU seconds to find | replay |
-|---|---|---|---|---|---|---|---|---|
+This page is written by ` + "`make catalogue`" + `; do not edit it. There is one story for each property and class of fault, the
+shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is about
+and pass on the cured one; the suite of its scenario sees to that on every ` + "`go test`" + `. What fails on the default schedule
+needs no story; each scenario's ` + "`VERDICTS.md`" + ` lists it. How long a search took is said in runs, the one that found the
+story included, and in seconds of CPU time of its process, from the first run to that one; shrinking comes after that. Runs
+are the same on every machine; seconds are those of the machine that found the story.
 `
 
 // Catalogue is the page of all stories, as Markdown.
 func Catalogue(entries []Entry) string {
 	var b strings.Builder
 	b.WriteString(catalogueHead)
-	for _, e := range entries {
-		s := e.Story
-		how, runs := e.FoundBy()
-		fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s | %s (from %s) | %s | %s | %s | `%s` |\n",
-			s.Test, e.File, threads[e.Folder], e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
+	for _, section := range sections(entries) {
+		b.WriteString(section)
 	}
 	return b.String()
+}
+
+// sections are the parts of the page, one for each scenario. They do not depend on one another.
+func sections(entries []Entry) (out []string) {
+	for len(entries) > 0 {
+		here := entries[0]
+		n := slices.IndexFunc(entries, func(e Entry) bool { return e.Folder != here.Folder })
+		if n < 0 {
+			n = len(entries)
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "\n## %s\n\nMade from %s.\n\n", here.Folder, here.Thread)
+		b.WriteString("| story | faults | sentence | shortest run | found by | runs to find | CPU seconds to find | replay |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|\n")
+		for _, e := range entries[:n] {
+			s := e.Story
+			how, runs := e.FoundBy()
+			fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s (from %s) | %s | %s | %s | `%s` |\n",
+				s.Test, e.File, e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
+		}
+		out, entries = append(out, b.String()), entries[n:]
+	}
+	return out
 }

@@ -220,12 +220,17 @@ func long(n int) Run {
 	return Run{Name: fmt.Sprintf("A run of %d steps", n), History: h}
 }
 
-// What make pages needs beside the demo's pages: long runs, of which the browser's tests measure how soon they are painted,
-// and the catalogue's page with links to the timelines that are there by now.
+// What make pages needs beside the demo's pages: a run that the browser's tests know, long runs, of which they measure how
+// soon they are painted, and the catalogue's page with links to the timelines that are there by now.
 func TestWritePagesForTheBrowser(t *testing.T) {
 	out := os.Getenv("WAVETANK_PAGES")
 	if out == "" {
 		t.Skip("it writes files for make pages, which asks for it")
+	}
+	known := read(t, "dies")
+	known.File = "known.txtar"
+	if _, err := WriteRun(filepath.Join(out, "known"), known); err != nil {
+		t.Fatal(err)
 	}
 	for _, n := range []int{500, 50000} {
 		r := long(n)

@@ -1,6 +1,7 @@
-// Package endurance is a long day in a large world: ten ordinary controllers that look after many objects each, a user
-// who keeps changing his mind, and every fault. It shows that the harness itself holds out: a run of that size ends in
-// time, repeats, and needs no more memory the longer it lasts.
+// Package endurance is a long day in a large world: ten ordinary controllers that look after many
+// objects each, a user who keeps changing his mind, and every fault. It shows that the harness
+// itself holds out: a run of that size ends in time, repeats, and needs no more memory the longer
+// it lasts.
 package endurance
 
 import (
@@ -36,8 +37,8 @@ var Small = Size{Objects: 12, Hours: 2, Changed: 5, Gone: 2, Pause: time.Minute}
 
 const host = "office.example"
 
-// Day is the scenario. each is called at the end of every hour, hour 0 being the time until all objects are looked after;
-// it may be nil.
+// Day is the scenario. each is called at the end of every hour, hour 0 being the time until all
+// objects are looked after; it may be nil.
 func Day(size Size, each func(hour int, w *sim.World)) func(*sim.World) {
 	return func(w *sim.World) {
 		w.External(host, &office{seen: map[string]bool{}})
@@ -161,8 +162,9 @@ func (r room) object(i, hour int) *corev1.ConfigMap {
 func (r room) options() ctrl.Options {
 	o := ctrl.Options{}
 	o.Cache.DefaultNamespaces = inNamespace(r.name)
-	// A client of controller-runtime 0.25 that reads its own writes waits for ever where what it wrote was deleted by somebody
-	// else before its informer listed anew: the version that it waits for never comes. So that knob is not for sim.Vary.
+	// A client of controller-runtime 0.25 that reads its own writes waits for ever where what it
+	// wrote was deleted by somebody else before its informer listed anew: the version that it waits
+	// for never comes. So that knob is not for sim.Vary.
 	o.Client.Cache = &client.CacheOptions{}
 	if r.replicas > 1 {
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, r.name, r.name

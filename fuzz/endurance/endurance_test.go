@@ -24,7 +24,8 @@ type hourly struct {
 	heap   uint64
 }
 
-// TestSoak makes one run, and the same once more: with a world that holds out, both have the same history.
+// TestSoak makes one run, and the same once more: with a world that holds out, both have the same
+// history.
 func TestSoak(t *testing.T) {
 	size := Small
 	if *full {
@@ -74,8 +75,9 @@ func TestSoak(t *testing.T) {
 		r.Requests, r.Virtual.Round(time.Second), (used() - cpu).Seconds(), r.Elapsed.Seconds())
 }
 
-// flat asks that a run needs no more memory the longer it is, and that nothing is left of it. What may grow a little is
-// the tape, the marks of events and the ledger of effects: without a window, the heap grows fivefold from there.
+// flat asks that a run needs no more memory the longer it is, and that nothing is left of it. What
+// may grow a little is the tape, the marks of events and the ledger of effects: without a window,
+// the heap grows fivefold from there.
 func flat(t *testing.T, before uint64, hours []hourly) {
 	const slack = 16 << 20 // what libraries keep of what they have seen
 	var at [5]hourly

@@ -18,16 +18,23 @@ import (
 
 func crashBugs() []Bug {
 	return []Bug{
-		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete", scene(halfPair)},
-		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect", "each mail is sent at most once", scene(effectFirst)},
-		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent", scene(recordFirst)},
-		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it", "every mail is sent", scene(tornRecovery)},
-		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work", "every mail is sent", scene(poisoned)},
-		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop", "what is marked complete is complete", scene(stoppedHalfway)},
+		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete",
+			scene(halfPair)},
+		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect",
+			"each mail is sent at most once", scene(effectFirst)},
+		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent",
+			scene(recordFirst)},
+		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it",
+			"every mail is sent", scene(tornRecovery)},
+		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work",
+			"every mail is sent", scene(poisoned)},
+		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop",
+			"what is marked complete is complete", scene(stoppedHalfway)},
 	}
 }
 
-// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for each.
+// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for
+// each.
 func halfPair(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -56,7 +63,8 @@ func halfPair(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which mail it is.
+// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which
+// mail it is.
 func effectFirst(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -102,8 +110,8 @@ func recordFirst(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent takes it over. The
-// flaw is that a takeover is believed to be in good hands.
+// tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent
+// takes it over. The flaw is that a takeover is believed to be in good hands.
 func tornRecovery(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -165,7 +173,8 @@ func poisoned(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no loose ends, and marks.
+// stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no
+// loose ends, and marks.
 func stoppedHalfway(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -1,4 +1,5 @@
-// This file holds the bugs of those who come too late for a deletion, or clean up in the wrong order.
+// This file holds the bugs of those who come too late for a deletion, or clean up in the wrong
+// order.
 
 package planted
 
@@ -20,10 +21,15 @@ import (
 
 func deletionBugs() []Bug {
 	return []Bug{
-		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind", scene(whileDown)},
-		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two", "no account is left behind", scene(finalizerFirst)},
-		{"record-of-a-namesake", "owner by name instead of UID", 1, "the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
-		{"namesake-robbed", "deletion decided on an older state", 2, "a restart, and a server that is behind for owners only", "an owner that lives keeps its secret", scene(robbed)},
+		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind",
+			scene(whileDown)},
+		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two",
+			"no account is left behind", scene(finalizerFirst)},
+		{"record-of-a-namesake", "owner by name instead of UID", 1,
+			"the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
+		{"namesake-robbed", "deletion decided on an older state", 2,
+			"a restart, and a server that is behind for owners only", "an owner that lives keeps its secret",
+			scene(robbed)},
 	}
 }
 
@@ -35,7 +41,8 @@ func closed(h *history.History) error {
 	return fmt.Errorf("a is gone and its account is still open")
 }
 
-// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go unseen.
+// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go
+// unseen.
 func whileDown(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -149,8 +156,9 @@ func namesake(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show an owner as it was
-// before it was made again, and the secret that is there by now. The cured twin asks whose secret it is.
+// robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show
+// an owner as it was before it was made again, and the secret that is there by now. The cured twin
+// asks whose secret it is.
 func robbed(w *sim.World, cured bool) {
 	owns := func(b *builder.Builder) *builder.Builder {
 		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})

@@ -23,19 +23,27 @@ import (
 
 func giveUpBugs() []Bug {
 	return []Bug{
-		{"conflict-swallowed", "swallowed conflict", 1, "another writer comes before the write", "the ticket is counted", scene(counting(0))},
-		{"two-conflicts-swallowed", "swallowed conflict", 2, "another writer comes before each of two attempts", "the ticket is counted", scene(counting(1))},
-		{"server-error-swallowed", "swallowed server error", 1, "the write fails", "the work has its result", scene(errorSwallowed)},
-		{"gives-up-after-three", "retries that end", 3, "the outside fails three times", "every mail is sent", scene(givesUp)},
-		{"safe-without-a-copy", "swallowed server error", 3, "all three writes fail", "what is marked safe has a copy", scene(noCopy)},
-		{"throttled-for-good", "429 not retried", 1, "the write is answered with 429", "the work has its result", scene(throttled)},
-		{"gives-up-waiting", "timeout of a slow outside call", 1, "the outside is slow", "each mail is sent at most once", scene(impatient)},
-		{"one-slow-call-starves-all", "starvation", 1, "the outside is very slow once", "nobody waits for long", scene(starved)},
+		{"conflict-swallowed", "swallowed conflict", 1, "another writer comes before the write",
+			"the ticket is counted", scene(counting(0))},
+		{"two-conflicts-swallowed", "swallowed conflict", 2, "another writer comes before each of two attempts",
+			"the ticket is counted", scene(counting(1))},
+		{"server-error-swallowed", "swallowed server error", 1, "the write fails", "the work has its result",
+			scene(errorSwallowed)},
+		{"gives-up-after-three", "retries that end", 3, "the outside fails three times", "every mail is sent",
+			scene(givesUp)},
+		{"safe-without-a-copy", "swallowed server error", 3, "all three writes fail", "what is marked safe has a copy",
+			scene(noCopy)},
+		{"throttled-for-good", "429 not retried", 1, "the write is answered with 429", "the work has its result",
+			scene(throttled)},
+		{"gives-up-waiting", "timeout of a slow outside call", 1, "the outside is slow",
+			"each mail is sent at most once", scene(impatient)},
+		{"one-slow-call-starves-all", "starvation", 1, "the outside is very slow once", "nobody waits for long",
+			scene(starved)},
 	}
 }
 
-// counting: each ticket is counted once, with a lock on the total. After so many more attempts a conflict is taken for
-// somebody else's problem; nobody watches the total.
+// counting: each ticket is counted once, with a lock on the total. After so many more attempts a
+// conflict is taken for somebody else's problem; nobody watches the total.
 func counting(more int) func(*sim.World, bool) {
 	return func(w *sim.World, cured bool) {
 		attempt := func(g *guest, c ctx) error {
@@ -144,7 +152,8 @@ func noCopy(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// throttled: a request made by hand, past the client that would have tried again. 429 is no error, says the comment.
+// throttled: a request made by hand, past the client that would have tried again. 429 is no error,
+// says the comment.
 func throttled(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -172,7 +181,8 @@ func byHand(c ctx, cfg *rest.Config) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	body := bytes.NewBufferString(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"result","namespace":"default"}}`)
+	const result = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"result","namespace":"default"}}`
+	body := bytes.NewBufferString(result)
 	req, err := http.NewRequestWithContext(c, http.MethodPost, cfg.Host+"/api/v1/namespaces/default/configmaps", body)
 	if err != nil {
 		return 0, err
@@ -229,7 +239,8 @@ func starved(w *sim.World, cured bool) {
 	w.Always("nobody waits for long", func(h *history.History) error {
 		for i := range h.Events {
 			for _, ch := range h.Events[i].Changes {
-				if name := ch.Ref.Name; ch.Type == "ADDED" && len(name) == 1 && h.Now()-ch.At > long && !has(h, "mail", name) {
+				name := ch.Ref.Name
+				if ch.Type == "ADDED" && len(name) == 1 && h.Now()-ch.At > long && !has(h, "mail", name) {
 					return fmt.Errorf("%s has waited since %v", name, history.Clock(ch.At))
 				}
 			}

@@ -1,5 +1,5 @@
-// This file holds the bugs of those who believe that what they see belongs together: events of two kinds, or a status
-// and its spec, or an object and its copy.
+// This file holds the bugs of those who believe that what they see belongs together: events of two
+// kinds, or a status and its spec, or an object and its copy.
 
 package planted
 
@@ -24,13 +24,19 @@ import (
 
 func inversionBugs() []Bug {
 	return []Bug{
-		{"owner-not-seen-yet", "cross-kind inversion", 1, "the owner's event comes after its child's", "a child lives as long as its owner", scene(ownerNotSeen)},
-		{"release-with-old-login", "cross-kind inversion", 1, "the login's event comes after the release's", "a release runs with its own login", scene(oldLogin)},
-		{"panic-on-cache-miss", "panic on nil after a cache miss", 1, "the settings' event comes after the work's", "no reconcile panics", scene(panicOnMiss)},
-		{"ready-for-the-last-colour", "generation vs status observed", 2, "a worker is late and a waiter is handed out once more in between",
+		{"owner-not-seen-yet", "cross-kind inversion", 1, "the owner's event comes after its child's",
+			"a child lives as long as its owner", scene(ownerNotSeen)},
+		{"release-with-old-login", "cross-kind inversion", 1, "the login's event comes after the release's",
+			"a release runs with its own login", scene(oldLogin)},
+		{"panic-on-cache-miss", "panic on nil after a cache miss", 1, "the settings' event comes after the work's",
+			"no reconcile panics", scene(panicOnMiss)},
+		{"ready-for-the-last-colour", "generation vs status observed", 2,
+			"a worker is late and a waiter is handed out once more in between",
 			"nothing is announced before it is ready", scene(lastColour)},
-		{"colour-there-and-back", "ABA", 1, "the colour in between is missed", "the newest generation is announced", scene(thereAndBack)},
-		{"cached-object-mutated", "cached object mutated", 1, "the write after the mutation fails", "the work is done", scene(mutated)},
+		{"colour-there-and-back", "ABA", 1, "the colour in between is missed", "the newest generation is announced",
+			scene(thereAndBack)},
+		{"cached-object-mutated", "cached object mutated", 1, "the write after the mutation fails", "the work is done",
+			scene(mutated)},
 	}
 }
 
@@ -136,7 +142,8 @@ func statusOnly(b *builder.Builder) *builder.Builder {
 	}))
 }
 
-// lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it was about.
+// lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it
+// was about.
 func lastColour(w *sim.World, cured bool) {
 	w.Install(tasks())
 	outside(w)

@@ -18,17 +18,23 @@ import (
 
 func leaderBugs() []Bug {
 	return []Bug{
-		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late", "each mail is sent at most once", scene(rollout)},
-		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect", "each mail is sent at most once", scene(leaseLost)},
-		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails", "the level never falls", scene(goesBack)},
+		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late",
+			"each mail is sent at most once", scene(rollout)},
+		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect",
+			"each mail is sent at most once", scene(leaseLost)},
+		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails",
+			"the level never falls", scene(goesBack)},
 	}
 }
 
-// elected are the options of replicas of which one at a time may work. The default deadline for renewing is a multiple of
-// the default period of trying: both end at the same instant, and which of the two timers is first nobody decides.
+// elected are the options of replicas of which one at a time may work. The default deadline for
+// renewing is a multiple of the default period of trying: both end at the same instant, and which
+// of the two timers is first nobody decides.
 func elected(on bool) ctrl.Options {
 	deadline := 9900 * time.Millisecond
-	return ctrl.Options{LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns, RenewDeadline: &deadline}
+	return ctrl.Options{
+		LeaderElection: on, LeaderElectionID: "mailer", LeaderElectionNamespace: ns, RenewDeadline: &deadline,
+	}
 }
 
 // rollout: the new version starts while the old one still works; only the cured twin elects.
@@ -53,7 +59,8 @@ func rollout(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// leaseLost: a mail's number tells the office whether it knows it. The flawed twin numbers by replica.
+// leaseLost: a mail's number tells the office whether it knows it. The flawed twin numbers by
+// replica.
 func leaseLost(w *sim.World, cured bool) {
 	outside(w)
 	mailer := operator{options: elected(true), work: func(g *guest, c ctx, req request) (result, error) {
@@ -79,7 +86,8 @@ func leaseLost(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// goesBack: the level rises step by step, from what the cache says it is. The cured twin writes with a lock.
+// goesBack: the level rises step by step, from what the cache says it is. The cured twin writes
+// with a lock.
 func goesBack(w *sim.World, cured bool) {
 	pump := operator{options: elected(true), warm: true, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -1,4 +1,5 @@
-// This file is what the operators of the bench have in common, so that each of them is only about its flaw.
+// This file is what the operators of the bench have in common, so that each of them is only about
+// its flaw.
 
 package planted
 
@@ -52,8 +53,8 @@ type operator struct {
 	options ctrl.Options
 }
 
-// start adds the operator to the world as a process and lets it fill its caches, so that it lives through what the user
-// does one by one and not as one initial list.
+// start adds the operator to the world as a process and lets it fill its caches, so that it lives
+// through what the user does one by one and not as one initial list.
 func (o operator) start(w *sim.World, name string, cured bool) {
 	o.options.Scheme = scheme
 	options := []sim.ProcessOption{sim.Options(o.options)}

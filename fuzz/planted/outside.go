@@ -1,4 +1,5 @@
-// This file is the world outside the cluster: an office that sends mails and keeps accounts, and forgets nothing.
+// This file is the world outside the cluster: an office that sends mails and keeps accounts, and
+// forgets nothing.
 
 package planted
 
@@ -12,8 +13,9 @@ import (
 
 const host = "office.example"
 
-// office answers POST /mail/<key> by sending a mail, PUT and DELETE /accounts/<key> by opening and closing an account.
-// A request with an Idempotency-Key that it has seen is answered as before and has no effect.
+// office answers POST /mail/<key> by sending a mail, PUT and DELETE /accounts/<key> by opening and
+// closing an account. A request with an Idempotency-Key that it has seen is answered as before and
+// has no effect.
 type office struct {
 	seen map[string]bool
 	open map[string]bool

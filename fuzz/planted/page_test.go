@@ -1,4 +1,5 @@
-// This file writes what was measured as docs/search.md, so that the page says what the numbers say and nothing else.
+// This file writes what was measured as docs/search.md, so that the page says what the numbers say
+// and nothing else.
 
 package planted
 
@@ -20,7 +21,8 @@ func quantile(values []float64, q float64) float64 {
 	return s[min(int(math.Ceil(q*float64(len(s))))-1, len(s)-1)]
 }
 
-// cell is median (least–most) of the runs to the first find; campaigns that found nothing count as longer than the cap.
+// cell is median (least–most) of the runs to the first find; campaigns that found nothing count as
+// longer than the cap.
 func cell(finds []find) string {
 	var runs []float64
 	found := 0

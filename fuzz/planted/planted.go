@@ -1,13 +1,14 @@
-// Package planted holds bugs that were planted on purpose. They measure what a search finds, how soon, and how short
-// its stories are.
+// Package planted holds bugs that were planted on purpose. They measure what a search finds, how
+// soon, and how short its stories are.
 //
-// Each bug is a small ordinary operator with one flaw, its fixed twin that differs in a line or a few, a scenario, and
-// the property that the flaw breaks. Its depth is the least number of choices other than the default that breaks the
-// property; that a fault is switched on for the run does not count. The table is also what docs/search.md is made from.
+// Each bug is a small ordinary operator with one flaw, its fixed twin that differs in a line or a
+// few, a scenario, and the property that the flaw breaks. Its depth is the least number of choices
+// other than the default that breaks the property; that a fault is switched on for the run does not
+// count. The table is also what docs/search.md is made from.
 //
-// Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges on its way, an
-// expired watch, a paused process that resumes as a zombie, a refused or mutating webhook, a revoked right, a namespace
-// that ends slowly.
+// Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges
+// on its way, an expired watch, a paused process that resumes as a zombie, a refused or mutating
+// webhook, a revoked right, a namespace that ends slowly.
 package planted
 
 import (
@@ -32,7 +33,8 @@ type Bug struct {
 
 // Bugs is the table, family by family.
 func Bugs() []Bug {
-	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), workerBugs(), replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
+	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), workerBugs(),
+		replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
 }
 
 // scene makes the scenario of a bug from what differs between the twins: nothing but the flag.

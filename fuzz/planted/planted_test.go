@@ -1,4 +1,5 @@
-// These tests keep the bench honest: every flaw is found, every cure holds, and a search that finds nothing is noticed.
+// These tests keep the bench honest: every flaw is found, every cure holds, and a search that finds
+// nothing is noticed.
 
 package planted
 
@@ -13,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// disturbances are the choices of a story that bent the run: what switches a fault on for the run, or draws a value,
-// bends nothing by itself.
+// disturbances are the choices of a story that bent the run: what switches a fault on for the run,
+// or draws a value, bends nothing by itself.
 func disturbances(tape []story.Choice) (n int) {
 	for _, c := range tape {
 		switch word, _, _ := strings.Cut(c.ID, " "); word {
@@ -41,7 +42,8 @@ func TestTheTableIsComplete(t *testing.T) {
 	t.Logf("%d bugs of %d patterns, by depth %v", len(names), len(patterns), depths)
 }
 
-// The portfolio finds every planted bug within 1,000 runs, and no story is shorter than the bug is deep.
+// The portfolio finds every planted bug within 1,000 runs, and no story is shorter than the bug is
+// deep.
 func TestPlantedBugsAreFound(t *testing.T) {
 	for _, b := range Bugs() {
 		t.Run(b.Name, func(t *testing.T) {
@@ -62,8 +64,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// One disturbance is enough for the bugs of depth 1 and not for the others: every run with one is made. That two are not
-// enough for those of depth 3 takes longer to say: see docs/search.md.
+// One disturbance is enough for the bugs of depth 1 and not for the others: every run with one is
+// made. That two are not enough for those of depth 3 takes longer to say: see docs/search.md.
 func TestDepthsAreWhatTheySay(t *testing.T) {
 	for _, b := range Bugs() {
 		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(1), sim.Runs(1000), sim.For(0), sim.Shrink(0))
@@ -90,9 +92,9 @@ func TestCuredTwinsHold(t *testing.T) {
 // twinRuns are few, because there are many twins.
 const twinRuns = 40
 
-// The canary must fail. It is a mailer that forgets to look whether it has sent the mail, under a fault that hands its
-// key out once more: if a completed campaign of it finds nothing, something between the fault and the verdict is dead,
-// and every other green test is worth nothing.
+// The canary must fail. It is a mailer that forgets to look whether it has sent the mail, under a
+// fault that hands its key out once more: if a completed campaign of it finds nothing, something
+// between the fault and the verdict is dead, and every other green test is worth nothing.
 func TestCanary(t *testing.T) {
 	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs", "evolve", "exhaustive", "rapid"} {
 		r := sim.Explore(t, canary, sim.Strategy(strategy), sim.Runs(100), sim.For(0))
@@ -141,8 +143,8 @@ func TestASometimesNeverReachedFailsTheCampaign(t *testing.T) {
 	}
 }
 
-// A bug that needs a server which is behind for one kind only is found soon though no kind is declared: in at most 200 runs
-// from most base seeds.
+// A bug that needs a server which is behind for one kind only is found soon though no kind is
+// declared: in at most 200 runs from most base seeds.
 func TestAServerBehindForOneKindIsFoundSoon(t *testing.T) {
 	const seeds, runs = 7, 200
 	found := 0

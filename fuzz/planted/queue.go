@@ -20,9 +20,12 @@ import (
 
 func queueBugs() []Bug {
 	return []Bug{
-		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer", "every certificate is renewed", scene(timerLost)},
-		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent", scene(timerOverwritten)},
-		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end", scene(hotLoop)},
+		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer",
+			"every certificate is renewed", scene(timerLost)},
+		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent",
+			scene(timerOverwritten)},
+		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end",
+			scene(hotLoop)},
 	}
 }
 
@@ -36,8 +39,8 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 	}))
 }
 
-// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer up, for there is one
-// entry for each key in the queue, and must ask for it again.
+// timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer
+// up, for there is one entry for each key in the queue, and must ask for it again.
 func timerLost(w *sim.World, cured bool) {
 	const life = time.Minute
 	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
@@ -103,7 +106,8 @@ func timerOverwritten(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the object is what wakes it.
+// hotLoop: whoever has failed once says so on the object, and how often it has looked since; the
+// object is what wakes it.
 func hotLoop(w *sim.World, cured bool) {
 	outside(w)
 	operator{work: func(g *guest, c ctx, req request) (result, error) {

@@ -1,4 +1,5 @@
-// This file holds the bugs of those who are not alone: two workers, another writer, a process that was not there yet.
+// This file holds the bugs of those who are not alone: two workers, another writer, a process that
+// was not there yet.
 
 package planted
 
@@ -18,12 +19,17 @@ import (
 
 func raceBugs() []Bug {
 	return []Bug{
-		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted", scene(countLost)},
-		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between", "what others wrote stays", scene(overwrite(true))},
-		{"forced-after-a-conflict", "blind overwrite of another writer", 2, "another writer comes between, and again before the forced write",
+		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted",
+			scene(countLost)},
+		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between",
+			"what others wrote stays", scene(overwrite(true))},
+		{"forced-after-a-conflict", "blind overwrite of another writer", 2,
+			"another writer comes between, and again before the forced write",
 			"what others wrote stays", scene(overwrite(false))},
-		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer", "a sealed ledger misses nothing", scene(sealed)},
-		{"two-behind-the-seal", "A must drain before B starts", 2, "two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
+		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer",
+			"a sealed ledger misses nothing", scene(sealed)},
+		{"two-behind-the-seal", "A must drain before B starts", 2,
+			"two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
 			scene(sealedLoosely)},
 	}
 }
@@ -54,7 +60,8 @@ func countLost(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// overwrite: a whole object is written back, without a lock at once, or only after a conflict has been met.
+// overwrite: a whole object is written back, without a lock at once, or only after a conflict has
+// been met.
 func overwrite(atOnce bool) func(*sim.World, bool) {
 	return func(w *sim.World, cured bool) {
 		operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -142,7 +149,8 @@ func sealed(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// sealedLoosely: one item may come late. With a worker for each item it takes two that are late by themselves.
+// sealedLoosely: one item may come late. With a worker for each item it takes two that are late by
+// themselves.
 func sealedLoosely(w *sim.World, cured bool) {
 	carrier(w, items)
 	sealer(w, cured)

@@ -1,5 +1,5 @@
-// This file holds the bugs of those who believe that what was not answered did not happen, and that what was asked once
-// arrives once.
+// This file holds the bugs of those who believe that what was not answered did not happen, and that
+// what was asked once arrives once.
 
 package planted
 
@@ -16,10 +16,14 @@ import (
 
 func replyBugs() []Bug {
 	return []Bug{
-		{"own-child-is-foreign", "lost reply, then a retry that is not idempotent", 1, "the reply to the create is lost", "the work is ready", scene(foreign)},
-		{"account-gone-already", "finalizer never removed", 1, "the reply to the closing is lost, or a crash after it", "what is deleted goes", scene(goneAlready)},
-		{"mail-posted-twice", "lost reply, then a retry that is not idempotent", 1, "the reply to the post is lost", "each mail is sent at most once", scene(postedTwice(false))},
-		{"delivery-doubled", "doubled delivery", 1, "the request arrives twice", "each mail is sent at most once", scene(postedTwice(true))},
+		{"own-child-is-foreign", "lost reply, then a retry that is not idempotent", 1,
+			"the reply to the create is lost", "the work is ready", scene(foreign)},
+		{"account-gone-already", "finalizer never removed", 1, "the reply to the closing is lost, or a crash after it",
+			"what is deleted goes", scene(goneAlready)},
+		{"mail-posted-twice", "lost reply, then a retry that is not idempotent", 1, "the reply to the post is lost",
+			"each mail is sent at most once", scene(postedTwice(false))},
+		{"delivery-doubled", "doubled delivery", 1, "the request arrives twice", "each mail is sent at most once",
+			scene(postedTwice(true))},
 	}
 }
 

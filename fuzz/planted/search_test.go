@@ -1,5 +1,6 @@
-// This file measures the search: every strategy on every planted bug, for several base seeds. make bench-search runs it
-// and keeps what it writes in docs/search.md. Without -search.write it is skipped, for it takes long.
+// This file measures the search: every strategy on every planted bug, for several base seeds. make
+// bench-search runs it and keeps what it writes in docs/search.md. Without -search.write it is
+// skipped, for it takes long.
 
 package planted
 
@@ -104,7 +105,8 @@ func TestBenchSearch(t *testing.T) {
 	}
 }
 
-// hunt is one campaign: found or not within the cap. What the portfolio finds is found again and shrunk.
+// hunt is one campaign: found or not within the cap. What the portfolio finds is found again and
+// shrunk.
 func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find {
 	options := []sim.ExploreOption{sim.Strategy(strategy), sim.Seed(seed), sim.Runs(*searchCap), sim.For(0), sim.Verify(0), sim.Bound(1)}
 	began := busy(t)
@@ -153,7 +155,8 @@ func (m *measured) prove(t *testing.T, b *Bug) {
 	}
 }
 
-// busy is how long this process has kept a CPU busy: unlike real time, it does not depend on what else the machine does.
+// busy is how long this process has kept a CPU busy: unlike real time, it does not depend on what
+// else the machine does.
 func busy(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

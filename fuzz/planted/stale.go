@@ -20,20 +20,27 @@ import (
 
 func staleBugs() []Bug {
 	return []Bug{
-		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child", scene(childTwice)},
-		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s", "a parent has one child", scene(expectationExpires)},
-		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s", "a reopened job is kept", scene(reopenedJob)},
-		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails", "no port is given twice", scene(portTwice)},
-		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails", "no child survives its parent", scene(orphanBehindFinalizer)},
+		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child",
+			scene(childTwice)},
+		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s",
+			"a parent has one child", scene(expectationExpires)},
+		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s",
+			"a reopened job is kept", scene(reopenedJob)},
+		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails",
+			"no port is given twice", scene(portTwice)},
+		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails",
+			"no child survives its parent", scene(orphanBehindFinalizer)},
 	}
 }
 
-// withSecrets watches the ConfigMaps that are meant for the operator and keeps Secrets in its cache.
+// withSecrets watches the ConfigMaps that are meant for the operator and keeps Secrets in its
+// cache.
 func withSecrets(b *builder.Builder) *builder.Builder {
 	return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 }
 
-// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the one name it can have.
+// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the
+// one name it can have.
 func childTwice(w *sim.World, cured bool) {
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -58,7 +65,8 @@ func childTwice(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// expectationExpires: who has created a child waits to see it before it looks again, but not for ever.
+// expectationExpires: who has created a child waits to see it before it looks again, but not for
+// ever.
 func expectationExpires(w *sim.World, cured bool) {
 	const enough = 20 * time.Second
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -88,7 +96,8 @@ func expectationExpires(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only what it has looked at.
+// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only
+// what it has looked at.
 func reopenedJob(w *sim.World, cured bool) {
 	const keep = 30 * time.Second
 	operator{work: func(g *guest, c ctx, req request) (result, error) {
@@ -136,7 +145,8 @@ func portTwice(w *sim.World, cured bool) {
 		for taken[strconv.Itoa(port)] {
 			port++
 		}
-		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))))
+		secret := child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))
+		return result{}, client.IgnoreAlreadyExists(g.Create(c, secret))
 	}}.start(w, "ports", cured)
 	w.Inject(fault.StaleCache(30*time.Second), fault.LostReply(), fault.Crash("ports"))
 	w.Always("no port is given twice", func(h *history.History) error {

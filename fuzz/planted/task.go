@@ -1,4 +1,5 @@
-// This file is the one kind of the bench that has a generation and a status: ConfigMaps have neither.
+// This file is the one kind of the bench that has a generation and a status: ConfigMaps have
+// neither.
 
 package planted
 

@@ -1,5 +1,5 @@
-// This file holds the bugs of workers of one controller that must come in an order: what they send looks alike, so only
-// who is told to be slow tells them apart.
+// This file holds the bugs of workers of one controller that must come in an order: what they send
+// looks alike, so only who is told to be slow tells them apart.
 
 package planted
 
@@ -19,14 +19,18 @@ import (
 
 func workerBugs() []Bug {
 	return []Bug{
-		{"older-order-wins", "the queue's order taken for the workers'", 1, "the worker at the older order is late", "the newest order stands", scene(newestStands)},
-		{"served-back-to-front", "the queue's order taken for the workers'", 2, "the second worker is late and the first is later", "nobody is served in the opposite order",
+		{"older-order-wins", "the queue's order taken for the workers'", 1, "the worker at the older order is late",
+			"the newest order stands", scene(newestStands)},
+		{"served-back-to-front", "the queue's order taken for the workers'", 2,
+			"the second worker is late and the first is later", "nobody is served in the opposite order",
 			scene(backToFront)},
-		{"locks-crossed", "deadlock of two workers", 1, "the first worker is late between its two locks", "both are done", scene(locksCrossed)},
+		{"locks-crossed", "deadlock of two workers", 1, "the first worker is late between its two locks",
+			"both are done", scene(locksCrossed)},
 	}
 }
 
-// newestStands: every order is written where the one before it stood. The cured twin writes only what is newer.
+// newestStands: every order is written where the one before it stood. The cured twin writes only
+// what is newer.
 func newestStands(w *sim.World, cured bool) {
 	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -55,8 +59,8 @@ func newestStands(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// backToFront: with a worker for each, the first to come is hoped to be the first to be served. The cured twin lets
-// everybody wait for who comes before.
+// backToFront: with a worker for each, the first to come is hoped to be the first to be served. The
+// cured twin lets everybody wait for who comes before.
 func backToFront(w *sim.World, cured bool) {
 	operator{workers: items, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -96,8 +100,8 @@ func order(h *history.History) string {
 	return b.String()
 }
 
-// locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the first while it waits for
-// the second. The cured twin takes them in the order of their names.
+// locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the
+// first while it waits for the second. The cured twin takes them in the order of their names.
 func locksCrossed(w *sim.World, cured bool) {
 	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

@@ -17,7 +17,6 @@ import (
 	"github.com/wavetank/wavetank/models/forge"
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 	"github.com/wavetank/wavetank/sim"
-	"github.com/wavetank/wavetank/story"
 )
 
 const lessonPage = "LESSON.md"
@@ -88,7 +87,7 @@ func lesson(t *testing.T) {
 		t.Skip("a story is being replayed")
 	}
 	page := renderLesson(t)
-	if flag.Lookup("verdicts.write").Value.String() == "true" {
+	if flag.Lookup("verdicts.write").Value.String() == "true" || flag.Lookup("verdicts.choose").Value.String() == "true" {
 		if err := os.WriteFile(lessonPage, []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -160,31 +159,20 @@ var predictions = []verdicts.Prediction[promotion.Variant]{
 	{Says: "a policy that only the environment has makes the original panic", Column: "a policy only on the environment", Variant: promotion.V0, Falls: true},
 }
 
-// shown is the end of the story that is kept of a variant's fall, from the new revision on.
+// shown is the end of a short run in which a variant fails, from the last thing that happened to it on.
 func shown(t *testing.T, v promotion.Variant, column string) string {
 	t.Helper()
-	paths, err := story.List("testdata/catalogue")
-	if err != nil {
-		t.Fatal(err)
+	f, file := verdicts.Failure(t, Table(), column, v)
+	lines := f.Story.History
+	for i, line := range lines {
+		if strings.Contains(line, "user") {
+			lines = f.Story.History[i:]
+		}
 	}
-	test := "TestVerdicts/" + strings.ReplaceAll(column, " ", "_") + "/" + string(v)
-	for _, path := range paths {
-		s, err := story.Read(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Test != test {
-			continue
-		}
-		lines := s.History
-		for i, line := range lines {
-			if strings.Contains(line, "user") {
-				lines = s.History[i:]
-			}
-		}
-		return fmt.Sprintf("\n## %s\n\nThe shortest run in which %s fails, from the last thing that happened to it on ([%s](%s)):\n\n```\n%s\n```\n\n%s.\n",
-			v, v, s.Name(), path, strings.Join(lines, "\n"), strings.ToUpper(s.Message[:1])+s.Message[1:])
+	name := "on the default schedule"
+	if file != "" {
+		name = fmt.Sprintf("[%s](testdata/catalogue/%[1]s)", file)
 	}
-	t.Fatalf("no story of %s is kept", test)
-	return ""
+	return fmt.Sprintf("\n## %s\n\nA short run in which %s fails, from the last thing that happened to it on (%s):\n\n```\n%s\n```\n\n%s.\n",
+		v, v, name, strings.Join(lines, "\n"), strings.ToUpper(f.Message[:1])+f.Message[1:])
 }

@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Read returns what the operator's embedded folder crds holds, a kind a file: fresh copies, in the order of the files'
-// names. It panics when the folder is not what it should be, for then the operator was built wrongly.
+// Read returns what the operator's embedded folder crds holds, a kind a file: fresh copies, in the
+// order of the files' names. It panics when the folder is not what it should be, for then the
+// operator was built wrongly.
 func Read(operator string, files embed.FS) []*apiextensionsv1.CustomResourceDefinition {
 	folder, err := files.ReadDir("crds")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package crdtest holds the CRDs of an operator and its Go types together: whatever a type can say, the schema must keep and
-// accept, and a deep copy must share nothing with its original. Only tests import it.
+// Package crdtest holds the CRDs of an operator and its Go types together: whatever a type can say,
+// the schema must keep and accept, and a deep copy must share nothing with its original. Only tests
+// import it.
 package crdtest
 
 import (
@@ -17,8 +18,9 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// Filler returns a filler that fills every field, so that a field missing from a schema or from a deep copy cannot hide. What
-// must have a certain form is filled by funcs, as randfill takes them; those for metadata and conditions are there.
+// Filler returns a filler that fills every field, so that a field missing from a schema or from a
+// deep copy cannot hide. What must have a certain form is filled by funcs, as randfill takes them;
+// those for metadata and conditions are there.
 func Filler(seed int64, funcs ...any) *randfill.Filler {
 	return randfill.NewWithSeed(seed).NilChance(0).NumElements(1, 3).Funcs(
 		func(t *metav1.Time, c randfill.Continue) { *t = metav1.Unix(int64(c.Uint32()), 0) },
@@ -48,8 +50,8 @@ func Of(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kind str
 		if crd.Spec.Names.Kind != kind {
 			continue
 		}
-		internal := &apiextensions.JSONSchemaProps{}
-		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil)
+		internal, written := &apiextensions.JSONSchemaProps{}, crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+		err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(written, internal, nil)
 		must(t, err)
 		structural, err := schema.NewStructural(internal)
 		must(t, err)
@@ -78,7 +80,9 @@ func (s *Schema) Takes(t testing.TB, obj any) {
 }
 
 // TakesAny checks that the schema of each kind keeps and accepts whatever its type can say.
-func TakesAny(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kinds map[string]runtime.Object, funcs ...any) {
+func TakesAny(
+	t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, kinds map[string]runtime.Object, funcs ...any,
+) {
 	t.Helper()
 	for kind, obj := range kinds {
 		s := Of(t, crds, kind)
@@ -89,8 +93,8 @@ func TakesAny(t testing.TB, crds []*apiextensionsv1.CustomResourceDefinition, ki
 	}
 }
 
-// SharesNothing checks that a deep copy is equal to its original, and that scribbling over the copy, through all that the two
-// may share, leaves the original as it was.
+// SharesNothing checks that a deep copy is equal to its original, and that scribbling over the
+// copy, through all that the two may share, leaves the original as it was.
 func SharesNothing[T runtime.Object](t testing.TB, original T, scribble func(T)) {
 	t.Helper()
 	before, copied := AsMap(t, original), original.DeepCopyObject().(T)

@@ -1,5 +1,6 @@
-// This file exists for what Helm does not do for a chart: to know it again without rendering it (one that draws a password or
-// writes down the time renders something else whenever it is asked), and to leave it as it was.
+// This file exists for what Helm does not do for a chart: to know it again without rendering it
+// (one that draws a password or writes down the time renders something else whenever it is asked),
+// and to leave it as it was.
 
 package release
 
@@ -13,7 +14,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// Digest tells apart what may be installed: a chart with everything in it, and values. It is fit for the value of a label.
+// Digest tells apart what may be installed: a chart with everything in it, and values. It is fit
+// for the value of a label.
 func Digest(ch *chart.Chart, values map[string]any) string {
 	h := sha256.New()
 	add(h.Write, ch, values)
@@ -35,8 +37,8 @@ func add(write func([]byte) (int, error), ch *chart.Chart, values map[string]any
 	}
 }
 
-// own is a chart for Helm to rewrite: its actions take out dependencies that are not enabled, and fold the values of the others
-// into the chart that they were given, which others may be using.
+// own is a chart for Helm to rewrite: its actions take out dependencies that are not enabled, and
+// fold the values of the others into the chart that they were given, which others may be using.
 func own(ch *chart.Chart) *chart.Chart {
 	out := *ch // templates and files are not written to
 	out.Metadata = copystructure.Must(copystructure.Copy(ch.Metadata)).(*chart.Metadata)

@@ -15,9 +15,11 @@ import (
 // shop is a chart with two dependencies: one that gives it values, and one that is off.
 func shop() *chart.Chart {
 	child := func(name string) *chart.Chart {
+		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n"
 		return &chart.Chart{
-			Metadata: &chart.Metadata{APIVersion: "v2", Name: name, Version: "1.0.0"}, Values: map[string]any{"port": 80},
-			Templates: []*chart.File{{Name: "templates/c.yaml", Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n")}},
+			Metadata:  &chart.Metadata{APIVersion: "v2", Name: name, Version: "1.0.0"},
+			Values:    map[string]any{"port": 80},
+			Templates: []*chart.File{{Name: "templates/c.yaml", Data: []byte(text)}},
 		}
 	}
 	ch := child("shop")
@@ -37,7 +39,8 @@ func nowhere() *Client {
 		Capabilities: chartutil.DefaultCapabilities, Log: func(string, ...any) {}}}
 }
 
-// A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see it change.
+// A chart is the same after Helm has rendered it: its digest is, and whoever shares it does not see
+// it change.
 func TestHelmRewritesNobodysChart(t *testing.T) {
 	given := map[string]any{"size": 3}
 	ch := shop()

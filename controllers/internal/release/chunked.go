@@ -1,5 +1,6 @@
-// This file exists for release records that are larger than one Secret may be: an index Secret with the first piece in
-// it, and a chunk Secret for each of the others. It is how helm-operator-plugins keeps them for operator-controller.
+// This file exists for release records that are larger than one Secret may be: an index Secret with
+// the first piece in it, and a chunk Secret for each of the others. It is how helm-operator-plugins
+// keeps them for operator-controller.
 
 package release
 
@@ -44,25 +45,30 @@ const (
 	statusLabel = "status"
 )
 
-// Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The labels of a release are
-// annotations of its index: their values need not be fit for labels.
+// Chunked is a driver for Helm's storage. It reads from the API server, never from a cache. The
+// labels of a release are annotations of its index: their values need not be fit for labels.
 //
-// As upstream writes them, records can be torn: an index is written before the chunks that it names, and the chunks of
-// the record before are deleted before it is overwritten. Set Careful for one that cannot.
+// As upstream writes them, records can be torn: an index is written before the chunks that it
+// names, and the chunks of the record before are deleted before it is overwritten. Set Careful for
+// one that cannot.
 type Chunked struct {
 	Secrets corev1client.SecretInterface
 	// Owner is the value of the label owner, instead of Helm's.
 	Owner string
-	// For is the object that owns the indices, with which the records go. Chunks are owned by their index.
+	// For is the object that owns the indices, with which the records go. Chunks are owned by their
+	// index.
 	For metav1.OwnerReference
-	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may have; 10 if zero.
+	// Size of a chunk in bytes; 1 MiB, the most that fits, if zero. Most is how many a record may
+	// have; 10 if zero.
 	Size, Most int
-	// Careful writes the chunks of a record before the index that names them and removes what no index names any more
-	// last, so that at any moment a record is the old or the new one. And it writes no record after it has failed to write
-	// another: Helm only logs it when it cannot say that the record before is superseded, and would go on to call the new
-	// one deployed beside it. So every attempt needs a driver of its own.
+	// Careful writes the chunks of a record before the index that names them and removes what no
+	// index names any more last, so that at any moment a record is the old or the new one. And it
+	// writes no record after it has failed to write another: Helm only logs it when it cannot say
+	// that the record before is superseded, and would go on to call the new one deployed beside it.
+	// So every attempt needs a driver of its own.
 	Careful bool
-	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was read. See [HolderKey].
+	// Holder, if set, is who may overwrite a record that is pending: its own, and only as it was
+	// read. See [HolderKey].
 	Holder string
 
 	failed error // what a careful driver could not write
@@ -144,7 +150,8 @@ func (c *Chunked) update(key string, rls *release.Release) error {
 	return c.write(chunks, made)
 }
 
-// Delete implements driver.Driver. A record that cannot be read cannot be deleted: see [Chunked.DeleteRaw].
+// Delete implements driver.Driver. A record that cannot be read cannot be deleted: see
+// [Chunked.DeleteRaw].
 func (c *Chunked) Delete(key string) (*release.Release, error) {
 	rls, err := c.Get(key)
 	if err != nil {
@@ -216,8 +223,8 @@ func (c *Chunked) Indices(want map[string]string) ([]corev1.Secret, error) {
 	return list.Items, nil
 }
 
-// Annotate sets annotations of an index, which are labels of the release, if the index is as it was read. It returns what the index
-// is now.
+// Annotate sets annotations of an index, which are labels of the release, if the index is as it was
+// read. It returns what the index is now.
 func (c *Chunked) Annotate(index *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
 	return annotate(c.Secrets, index, changes)
 }
@@ -240,8 +247,8 @@ func Status(index *corev1.Secret) release.Status { return release.Status(index.L
 // ErrTorn says that a record cannot be read, and never will be.
 var ErrTorn = errors.New("the release record is torn")
 
-// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not fit; what the server answers
-// otherwise may be over in a moment.
+// Decode puts a record together. The error is [ErrTorn] if a piece of it is missing or they do not
+// fit; what the server answers otherwise may be over in a moment.
 func (c *Chunked) Decode(index *corev1.Secret) (*release.Release, error) {
 	var extra []string
 	if err := json.Unmarshal(index.Data[extraField], &extra); err != nil {
@@ -317,24 +324,29 @@ func (c *Chunked) encode(key string, rls *release.Release) (*corev1.Secret, []*c
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	index := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: key, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{c.For},
-			Labels: map[string]string{ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
-				"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version)}},
-		Type: IndexType, Immutable: ptr.To(false), Data: map[string][]byte{chunkField: pieces[0], extraField: list},
+	labels := map[string]string{
+		ownerLabel: c.Owner, keyLabel: key, typeLabel: "index",
+		"name": rls.Name, statusLabel: rls.Info.Status.String(), "version": strconv.Itoa(rls.Version),
 	}
+	index := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: key, Labels: labels, Annotations: annotations},
+		Type:       IndexType, Immutable: ptr.To(false),
+		Data: map[string][]byte{chunkField: pieces[0], extraField: list},
+	}
+	index.OwnerReferences = []metav1.OwnerReference{c.For}
 	return index, chunks, nil
 }
 
-// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One that is there already has
-// the same content.
+// write makes chunk Secrets, owned by their index, or by its owner where there is none yet. One
+// that is there already has the same content.
 func (c *Chunked) write(chunks []*corev1.Secret, index *corev1.Secret) error {
 	for i, chunk := range chunks {
-		chunk.OwnerReferences = []metav1.OwnerReference{c.For}
+		owner := c.For
 		if index != nil {
-			chunk.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID,
-				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(false)}}
+			owner = metav1.OwnerReference{APIVersion: "v1", Kind: "Secret", Name: index.Name, UID: index.UID}
+			owner.Controller, owner.BlockOwnerDeletion = ptr.To(true), ptr.To(false)
 		}
+		chunk.OwnerReferences = []metav1.OwnerReference{owner}
 		_, err := c.Secrets.Create(context.Background(), chunk, metav1.CreateOptions{})
 		if err != nil && !(c.Careful && apierrors.IsAlreadyExists(err)) {
 			return fmt.Errorf("creating chunk %d: %w", i+2, err)
@@ -349,7 +361,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 	if err := json.Unmarshal(index.Data[extraField], &keep); err != nil {
 		return err
 	}
-	list, err := c.Secrets.List(context.Background(), metav1.ListOptions{LabelSelector: c.selector(index.Name, string(ChunkType))})
+	chunks := metav1.ListOptions{LabelSelector: c.selector(index.Name, string(ChunkType))}
+	list, err := c.Secrets.List(context.Background(), chunks)
 	if err != nil {
 		return err
 	}
@@ -357,7 +370,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 		if slices.Contains(keep, list.Items[i].Name) {
 			continue
 		}
-		if err := c.Secrets.Delete(context.Background(), list.Items[i].Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		err := c.Secrets.Delete(context.Background(), list.Items[i].Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting a chunk that belongs to no record: %w", err)
 		}
 	}
@@ -366,7 +380,8 @@ func (c *Chunked) tidy(index *corev1.Secret) error {
 
 // deleteAll deletes the Secrets of a record; of one type, if that is given.
 func (c *Chunked) deleteAll(key, kind string) error {
-	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: c.selector(key, kind)})
+	of := metav1.ListOptions{LabelSelector: c.selector(key, kind)}
+	err := c.Secrets.DeleteCollection(context.Background(), metav1.DeleteOptions{}, of)
 	if err != nil {
 		return fmt.Errorf("deleting Secrets of %s: %w", key, err)
 	}

@@ -1,4 +1,5 @@
-// This file exists to hold the sharded records to their word: what is torn is refused, and the careful driver tears nothing.
+// This file exists to hold the sharded records to their word: what is torn is refused, and the
+// careful driver tears nothing.
 
 package release
 
@@ -23,7 +24,8 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no limit.
+// mortal are Secrets of a fake cluster. The writes beyond the first so many fail; negative is no
+// limit.
 type mortal struct {
 	corev1client.SecretInterface
 	left int
@@ -63,7 +65,8 @@ func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions
 	return m.SecretInterface.Delete(ctx, name, o)
 }
 
-// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete everything.
+// DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete
+// everything.
 func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
 	if !m.lives() {
 		m.left = 0
@@ -88,9 +91,11 @@ func newChunked(careful bool) (c *Chunked, left *int) {
 }
 
 func record(version int, status helmrelease.Status) *helmrelease.Release {
-	r := &helmrelease.Release{Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
-		Chart:  &chart.Chart{Metadata: &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}},
-		Labels: map[string]string{"bundle": "registry.example/r@sha256:1"}}
+	about := &chart.Metadata{Name: "c", Version: "1.0.0", Description: strings.Repeat("something to compress ", 3)}
+	r := &helmrelease.Release{
+		Name: "r", Namespace: "ns", Version: version, Manifest: "kind: ConfigMap\n# " + time.Duration(version).String(),
+		Chart: &chart.Chart{Metadata: about}, Labels: map[string]string{"bundle": "registry.example/r@sha256:1"},
+	}
 	r.Info = &helmrelease.Info{Status: status, Description: "as it was made"}
 	return r
 }
@@ -99,7 +104,9 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		c, _ := newChunked(careful)
 		s := storage.Init(c)
-		for v, status := range []helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade} {
+		for v, status := range []helmrelease.Status{
+			helmrelease.StatusSuperseded, helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade,
+		} {
 			if err := s.Create(record(v+1, status)); err != nil {
 				t.Fatal(err)
 			}
@@ -125,14 +132,16 @@ func TestRecordsComeBackAsTheyWere(t *testing.T) {
 		if _, err := s.Delete("r", 3); err != nil {
 			t.Fatal(err)
 		}
-		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}.String()})
+		of := labels.Set{keyLabel: "sh.helm.release.v1.r.v3"}
+		list, err := c.Secrets.List(t.Context(), metav1.ListOptions{LabelSelector: of.String()})
 		if err != nil || len(list.Items) > 0 {
 			t.Errorf("%d Secrets are left of a deleted record: %v", len(list.Items), err)
 		}
 	}
 }
 
-// Records of one, two and ten Secrets come back, one of eleven is refused; and one that has become smaller leaves no chunk behind.
+// Records of one, two and ten Secrets come back, one of eleven is refused; and one that has become
+// smaller leaves no chunk behind.
 func TestRecordsOfAnySize(t *testing.T) {
 	// noise hardly gets smaller when it is compressed.
 	noise := func(n int) string {
@@ -170,7 +179,8 @@ func TestRecordsOfAnySize(t *testing.T) {
 	}
 }
 
-// Whatever number of writes a process has made when it dies, a careful driver has the old record or the new one.
+// Whatever number of writes a process has made when it dies, a careful driver has the old record or
+// the new one.
 func TestTornRecords(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		torn := 0
@@ -235,13 +245,16 @@ func TestOnlyTheHolderWrites(t *testing.T) {
 	if err := s.Update(r); !errors.Is(err, ErrNotMine) {
 		t.Errorf("who has lost it wrote it: %v", err)
 	}
-	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, Careful: true, Holder: other.Holder} // of its next attempt
+	// Its next attempt:
+	next := Chunked{Secrets: other.Secrets, Owner: other.Owner, Size: other.Size, Holder: other.Holder}
+	next.Careful = true
 	if err := storage.Init(&next).Update(r); err != nil {
 		t.Error(err)
 	}
 }
 
-// A careful driver writes no record after it has failed to write another, whatever its caller makes of the failure.
+// A careful driver writes no record after it has failed to write another, whatever its caller makes
+// of the failure.
 func TestNothingIsWrittenAfterAFailure(t *testing.T) {
 	for _, careful := range []bool{false, true} {
 		c, _ := newChunked(careful)

@@ -1,4 +1,5 @@
-// This file exists for what the library does around Helm's own actions: above all, what it does when one of them fails.
+// This file exists for what the library does around Helm's own actions: above all, what it does
+// when one of them fails.
 
 package release
 
@@ -31,7 +32,8 @@ type Client struct {
 	Confirm bool
 	// Timeout is how long the hooks of an install or upgrade may take; 0 is for ever, as with Helm.
 	Timeout time.Duration
-	// ResetValues has an upgrade without values take those of the chart. Helm would take those of the release.
+	// ResetValues has an upgrade without values take those of the chart. Helm would take those of
+	// the release.
 	ResetValues bool
 	// CleanUp says what is done after an action has failed.
 	CleanUp CleanUp
@@ -39,14 +41,17 @@ type Client struct {
 
 // CleanUp is what is done with what a failed action leaves behind.
 type CleanUp struct {
-	// Off leaves it there: neither an uninstall after a failed install nor a rollback after a failed upgrade.
+	// Off leaves it there: neither an uninstall after a failed install nor a rollback after a
+	// failed upgrade.
 	Off bool
-	// Wait is how long to wait for the end of an uninstall or rollback; zero does not wait. For an uninstall Helm waits
-	// for the objects to be gone, for a rollback only for the restored ones to be ready. Helm looks every two seconds.
+	// Wait is how long to wait for the end of an uninstall or rollback; zero does not wait. For an
+	// uninstall Helm waits for the objects to be gone, for a rollback only for the restored ones to
+	// be ready. Helm looks every two seconds.
 	Wait time.Duration
 }
 
-// For is the client of a release whose records are plain Helm's, in Secrets of the namespace; written as held, if that is not nil.
+// For is the client of a release whose records are plain Helm's, in Secrets of the namespace;
+// written as held, if that is not nil.
 func (c *Clients) For(ctx context.Context, name, namespace string, marks Marks, held *Held) (*Client, error) {
 	secrets, err := c.Secrets(ctx, namespace)
 	if err != nil {
@@ -73,8 +78,8 @@ const (
 	Unchanged    State = "Unchanged"
 )
 
-// State compares the newest record with what the chart renders now, by an upgrade that Helm only pretends to make. The
-// record is nil if the release needs an install.
+// State compares the newest record with what the chart renders now, by an upgrade that Helm only
+// pretends to make. The record is nil if the release needs an install.
 func (c *Client) State(ch *chart.Chart, values map[string]any) (*release.Release, State, error) {
 	current, err := c.Get()
 	if err != nil || current == nil {
@@ -84,7 +89,8 @@ func (c *Client) State(ch *chart.Chart, values map[string]any) (*release.Release
 	if err != nil {
 		return current, "", err
 	}
-	if s := current.Info.Status; desired.Manifest != current.Manifest || s == release.StatusFailed || s == release.StatusSuperseded {
+	s := current.Info.Status
+	if desired.Manifest != current.Manifest || s == release.StatusFailed || s == release.StatusSuperseded {
 		return current, NeedsUpgrade, nil
 	}
 	return current, Unchanged, nil
@@ -99,15 +105,16 @@ func (c *Client) Get() (*release.Release, error) {
 	return current, err
 }
 
-// DryRun is the release that an upgrade would make. Helm refuses to pretend, too, while the newest record is pending.
+// DryRun is the release that an upgrade would make. Helm refuses to pretend, too, while the newest
+// record is pending.
 func (c *Client) DryRun(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	u := c.upgrade()
 	u.DryRun = true
 	return u.Run(c.Name, own(ch), values)
 }
 
-// Install installs the chart. If that fails once the record is there it cleans up by an uninstall, and returns the error of the
-// install, with that of the uninstall if there is one.
+// Install installs the chart. If that fails once the record is there it cleans up by an uninstall,
+// and returns the error of the install, with that of the uninstall if there is one.
 func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	i := action.NewInstall(c.Config)
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels
@@ -127,8 +134,8 @@ func (c *Client) Install(ch *chart.Chart, values map[string]any) (*release.Relea
 	return nil, err
 }
 
-// Upgrade upgrades to the chart. If that fails once the record is there it cleans up by a forced rollback, and returns the error of
-// the upgrade, with that of the rollback if there is one.
+// Upgrade upgrades to the chart. If that fails once the record is there it cleans up by a forced
+// rollback, and returns the error of the upgrade, with that of the rollback if there is one.
 func (c *Client) Upgrade(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	made, err := c.upgrade().Run(c.Name, own(ch), values)
 	if err == nil {

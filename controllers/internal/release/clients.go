@@ -1,5 +1,5 @@
-// This file exists to put Helm on a controller's own connection to the API server, at the cost of one connection and one
-// look at discovery for a process.
+// This file exists to put Helm on a controller's own connection to the API server, at the cost of
+// one connection and one look at discovery for a process.
 
 package release
 
@@ -28,7 +28,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// FieldManager is the name under which Helm writes. Helm's own default is the name of the program's file.
+// FieldManager is the name under which Helm writes. Helm's own default is the name of the program's
+// file.
 const FieldManager = "helm"
 
 func init() { kube.ManagedFieldsManager = FieldManager }
@@ -50,17 +51,20 @@ type Clients struct {
 	capabilities *chartutil.Capabilities
 }
 
-// NewClients makes the clients of a process from what its manager has: mgr.GetConfig() and mgr.GetRESTMapper().
+// NewClients makes the clients of a process from what its manager has: mgr.GetConfig() and
+// mgr.GetRESTMapper().
 func NewClients(config *rest.Config, mapper meta.RESTMapper) (*Clients, error) {
 	set, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making Helm's clients: %w", err)
 	}
-	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: memory.NewMemCacheClient(set.Discovery())}, nil
+	discovery := memory.NewMemCacheClient(set.Discovery())
+	return &Clients{Marked: lru.New(fewManifests), config: config, mapper: mapper, set: set, discovery: discovery}, nil
 }
 
-// Capabilities are what charts are told of the cluster. They are read once for each process; Helm alone would read them
-// for every action. A chart that asks for kinds which were installed since then is told that they are not there.
+// Capabilities are what charts are told of the cluster. They are read once for each process; Helm
+// alone would read them for every action. A chart that asks for kinds which were installed since
+// then is told that they are not there.
 func (c *Clients) Capabilities() (*chartutil.Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +86,8 @@ func (c *Clients) Capabilities() (*chartutil.Capabilities, error) {
 	return c.capabilities, nil
 }
 
-// Secrets is a client of the Secrets of one namespace, for the driver that keeps the release records.
+// Secrets is a client of the Secrets of one namespace, for the driver that keeps the release
+// records.
 func (c *Clients) Secrets(ctx context.Context, namespace string) (corev1client.SecretInterface, error) {
 	client, err := corev1client.NewForConfig(c.carrying(ctx))
 	if err != nil {
@@ -91,8 +96,11 @@ func (c *Clients) Secrets(ctx context.Context, namespace string) (corev1client.S
 	return client.Secrets(namespace), nil
 }
 
-// Configuration is what Helm's actions need, for releases in one namespace whose records the driver keeps.
-func (c *Clients) Configuration(ctx context.Context, namespace string, records driver.Driver) (*action.Configuration, error) {
+// Configuration is what Helm's actions need, for releases in one namespace whose records the driver
+// keeps.
+func (c *Clients) Configuration(
+	ctx context.Context, namespace string, records driver.Driver,
+) (*action.Configuration, error) {
 	capabilities, err := c.Capabilities()
 	if err != nil {
 		return nil, err
@@ -139,7 +147,8 @@ func (v *valued) Value(key any) any {
 	return v.values.Value(key)
 }
 
-// getter is how Helm and its copy of kubectl ask for clients. It implements kube.Factory and action.RESTClientGetter.
+// getter is how Helm and its copy of kubectl ask for clients. It implements kube.Factory and
+// action.RESTClientGetter.
 type getter struct {
 	clients   *Clients
 	config    *rest.Config
@@ -172,5 +181,6 @@ func (g *getter) KubernetesClientSet() (*kubernetes.Clientset, error) { return g
 // NewBuilder implements kube.Factory.
 func (g *getter) NewBuilder() *resource.Builder { return resource.NewBuilder(g) }
 
-// Validator implements kube.Factory. The server judges what it is sent; nothing is asked of its OpenAPI before.
+// Validator implements kube.Factory. The server judges what it is sent; nothing is asked of its
+// OpenAPI before.
 func (g *getter) Validator(string) (validation.Schema, error) { return validation.NullSchema{}, nil }

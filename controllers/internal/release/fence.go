@@ -1,6 +1,6 @@
-// This file exists so that of two processes, each of which believes that it is the leader, only one writes: who begins an
-// action writes into its record who he is and until when he may write, writes nothing after that, and nobody else touches
-// the record before.
+// This file exists so that of two processes, each of which believes that it is the leader, only one
+// writes: who begins an action writes into its record who he is and until when he may write, writes
+// nothing after that, and nobody else touches the record before.
 
 package release
 
@@ -19,15 +19,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Labels of a release, annotations of its index: the process that makes the attempt, and the time, in the format of RFC
-// 3339, after which it writes no more.
+// Labels of a release, annotations of its index: the process that makes the attempt, and the time,
+// in the format of RFC 3339, after which it writes no more.
 const (
 	HolderKey = "wavetank.example/holder"
 	UntilKey  = "wavetank.example/until"
 )
 
-// Slice is how long a pass may write, and Grace how long after that its last request may still be under way, or clocks may
-// differ.
+// Slice is how long a pass may write, and Grace how long after that its last request may still be
+// under way, or clocks may differ.
 const Slice, Grace = 20 * time.Second, 10 * time.Second
 
 // ErrNotMine says that the record belongs to another process.
@@ -36,8 +36,8 @@ var ErrNotMine = errors.New("another process holds the release record")
 // ErrTooLate says that a write was not sent because the time for it was over.
 var ErrTooLate = errors.New("the time for this attempt is over")
 
-// Until gives a context's requests a time after which those that write are not sent any more. It has an effect only on
-// connections from [Fenced].
+// Until gives a context's requests a time after which those that write are not sent any more. It
+// has an effect only on connections from [Fenced].
 func Until(ctx context.Context, t time.Time) context.Context {
 	return context.WithValue(ctx, untilKey{}, t)
 }
@@ -64,14 +64,15 @@ func (f fence) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.next.RoundTrip(r)
 }
 
-// Over says whether a time has come: by the clock that goes on while a machine is suspended, or by the one that nobody sets, whichever
-// says so first.
+// Over says whether a time has come: by the clock that goes on while a machine is suspended, or by
+// the one that nobody sets, whichever says so first.
 func Over(t time.Time) bool {
 	now := time.Now()
 	return !now.Before(t) || !now.Round(0).Before(t.Round(0))
 }
 
-// Later is an error that is none: there is nothing to do for so long, because another process may still write.
+// Later is an error that is none: there is nothing to do for so long, because another process may
+// still write.
 type Later time.Duration
 
 // AtOnce is a Later for what has changed since it was read.
@@ -85,11 +86,15 @@ func Holds(record *corev1.Secret, holder, until string) bool {
 	return record.Annotations[HolderKey] == holder && record.Annotations[UntilKey] == until
 }
 
-// Hold makes a holder the one who may write, until a time as [UntilKey] has it, by the Secret of the newest record; unless another
-// one still may, or comes before: then the error is [Later]. Changes are annotations to set besides. The Secret is replaced only
-// as it was read, so that of two who come at once one gets it; it returns what the Secret is then.
-func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, changes map[string]string) (*corev1.Secret, error) {
-	if t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey]); err == nil && record.Annotations[HolderKey] != holder {
+// Hold makes a holder the one who may write, until a time as [UntilKey] has it, by the Secret of
+// the newest record; unless another one still may, or comes before: then the error is [Later].
+// Changes are annotations to set besides. The Secret is replaced only as it was read, so that of
+// two who come at once one gets it; it returns what the Secret is then.
+func Hold(
+	secrets corev1client.SecretInterface, record *corev1.Secret, holder, until string, changes map[string]string,
+) (*corev1.Secret, error) {
+	t, err := time.Parse(time.RFC3339Nano, record.Annotations[UntilKey])
+	if err == nil && record.Annotations[HolderKey] != holder {
 		if wait := time.Until(t.Add(Grace)); wait > 0 {
 			return nil, Later(wait)
 		}
@@ -107,7 +112,9 @@ func Hold(secrets corev1client.SecretInterface, record *corev1.Secret, holder, u
 }
 
 // annotate sets annotations of a Secret if it is as it was read.
-func annotate(secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string) (*corev1.Secret, error) {
+func annotate(
+	secrets corev1client.SecretInterface, s *corev1.Secret, changes map[string]string,
+) (*corev1.Secret, error) {
 	annotated := s.DeepCopy()
 	if annotated.Annotations == nil {
 		annotated.Annotations = map[string]string{}
@@ -116,7 +123,8 @@ func annotate(secrets corev1client.SecretInterface, s *corev1.Secret, changes ma
 	return secrets.Update(context.Background(), annotated, metav1.UpdateOptions{})
 }
 
-// mayWrite says whether a holder may write over a record: anybody over one that is at rest, else only whoever holds it.
+// mayWrite says whether a holder may write over a record: anybody over one that is at rest, else
+// only whoever holds it.
 func mayWrite(holder string, record *corev1.Secret) error {
 	if holder == "" || !Status(record).IsPending() || record.Annotations[HolderKey] == holder {
 		return nil
@@ -124,9 +132,9 @@ func mayWrite(holder string, record *corev1.Secret) error {
 	return fmt.Errorf("%s: %w", record.Name, ErrNotMine)
 }
 
-// Held is a client of plain Helm's records for one holder. Whatever record it makes says who that is; one that is pending and
-// another's it does not write over. It remembers records as it read them first, and replaces them only as such: have one for
-// each pass.
+// Held is a client of plain Helm's records for one holder. Whatever record it makes says who that
+// is; one that is pending and another's it does not write over. It remembers records as it read
+// them first, and replaces them only as such: have one for each pass.
 type Held struct {
 	corev1client.SecretInterface
 	Holder, Until string

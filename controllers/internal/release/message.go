@@ -1,4 +1,5 @@
-// This file exists for what Helm and the server say of a failure, which may be more than a status can hold.
+// This file exists for what Helm and the server say of a failure, which may be more than a status
+// can hold.
 
 package release
 
@@ -7,8 +8,8 @@ import "strings"
 // mostSaid is how long the message of a condition may be, as metav1.Condition has it.
 const mostSaid = 32768
 
-// Said cuts a message to what a condition can hold: a longer one is refused, and with it all of the status, so that nobody would be
-// told anything. What comes first matters most.
+// Said cuts a message to what a condition can hold: a longer one is refused, and with it all of the
+// status, so that nobody would be told anything. What comes first matters most.
 func Said(message string) string {
 	if len(message) <= mostSaid {
 		return message

@@ -1,5 +1,5 @@
-// This file exists so that whatever is made for an owner says whose it is: the release records, and every object of a
-// release, by what is added to its manifest after the chart has been rendered.
+// This file exists so that whatever is made for an owner says whose it is: the release records, and
+// every object of a release, by what is added to its manifest after the chart has been rendered.
 
 package release
 
@@ -40,11 +40,13 @@ func (s *ownedSecrets) Update(ctx context.Context, in *corev1.Secret, o metav1.U
 	return s.SecretInterface.Update(ctx, in, o)
 }
 
-// Marks is a post-renderer that marks every object of a release as its owner's. The labels replace those of the chart.
+// Marks is a post-renderer that marks every object of a release as its owner's. The labels replace
+// those of the chart.
 type Marks struct {
 	Labels map[string]string
 	Owner  metav1.OwnerReference
-	// Known, if set, remembers what came of a manifest: an action and the dry run before it render the same one.
+	// Known, if set, remembers what came of a manifest: an action and the dry run before it render
+	// the same one.
 	Known *lru.Cache
 }
 

@@ -1,5 +1,5 @@
-// This file exists for what no record mentions any more: Helm deletes what an upgrade drops, but only logs it when it could
-// not, and compares with one record only.
+// This file exists for what no record mentions any more: Helm deletes what an upgrade drops, but
+// only logs it when it could not, and compares with one record only.
 
 package release
 
@@ -16,8 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Prune deletes what the other records of a release have made and the deployed one does not have, unless it belongs to another
-// release or asks to be kept. It does not wait for it to be gone.
+// Prune deletes what the other records of a release have made and the deployed one does not have,
+// unless it belongs to another release or asks to be kept. It does not wait for it to be gone.
 func (c *Client) Prune(deployed *release.Release) error {
 	history, err := c.Config.Releases.History(c.Name)
 	if err != nil {
@@ -59,8 +59,9 @@ func Kept(o metav1.Object) bool {
 	return o.GetAnnotations()[kube.ResourcePolicyAnno] == kube.KeepPolicy
 }
 
-// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. What is to be done before that, first
-// does, if it is not nil; nothing is deleted if it fails. It does not wait for it to be gone.
+// Remove deletes an object if it is mine, and says whether it is there, being deleted or not. What
+// is to be done before that, first does, if it is not nil; nothing is deleted if it fails. It does
+// not wait for it to be gone.
 func Remove(info *resource.Info, mine func(metav1.Object) bool, first func() error) (left bool, err error) {
 	helper := resource.NewHelper(info.Client, info.Mapping)
 	object, err := helper.Get(info.Namespace, info.Name)

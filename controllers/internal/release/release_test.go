@@ -1,4 +1,5 @@
-// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of records, and repairs.
+// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of
+// records, and repairs.
 
 package release
 
@@ -45,11 +46,13 @@ func TestMarksReplaceLabelsAndNameTheOwner(t *testing.T) {
 	}
 	for i, name := range []string{"a", "b"} {
 		o := objects[i]
-		if o.GetName() != name || o.GetLabels()["of"] != "owner" || len(o.GetOwnerReferences()) != 1 || o.GetOwnerReferences()[0].UID != "1" {
+		owners := o.GetOwnerReferences()
+		if o.GetName() != name || o.GetLabels()["of"] != "owner" || len(owners) != 1 || owners[0].UID != "1" {
 			t.Errorf("object %d is %v", i+1, o)
 		}
 	}
-	if _, err := (Marks{}).Run(bytes.NewBufferString("{")); err == nil || !strings.Contains(err.Error(), "decoding the manifest") {
+	_, err = (Marks{}).Run(bytes.NewBufferString("{"))
+	if err == nil || !strings.Contains(err.Error(), "decoding the manifest") {
 		t.Errorf("a broken manifest: %v", err)
 	}
 }
@@ -82,11 +85,12 @@ func TestMarksAreRemembered(t *testing.T) {
 
 func TestRecordsHaveAnOwner(t *testing.T) {
 	secrets := OwnedSecrets(fake.NewClientset().CoreV1().Secrets("ns"), owner)
-	made, err := secrets.Create(context.Background(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
+	named := func() *corev1.Secret { return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}} }
+	made, err := secrets.Create(context.Background(), named(), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, err := secrets.Update(context.Background(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.UpdateOptions{})
+	written, err := secrets.Update(context.Background(), named(), metav1.UpdateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,22 +102,26 @@ func TestRecordsHaveAnOwner(t *testing.T) {
 }
 
 func TestRepairsSetWhatTheManifestSetsAndNothingElse(t *testing.T) {
+	configMap := schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	custom := schema.GroupVersionKind{Group: "x.example", Version: "v1", Kind: "X"}
+	should := map[string]any{"k": "v"}
 	for _, c := range []struct {
 		kind           schema.GroupVersionKind
-		is, should     map[string]any
+		is             map[string]any
 		patch          string
 		strategicMerge bool
 	}{
-		{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, map[string]any{"k": "other", "own": "x"}, map[string]any{"k": "v"}, `{"data":{"k":"v"}}`, true},
-		{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, map[string]any{"k": "v", "own": "x"}, map[string]any{"k": "v"}, "", true},
-		{schema.GroupVersionKind{Group: "x.example", Version: "v1", Kind: "X"}, map[string]any{"own": "x"}, map[string]any{"k": "v"}, `{"data":{"k":"v"}}`, false},
+		{configMap, map[string]any{"k": "other", "own": "x"}, `{"data":{"k":"v"}}`, true},
+		{configMap, map[string]any{"k": "v", "own": "x"}, "", true},
+		{custom, map[string]any{"own": "x"}, `{"data":{"k":"v"}}`, false},
 	} {
 		object := func(data map[string]any) *unstructured.Unstructured {
-			o := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "o"}, "data": data}}
+			content := map[string]any{"metadata": map[string]any{"name": "o"}, "data": data}
+			o := &unstructured.Unstructured{Object: content}
 			o.SetGroupVersionKind(c.kind)
 			return o
 		}
-		info := &resource.Info{Object: object(c.should), Mapping: &meta.RESTMapping{GroupVersionKind: c.kind}}
+		info := &resource.Info{Object: object(should), Mapping: &meta.RESTMapping{GroupVersionKind: c.kind}}
 		patch, kind, err := difference(object(c.is), info)
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,5 @@
-// This file exists for what is done to the objects of a release outside Helm's actions: putting back what has drifted.
+// This file exists for what is done to the objects of a release outside Helm's actions: putting
+// back what has drifted.
 
 package release
 
@@ -19,9 +20,10 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Reconcile puts back what has drifted from the release: objects that are gone are made again, and fields that the
-// manifest sets get its values. Fields that it does not set are left alone. What is to be done before anything is written,
-// first does, if it is not nil; nothing is written if it fails.
+// Reconcile puts back what has drifted from the release: objects that are gone are made again, and
+// fields that the manifest sets get its values. Fields that it does not set are left alone. What is
+// to be done before anything is written, first does, if it is not nil; nothing is written if it
+// fails.
 func (c *Client) Reconcile(of *release.Release, first func() error) error {
 	if first == nil {
 		first = func() error { return nil }
@@ -65,8 +67,9 @@ func (c *Client) Reconcile(of *release.Release, first func() error) error {
 	})
 }
 
-// difference is the patch that sets what the manifest sets; nil if the object has all of it. Types that this program
-// knows are patched as kubectl apply patches them, all others by a merge patch, which replaces lists as a whole.
+// difference is the patch that sets what the manifest sets; nil if the object has all of it. Types
+// that this program knows are patched as kubectl apply patches them, all others by a merge patch,
+// which replaces lists as a whole.
 func difference(existing runtime.Object, expected *resource.Info) ([]byte, types.PatchType, error) {
 	is, err := json.Marshal(existing)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Resume finishes what a record of an install, upgrade or rollback began, from the manifest in it: what Helm does once
-// it has made the record. Objects that are there already as they should be are not written. It may be called again as
-// often as it takes. A failure is recorded, as Helm does: to meet an object that is not of the release is one. Hooks are not run; see
-// [Hooked].
+// Resume finishes what a record of an install, upgrade or rollback began, from the manifest in it:
+// what Helm does once it has made the record. Objects that are there already as they should be are
+// not written. It may be called again as often as it takes. A failure is recorded, as Helm does: to
+// meet an object that is not of the release is one. Hooks are not run; see [Hooked].
 func (c *Client) Resume(begun *release.Release) error {
 	deployed, err := c.Config.Releases.Deployed(c.Name)
 	if err != nil && !errors.Is(err, driver.ErrNoDeployedReleases) {
@@ -71,7 +71,8 @@ func (c *Client) Resume(begun *release.Release) error {
 	return nil
 }
 
-// Hooked says whether a chart wants something done before or after what a record is of, besides its objects.
+// Hooked says whether a chart wants something done before or after what a record is of, besides its
+// objects.
 func Hooked(r *release.Release) bool {
 	return slices.ContainsFunc(r.Hooks, func(h *release.Hook) bool {
 		return slices.ContainsFunc(h.Events, func(e release.HookEvent) bool {
@@ -80,7 +81,8 @@ func Hooked(r *release.Release) bool {
 	})
 }
 
-// adoptable is an error if an object is there and not marked as one of the release: Helm's own condition (action/validate.go).
+// adoptable is an error if an object is there and not marked as one of the release: Helm's own
+// condition (action/validate.go).
 func adoptable(info *resource.Info, of *release.Release) error {
 	object, err := resource.NewHelper(info.Client, info.Mapping).Get(info.Namespace, info.Name)
 	if apierrors.IsNotFound(err) {
@@ -92,14 +94,20 @@ func adoptable(info *resource.Info, of *release.Release) error {
 	if err != nil {
 		return err
 	}
-	if a := o.GetAnnotations(); o.GetLabels()[managedBy] != "Helm" || a[releaseName] != of.Name || a[releaseNamespace] != of.Namespace {
-		return fmt.Errorf("%s %q exists and is not of this release", info.Mapping.GroupVersionKind.Kind, info.ObjectName())
+	a := o.GetAnnotations()
+	if o.GetLabels()[managedBy] != "Helm" || a[releaseName] != of.Name || a[releaseNamespace] != of.Namespace {
+		kind := info.Mapping.GroupVersionKind.Kind
+		return fmt.Errorf("%s %q exists and is not of this release", kind, info.ObjectName())
 	}
 	return nil
 }
 
 // What Helm marks objects with as those of a release.
-const managedBy, releaseName, releaseNamespace = "app.kubernetes.io/managed-by", "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
+const (
+	managedBy        = "app.kubernetes.io/managed-by"
+	releaseName      = "meta.helm.sh/release-name"
+	releaseNamespace = "meta.helm.sh/release-namespace"
+)
 
 // owned marks objects as those of a release, by which Helm knows them again.
 func owned(of *release.Release) resource.VisitorFunc {
@@ -126,7 +134,8 @@ func With(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// Undo takes back what a pending record began: an install by an uninstall, anything else by a rollback to the revision before.
+// Undo takes back what a pending record began: an install by an uninstall, anything else by a
+// rollback to the revision before.
 func (c *Client) Undo(pending *release.Release) error {
 	if pending.Info.Status == release.StatusPendingInstall {
 		return c.uninstall()
@@ -134,7 +143,8 @@ func (c *Client) Undo(pending *release.Release) error {
 	return c.rollback()
 }
 
-// DryInstall is the release that an install would make. Unlike an install it does not mind records of that name.
+// DryInstall is the release that an install would make. Unlike an install it does not mind records
+// of that name.
 func (c *Client) DryInstall(ch *chart.Chart, values map[string]any) (*release.Release, error) {
 	i := action.NewInstall(c.Config)
 	i.ReleaseName, i.Namespace, i.PostRenderer, i.Labels = c.Name, c.Namespace, c.Marks, c.Labels

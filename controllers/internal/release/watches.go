@@ -1,4 +1,5 @@
-// This file exists for the watches that begin while an operator runs: on every kind of object that it has installed.
+// This file exists for the watches that begin while an operator runs: on every kind of object that
+// it has installed.
 
 package release
 
@@ -45,9 +46,9 @@ func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured)
 		}
 		of := &unstructured.Unstructured{}
 		of.SetGroupVersionKind(kind)
-		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of,
-			handler.EnqueueRequestForOwner(w.mgr.GetScheme(), w.mgr.GetRESTMapper(), w.owner, handler.OnlyControllerOwner()),
-			dependents()))
+		scheme, mapper, only := w.mgr.GetScheme(), w.mgr.GetRESTMapper(), handler.OnlyControllerOwner()
+		owner := handler.EnqueueRequestForOwner(scheme, mapper, w.owner, only)
+		err := w.controller.Watch(source.Kind[client.Object](w.mgr.GetCache(), of, owner, dependents()))
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", kind.Kind, err)
 		}
@@ -56,8 +57,8 @@ func (w *Watches) Begin(_ context.Context, objects []*unstructured.Unstructured)
 	return nil
 }
 
-// dependents lets pass what may mean that an installed object has to be put back: that it is gone, and changes of
-// anything but its status.
+// dependents lets pass what may mean that an installed object has to be put back: that it is gone,
+// and changes of anything but its status.
 func dependents() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },

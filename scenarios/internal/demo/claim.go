@@ -2,8 +2,8 @@ package demo
 
 import "github.com/wavetank/wavetank/scenarios/internal/verdicts"
 
-// Of is a cell of a story's table as a claim: the variant is caught breaking the column's sentence if the table says
-// that it falls, and holds otherwise.
+// Of is a cell of a story's table as a claim: the variant is caught breaking the column's sentence
+// if the table says that it falls, and holds otherwise.
 func Of[V ~string](table verdicts.Table[V], column string, v V, when string, runs int) Claim {
 	c := table.Column(column)
 	claim := Claim{Variant: string(v), When: when, Scenario: c.Scenario(v), Runs: runs}

@@ -1,6 +1,6 @@
-// Package demo shows a story to a reader: what was expected of each variant, what the search found, the shortest run in
-// which it goes wrong, that this run repeats itself, and how to see it again. The tests called TestDemo in the scenarios'
-// packages call it; make demo runs them.
+// Package demo shows a story to a reader: what was expected of each variant, what the search found,
+// the shortest run in which it goes wrong, that this run repeats itself, and how to see it again.
+// The tests called TestDemo in the scenarios' packages call it; make demo runs them.
 package demo
 
 import (
@@ -29,7 +29,8 @@ type Claim struct {
 	Caught string
 	// Runs in which it must hold; in as many, at most, it must be caught.
 	Runs int
-	// Cured is the same situation for the variant that is shown beside the caught one; nil for none. It must hold.
+	// Cured is the same situation for the variant that is shown beside the caught one; nil for
+	// none. It must hold.
 	Cured func(*sim.World)
 }
 
@@ -43,8 +44,8 @@ func (c Claim) expected() string {
 // replays is how often a story must repeat itself.
 const replays = 10
 
-// Show puts the claims of a story to the test, prints what came of it, and adds it to the results on file. Without DEMO in
-// the environment it does so only to replay a story.
+// Show puts the claims of a story to the test, prints what came of it, and adds it to the results
+// on file. Without DEMO in the environment it does so only to replay a story.
 func Show(t *testing.T, story string, claims ...Claim) {
 	t.Helper()
 	replaying := verdicts.Replaying()
@@ -86,11 +87,14 @@ func (s *show) claim(t *testing.T, c Claim) {
 	if c.Caught != "" {
 		limit = time.Minute
 	}
-	r := sim.Explore(t, c.Scenario, sim.Runs(c.Runs), sim.For(limit), sim.Stories(s.out.stories), sim.ReportTo(s.out.pages))
-	row := Row{Story: s.story, Variant: c.Variant, Expected: c.expected(), Observed: "held", Runs: r.Runs, Seconds: r.Elapsed.Seconds()}
+	kept := []sim.ExploreOption{sim.Stories(s.out.stories), sim.ReportTo(s.out.pages)}
+	r := sim.Explore(t, c.Scenario, append(kept, sim.Runs(c.Runs), sim.For(limit))...)
+	row := Row{Story: s.story, Variant: c.Variant, Expected: c.expected(), Observed: "held"}
+	row.Runs, row.Seconds = r.Runs, r.Elapsed.Seconds()
 	if f := r.Failure; f != nil {
 		row.Observed = "caught"
-		row.StepsBefore, row.StepsAfter, row.FaultsAfter = f.Story.Before.Steps, f.Story.After.Steps, f.Story.After.Faults
+		before, after := f.Story.Before, f.Story.After
+		row.StepsBefore, row.StepsAfter, row.FaultsAfter = before.Steps, after.Steps, after.Faults
 		row.StoryFile = s.out.fromRoot(f.File)
 		fmt.Print(f.Text())
 		fmt.Printf("caught in run %d, %.1f s with shrinking\n", r.Runs, r.Elapsed.Seconds())
@@ -127,7 +131,7 @@ func again(t *testing.T, c Claim, found *result.Failure) {
 	}
 }
 
-// beside plays a story on the cured variant and makes the page on which the two runs stand side by side.
+// beside replays a story on the fixed variant and writes a page with the two runs side by side.
 func (s *show) beside(t *testing.T, c Claim, found *result.Failure) {
 	if c.Cured == nil {
 		return
@@ -150,8 +154,8 @@ func (s *show) beside(t *testing.T, c Claim, found *result.Failure) {
 
 // proof prints how much was tried: a campaign in which no fault was injected would prove nothing.
 func proof(r *result.Report) {
-	fmt.Printf("held in %d runs: %d steps, %d reconciles and %v of virtual time in %.1f s\n", r.Runs, r.Steps, r.Reconciles,
-		r.Virtual.Round(time.Minute), r.Elapsed.Seconds())
+	fmt.Printf("held in %d runs: %d steps, %d reconciles and %v of virtual time in %.1f s\n",
+		r.Runs, r.Steps, r.Reconciles, r.Virtual.Round(time.Minute), r.Elapsed.Seconds())
 	if len(r.Faults) > 0 {
 		fmt.Printf("    %-42s %13s %9s %9s\n", "fault", "opportunities", "injected", "observed")
 	}
@@ -165,20 +169,20 @@ func proof(r *result.Report) {
 
 // table sums up.
 func (s *show) table() {
-	fmt.Printf("\n%s\n%-8s %-42s %-9s %-9s %6s %8s  %s\n", strings.Repeat("─", 100), "variant", "when", "expected", "observed",
-		"runs", "seconds", "shortest story")
+	fmt.Printf("\n%s\n%-8s %-42s %-9s %-9s %6s %8s  %s\n", strings.Repeat("─", 100),
+		"variant", "when", "expected", "observed", "runs", "seconds", "shortest story")
 	for i, row := range s.rows {
 		length := "-"
 		if row.Observed == "caught" {
 			length = fmt.Sprintf("%d steps, %d faults", row.StepsAfter, row.FaultsAfter)
 		}
-		fmt.Printf("%-8s %-42s %-9s %-9s %6d %8.1f  %s\n", row.Variant, s.claims[i].When, row.Expected, row.Observed, row.Runs,
-			row.Seconds, length)
+		fmt.Printf("%-8s %-42s %-9s %-9s %6d %8.1f  %s\n",
+			row.Variant, s.claims[i].When, row.Expected, row.Observed, row.Runs, row.Seconds, length)
 	}
 	fmt.Printf("\nresults: %s\n", cmp.Or(s.out.fromRoot(s.out.results), s.out.results))
 }
 
-// relative is a path as the package's tests see it: replay commands must not name the machine's directories.
+// relative is a path relative to the package: replay commands name no directories of a machine.
 func relative(t *testing.T, path string) string {
 	t.Helper()
 	here, err := os.Getwd()

@@ -1,5 +1,5 @@
-// This file exists for what a demonstration leaves on disk: reports/out/demo.json for programs, and stories and pages for
-// people.
+// This file exists for what a demonstration leaves on disk: reports/out/demo.json for programs, and
+// stories and pages for people.
 
 package demo
 
@@ -25,7 +25,8 @@ type Row struct {
 	Observed string  `json:"observed"` // caught or held
 	Runs     int     `json:"runs"`     // made until the first find, or all
 	Seconds  float64 `json:"seconds"`  // with shrinking
-	// The lengths of the run as found and of the shortest one, and the faults in it; 0 if nothing was caught.
+	// The lengths of the run as found and of the shortest one, and the faults in it; 0 if nothing
+	// was caught.
 	StepsBefore int `json:"stepsBefore"`
 	StepsAfter  int `json:"stepsAfter"`
 	FaultsAfter int `json:"faultsAfter"`
@@ -61,7 +62,8 @@ func newOutput(t *testing.T, story string) output {
 		pages: filepath.Join(out, "demo", story)}
 }
 
-// clear removes what earlier showings left: their stories would be tried before searching, their campaigns gone on with.
+// clear removes what earlier showings left: their stories would be tried before searching, their
+// campaigns gone on with.
 func (o output) clear(t *testing.T) {
 	t.Helper()
 	for _, dir := range []string{o.stories, o.pages} {
@@ -71,15 +73,16 @@ func (o output) clear(t *testing.T) {
 	}
 }
 
-// index writes the one page that shows everything that was done, and the catalogue's page that it links to. It returns
-// its path. The catalogue's timelines are those that make pages has left.
+// index writes the one page that shows everything that was done, and the catalogue's page that it
+// links to. It returns its path. The catalogue's timelines are those that make pages has left.
 func (o output) index(t *testing.T) string {
 	t.Helper()
 	out := filepath.Dir(o.results)
 	if _, err := reports.WriteCatalogue(o.root, filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
 		t.Fatal(err)
 	}
-	page, err := reports.Index(filepath.Join(out, "demo"), "What make demo has shown", [2]string{"The catalogue of stories", "../catalogue/index.html"})
+	link := [2]string{"The catalogue of stories", "../catalogue/index.html"}
+	page, err := reports.Index(filepath.Join(out, "demo"), "What make demo has shown", link)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,8 @@ func (o output) fromRoot(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// alone waits until no other story's package writes what the stories share; the caller says when it is done.
+// alone waits until no other story's package writes what the stories share; the caller says when it
+// is done.
 func (o output) alone(t *testing.T) (done func()) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(o.results), ".demo.lock")

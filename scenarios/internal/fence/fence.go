@@ -1,5 +1,5 @@
-// Package fence judges whether of two processes that both believe that they are the leader only one goes on with what was
-// begun, by the release records that they write.
+// Package fence judges two processes that both believe that they are the leader: only one of them
+// may go on with a release that was begun. It reads the release records that they write.
 package fence
 
 import (
@@ -12,38 +12,38 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// UntilKey is where a record says until when whoever has written it goes on: [github.com/wavetank/wavetank/controllers/internal/release.UntilKey],
-// in the words of whoever reads the cluster from outside.
+// UntilKey is the annotation in which the writer of a record says until when it goes on. It equals
+// [github.com/wavetank/wavetank/controllers/internal/release.UntilKey].
 const UntilKey = "wavetank.example/until"
 
 // midnight is when runs begin: the start of every bubble of testing/synctest.
 var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Judge reads the events of one run in their order: hand-outs and their ends by [Judge.Event], records by [Judge.Record], what is made of
-// them by [Judge.Object].
+// Judge reads the events of one run in their order: reconciles by [Judge.Event], changes of records
+// by [Judge.Record], changes of the objects of a release by [Judge.Object].
 type Judge struct {
-	busy    map[string]map[string]bool // by process: the reconciles that it has in hand
-	lost    map[string]string          // by process and reconcile: who has touched its pending record
+	busy    map[string]map[string]bool // by process: its reconciles that have not ended
+	lost    map[string]string          // by process and reconcile: who touched its pending record
 	records map[string]record
 	broken  error
 }
 
-// record is what has been written last to one record.
+// record is the last write to one record.
 type record struct {
 	pending            bool
 	process, reconcile string
 	until              history.Time
 }
 
-// New is a judge of one run.
+// New returns a judge of one run.
 func New() *Judge {
 	return &Judge{busy: map[string]map[string]bool{}, lost: map[string]string{}, records: map[string]record{}}
 }
 
-// Broken is the first thing that went wrong; nil if nothing has.
+// Broken is the first violation, or nil.
 func (j *Judge) Broken() error { return j.broken }
 
-// Event takes in who has something in hand.
+// Event reads the beginning or the end of a reconcile.
 func (j *Judge) Event(e *history.Event) {
 	switch e.Kind {
 	case history.Handout:
@@ -58,16 +58,19 @@ func (j *Judge) Event(e *history.Event) {
 	}
 }
 
-// Record takes in a change of a Secret of a record, which has a name. Head is the Secret that has the labels and annotations of the
-// record; nil if this is another one.
+// Record reads a change of a Secret of the record with a name. Head is the Secret with the record's
+// labels and annotations, or nil if this is another Secret.
 func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *corev1.Secret) {
 	was, known := j.records[name]
 	if known && e.Reconcile != "" {
 		j.Object(e, c)
 		if was.pending && was.process != e.Actor() && j.busy[was.process][was.reconcile] {
-			j.lost[was.process+" "+was.reconcile] = fmt.Sprintf("%s, who at %s touched %s, which was pending", e.Actor(), history.Clock(e.At), c.Ref)
-			if was.until == 0 || e.At <= was.until { // after that he has said that he writes nothing; if he does, he is seen to
-				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", history.Clock(e.At), e.Actor(), c.Ref, was.process)
+			at, who := history.Clock(e.At), e.Actor()
+			by := fmt.Sprintf("%s, who at %s touched %s, which was pending", who, at, c.Ref)
+			j.lost[was.process+" "+was.reconcile] = by
+			// After that time the writer must write nothing, which Object checks.
+			if was.until == 0 || e.At <= was.until {
+				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", at, who, c.Ref, was.process)
 			}
 		}
 	}
@@ -78,21 +81,22 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 		delete(j.records, name)
 		return
 	}
-	r := record{pending: strings.HasPrefix(head.Labels["status"], "pending-"), process: e.Actor(), reconcile: e.Reconcile}
+	r := record{process: e.Actor(), reconcile: e.Reconcile}
+	r.pending = strings.HasPrefix(head.Labels["status"], "pending-")
 	if until, err := time.Parse(time.RFC3339Nano, head.Annotations[UntilKey]); err == nil {
 		r.until = until.Sub(midnight)
 	}
 	j.records[name] = r
 }
 
-// Object takes in that somebody has written something: nobody goes on with what he has lost.
+// Object reads a write: no reconcile may go on with a release that another process took over.
 func (j *Judge) Object(e *history.Event, c *history.Change) {
 	if by := j.lost[e.Actor()+" "+e.Reconcile]; by != "" {
 		j.breaks("at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
 	}
 }
 
-// breaks keeps the first fault.
+// breaks keeps the first violation.
 func (j *Judge) breaks(format string, args ...any) {
 	if j.broken == nil {
 		j.broken = fmt.Errorf(format, args...)

@@ -1,4 +1,5 @@
-// Package stored reads what the API server stored or said, as the record of a run holds it. Every story's books are kept from it.
+// Package stored reads what the API server stored or said, as the record of a run holds it. Every
+// story's books are kept from it.
 package stored
 
 import (
@@ -6,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Decode decodes JSON that a server made. That it cannot be is a mistake of the harness or of a scenario's type, never of an operator's:
-// it panics, with the beginning of what it was given.
+// Decode decodes JSON that a server made. That it cannot be is a mistake of the harness or of a
+// scenario's type, never of an operator's: it panics, with the beginning of what it was given.
 func Decode(data []byte, into any) {
 	if err := json.Unmarshal(data, into); err != nil {
 		panic(fmt.Sprintf("what the server stored cannot be decoded: %v: %.80s", err, data))

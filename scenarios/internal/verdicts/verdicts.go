@@ -1,10 +1,11 @@
-// Package verdicts holds the word that a story gives: a table of variants against questions, what was expected of every
-// cell before anything ran, what the runs showed, and the story that is kept of each fall.
+// Package verdicts checks the table of a reference scenario: which variant must fail which case.
+// Its results say what the runs showed, and stories show how the failing variants fail.
 //
-// A scenario folder states its [Table] and hands it to [Test] in a test called TestVerdicts. An ordinary go test holds the
-// page VERDICTS.md against the table, replays every kept story on the variant that it breaks and on the full cure, and
-// tries each held cell a few times. With -verdicts.write (make verdicts) every cell is searched at length, the stories
-// of those that fall are kept under testdata/catalogue, and the page is written.
+// A scenario folder gives its [Table] to [Test] in a test called TestVerdicts. An ordinary go test
+// compares the table with results.json, repeats every failure on its variant and on the fixed one,
+// and runs each passing cell a few times. With -verdicts.write (make verdicts) every cell is
+// searched at length. Then the results, the page VERDICTS.md and the stories under
+// testdata/catalogue are written.
 package verdicts
 
 import (
@@ -16,32 +17,36 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Column is one question asked of all variants of a story. V names the variants.
+// Column is one case for all variants: what happens, under which faults, and which property must
+// hold. V names the variants.
 type Column[V ~string] struct {
-	// Name of the column, unique in its table. It is part of the names of tests.
+	// Name is unique in its table. It is part of the names of tests.
 	Name string
-	// Tell is the scenario, under Faults (nil for none). Every run asks for fresh faults.
+	// Tell returns the scenario under Faults, which may be nil. Every run needs fresh faults.
 	Tell   func(v V, faults ...fault.Fault) func(*sim.World)
 	Faults func() []fault.Fault
-	// Scene takes the place of Tell in columns that differ in nothing but what they ask: a variant is then asked in one
-	// run all that it answers, and the cells that hold share their runs.
+	// Scene takes the place of Tell in columns that differ only in their property. A variant is
+	// then checked in one run for all properties that it must keep, so that the passing cells share
+	// their runs.
 	Scene *Scene[V]
-	// Caught are the variants that must fail; Broken is the sentence under which they do. The others must hold.
+	// Caught are the variants that must break the property Broken. The others must pass.
 	Caught []V
 	Broken string
-	// Skipped are the variants of which the question makes no sense; Unasked are others of these, with what the page is to
-	// say of them.
+	// Skipped are the variants for which the case makes no sense. Unasked are more of these, with a
+	// reason for the page.
 	Skipped []V
 	Unasked map[V]string
 
-	// Dossier is what was expected of each variant, in the table's order, before anything ran: ✗ (falls), ✓ (holds), ~
-	// (in part) or – (the dossier says nothing of it), with blanks between. Because says, by variant, why the dossier was wrong or why
-	// the cell is asked all the same; "" stands for all variants that are not named.
+	// Dossier is what was expected of each variant before anything ran, in the table's order, with
+	// blanks between: ✗ (fails), ✓ (passes), ~ (in part) or – (no word of it). Because says, by
+	// variant, why the runs showed something else or why the cell is run all the same. "" stands
+	// for all variants that are not named.
 	Dossier string
 	Because map[V]string
 }
 
-// OnlyCure is Unasked for a column under every fault: of all variants only the cure is asked, for the others fall under fewer.
+// OnlyCure is Unasked for a column under every fault: only the fixed variant is run, as the others
+// fail under fewer faults.
 func OnlyCure[V ~string](all []V, cure V) map[V]string {
 	out := map[V]string{}
 	for _, v := range all {
@@ -52,34 +57,34 @@ func OnlyCure[V ~string](all []V, cure V) map[V]string {
 	return out
 }
 
-// Scene is what happens, waiting for the sentences that are asked of it. Its columns have the same Faults.
+// Scene is what happens, without the properties. Its columns have the same Faults.
 type Scene[V ~string] struct {
 	Tell func(v V, sentences []string, faults ...fault.Fault) func(*sim.World)
 }
 
-// Scenario is the column's question to one variant.
+// Scenario is the scenario of the column for one variant.
 func (c Column[V]) Scenario(v V) func(*sim.World) { return c.scenario(v, c.Broken) }
 
-func (c Column[V]) scenario(v V, sentences ...string) func(*sim.World) {
+func (c Column[V]) scenario(v V, properties ...string) func(*sim.World) {
 	var faults []fault.Fault
 	if c.Faults != nil {
 		faults = c.Faults()
 	}
 	if c.Scene != nil {
-		return c.Scene.Tell(v, sentences, faults...)
+		return c.Scene.Tell(v, properties, faults...)
 	}
 	return c.Tell(v, faults...)
 }
 
-// Marks are what the dossier and the page say of a cell.
+// Marks for what was expected of a cell, and for what was observed.
 const (
 	Falls  = "✗"
 	Holds  = "✓"
-	Partly = "~" // never what is observed, so a reason must say what part
-	Silent = "–" // the dossier says nothing, or the cell is not asked
+	Partly = "~" // never observed, so a reason must say which part
+	Silent = "–" // nothing was expected, or the cell is not run
 )
 
-// Answer is what the table says of a variant: the truth as the tests hold it.
+// Answer is what the table says of a variant, which the tests check.
 func (c Column[V]) Answer(v V) string {
 	switch {
 	case slices.Contains(c.Caught, v):
@@ -90,26 +95,26 @@ func (c Column[V]) Answer(v V) string {
 	return Holds
 }
 
-// Table is a story's word.
+// Table is all cases of a scenario.
 type Table[V ~string] struct {
 	Variants []V
-	// Cure is the variant that every kept story must leave alone.
+	// Cure is the fixed variant, which must pass with the choices of every failure.
 	Cure    V
 	Columns []Column[V]
-	// Upstream is the variant that upstream settled for in the end, and Settled says how. The page ends with what it keeps and what it
-	// gives up; there is no such end if Settled is empty.
+	// Upstream is the variant that upstream chose in the end, and Settled says how. The page then
+	// says which cases it passes and fails. An empty Settled leaves that out.
 	Upstream V
 	Settled  string
-	// Foretold are the dossier's predictions, which the page holds against the cells.
+	// Foretold are predictions, which the page compares with the cells.
 	Foretold []Prediction[V]
-	// Wanted are the scenarios that the dossier lists beyond its variants.
+	// Wanted are situations that were to be covered beside the variants.
 	Wanted []Wanted
-	// AtLeast is in how many runs every cell that holds must have held for the page to stand; 50 if zero, so that a story
-	// that is being written can be looked at in minutes. A finished one has Enough.
+	// AtLeast is the number of runs that every passing cell needs in the results; 50 if zero, so
+	// that a new scenario is checked in minutes. A finished one has Enough.
 	AtLeast int
 }
 
-// Column finds a column by name; a name that is not there is a mistake of the caller's.
+// Column finds a column by name. It panics if there is none.
 func (t Table[V]) Column(name string) Column[V] {
 	i := slices.IndexFunc(t.Columns, func(c Column[V]) bool { return c.Name == name })
 	if i < 0 {
@@ -118,32 +123,29 @@ func (t Table[V]) Column(name string) Column[V] {
 	return t.Columns[i]
 }
 
-// campaign is what a cell that holds is tried with: every question of its scene that the variant answers.
+// campaign is the scenario of a passing cell, with all properties of its scene that the variant
+// must keep.
 func (t Table[V]) campaign(c Column[V], v V) func(*sim.World) {
-	sentences := []string{c.Broken}
+	properties := []string{c.Broken}
 	for _, other := range t.Columns {
 		if c.Scene != nil && other.Scene == c.Scene && other.Name != c.Name && other.Answer(v) == Holds {
-			sentences = append(sentences, other.Broken)
+			properties = append(properties, other.Broken)
 		}
 	}
-	slices.Sort(sentences)
-	return c.scenario(v, sentences...)
+	slices.Sort(properties)
+	return c.scenario(v, properties...)
 }
 
 // cell is one line of the page.
 type cell struct {
-	Name string // column and variant
+	Result
 	// Expected and Observed are marks.
 	Expected, Observed string
-	// Runs made: all, or those until the fall was found. Steps of all runs, or of the shortest story.
-	Runs, Steps int
-	Story       string // file name in the catalogue, if it falls
-	Commit      string // on which it was observed
-	// Status is what the page says; claim is what it says if the runs show what the table says.
+	// Status is what the page says. claim is what it says if the runs show what the table says.
 	Status, claim string
 }
 
-// The words that begin a status.
+// How a status begins.
 const (
 	agrees    = "agrees"
 	corrected = "dossier corrected: "
@@ -151,31 +153,33 @@ const (
 	open      = "open"
 )
 
-// cells are the table as lines of a page on which nothing has been observed yet.
+// cells returns the table as cells without results.
 func (t Table[V]) cells() (cells []cell, err error) {
 	names := map[string]bool{}
 	for _, c := range t.Columns {
 		marks := strings.Fields(c.Dossier)
 		if len(marks) != len(t.Variants) {
-			return nil, fmt.Errorf("the dossier of %q has %d marks for %d variants", c.Name, len(marks), len(t.Variants))
+			return nil, fmt.Errorf("%q has %d marks in Dossier for %d variants", c.Name, len(marks), len(t.Variants))
 		}
 		for i, v := range t.Variants {
 			if !slices.Contains([]string{Falls, Holds, Partly, Silent}, marks[i]) {
-				return nil, fmt.Errorf("the dossier of %q says %q of %s", c.Name, marks[i], v)
+				return nil, fmt.Errorf("%q has the mark %q in Dossier for %s", c.Name, marks[i], v)
 			}
-			name := c.Name + ": " + string(v)
+			r := Result{Case: c.Name, Variant: string(v), Property: c.Broken, Passed: c.Answer(v) == Holds}
+			name := r.name()
 			if names[name] {
 				return nil, fmt.Errorf("%q is there twice", name)
 			}
 			names[name] = true
 			status := c.status(v, marks[i])
-			cells = append(cells, cell{Name: name, Expected: marks[i], Observed: c.Answer(v), Status: status, claim: status})
+			made := cell{Result: r, Expected: marks[i], Observed: c.Answer(v), Status: status, claim: status}
+			cells = append(cells, made)
 		}
 	}
 	return cells, nil
 }
 
-// status compares the dossier with the table. A difference without a reason is open.
+// status compares what was expected with the table. A difference without a reason is open.
 func (c Column[V]) status(v V, expected string) string {
 	if why := c.Unasked[v]; why != "" {
 		return unasked + why
@@ -183,8 +187,8 @@ func (c Column[V]) status(v V, expected string) string {
 	if expected == c.Answer(v) {
 		return agrees
 	}
-	because, said := c.Because[v]
-	if !said {
+	because, named := c.Because[v]
+	if !named {
 		because = c.Because[""]
 	}
 	if because == "" {

@@ -1,4 +1,4 @@
-// This file exists to hold the word-keeper to its own word: what is stale, missing or open must be called so.
+// This file tests that stale, missing and open cells are reported.
 
 package verdicts
 
@@ -39,7 +39,7 @@ func toys() Table[toy] {
 	}}}
 }
 
-func TestAStatusSaysWhatTheDossierSaid(t *testing.T) {
+func TestAStatusComparesWhatWasExpected(t *testing.T) {
 	table := toys()
 	statuses := func() (s []string) {
 		cells, err := table.cells()
@@ -71,8 +71,8 @@ func TestAStatusSaysWhatTheDossierSaid(t *testing.T) {
 	}
 }
 
-// A cell is searched, written down, read back, and told again; what has changed since is found.
-func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
+// A cell is searched, recorded, read and repeated, and what has changed since is found.
+func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
 	cells, err := table.cells()
@@ -85,7 +85,7 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 			continue
 		}
 		if c.Status != open {
-			t.Errorf("%s has not been observed and is %q", c.Name, c.Status)
+			t.Errorf("%s has not been observed and is %q", c.name(), c.Status)
 		}
 		scenario, sentence := table.Columns[0].Scenario(table.Variants[i]), ""
 		if c.Observed == Falls {
@@ -94,20 +94,26 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 		c.observe(t, sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue)), sentence)
 	}
 	bad, good := cells[0], cells[2]
-	if good.Status != agrees || good.Runs != 3 || good.Story != "" || bad.Story == "" {
+	if good.Status != agrees || good.Runs != 3 || good.Story != "" || !bad.Default || bad.Story != "" {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
-	table.Foretold = []Prediction[toy]{{"it will be bad", "is good", "bad", true}, {"so will the other", "is good", "good", true}}
+	table.Foretold = []Prediction[toy]{
+		{"it will be bad", "is good", "bad", true},
+		{"so will the other", "is good", "good", true},
+	}
 	table.Upstream, table.Settled = "bad", "So it is."
 	ending := table.ending()
-	for _, line := range []string{"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | refuted |",
-		"So it is.", "bad gives up, as the columns are called: is good."} {
+	for _, line := range []string{
+		"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | refuted |",
+		"So it is.", "bad fails these cases: is good.",
+	} {
 		if !strings.Contains(ending, line) {
 			t.Errorf("the page does not end with %q, but with %s", line, ending)
 		}
 	}
-	writePage(t, cells, ending)
-	seen, err := observations()
+	p := prover[toy]{table: table, cells: cells}
+	p.write(t)
+	seen, err := readResults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,29 +121,35 @@ func TestAFallIsKeptAndHeldAgainstTheCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := merge(again, seen); got[0].Story != bad.Story || got[0].Status != "dossier corrected: nobody had looked" || got[2].Runs != 3 {
+	got := merge(again, seen)
+	if !got[0].Default || got[0].Status != "dossier corrected: nobody had looked" || got[2].Runs != 3 {
 		t.Errorf("read back were %+v", got)
 	}
 
-	if err := retell(t, &bad, tell("bad"), tell("good")); err != nil {
+	if err := p.replay(t, table.Columns[0], "bad", &bad); err != nil {
 		t.Error(err)
 	}
+	blamesFixed := prover[toy]{table: Table[toy]{Cure: "bad"}}
+	struck := bad
+	struck.Faults = 1
 	for want, err := range map[string]error{
-		"does not break":       retell(t, &bad, tell("good"), tell("good")),
-		"breaks the full cure": retell(t, &bad, tell("bad"), tell("bad")),
+		"does not break":                p.replay(t, table.Columns[0], "good", &bad),
+		"the fixed variant fails":       blamesFixed.replay(t, table.Columns[0], "bad", &bad),
+		"0 faults were injected, not 1": p.replay(t, table.Columns[0], "bad", &struck),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	seen[bad.Name] = cell{Name: bad.Name, Observed: Holds, Runs: 2000}
-	if got := merge(again, seen); got[0].Status != open {
+	seen[bad.name()] = Result{Case: bad.Case, Variant: bad.Variant, Passed: true, Runs: 2000}
+	if got = merge(again, seen); got[0].Status != open {
 		t.Errorf("a cell that was seen to hold and must fall is %q", got[0].Status)
 	}
 }
 
-// Columns of one scene share the runs of a variant that answers them; where it falls, it is asked that question alone.
-func TestAVariantIsAskedInOneRunAllThatItAnswers(t *testing.T) {
+// Columns of one scene share the runs of a variant that answers them; where it falls, it is asked
+// that question alone.
+func TestPassingCellsOfASceneShareTheirRuns(t *testing.T) {
 	var asked []string
 	scene := &Scene[toy]{Tell: func(v toy, sentences []string, _ ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {

@@ -78,7 +78,7 @@ func TestThousandsOfRunsLeaveNothing(t *testing.T) {
 	some := func(n int) {
 		for i := range n {
 			Runner(func(w *World) {
-				w.Install("../../../controllers/promotion/crds")
+				w.Install("../../../examples/backup/config/crd/bases")
 				stamps(i%3, i%2 == 0)(w)
 			})(t, choice.NewRandom(uint64(i)), run.Settings{MaxSteps: 50000})
 		}

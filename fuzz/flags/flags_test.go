@@ -1,0 +1,78 @@
+// Package flags fuzzes the -sim flags.
+package flags
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/sim"
+)
+
+// judge is a host that keeps what a campaign complains of.
+type judge struct{ complaint string }
+
+func (j *judge) Name() string              { return "FuzzFlags" }
+func (j *judge) Package() string           { return "fuzz/flags" }
+func (j *judge) Replay(file string) string { return "go test ./fuzz/flags -sim.replay=" + file }
+func (j *judge) Cleanup(func())            {}
+func (j *judge) Logf(string, ...any)       {}
+func (j *judge) Fatalf(format string, args ...any) {
+	j.complaint = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// FuzzFlags gives the -sim flags any values: they are refused where they are parsed, or a campaign
+// refuses them in words that name the flag, or it runs.
+func FuzzFlags(f *testing.F) {
+	names := []string{
+		"sim.runs", "sim.seed", "sim.strategy", "sim.shard", "sim.max-steps", "sim.verify", "sim.bound", "sim.replay",
+	}
+	for _, seed := range []struct{ which, value string }{
+		{"sim.runs", "-1"}, {"sim.runs", "2"},
+		{"sim.seed", "0x10"}, {"sim.seed", "random"}, {"sim.seed", "x"},
+		{"sim.strategy", "pct"}, {"sim.strategy", "luck"},
+		{"sim.shard", "1/2"}, {"sim.shard", "2/2"}, {"sim.shard", "0/1000000"}, {"sim.shard", "1/2/3"},
+		{"sim.max-steps", "0"}, {"sim.verify", "1"}, {"sim.bound", "-3"},
+		{"sim.replay", "nowhere.txtar"}, {"sim.replay", "\x00"},
+	} {
+		for i, n := range names {
+			if n == seed.which {
+				f.Add(uint8(i), seed.value)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, value string) {
+		name := names[int(which)%len(names)]
+		given := flag.Lookup(name).Value
+		before := given.String()
+		defer func() { _ = given.Set(before) }()
+		if given.Set(value) != nil {
+			return // flag.Parse would have said so
+		}
+		j := &judge{}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			sim.Explore(t, func(w *sim.World) {}, sim.On(j), sim.Runs(runs(name, given)), sim.For(0))
+		}()
+		<-done
+		if j.complaint != "" && !strings.HasPrefix(j.complaint, "sim: ") {
+			t.Errorf("-%s=%q: the complaint does not say who complains: %s", name, value, j.complaint)
+		}
+		if j.complaint != "" && !strings.Contains(j.complaint, name) {
+			t.Errorf("-%s=%q: the complaint does not name the flag: %s", name, value, j.complaint)
+		}
+	})
+}
+
+// runs keeps campaigns short: what -sim.runs says up to three, and otherwise one.
+func runs(name string, given flag.Value) int {
+	n := 1
+	if name == "sim.runs" {
+		_, _ = fmt.Sscan(given.String(), &n)
+	}
+	return min(n, 3)
+}

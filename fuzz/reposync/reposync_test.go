@@ -1,0 +1,15 @@
+// Package reposync lets the fuzzer place every fault that the harness has into the full cure of the
+// reference scenario of the same name.
+package reposync
+
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/scenarios/reposync"
+	"github.com/wavetank/wavetank/sim"
+)
+
+func FuzzReposyncTape(f *testing.F) {
+	t := reposync.Table()
+	sim.Fuzz(f, t.Column("every fault").Scenario(t.Cure))
+}

@@ -1,0 +1,15 @@
+// Package throttle lets the fuzzer place every fault that the harness has into the full cure of the
+// reference scenario of the same name.
+package throttle
+
+import (
+	"testing"
+
+	"github.com/wavetank/wavetank/scenarios/throttle"
+	"github.com/wavetank/wavetank/sim"
+)
+
+func FuzzThrottleTape(f *testing.F) {
+	t := throttle.Table()
+	sim.Fuzz(f, t.Column("every fault").Scenario(t.Cure))
+}

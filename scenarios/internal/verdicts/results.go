@@ -1,0 +1,94 @@
+// This file holds results.json: what the runs of each cell showed. The next go test reads it.
+
+package verdicts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Files and folders of a scenario.
+const (
+	results   = "results.json"
+	page      = "VERDICTS.md"
+	catalogue = "testdata/catalogue"
+)
+
+// Result is what the runs of one case showed of one variant.
+type Result struct {
+	Case     string `json:"case"`
+	Variant  string `json:"variant"`
+	Property string `json:"property"`
+	Passed   bool   `json:"passed"`
+	// Runs counts all runs, or those until the first failure.
+	Runs int `json:"runs"`
+	// Steps counts the steps of all runs, or those of the failing run that is repeated.
+	Steps int `json:"steps"`
+	// Faults counts the injections in the failing run that is repeated.
+	Faults int `json:"faults,omitempty"`
+	// Default says that the variant fails on the default schedule. Story is the file whose choices
+	// make it fail. A failure with neither must be searched.
+	Default bool   `json:"default,omitempty"`
+	Story   string `json:"story,omitempty"`
+	// Commit is the commit on which the runs were made.
+	Commit string `json:"commit"`
+}
+
+// name is the name of the result's cell.
+func (r Result) name() string { return r.Case + ": " + r.Variant }
+
+// readResults reads results.json, by name. A missing file counts as empty.
+func readResults() (map[string]Result, error) {
+	data, err := os.ReadFile(results)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var all []Result
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, fmt.Errorf("%s is not a list of results: %w; write it anew with make verdicts", results, err)
+	}
+	byName := map[string]Result{}
+	for _, r := range all {
+		byName[r.name()] = r
+	}
+	return byName, nil
+}
+
+// encode returns the text of results.json: a line for each cell with runs.
+func encode(cells []cell) []byte {
+	var lines [][]byte
+	for _, c := range cells {
+		if c.Observed == Silent || c.Runs == 0 {
+			continue
+		}
+		line, err := json.Marshal(c.Result)
+		if err != nil {
+			panic(err) // it holds numbers and strings
+		}
+		lines = append(lines, line)
+	}
+	return fmt.Appendf(nil, "[\n%s\n]\n", bytes.Join(lines, []byte(",\n")))
+}
+
+// merge puts results into their cells. A cell without a result, or with another one than the table
+// says, is open.
+func merge(cells []cell, seen map[string]Result) []cell {
+	for i := range cells {
+		c, s := &cells[i], seen[cells[i].name()]
+		if c.Observed == Silent {
+			continue
+		}
+		if s.Passed != c.Passed || s.Runs == 0 {
+			c.Status = open
+		}
+		s.Case, s.Variant, s.Property, s.Passed = c.Case, c.Variant, c.Property, c.Passed
+		c.Result = s
+	}
+	return cells
+}

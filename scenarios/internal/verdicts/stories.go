@@ -1,0 +1,250 @@
+// This file holds what concerns stories: which are kept, under which names, and whether they still
+// make their variants fail.
+
+package verdicts
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+const (
+	longestStory   = 200 // lines of a file
+	longestHistory = 60  // lines of the history in a file; a replay shows all
+	headOfHistory  = 15  // lines kept of the beginning of a longer history
+)
+
+var unfit = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+
+// storyName is the file name of a cell's own story.
+func (c *cell) storyName() string {
+	name := strings.ToLower(strings.Trim(unfit.ReplaceAllString(c.Case, "-"), "-"))
+	return name + "--" + unfit.ReplaceAllString(c.Variant, "-") + ".txtar"
+}
+
+// owns says whether a story was found for this cell and its result names that story.
+func (c *cell) owns(s *story.Story, path string) bool {
+	test := strings.ReplaceAll("TestVerdicts/"+c.Case+"/"+c.Variant, " ", "_")
+	return s.Test == test && c.Story == filepath.Base(path) && c.Story == c.storyName()
+}
+
+// path returns the file whose choices make a cell fail. For the default schedule it writes a file
+// without choices.
+func (c *cell) path(t *testing.T) (string, error) {
+	if c.Story != "" {
+		return filepath.Join(catalogue, c.Story), nil
+	}
+	none := &story.Story{Test: t.Name(), Kind: "always", Property: c.Property}
+	path := filepath.Join(t.TempDir(), c.storyName())
+	return path, os.WriteFile(path, none.Encode(), 0o666)
+}
+
+// replay replays a failing cell. The variant must break the property of its case, with as many
+// injections as the result says, and the fixed variant must pass.
+func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
+	if c.Story == "" && !c.Default {
+		return searched(t, column, v)
+	}
+	path, err := c.path(t)
+	if err != nil {
+		return err
+	}
+	f, err := p.play(t, column, v, path)
+	if err == nil && f.Story.After.Faults != c.Faults {
+		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
+	}
+	if err != nil {
+		const hint = "make verdicts STORY=%s, then the difference, shows what has changed"
+		return fmt.Errorf("%s: %w; "+hint, path, err, folder(t))
+	}
+	return nil
+}
+
+// searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
+// that to make reprove.
+func searched[V ~string](t *testing.T, column Column[V], v V) error {
+	if *runs == 0 {
+		t.Logf("no story of it is kept; make reprove searches %q", column.Broken)
+		return nil
+	}
+	f := sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
+	if f == nil || f.Property != column.Broken {
+		return fmt.Errorf("%q was not found to break in %v", column.Broken, search)
+	}
+	return nil
+}
+
+// play replays choices on a variant, which must fail, and on the fixed one, which must pass.
+func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*result.Failure, error) {
+	f := sim.Explore(t, column.Scenario(v), sim.Replay(path)).Failure
+	switch {
+	case f == nil:
+		return nil, fmt.Errorf("%s does not break %q", v, column.Broken)
+	case f.Property != column.Broken:
+		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, column.Broken)
+	}
+	fixed := sim.Explore(t, column.Scenario(p.table.Cure), sim.Replay(path)).Failure
+	if fixed != nil {
+		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
+	}
+	return f, nil
+}
+
+// candidate is a failing cell with its own story, if it has one.
+type candidate[V ~string] struct {
+	*story.Story
+	file   string
+	cell   *cell
+	column Column[V]
+	v      V
+}
+
+// class is a property and the kinds of faults that broke it. One story is kept of each class.
+func (c candidate[V]) class() string {
+	return c.Property + ", " + reports.Entry{Story: c.Story}.Pattern()
+}
+
+// lines counts the lines of the story's file.
+func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n")) }
+
+// choose keeps the shortest story of each class, and those of cells that no other story makes fail.
+// It writes into each cell which story makes it fail, renames the chosen stories and removes the
+// others.
+func (p *prover[V]) choose(t *testing.T) error {
+	failing, err := p.candidates()
+	if err != nil {
+		return err
+	}
+	var chosen []candidate[V]
+	classes := map[string]bool{}
+	for _, c := range failing {
+		if c.Story != nil && !classes[c.class()] && c.lines() <= longestStory {
+			classes[c.class()] = true
+			chosen = append(chosen, c)
+		}
+	}
+	for _, c := range failing {
+		own := func(k candidate[V]) bool { return k.cell == c.cell }
+		if slices.ContainsFunc(chosen, own) || p.borrow(t, c, chosen) {
+			continue
+		}
+		c.cell.Story = ""
+		switch {
+		case c.Story == nil:
+			return fmt.Errorf("no story makes %q fail; run make verdicts STORY=%s", c.cell.name(), folder(t))
+		case c.lines() <= longestStory:
+			chosen = append(chosen, c)
+		}
+	}
+	return rename(chosen)
+}
+
+// candidates returns the cells that fail by choices: those with stories of their own, the shortest
+// first, then the rest.
+func (p *prover[V]) candidates() (out []candidate[V], err error) {
+	named := map[string]bool{}
+	for i := range p.cells {
+		named[p.cells[i].storyName()] = true
+	}
+	for i := range p.cells {
+		c := &p.cells[i]
+		if c.Observed != Falls || c.Default {
+			continue
+		}
+		n := len(p.table.Variants)
+		k := candidate[V]{cell: c, column: p.table.Columns[i/n], v: p.table.Variants[i%n]}
+		if c.Story == c.storyName() || c.Story != "" && !named[c.Story] {
+			k.file = filepath.Join(catalogue, c.Story)
+			if k.Story, err = story.Read(k.file); err != nil {
+				return nil, err
+			}
+			k.abridge()
+		}
+		out = append(out, k)
+	}
+	slices.SortStableFunc(out, func(a, b candidate[V]) int {
+		if a.Story == nil || b.Story == nil {
+			return strings.Compare(b.file, a.file) // no file comes last
+		}
+		return cmp.Or(len(a.Tape)-len(b.Tape), a.After.Steps-b.After.Steps, a.lines()-b.lines())
+	})
+	return out, nil
+}
+
+// abridge leaves out the middle of a long history.
+func (c *candidate[V]) abridge() {
+	if len(c.History) <= longestHistory {
+		return
+	}
+	left := len(c.History) - longestHistory + 1
+	mark := fmt.Sprintf("… %d lines left out; a replay has them all …", left)
+	c.History = slices.Concat(c.History[:headOfHistory], []string{mark}, c.History[headOfHistory+left:])
+}
+
+// borrow looks for a chosen story of the same property that makes a cell fail, and writes it into
+// the cell.
+func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) bool {
+	for _, k := range chosen {
+		if k.column.Broken != c.column.Broken {
+			continue
+		}
+		if f, err := p.play(t, c.column, c.v, k.file); err == nil {
+			c.cell.Story, c.cell.Steps, c.cell.Faults = k.cell.storyName(), f.Story.After.Steps, f.Story.After.Faults
+			return true
+		}
+	}
+	return false
+}
+
+// rename replaces all stories of the folder by the chosen ones, under their names.
+func rename[V ~string](chosen []candidate[V]) error {
+	paths, err := story.List(catalogue)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	for _, c := range chosen {
+		c.cell.Story = c.cell.storyName()
+		c.Replay = strings.Replace(c.Replay, filepath.Base(c.file), c.cell.Story, 1)
+		if err := os.WriteFile(filepath.Join(catalogue, c.cell.Story), c.Encode(), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""
+// for the default schedule.
+func Failure[V ~string](t *testing.T, table Table[V], column string, v V) (f *result.Failure, file string) {
+	t.Helper()
+	seen, err := readResults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, asked := prover[V]{table: table}, table.Column(column)
+	c := &cell{Result: seen[column+": "+string(v)]}
+	path, err := c.path(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = p.play(t, asked, v, path); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return f, c.Story
+}
