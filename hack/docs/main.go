@@ -124,6 +124,10 @@ func main() {
 			os.Exit(1)
 		}
 	}
+	if err := writeArchitecture("."); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
 }
 
 // render makes the page from the package's source.
