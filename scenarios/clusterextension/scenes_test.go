@@ -10,6 +10,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
+//make:campaigns
 func TestFullCureInOtherScenes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell   Telling
