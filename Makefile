@@ -18,14 +18,30 @@ HELD = $(sort $(dir $(shell grep -l 'Label("hold")' scenarios/*/*_suite_test.go)
 SUITE = $$(sed -n 's/.*RunSpecs(t, "\(.*\)")/Test\1/p' *_suite_test.go)
 CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=24h
 
+# Tests that take long: make test leaves them out, and .ci/run makes them all, by make campaigns and make reprove. Those of
+# the first kind have //make:campaigns above them.
+CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
+RESULTS = TestVerdicts
+empty :=
+names = ($(subst $(empty) $(empty),|,$(strip $(1))))
+# The packages that have tests of these names.
+packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*_test.go')),./$(d)))
+
+# sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: fmt vet tidy ## Everything that must hold before a change goes in.
-	go test -timeout 30m -shuffle=on ./...
-	@$(MAKE) --no-print-directory -j2 --output-sync=target race $(NESTED:%=nested-%)
+test: fmt vet tidy ## What a contributor runs before a push: all tests of the root module but long campaigns.
+	go test -timeout 30m -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim ./...
+
+.PHONY: campaigns
+campaigns: ## The long campaigns that make test leaves out.
+	go test -timeout 60m -shuffle=on -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
 
 .PHONY: race
-race:
+race: ## The tests that compare histories, under the race detector.
 	go test -race -timeout 30m -cpu 1,2 -run '$(DETERMINISM)' ./sim
+
+.PHONY: nested
+nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%:
@@ -137,6 +153,32 @@ mutants: ## Common mistakes planted in the operators of examples/: which propert
 .PHONY: docs
 docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
 	go run ./hack/docs
+
+# What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
+STEPS = test campaigns race nested 'reprove PROVE=10' demo pages upstream conformance
+NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
+	'conformance OPS=20000' determinism bench-search
+COMMIT = $(shell git rev-parse --short HEAD)
+
+.PHONY: timings
+timings: committed ## Run the steps of .ci/run and print the rows of CONTRIBUTING.md's table: quiet machines only.
+	@sh hack/steps.sh $(OUT)/timings/$(COMMIT) $(STEPS)
+
+.PHONY: nightly
+nightly: committed ## Everything, without a limit: the steps of .ci/run, then long ones. Started again, it continues.
+	@sh hack/steps.sh $(OUT)/nightly/$(COMMIT) $(STEPS) $(NIGHTLY)
+
+.PHONY: committed
+committed:
+	@test -z "$$(git status --porcelain --untracked-files=no -- . ':!docs')" || { echo "commit first: results are kept by commit"; exit 1; }
+
+PAIRS ?= 200
+.PHONY: exact
+exact: ## Programs and campaigns in exact mode, in which Go's runtime leaves nothing to chance: PAIRS (200) doubled runs of each program.
+	@mkdir -p bin/overlay
+	overlay=$$(go run ./cmd/wavetank overlay bin/overlay) && \
+	go test -overlay=$$overlay -count=1 -timeout 0 ./determinism -determinism.pairs=$(PAIRS) && \
+	go test -overlay=$$overlay -count=1 -timeout 0 -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
 
 .PHONY: clean
 clean: ## Remove what was built and written; kept stories stay.

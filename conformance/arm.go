@@ -1,6 +1,6 @@
 package conformance
 
-// An arm is a server that rows are put to. There are two: model.go and real.go.
+// An arm is a server to which rows are sent. There are two: model.go and real.go.
 
 import (
 	"context"

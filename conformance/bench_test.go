@@ -2,8 +2,8 @@
 
 package conformance
 
-// What a verb costs: the model, a real kube-apiserver and the fake client, each through a controller-runtime client, for
-// objects of three sizes. Run it with make bench-conformance.
+// What a verb costs: the model, a real kube-apiserver and the fake client, each through a
+// controller-runtime client, for objects of three sizes. Run it with make bench-conformance.
 
 import (
 	"context"
@@ -52,7 +52,8 @@ func BenchmarkVerbs(b *testing.B) {
 		name string
 		c    client.Client
 	}{
-		{"kube-apiserver", benchClient(b, real)}, {"model", benchClient(b, model)}, {"fake client", fake.NewClientBuilder().Build()},
+		{"kube-apiserver", benchClient(b, real)}, {"model", benchClient(b, model)},
+		{"fake client", fake.NewClientBuilder().Build()},
 	} {
 		for _, kib := range []int{1, 10, 100} {
 			b.Run(fmt.Sprintf("%s/%dKiB", arm.name, kib), func(b *testing.B) { benchVerbs(b, arm.c, kib) })
@@ -83,7 +84,8 @@ func benchVerbs(b *testing.B, c client.Client, kib int) {
 	b.Run("patch", func(b *testing.B) {
 		for b.Loop() {
 			n++
-			must(b, c.Patch(ctx, one.DeepCopy(), client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{"n":"%d"}}`, n))))
+			must(b, c.Patch(ctx, one.DeepCopy(),
+				client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"data":{"n":"%d"}}`, n))))
 		}
 	})
 	b.Run("update", func(b *testing.B) {

@@ -1,6 +1,6 @@
 package conformance
 
-// The verdict on a row, and the report of a run.
+// The result of a row, and the report of a run.
 
 import (
 	"encoding/json"
@@ -11,17 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Verdict is what came of one row.
-type Verdict struct {
+// Result is the result of one row.
+type Result struct {
 	Row  Row
 	Diff string // empty when the arms agree; - is the real server, + the model
-	// Refusing says that the model said somewhere that it does not model what was asked.
+	// Refusing says that the model refused a request because it does not model it.
 	Refusing bool
 }
 
 // Judge compares the model's observations with the real server's.
-func Judge(r Row, want, got []Observed) Verdict {
-	v := Verdict{Row: r, Diff: cmp.Diff(want, got)}
+func Judge(r Row, want, got []Observed) Result {
+	v := Result{Row: r, Diff: cmp.Diff(want, got)}
 	for _, o := range got {
 		status, _ := o.Body.(map[string]any)
 		message, _ := status["message"].(string)
@@ -30,8 +30,8 @@ func Judge(r Row, want, got []Observed) Verdict {
 	return v
 }
 
-// Complaint is the sentence for a row that did not come out as the table says, empty when it did.
-func (v Verdict) Complaint() string {
+// Complaint says how a row differs from what the table says; "" if it does not.
+func (v Result) Complaint() string {
 	switch {
 	case v.Diff == "" && v.Row.Differs == "":
 		return ""
@@ -46,10 +46,10 @@ func (v Verdict) Complaint() string {
 }
 
 // Summary prints agreements and differences: a line an area, then every difference in full.
-func Summary(verdicts []Verdict) string {
+func Summary(results []Result) string {
 	var rows []Row
 	agree, excused, differ := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, v := range verdicts {
+	for _, v := range results {
 		rows = append(rows, v.Row)
 		switch {
 		case v.Diff == "":
@@ -68,7 +68,7 @@ func Summary(verdicts []Verdict) string {
 		total[0], total[1], total[2] = total[0]+agree[a], total[1]+excused[a], total[2]+differ[a]
 	}
 	fmt.Fprintf(&out, "%-28s %8d %10d %8d\n", "all", total[0], total[1], total[2])
-	for _, v := range verdicts {
+	for _, v := range results {
 		if c := v.Complaint(); c != "" {
 			fmt.Fprintf(&out, "\n=== %s: %s\n%s\n", v.Row.Area, v.Row.Name, c)
 		}
@@ -76,7 +76,7 @@ func Summary(verdicts []Verdict) string {
 	return out.String()
 }
 
-// Sides shows, step by step, what each arm said where they differ: shorter than a diff for those who repair the model.
+// Sides shows, step by step, the replies of both arms where they differ. It is shorter than a diff.
 func Sides(want, got []Observed) string {
 	var out strings.Builder
 	for i := range max(len(want), len(got)) {
@@ -94,7 +94,8 @@ func Sides(want, got []Observed) string {
 		if step == "" {
 			step = g.Step
 		}
-		fmt.Fprintf(&out, "  step %d: %s\n    want %s\n    got  %s\n", i+1, clip(step, 300), clip(oneLine(w), 3000), clip(oneLine(g), 3000))
+		fmt.Fprintf(&out, "  step %d: %s\n    want %s\n    got  %s\n", i+1, clip(step, 300), clip(oneLine(w), 3000),
+			clip(oneLine(g), 3000))
 	}
 	return out.String()
 }

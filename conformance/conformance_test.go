@@ -2,8 +2,9 @@
 
 package conformance
 
-// The two-armed table, against a living control plane. It is behind a build tag because the control plane must be
-// compiled first; `make conformance` does both. It never skips: without binaries it fails and says what to do.
+// The table on both arms, with a live control plane. It has a build tag because the control plane
+// must be compiled first; make conformance does both. It never skips: without binaries it fails and
+// says what to do.
 
 import (
 	"context"
@@ -43,10 +44,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fresh is what the real server says today, and verdicts how the model compares with that.
+// fresh is what the real server says today, and results how the model compares with that.
 var (
-	fresh    = Recordings{}
-	verdicts []Verdict
+	fresh   = Recordings{}
+	results []Result
 )
 
 var _ = Describe("The API", Ordered, ContinueOnFailure, func() {
@@ -73,12 +74,13 @@ var _ = Describe("The API", Ordered, ContinueOnFailure, func() {
 		got, err := askModel(ctx, r)
 		Expect(err).NotTo(HaveOccurred())
 		v := Judge(r, want, got)
-		verdicts = append(verdicts, v)
+		results = append(results, v)
 		if c := v.Complaint(); c != "" {
 			Fail(c)
 		}
 		if old := cmp.Diff(recorded[r.Area][r.Name], want); old != "" {
-			Fail("the real server (+) no longer answers as recorded (-); run `make conformance-record` and look at the change:\n" + old)
+			Fail("the real server (+) no longer answers as recorded (-); run `make conformance-record` and look at " +
+				"the change:\n" + old)
 		}
 	}, entries())
 })
@@ -96,7 +98,7 @@ var _ = AfterSuite(func() {
 		Expect(fresh.Write(recordings, Rows())).To(Succeed())
 		return
 	}
-	head, _, _ := strings.Cut(Summary(verdicts), "\n===")
+	head, _, _ := strings.Cut(Summary(results), "\n===")
 	GinkgoWriter.Println(head)
 	_, _ = os.Stdout.WriteString("\n" + head + "\n")
 })

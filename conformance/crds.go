@@ -1,7 +1,8 @@
 package conformance
 
-// The custom resources that rows use, beside the built-in ones: one with every subresource and a schema, one without
-// subresources that keeps whatever it is given, and one that belongs to no namespace.
+// The custom resources that rows use, beside the built-in ones: one with every subresource and a
+// schema, one without subresources that keeps whatever it is given, and one that belongs to no
+// namespace.
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -67,7 +68,8 @@ func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-func crd(kind, plural string, scope apiextensionsv1.ResourceScope, schema string) *apiextensionsv1.CustomResourceDefinition {
+func crd(kind, plural string, scope apiextensionsv1.ResourceScope,
+	schema string) *apiextensionsv1.CustomResourceDefinition {
 	props := &apiextensionsv1.JSONSchemaProps{}
 	if err := yaml.Unmarshal([]byte(schema), props); err != nil {
 		panic("conformance: the schema of " + kind + " is not YAML: " + err.Error())

@@ -2,8 +2,9 @@
 
 package conformance
 
-// The differential property test: whatever several clients do, both servers say the same. Rows ask what somebody thought
-// of; this asks what nobody did, and shrinks what it finds to a few lines that can become a row.
+// The differential property test: whatever several clients do, both servers reply alike. Rows
+// contain the cases that somebody thought of. This test generates others, and shrinks a difference
+// to a few lines that can become a row.
 
 import (
 	"context"
@@ -22,15 +23,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-var operations = flag.Int("conformance.ops", 400, "how many random operations the differential test runs; the tests of applies and of drawn types each add a fourth")
+var operations = flag.Int("conformance.ops", 400,
+	"how many random operations the differential test runs; the tests of applies and of drawn types each add a fourth")
 
-// drawnKinds narrows the search when one kind is being repaired.
+// drawnKinds limits the test to some kinds, for work on one of them.
 var drawnKinds = flag.String("conformance.kinds", strings.Join(DrawnKinds, " "), "the kinds of the differential test")
 
 // operationsEach is how many of a sequence's lines are not idle, at the least, on the average.
 const operationsEach = 26
 
-// sequenceLength is short, so that a difference shrinks fast, and long enough for objects to be made, held and released.
+// sequenceLength is short, so that a difference shrinks fast, and long enough for objects to be
+// made, held and released.
 const sequenceLength = 30
 
 // drawing is one way to draw sequences.
@@ -46,7 +49,7 @@ type drawing struct {
 type place struct {
 	definitions []*apiextensionsv1.CustomResourceDefinition // which the real server has already
 	kinds       []string                                    // which are looked at in the end
-	about       string                                      // told with a difference
+	about       string                                      // printed with a difference
 }
 
 func TestDifferential(t *testing.T) {
@@ -56,7 +59,8 @@ func TestDifferential(t *testing.T) {
 	}.run(t)
 }
 
-// TestDifferentialApply has three managers apply, while others write in other ways, and compares every field's owners too.
+// TestDifferentialApply has three managers apply, while others write in other ways, and compares
+// every field's owners too.
 func TestDifferentialApply(t *testing.T) {
 	drawing{
 		seed: 20261, operations: *operations / 4, managed: true,
@@ -93,12 +97,14 @@ func (d drawing) run(t *testing.T) {
 			if sides == "" {
 				sides = "which did not come again when asked again; it was:\n" + first
 			}
-			t.Logf("the model differs from kube-apiserver in:\n\t\"%s\",\n%s%s", strings.Join(lines, "\",\n\t\""), sides, at.about)
+			t.Logf("the model differs from kube-apiserver in:\n\t\"%s\",\n%s%s", strings.Join(lines, "\",\n\t\""),
+				sides, at.about)
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		where, draw := d.world(rt)
-		// A full row of lines, most of which may be idle: rapid shrinks a line to idle more readily than a list to a shorter one.
+		// A full row of lines, most of which may be idle: rapid shrinks a line to idle more readily
+		// than a list to a shorter one.
 		drawn := rapid.SliceOfN(rapid.Custom(draw), sequenceLength, sequenceLength+1).Draw(rt, "operations")
 		lines := slices.DeleteFunc(drawn, func(line string) bool { return line == idle })
 		if len(where.definitions) > 0 {
@@ -120,8 +126,9 @@ func (d drawing) run(t *testing.T) {
 	})
 }
 
-// scaledOnce keeps the first of the lines that scale an object to one number: to scale to what is there already is a write
-// on the real server, for an ownership that not every version can say, and an accepted difference.
+// scaledOnce keeps the first of the lines that scale an object to one number: to scale to what is
+// there already is a write on the real server, for an ownership that not every version can say, and
+// an accepted difference.
 func scaledOnce(lines []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(lines, func(line string) bool {
@@ -135,8 +142,8 @@ func scaledOnce(lines []string) []string {
 	})
 }
 
-// fewest takes away line after line as long as the arms go on differing: rapid has made the sequence small, and this makes
-// it short. A difference that does not come again is told as it was.
+// fewest removes line after line while the arms still differ. rapid has made the values small, and
+// this makes the sequence short. A difference that does not come again is reported as it was.
 func (d drawing) fewest(ctx context.Context, t *testing.T, at place, lines []string) ([]string, string) {
 	sides, err := d.differ(ctx, at, lines)
 	if err != nil || sides == "" {
@@ -159,7 +166,7 @@ func (d drawing) fewest(ctx context.Context, t *testing.T, at place, lines []str
 // namespaces counts the namespaces of sequences.
 var namespaces atomic.Int64
 
-// differ runs the lines on both arms and returns what they said where they differ.
+// differ runs the lines on both arms and returns the replies that differ.
 func (d drawing) differ(ctx context.Context, at place, lines []string) (string, error) {
 	namespace := fmt.Sprintf("sequence-%d", namespaces.Add(1))
 	model, err := startModel(d.managed, at.definitions...)
@@ -192,12 +199,13 @@ func (d drawing) differ(ctx context.Context, at place, lines []string) (string, 
 	return Sides(d.normalise(want, namespace, started), got), nil
 }
 
-// undeclared are the fields that a schema does not have, in the error of an apply. The real server stops at the first one
-// that it comes to, in the random order of a map; the model names them all.
+// undeclared are the fields that a schema does not have, in the error of an apply. The real server
+// stops at the first one that it comes to, in the random order of a map; the model names them all.
 var undeclared = regexp.MustCompile(`(errors:\\n *)?((?:[^\s"\\]|\\")+: field not declared in schema(\\n *)?)+`)
 
 func (d drawing) normalise(observed []Observed, namespace string, started time.Time) []Observed {
-	raw := undeclared.ReplaceAllString(jsonText(Normalise(observed, namespace, started, d.managed)), "<fields>: field not declared in schema")
+	raw := undeclared.ReplaceAllString(jsonText(Normalise(observed, namespace, started, d.managed)),
+		"<fields>: field not declared in schema")
 	var out []Observed
 	in := json.NewDecoder(strings.NewReader(raw))
 	in.UseNumber()
@@ -213,7 +221,8 @@ func (d drawing) normalise(observed []Observed, namespace string, started time.T
 	return out
 }
 
-// sequence is a row of drawn lines that ends with a look at everything and the reading of all watches.
+// sequence is a row of drawn lines that ends with a look at everything and the reading of all
+// watches.
 func sequence(lines, kinds []string, drain func(*T)) Row {
 	return Row{Name: "drawn", Run: func(t *T) {
 		t.Script(lines...)
@@ -224,11 +233,11 @@ func sequence(lines, kinds []string, drain func(*T)) Row {
 	}}
 }
 
-// drain reads a stream: n frames with patience, then what comes within the lull.
+// drain reads a stream: n frames with timeLimit, then what comes within the quietPeriod.
 func (t *T) drain(which, n int) int {
 	o := Observed{Step: fmt.Sprintf("frames of watch %d", which+1)}
 	if s := t.streams[which]; s != nil {
-		o.Frames, o.Error = s.read(n, t.lull())
+		o.Frames, o.Error = s.read(n, t.quietPeriod())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

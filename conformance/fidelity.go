@@ -1,7 +1,7 @@
 package conformance
 
-// FIDELITY.md: what the model of the API server may be trusted with. It is written from the table, so that it cannot say
-// more than the table asks.
+// FIDELITY.md says how faithful the API model is. It is made from the table, so it cannot claim
+// more than the table compares.
 
 import (
 	"fmt"
@@ -13,16 +13,23 @@ func FidelityPage(rows []Row) string {
 	var out strings.Builder
 	out.WriteString(`# How faithful the API model is
 
-This page is written from the conformance table by ` + "`make conformance-record`" + `; a test fails when it is stale. Each row
-of the table is one question put to the model and to a real kube-apiserver (` + RealVersion + `) through the same client code; replies
-are equal in status code, headers (Content-Type, Warning, Retry-After, Allow), reason, message, causes, details, objects and
-watch frames, after only this was made equal: UIDs, revisions (to ranks), times (to distances from the row's start), generated
-names, allocated addresses and ports, the order of what the real server takes from a map, the difference of internal Go
-structs that it puts behind one sentence about pods, bookmarks that only tell a stream's progress, and managedFields outside the areas that ask for them.
+This page is made from the conformance table by ` + "`make conformance-record`" + `; a test fails when it is stale.
+Each row of the table is one case that the same client code sends to the model and to a real kube-apiserver
+(` + RealVersion + `). Replies are equal in status code, headers (Content-Type, Warning, Retry-After, Allow), reason,
+message, causes, details, objects and watch frames.
 
-Those areas (apply, ownership, managed fields) run on a model that tracks ownership from the start (` + "`Options.TrackFields`" + `). A model
-that is not told to does so from the first apply to an object on, and works out then what was owned before; a test holds it
-against the other one: what it shows is the same. So in worlds in which nobody applies clients see no managedFields.
+Before the comparison, only the following is made equal:
+
+- UIDs, generated names, allocated addresses and ports,
+- revisions (to ranks) and times (to distances from the row's start),
+- the order of what the real server takes from a map,
+- the difference of internal Go structs that it puts behind one sentence about pods,
+- bookmarks that only report the progress of a stream,
+- managedFields outside the areas apply, ownership and managed fields.
+
+In those areas the model tracks ownership from the start (` + "`Options.TrackFields`" + `). Otherwise it does so
+from the first apply to an object, and computes then who owned which field before. A test compares both: they show
+the same. So clients see no managedFields in a world without an apply.
 
 ## The same
 
@@ -43,19 +50,25 @@ against the other one: what it shows is the same. So in worlds in which nobody a
 		fmt.Fprintf(&out, "| %s | %d | %d | %d |\n", a, same[a]+other[a], same[a], other[a])
 	}
 	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |\n", total+excused, total, excused)
-	out.WriteString("\nBeside the table, `make conformance OPS=20000` draws random sequences of operations by two clients over " +
-		strings.Join(DrawnKinds, ", ") + "\nand compares every reply, the final objects and every watch stream in the same way. Applies by three managers over the same kinds,\n" +
-		"and applies and other writes to types whose definitions are drawn as well (three of growing richness, the last in two versions), each\n" +
-		"add a fourth of that, ownership included. Left out there: scaling to what is there already, empty maps in metadata, and which one of\n" +
-		"several undeclared fields the error of an apply names, which on the real server is chance.\n\n" +
-		"The OpenAPI v3 documents of built-in types are compared too: types, formats, references, list types and their keys, patch strategies\n" +
-		"and kinds are those of the real server. Not published are enumerations, unions and the schemas of lists; some thirty fields are said to be required\n" +
-		"that may be left out. OpenAPI v2 is refused.\n")
+	out.WriteString(`
+Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
+` + strings.Join(DrawnKinds, ", ") + `.
+Every reply, the final objects and every watch stream are compared in the same way. Two more tests each add a fourth
+of that, with ownership. In one, three managers apply to the same kinds. In the other, the types themselves are
+drawn: three of growing richness, the last in two versions. Left out there are scaling to the present size, empty
+maps in metadata, and which one of several undeclared fields the error of an apply names. On the real server that is
+chance.
+
+The OpenAPI v3 documents of built-in types are compared, too. Types, formats, references, list types and their keys,
+patch strategies and kinds are those of the real server. Enumerations, unions and the schemas of lists are not
+published. Some thirty fields are declared required that may be left out. OpenAPI v2 is refused.
+`)
 	section(&out, "Different, and why",
-		"Each of these rows is asserted to be still different; one that has come to agree fails the test until its excuse is removed.",
+		"A test asserts that each of these rows still differs. If one agrees, the test fails until its reason is "+
+			"removed.",
 		rows, func(r Row) bool { return r.Differs != "" && !r.Refused })
 	section(&out, "Refused",
-		"The model answers these with a status error that says that it does not model what was asked, and names it. It never guesses.",
+		"The model answers these with a status error that names what it does not model. It never guesses.",
 		rows, func(r Row) bool { return r.Refused })
 	return out.String()
 }

@@ -1,7 +1,7 @@
 package conformance
 
-// The short names by which scripts call resources. A list of its own and not discovery, because discovery is among the
-// things under test.
+// The short names by which scripts call resources. A list of its own and not discovery, because
+// discovery is among the things under test.
 
 import (
 	"fmt"
@@ -64,7 +64,8 @@ var kinds = map[string]kind{
 	"vwc": {
 		"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", true,
 	},
-	"mwc":    {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", true},
+	"mwc": {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
+		true},
 	"crd":    {"apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", true},
 	"ev1":    {"events.k8s.io/v1", "Event", "events", false},
 	"widget": {crdGroup + "/v1", "Widget", "widgets", false},
@@ -75,9 +76,9 @@ var kinds = map[string]kind{
 	"gizmo2": {"$ns.example/v2", "Gizmo", "gizmos", false},
 }
 
-// path turns a script's target into a URL path and query. A target is `kind`, `kind/name` or `kind/name/subresource`
-// with an optional `?query`; `kind@namespace` leaves the row's namespace, `kind@*` lists all of them. A target that
-// starts with a slash is a path already.
+// path turns a script's target into a URL path and query. A target is `kind`, `kind/name` or
+// `kind/name/subresource` with an optional `?query`; `kind@namespace` leaves the row's namespace,
+// `kind@*` lists all of them. A target that starts with a slash is a path already.
 func path(target, namespace string) (string, kind, error) {
 	if strings.HasPrefix(target, "/") {
 		return target, kind{}, nil

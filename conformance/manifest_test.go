@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The manifest of a campaign, as docs/scale-out.md shows it, is one that a real kube-apiserver takes: every field known,
-// nothing said twice.
+// The manifest of a campaign, as docs/scale-out.md shows it, is one that a real kube-apiserver
+// takes: every field known, nothing said twice.
 func TestCampaignJobIsAccepted(t *testing.T) {
 	manifest, err := os.ReadFile("../docs/campaign-job.yaml")
 	if err != nil {
@@ -34,10 +34,13 @@ func TestCampaignJobIsAccepted(t *testing.T) {
 		want int
 	}{
 		{body, http.StatusCreated},
-		{bytes.Replace(body, []byte("backoffLimitPerIndex"), []byte("backOffLimitPerIndex"), 1), http.StatusBadRequest}, // the strictness bites
+		// strict validation refuses these
+		{bytes.Replace(body, []byte("backoffLimitPerIndex"), []byte("backOffLimitPerIndex"), 1), http.StatusBadRequest},
 		{bytes.Replace(body, []byte(`"Indexed"`), []byte(`"NonIndexed"`), 1), http.StatusUnprocessableEntity},
 	} {
-		resp, err := client.Post(strings.TrimSuffix(real.cfg.Host, "/")+"/apis/batch/v1/namespaces/default/jobs?dryRun=All&fieldValidation=Strict", "application/json", bytes.NewReader(c.body))
+		const jobs = "/apis/batch/v1/namespaces/default/jobs?dryRun=All&fieldValidation=Strict"
+		address := strings.TrimSuffix(real.cfg.Host, "/") + jobs
+		resp, err := client.Post(address, "application/json", bytes.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}

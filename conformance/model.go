@@ -30,10 +30,11 @@ type Model struct {
 // StartModel makes a model. Rows get one each, so that a row that breaks it breaks no other.
 func StartModel() (*Model, error) { return startModel(false) }
 
-// startModel makes a model that keeps track of fields from the first write on, or only where something was applied, and
-// that has more custom resources than the table's.
+// startModel makes a model that keeps track of fields from the first write on, or only where
+// something was applied, and that has more custom resources than the table's.
 func startModel(track bool, more ...*apiextensionsv1.CustomResourceDefinition) (*Model, error) {
-	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1, TrackFields: track}), open: map[*pump]bool{}}
+	m := &Model{server: apiserver.New(apiserver.Options{Now: time.Now, Seed: 1, TrackFields: track}),
+		open: map[*pump]bool{}}
 	m.moved, m.idle = sync.NewCond(&m.mu), sync.NewCond(&m.mu)
 	m.server.SetAuthorizer(rbac.New(m.server))
 	m.server.SetAdmission(admission.New(m.server))
@@ -43,7 +44,8 @@ func startModel(track bool, more ...*apiextensionsv1.CustomResourceDefinition) (
 			return nil, err
 		}
 	}
-	// The real server does not remember its first moments either: its caches begin when it has started.
+	// The real server does not remember its first moments either: its caches begin when it has
+	// started.
 	m.server.Compact(m.server.Revision())
 	return m, nil
 }
@@ -64,8 +66,9 @@ func (m *Model) Compact(context.Context) error {
 	return nil
 }
 
-// Quiet waits until every open watch has delivered what there is, which the model can tell and a real server cannot. It is
-// false when a watch has ended, whose last words may still be on their way to the reader.
+// Quiet waits until every open watch has delivered what there is, which the model can tell and a
+// real server cannot. It is false when a watch has ended, whose last words may still be on their
+// way to the reader.
 func (m *Model) Quiet() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,8 +130,8 @@ func (m *Model) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// pump is a watch's body: each read waits until the watch has a frame, the client is gone or its time is up. The model
-// itself has no time, so the deadline that the client asked for is kept here.
+// pump is a watch's body: each read waits until the watch has a frame, the client is gone or its
+// time is up. The model itself has no time, so the deadline that the client asked for is kept here.
 type pump struct {
 	m     *Model
 	watch *apiserver.Watch

@@ -1,8 +1,9 @@
 package conformance
 
-// What two honest servers must differ in, and nothing else, is made equal here: UIDs become their order of appearance,
-// revisions their rank, times their distance from the row's start in steps of ten seconds, generated names and allocated
-// addresses their order of appearance. Everything that is not named in this file is compared as it came.
+// What two honest servers must differ in, and nothing else, is made equal here: UIDs become their
+// order of appearance, revisions their rank, times their distance from the row's start in steps of
+// ten seconds, generated names and allocated addresses their order of appearance. Everything that
+// is not named in this file is compared as it came.
 
 import (
 	"cmp"
@@ -33,7 +34,8 @@ type normaliser struct {
 func Normalise(observed []Observed, namespace string, started time.Time, managed bool) []Observed {
 	n := &normaliser{
 		namespace: namespace, started: started, managed: managed,
-		uids: map[string]string{}, names: map[string]string{}, addresses: map[string]string{}, ports: map[string]string{},
+		uids: map[string]string{}, names: map[string]string{}, addresses: map[string]string{},
+		ports: map[string]string{},
 	}
 	for _, o := range observed {
 		if m := generateName.FindStringSubmatch(o.Step); m != nil {
@@ -97,8 +99,8 @@ func (n *normaliser) collectMeta(meta map[string]any) {
 // longestPrefix is where the server cuts generateName, to leave room for five letters of its own.
 const longestPrefix = 58
 
-// isPosition tells objects whose resourceVersion is a position in the store's history (lists, tables and bookmarks) from
-// those whose resourceVersion is their own.
+// isPosition tells objects whose resourceVersion is a position in the store's history (lists,
+// tables and bookmarks) from those whose resourceVersion is their own.
 func isPosition(object map[string]any) bool {
 	if _, ok := object["items"]; ok {
 		return true
@@ -142,7 +144,8 @@ func (n *normaliser) object(v map[string]any) map[string]any {
 		case k == "managedFields":
 			out[k] = n.value(k, e)
 			if entries, ok := out[k].([]any); ok {
-				// They come by their times, to the second: which of two writes is the later one is a matter of luck.
+				// They come by their times, to the second: which of two writes is the later one is
+				// a matter of luck.
 				slices.SortStableFunc(entries, byText)
 			}
 			continue
@@ -184,8 +187,8 @@ func withoutAges(table map[string]any) {
 
 var seconds = regexp.MustCompile(`^\d{1,2}s$`)
 
-// sortAnyOrder sorts what the real server takes from a map and so says in any order: the causes of an error, with the
-// sentence that joins them, and the resources of a custom group.
+// sortAnyOrder sorts what the real server takes from a map and so says in any order: the causes of
+// an error, with the sentence that joins them, and the resources of a custom group.
 func sortAnyOrder(object map[string]any) {
 	details, _ := object["details"].(map[string]any)
 	causes, _ := details["causes"].([]any)
@@ -248,8 +251,8 @@ func (n *normaliser) metadata(meta map[string]any, position bool) map[string]any
 var (
 	long = regexp.MustCompile(`x{50,}`) // what $big made; a recording need not hold a megabyte of it
 	uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	// structDiff is the difference of two internal Go structs, in a Go package that clients cannot see, that the real
-	// server puts behind one sentence about pods.
+	// structDiff is the difference of two internal Go structs, in a Go package that clients cannot
+	// see, that the real server puts behind one sentence about pods.
 	structDiff   = regexp.MustCompile(`\n@@ -\d[\s\S]*\n`)
 	pageToken    = regexp.MustCompile(`continue=[A-Za-z0-9_-]{20,}`)
 	generateName = regexp.MustCompile(`generateName: ([^,}$ ]+)[,}]`)
@@ -305,8 +308,8 @@ func (n *normaliser) text(v string) string {
 	return v
 }
 
-// time is the distance from the row's start in tens of seconds, the bounds put where no row's time falls; a time far from
-// the start was given by the row and stays.
+// time is the distance from the row's start in tens of seconds, the bounds put where no row's time
+// falls; a time far from the start was given by the row and stays.
 func (n *normaliser) time(s string) string {
 	at, err := time.Parse(time.RFC3339, s)
 	if err != nil || at.Sub(n.started).Abs() > 24*time.Hour {

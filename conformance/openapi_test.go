@@ -2,7 +2,8 @@
 
 package conformance
 
-// The OpenAPI documents of built-in types: what merging and validating clients go by is the same on both servers.
+// The OpenAPI documents of built-in types: what merging and validating clients go by is the same on
+// both servers.
 
 import (
 	"net/http"
@@ -13,8 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// essential are the words of a schema that decide what may be sent and how it is merged. The others are documentation, and
-// required and default, which the model knows in part (models/apiserver/openapi_builtin.go).
+// essential are the words of a schema that decide what may be sent and how it is merged. The others
+// are documentation, and required and default, which the model knows in part
+// (models/apiserver/openapi_builtin.go).
 var essential = []string{
 	"type", "format", "$ref", "oneOf", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type",
 	"x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-group-version-kind",
@@ -39,8 +41,10 @@ func TestOpenAPI(t *testing.T) {
 		defer arms[i].close()
 	}
 	compared := 0
-	for _, root := range []string{"api/v1", "apis/apps/v1", "apis/batch/v1", "apis/autoscaling/v2", "apis/networking.k8s.io/v1", "apis/policy/v1", "apis/events.k8s.io/v1",
-		"apis/rbac.authorization.k8s.io/v1", "apis/storage.k8s.io/v1", "apis/coordination.k8s.io/v1", "apis/discovery.k8s.io/v1", "apis/scheduling.k8s.io/v1"} {
+	for _, root := range []string{"api/v1", "apis/apps/v1", "apis/batch/v1", "apis/autoscaling/v2",
+		"apis/networking.k8s.io/v1", "apis/policy/v1", "apis/events.k8s.io/v1",
+		"apis/rbac.authorization.k8s.io/v1", "apis/storage.k8s.io/v1", "apis/coordination.k8s.io/v1",
+		"apis/discovery.k8s.io/v1", "apis/scheduling.k8s.io/v1"} {
 		want, got := schemasAt(t, arms[0], root), schemasAt(t, arms[1], root)
 		for name := range got {
 			if want[name] == nil {

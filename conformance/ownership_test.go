@@ -1,8 +1,9 @@
 package conformance
 
-// The model works ownership out late: an object has managedFields from the first apply to it on, unless the server is told
-// to keep them from the start. Rows about ownership are compared with the real server on a model that keeps them; here the
-// same rows are put to one that does not, and what it does show must be the same.
+// The model works ownership out late: an object has managedFields from the first apply to it on,
+// unless the server is told to keep them from the start. Rows about ownership are compared with the
+// real server on a model that keeps them; here the same rows are put to one that does not, and what
+// it does show must be the same.
 
 import (
 	"reflect"
@@ -11,9 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seenLate are the rows whose clients look at ownership before anything was applied, and go by what they see.
+// seenLate are the rows whose clients look at ownership before anything was applied, and go by what
+// they see.
 var seenLate = map[string]string{
-	"managed fields: are cleared by an empty list":     "the first word about managedFields is what makes them appear, which is a write",
+	"managed fields: are cleared by an empty list": "the first word about managedFields is what makes them " +
+		"appear, which is a write",
 	"managed fields: are cleared by an empty entry":    "the same",
 	"managed fields: that make no sense are not taken": "the same",
 }
@@ -43,13 +46,15 @@ func TestOwnershipWorkedOutLate(t *testing.T) {
 	}
 }
 
-// agreeWhereShown says whether late differs from early by nothing but managedFields that it does not show.
+// agreeWhereShown says whether late differs from early by nothing but managedFields that it does
+// not show.
 func agreeWhereShown(early, late []Observed) bool {
 	if len(early) != len(late) {
 		return false
 	}
 	for i := range early {
-		if early[i].Code != late[i].Code || !agree(early[i].Body, late[i].Body) || !agree(early[i].Frames, late[i].Frames) {
+		if early[i].Code != late[i].Code || !agree(early[i].Body, late[i].Body) ||
+			!agree(early[i].Frames, late[i].Frames) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package conformance
 
-// The real arm: etcd and kube-apiserver, compiled from the Go module proxy (hack/envtest) and started once for a suite.
+// The real arm: etcd and kube-apiserver, compiled from the Go module proxy (hack/envtest) and
+// started once for a suite.
 
 import (
 	"bytes"
@@ -54,8 +55,8 @@ func StartReal() (*Real, error) {
 	return r, nil
 }
 
-// findAssets says where the binaries are. Nothing is skipped when they are absent: a conformance run that compares
-// nothing must not look like one that agrees.
+// findAssets says where the binaries are. Nothing is skipped when they are absent: a conformance
+// run that compares nothing must not look like one that agrees.
 func findAssets() (string, error) {
 	dir := os.Getenv("KUBEBUILDER_ASSETS")
 	if dir == "" {
@@ -63,15 +64,18 @@ func findAssets() (string, error) {
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", fmt.Errorf("no %s in %s: run `make envtest-assets`, which compiles the control plane from the Go "+
-				"module proxy (five to ten minutes of CPU, once), or set KUBEBUILDER_ASSETS to a folder that has both", name, dir)
+			return "", fmt.Errorf("no %s in %s: run `make envtest-assets`, "+
+				"which compiles the control plane from the Go "+
+				"module proxy (five to ten minutes of CPU, once), or set KUBEBUILDER_ASSETS to a folder that has "+
+				"both", name, dir)
 		}
 	}
 	return dir, nil
 }
 
-// settle creates one object of each custom kind: a kind's path is there some time after its definition is established, and
-// the first creates are held back for two seconds, which would otherwise be some row's time.
+// settle creates one object of each custom kind: a kind's path is there some time after its
+// definition is established, and the first creates are held back for two seconds, which would
+// otherwise be some row's time.
 func (r *Real) settle() error {
 	client, err := rest.HTTPClientFor(r.cfg)
 	if err != nil {
@@ -82,7 +86,8 @@ func (r *Real) settle() error {
 		p, _, _ := path(name, "default")
 		body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"settle"}}`, k.apiVersion, k.kind)
 		for tries := 0; ; tries++ {
-			resp, err := client.Post(strings.TrimSuffix(r.cfg.Host, "/")+p, "application/json", bytes.NewReader([]byte(body)))
+			resp, err := client.Post(strings.TrimSuffix(r.cfg.Host, "/")+p, "application/json",
+				bytes.NewReader([]byte(body)))
 			if err != nil {
 				return err
 			}

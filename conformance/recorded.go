@@ -1,7 +1,7 @@
 package conformance
 
-// What the real server answered, on file. It lets a machine without a control plane hold the model against the real
-// server's behaviour, and it shows in a review what a new row really asks.
+// The recorded replies of the real server. With them a machine without a control plane can compare
+// the model, and a review shows what a new row really does.
 
 import (
 	"bufio"
@@ -65,7 +65,8 @@ func ReadRecordings(dir string, areas []string) (Recordings, error) {
 	return all, nil
 }
 
-// Write puts the recordings of the given rows on file, in the order of the table, and drops those of rows that are gone.
+// Write stores the recordings of the given rows in the order of the table, and drops those of
+// removed rows.
 func (all Recordings) Write(dir string, rows []Row) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

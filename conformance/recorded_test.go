@@ -1,7 +1,7 @@
 package conformance
 
-// The model against the real server's answers on file: the half of the proof that needs no control plane, and so the one
-// that every `go test` runs.
+// The model beside the real server's recorded replies. This needs no control plane, so every go
+// test does it.
 
 import (
 	"context"
@@ -21,7 +21,7 @@ var (
 	diffFile = flag.String("conformance.diff", "", "a file for the list of disagreements")
 )
 
-// askModel puts a row to a model of its own.
+// askModel runs a row against a model of its own.
 func askModel(ctx context.Context, r Row) ([]Observed, error) {
 	m, err := startModel(r.Managed)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestModelAgainstRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var verdicts []Verdict
+	var results []Result
 	var sides strings.Builder
 	for _, r := range rows {
 		want := recorded[r.Area][r.Name]
@@ -52,13 +52,13 @@ func TestModelAgainstRecordings(t *testing.T) {
 			continue
 		}
 		v := Judge(r, want, got)
-		verdicts = append(verdicts, v)
+		results = append(results, v)
 		if c := v.Complaint(); c != "" {
 			t.Errorf("%s: %s: %s", r.Area, r.Name, c)
 			sides.WriteString("=== " + r.Area + ": " + r.Name + "\n" + Sides(want, got))
 		}
 	}
-	summary := Summary(verdicts)
+	summary := Summary(results)
 	t.Log("\n" + summary)
 	if *diffFile != "" {
 		head, _, _ := strings.Cut(summary, "\n===")

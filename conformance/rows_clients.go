@@ -1,6 +1,7 @@
 package conformance
 
-// Clients as programs use them: what client-go and controller-runtime make of the replies, beside the replies themselves.
+// Clients as programs use them: what client-go and controller-runtime make of the replies, beside
+// the replies themselves.
 
 import (
 	"fmt"
@@ -31,7 +32,8 @@ var (
 	widgetKind     = schema.GroupVersionKind{Group: crdGroup, Version: "v1", Kind: "Widget"}
 )
 
-const noTables = "Tables (kubectl get) of built-in types are made for namespaces, configmaps, secrets, serviceaccounts and deployments. " +
+const noTables = "Tables (kubectl get) of built-in types are made for namespaces, configmaps, secrets, " +
+	"serviceaccounts and deployments. " +
 	"For the others the client is told 406 and what it may ask for instead."
 
 // must ends a row whose client could not even be made.
@@ -45,8 +47,10 @@ func must[V any](v V, err error) V {
 // said is what a client's caller can tell of an error.
 func said(err error) map[string]any {
 	return map[string]any{
-		"reason": string(apierrors.ReasonForError(err)), "notFound": apierrors.IsNotFound(err), "conflict": apierrors.IsConflict(err),
-		"exists": apierrors.IsAlreadyExists(err), "invalid": apierrors.IsInvalid(err), "expired": apierrors.IsResourceExpired(err),
+		"reason": string(apierrors.ReasonForError(err)), "notFound": apierrors.IsNotFound(err),
+		"conflict": apierrors.IsConflict(err),
+		"exists":   apierrors.IsAlreadyExists(err), "invalid": apierrors.IsInvalid(err),
+		"expired": apierrors.IsResourceExpired(err),
 	}
 }
 
@@ -55,11 +59,14 @@ var rowsClients = area("clients",
 	row("metadata only, a list", oneDeploy, oneMap, "GET+metalist deploy", "GET+metalist cm"),
 	row("metadata only, custom resources", oneWidget, "GET+meta widget/a", "GET+metalist widget"),
 	row("metadata only, of nothing", "GET+meta cm/a"),
-	row("metadata only, on patch and delete", oneDeploy, "MERGE+meta deploy/a {metadata: {labels: {x: z}}}", "DELETE+meta deploy/a"),
+	row("metadata only, on patch and delete", oneDeploy, "MERGE+meta deploy/a {metadata: {labels: {x: z}}}",
+		"DELETE+meta deploy/a"),
 	row("a list form for one object is not acceptable", oneMap, "GET+metalist cm/a", "GET+meta cm"),
 	row("tables", oneMap, "GET+table cm", "GET+table cm/a"),
-	row("tables of secrets and accounts", "POST secret {metadata: {name: a}, data: {k: dg==}}", "GET+table secret", "POST sa {metadata: {name: a}}", "GET+table sa/a"),
-	row("tables of deployments", oneDeploy, "GET+table deploy", "GET+table deploy/a?includeObject=None", "GET+table deploy?includeObject=Object"),
+	row("tables of secrets and accounts", "POST secret {metadata: {name: a}, data: {k: dg==}}", "GET+table secret",
+		"POST sa {metadata: {name: a}}", "GET+table sa/a"),
+	row("tables of deployments", oneDeploy, "GET+table deploy", "GET+table deploy/a?includeObject=None",
+		"GET+table deploy?includeObject=Object"),
 	row("tables of namespaces", "GET+table ns/$ns"),
 	row("tables of pods", "GET+table pod").refused(noTables),
 	call("another media type is not acceptable", func(t *T) {
@@ -72,18 +79,21 @@ var rowsClients = area("clients",
 	call("protobuf first, JSON second", func(t *T) {
 		t.Script(oneMap)
 		p, _, _ := path("cm/a", t.Namespace)
-		code, h, _, err := t.roundTrip("GET", p, map[string][]string{"Accept": {"application/vnd.kubernetes.protobuf,application/json"}}, nil)
+		code, h, _, err := t.roundTrip("GET", p,
+			map[string][]string{"Accept": {"application/vnd.kubernetes.protobuf,application/json"}}, nil)
 		t.Note("content type", []any{code, h.Get("Content-Type")}, err)
 	}).differs("The model speaks JSON only. A client that offers JSON beside protobuf is answered in JSON."),
 	call("another content type is not supported", func(t *T) {
 		p, _, _ := path("cm", t.Namespace)
-		t.Do("POST as text", "POST", p, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"metadata":{"name":"a"}}`))
+		t.Do("POST as text", "POST", p, map[string][]string{"Content-Type": {"text/plain"}},
+			[]byte(`{"metadata":{"name":"a"}}`))
 		t.Do("POST as YAML", "POST", p, map[string][]string{"Content-Type": {"application/yaml"}},
 			[]byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: b\n"))
 	}),
 	call("typed: create, get, update, conflict", func(t *T) {
 		api := must(kubernetes.NewForConfig(t.Config())).CoreV1().ConfigMaps(t.Namespace)
-		made, err := api.Create(t.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+		made, err := api.Create(t.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+			metav1.CreateOptions{})
 		t.Note("created", made, err)
 		stale := made.DeepCopy()
 		made.Data = map[string]string{"k": "v"}
@@ -105,7 +115,8 @@ var rowsClients = area("clients",
 	}),
 	call("typed: evict and token", func(t *T) {
 		t.Script(boundPod)
-		err := must(kubernetes.NewForConfig(t.Config())).CoreV1().Pods(t.Namespace).Delete(t.Ctx, "a", metav1.DeleteOptions{})
+		err := must(kubernetes.NewForConfig(t.Config())).CoreV1().Pods(t.Namespace).Delete(t.Ctx, "a",
+			metav1.DeleteOptions{})
 		t.Note("deleted", nil, err)
 	}),
 	call("dynamic: create, list, patch, delete", func(t *T) {
@@ -117,25 +128,32 @@ var rowsClients = area("clients",
 		t.Note("created", made, err)
 		list, err := api.List(t.Ctx, metav1.ListOptions{})
 		t.Note("listed", list, err)
-		made, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"status":{"phase":"New"}}`), metav1.PatchOptions{}, "status")
+		made, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"status":{"phase":"New"}}`),
+			metav1.PatchOptions{}, "status")
 		t.Note("patched", made, err)
 		t.Note("deleted", nil, api.Delete(t.Ctx, "a", metav1.DeleteOptions{}))
 	}),
 	call("metadata client", func(t *T) {
 		t.Script(oneDeploy)
-		// Not through the recorder: this client asks for protobuf first, which only the real server speaks.
-		api := must(metadata.NewForConfig(t.arm.Config())).Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(t.Namespace)
+		// Not through the recorder: this client asks for protobuf first, which only the real server
+		// speaks.
+		deployments := appsv1.SchemeGroupVersion.WithResource("deployments")
+		api := must(metadata.NewForConfig(t.arm.Config())).Resource(deployments).Namespace(t.Namespace)
 		one, err := api.Get(t.Ctx, "a", metav1.GetOptions{})
 		t.Note("got", one, err)
 		list, err := api.List(t.Ctx, metav1.ListOptions{})
 		t.Note("listed", list.Items[0].Name, err)
-		one, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"metadata":{"finalizers":["x.example/y"]}}`), metav1.PatchOptions{})
+		one, err = api.Patch(t.Ctx, "a", types.MergePatchType, []byte(`{"metadata":{"finalizers":["x.example/y"]}}`),
+			metav1.PatchOptions{})
 		t.Note("patched", one, err)
 	}),
 	call("a pager reads every page", func(t *T) {
 		t.Script(threeMaps...)
 		api := must(kubernetes.NewForConfig(t.Config())).CoreV1().ConfigMaps(t.Namespace)
-		p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return api.List(ctx, o) })
+		p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object,
+			error) {
+			return api.List(ctx, o)
+		})
 		p.PageSize = 2
 		var names []string
 		err := p.EachListItem(t.Ctx, metav1.ListOptions{}, func(o runtime.Object) error {
@@ -149,7 +167,8 @@ var rowsClients = area("clients",
 		list, err := d.ServerResourcesForGroupVersion(crdGroup + "/v1")
 		t.Note("kinds", len(list.APIResources), err)
 		client := must(apiutil.NewDynamicRESTMapper(t.arm.Config(), t.client))
-		for _, gk := range []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: crdGroup, Kind: "Widget"}, {Kind: "Namespace"}} {
+		for _, gk := range []schema.GroupKind{{Group: "apps", Kind: "Deployment"}, {Group: crdGroup, Kind: "Widget"},
+			{Kind: "Namespace"}} {
 			m, err := client.RESTMapping(gk)
 			if err != nil {
 				t.Note("mapping", nil, err)
@@ -163,7 +182,8 @@ var rowsClients = area("clients",
 
 // controllerRuntime does what most reconcilers do.
 func controllerRuntime(t *T) {
-	// The mapper's discovery goes past the recorder: it shows every group, and rows of their own compare those.
+	// The mapper's discovery goes past the recorder: it shows every group, and rows of their own
+	// compare those.
 	mapper := must(apiutil.NewDynamicRESTMapper(t.arm.Config(), t.client))
 	c := must(client.New(t.Config(), client.Options{Mapper: mapper}))
 	own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner", Namespace: t.Namespace}}

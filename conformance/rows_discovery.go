@@ -1,7 +1,7 @@
 package conformance
 
-// Discovery: which groups, versions and resources there are, by what names, and what can be done with them. RESTMappers,
-// kubectl and the garbage collector all begin here.
+// Discovery: which groups, versions and resources there are, by what names, and what can be done
+// with them. RESTMappers, kubectl and the garbage collector all begin here.
 
 import (
 	"net/http"
@@ -10,11 +10,15 @@ import (
 
 // servedResources lists what operators use, by group and version.
 var servedResources = []struct{ groupVersion, resources string }{
-	{"v1", "namespaces namespaces/status namespaces/finalize nodes nodes/status persistentvolumes configmaps secrets services " +
-		"services/status serviceaccounts pods pods/status persistentvolumeclaims persistentvolumeclaims/status endpoints events " +
-		"resourcequotas resourcequotas/status limitranges replicationcontrollers replicationcontrollers/scale podtemplates"},
-	{"apps/v1", "deployments deployments/status deployments/scale statefulsets statefulsets/status statefulsets/scale " +
-		"daemonsets daemonsets/status replicasets replicasets/status replicasets/scale controllerrevisions"},
+	{"v1", "namespaces namespaces/status namespaces/finalize nodes nodes/status persistentvolumes configmaps " +
+		"secrets services " +
+		"services/status serviceaccounts pods pods/status persistentvolumeclaims persistentvolumeclaims/status " +
+		"endpoints events " +
+		"resourcequotas resourcequotas/status limitranges replicationcontrollers replicationcontrollers/scale " +
+		"podtemplates"},
+	{"apps/v1",
+		"deployments deployments/status deployments/scale statefulsets statefulsets/status statefulsets/scale " +
+			"daemonsets daemonsets/status replicasets replicasets/status replicasets/scale controllerrevisions"},
 	{"batch/v1", "jobs jobs/status cronjobs cronjobs/status"},
 	{"rbac.authorization.k8s.io/v1", "roles rolebindings clusterroles clusterrolebindings"},
 	{"coordination.k8s.io/v1", "leases"},

@@ -1,6 +1,7 @@
 package conformance
 
-// Who may do what. The users of these rows are impersonated by the administrator, who may be anybody.
+// Who may do what. The administrator, who may impersonate anybody, impersonates the users of these
+// rows.
 
 import (
 	"net/http"
@@ -9,8 +10,8 @@ import (
 	"time"
 )
 
-// as sends a request of somebody; groups follow the name after commas. $ns stands for the row's namespace, and a body is
-// YAML.
+// as sends a request of somebody; groups follow the name after commas. $ns stands for the row's
+// namespace, and a body is YAML.
 func (t *T) as(who, method, path, body string) {
 	names := strings.Split(who, ",")
 	header := http.Header{"Impersonate-User": {t.ns(names[0])}}
@@ -37,7 +38,8 @@ func (t *T) yaml(text string) []byte {
 
 func (t *T) ns(text string) string { return strings.ReplaceAll(text, "$ns", t.Namespace) }
 
-// learn gives the real server's authorizer the time to learn of new roles and bindings. The model judges by what is stored.
+// learn gives the real server's authorizer the time to learn of new roles and bindings. The model
+// judges by what is stored.
 func (t *T) learn() {
 	if _, model := t.arm.(*Model); !model {
 		time.Sleep(time.Second)
@@ -54,7 +56,8 @@ const (
 // bound makes a role with rules and binds it to a subject.
 func (t *T) bound(subject, rules string) {
 	t.Script("POST role {metadata: {name: r}, rules: "+rules+"}",
-		"POST rb {metadata: {name: r}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: ["+subject+"]}")
+		"POST rb {metadata: {name: r}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, "+
+			"subjects: ["+subject+"]}")
 	t.learn()
 }
 
@@ -98,14 +101,20 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.bound(alice, "[{verbs: ['*'], apiGroups: [''], resources: [configmaps], resourceNames: [a]}]")
 		t.as("alice", "GET", "/api/v1/namespaces/$ns/configmaps/a", "")
 		t.as("alice", "GET", "/api/v1/namespaces/$ns/configmaps/b", "")
-		t.as("alice", "POST", "/api/v1/namespaces/$ns/configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
-		t.as("alice", "PUT", "/api/v1/namespaces/$ns/configmaps/a", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+		t.as("alice", "POST", "/api/v1/namespaces/$ns/configmaps",
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+		t.as("alice", "PUT", "/api/v1/namespaces/$ns/configmaps/a",
+			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
 	}),
 	call("who may change may not create by it", func(t *T) {
-		t.bound(alice, "[{verbs: [get, patch, update], apiGroups: ['', coordination.k8s.io], resources: [configmaps, leases]}]")
+		t.bound(alice,
+			"[{verbs: [get, patch, update], apiGroups: ['', coordination.k8s.io], resources: [configmaps, leases]}]")
 		t.Do("alice: APPLY", "PATCH", t.ns("/api/v1/namespaces/$ns/configmaps/a?fieldManager=m"),
-			http.Header{"Impersonate-User": {"alice"}, "Content-Type": {"application/apply-patch+yaml"}}, t.yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"))
-		t.as("alice", "PUT", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases/a", "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: a}}")
+			http.Header{"Impersonate-User": {"alice"},
+				"Content-Type": {"application/apply-patch+yaml"}}, t.yaml("{apiVersion: v1, kind: ConfigMap, "+
+				"metadata: {name: a}}"))
+		t.as("alice", "PUT", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases/a",
+			"{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: a}}")
 	}),
 	call("a namespace lies in itself", func(t *T) {
 		t.bound(alice, "[{verbs: [patch], apiGroups: [''], resources: [namespaces]}]")
@@ -113,8 +122,10 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.as("alice", "PATCH", "/api/v1/namespaces/default", "{}")
 	}),
 	call("a binding whose role is not there", func(t *T) {
-		t.Script("POST rb {metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: none}, subjects: ["+alice+"]}",
-			"POST rb {metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: none}, subjects: "+
+		t.Script("POST rb {metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, "+
+			"name: none}, subjects: ["+alice+"]}",
+			"POST rb {metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, "+
+				"name: none}, subjects: "+
 				"[{kind: Group, name: crew, apiGroup: rbac.authorization.k8s.io}]}")
 		t.learn()
 		t.as("alice", "GET", pods, "")
@@ -122,7 +133,8 @@ var rowsRBAC = slices.Concat(area("rights",
 	}),
 	call("bindings and roles that mean nothing", func(t *T) {
 		binding := func(role, subject string) string {
-			return "POST rb {metadata: {name: b}, roleRef: {kind: ClusterRole, name: " + role + "}, subjects: [" + subject + "]}"
+			return "POST rb {metadata: {name: b}, roleRef: {kind: ClusterRole, name: " + role + "}, subjects: [" +
+				subject + "]}"
 		}
 		t.Script(
 			binding("view", "{kind: ServiceAccount, name: a, apiGroup: rbac.authorization.k8s.io}"),
@@ -131,7 +143,8 @@ var rowsRBAC = slices.Concat(area("rights",
 			binding("view", "{kind: Group, name: a, apiGroup: v1}"), binding("a/b", ""),
 			"POST cr {metadata: {name: $ns}, aggregationRule: {}}",
 			"POST cr {metadata: {name: $ns}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {a: '?'}}]}}",
-			"POST cr {metadata: {name: $ns}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: a, operator: Is}]}]}}",
+			"POST cr {metadata: {name: $ns}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: a, "+
+				"operator: Is}]}]}}",
 		)
 	}),
 	call("paths behind a proxy", func(t *T) {
@@ -140,14 +153,17 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.as("alice", "GET", "/api/v1/nodes/a/proxy/stats/summary", "")
 	}),
 	call("accounts and their groups", func(t *T) {
-		t.bound("{kind: ServiceAccount, name: robot}, {kind: Group, name: 'system:serviceaccounts:$ns', apiGroup: rbac.authorization.k8s.io}",
+		t.bound("{kind: ServiceAccount, name: robot}, {kind: Group, name: 'system:serviceaccounts:$ns', "+
+			"apiGroup: rbac.authorization.k8s.io}",
 			"[{verbs: [list], apiGroups: [''], resources: [configmaps]}]")
 		t.as(robotSA, "GET", "/api/v1/namespaces/$ns/configmaps/a", "")
 		t.as("system:serviceaccount:$ns:other", "POST", "/api/v1/namespaces/$ns/configmaps", "{}")
 	}),
 	call("the roles that every cluster has", func(t *T) {
-		t.Script("POST rb {metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: ["+alice+"]}",
-			"POST rb {metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}, subjects: "+
+		t.Script("POST rb {metadata: {name: a}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, "+
+			"name: view}, subjects: ["+alice+"]}",
+			"POST rb {metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, "+
+				"name: edit}, subjects: "+
 				"[{kind: User, name: bob, apiGroup: rbac.authorization.k8s.io}]}")
 		t.learn()
 		t.as("alice", "GET", "/api/v1/namespaces/$ns/configmaps/a", "")
@@ -168,7 +184,8 @@ var rowsRBAC = slices.Concat(area("rights",
 	}),
 ), area("reviews of access",
 	call("of others and of oneself", func(t *T) {
-		t.bound(alice, "[{verbs: [get], apiGroups: [''], resources: [configmaps]}, {verbs: [create], apiGroups: [authorization.k8s.io], "+
+		t.bound(alice, "[{verbs: [get], apiGroups: [''], resources: [configmaps]}, {verbs: [create], "+
+			"apiGroups: [authorization.k8s.io], "+
 			"resources: [localsubjectaccessreviews]}]")
 		const at = "/apis/authorization.k8s.io/v1/"
 		review := func(kind, spec string) string {
@@ -180,42 +197,55 @@ var rowsRBAC = slices.Concat(area("rights",
 		t.as("bob", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", mine))
 		t.as("alice", "POST", at+"subjectaccessreviews", review("SubjectAccessReview", hers))
 		t.as("alice", "POST", at+"namespaces/$ns/localsubjectaccessreviews", review("LocalSubjectAccessReview", hers))
-		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{nonResourceAttributes: {verb: get, path: /metrics}}"))
+		t.as("alice", "POST", at+"selfsubjectaccessreviews",
+			review("SelfSubjectAccessReview", "{nonResourceAttributes: {verb: get, path: /metrics}}"))
 		// Not /version: two default roles allow it, and the server names either.
-		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{nonResourceAttributes: {verb: get, path: /apis}}"))
+		t.as("alice", "POST", at+"selfsubjectaccessreviews",
+			review("SelfSubjectAccessReview", "{nonResourceAttributes: {verb: get, path: /apis}}"))
 		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{}"))
-		t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview", "{resourceAttributes: {verb: get, namespace: $ns}}"))
-		for _, selector := range []string{"fieldSelector: {}", "labelSelector: {rawSelector: a, requirements: [{key: a, operator: Exists}]}",
-			"labelSelector: {requirements: [{key: a, operator: In}]}", "fieldSelector: {requirements: [{key: a, operator: In, values: [b]}]}"} {
+		t.as("alice", "POST", at+"selfsubjectaccessreviews",
+			review("SelfSubjectAccessReview", "{resourceAttributes: {verb: get, namespace: $ns}}"))
+		for _, selector := range []string{"fieldSelector: {}",
+			"labelSelector: {rawSelector: a, requirements: [{key: a, operator: Exists}]}",
+			"labelSelector: {requirements: [{key: a, operator: In}]}", "fieldSelector: {requirements: [{key: a, " +
+				"operator: In, values: [b]}]}"} {
 			t.as("alice", "POST", at+"selfsubjectaccessreviews", review("SelfSubjectAccessReview",
 				"{resourceAttributes: {verb: get, resource: configmaps, namespace: $ns, "+selector+"}}"))
 		}
 		t.as("alice", "GET", at+"selfsubjectaccessreviews", "")
-		t.Do("of alice by the administrator", "POST", at+"subjectaccessreviews", nil, t.yaml(review("SubjectAccessReview", hers)))
-		t.Do("of nobody by the administrator", "POST", at+"subjectaccessreviews", nil, t.yaml(review("SubjectAccessReview", mine)))
-		t.Do("with a name", "POST", at+"selfsubjectaccessreviews", nil, t.yaml("{apiVersion: authorization.k8s.io/v1, kind: "+
-			"SelfSubjectAccessReview, metadata: {name: a}, spec: "+mine+"}"))
+		t.Do("of alice by the administrator", "POST", at+"subjectaccessreviews", nil,
+			t.yaml(review("SubjectAccessReview", hers)))
+		t.Do("of nobody by the administrator", "POST", at+"subjectaccessreviews", nil,
+			t.yaml(review("SubjectAccessReview", mine)))
+		t.Do("with a name", "POST", at+"selfsubjectaccessreviews", nil,
+			t.yaml("{apiVersion: authorization.k8s.io/v1, kind: "+
+				"SelfSubjectAccessReview, metadata: {name: a}, spec: "+mine+"}"))
 	}),
 ), area("granting",
 	call("no more than one has", func(t *T) {
-		t.bound(alice, "[{verbs: [create, update, patch], apiGroups: [rbac.authorization.k8s.io], resources: [roles, rolebindings]}, "+
+		t.bound(alice, "[{verbs: [create, update, patch], apiGroups: [rbac.authorization.k8s.io], "+
+			"resources: [roles, rolebindings]}, "+
 			"{verbs: [get, list], apiGroups: [''], resources: [pods]}]")
 		role := func(rules string) string {
 			return "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: " + rules + "}"
 		}
 		t.as("alice", "POST", rolesAPI, role("[{verbs: ['*'], apiGroups: ['*'], resources: ['*']}]"))
-		t.as("alice", "POST", rolesAPI, role("[{verbs: [get, delete, create], apiGroups: [''], resources: [pods, pods/log]}, "+
-			"{verbs: [get], apiGroups: [apps], resources: [deployments], resourceNames: [a, b]}]"))
-		t.as("alice", "POST", rolesAPI, role("[{verbs: [get], apiGroups: [''], resources: [pods], resourceNames: [a]}]"))
+		t.as("alice", "POST", rolesAPI,
+			role("[{verbs: [get, delete, create], apiGroups: [''], resources: [pods, pods/log]}, "+
+				"{verbs: [get], apiGroups: [apps], resources: [deployments], resourceNames: [a, b]}]"))
+		t.as("alice", "POST", rolesAPI,
+			role("[{verbs: [get], apiGroups: [''], resources: [pods], resourceNames: [a]}]"))
 		t.as("alice", "PATCH", rolesAPI+"/a", "{rules: [{verbs: [get], apiGroups: [''], resources: [secrets]}]}")
 		t.as("alice", "PATCH", rolesAPI+"/r", "{metadata: {finalizers: [example.org/hold]}}")
 		t.Script("MERGE role/r {metadata: {finalizers: null}}")
 	}),
 	call("bindings", func(t *T) {
 		t.bound(alice, "[{verbs: [create], apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings]}, "+
-			"{verbs: [bind], apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [view]}]")
+			"{verbs: [bind], apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], "+
+			"resourceNames: [view]}]")
 		bind := func(name, kind, role string) string {
-			return "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: " + name + "}, roleRef: {apiGroup: " +
+			return "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: " + name +
+				"}, roleRef: {apiGroup: " +
 				"rbac.authorization.k8s.io, kind: " + kind + ", name: " + role + "}, subjects: [" + alice + "]}"
 		}
 		t.as("alice", "POST", bindAPI, bind("a", "ClusterRole", "view"))
@@ -225,7 +255,8 @@ var rowsRBAC = slices.Concat(area("rights",
 	}),
 	call("who may escalate", func(t *T) {
 		t.bound(alice, "[{verbs: [create, escalate], apiGroups: [rbac.authorization.k8s.io], resources: [roles]}]")
-		t.as("alice", "POST", rolesAPI, "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: "+
-			"[{verbs: ['*'], apiGroups: ['*'], resources: ['*']}]}")
+		t.as("alice", "POST", rolesAPI,
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a}, rules: "+
+				"[{verbs: ['*'], apiGroups: ['*'], resources: ['*']}]}")
 	}),
 ))

@@ -1,17 +1,22 @@
 package conformance
 
-// Watching: every informer's view of the world. What these rows ask is what the harness rests on most.
+// Watching: every informer's view of the world. The harness depends on these rows most.
 
 import "slices"
 
 func watched(name string, lines ...string) Row { return row(name, after(threeMaps, lines...)...) }
 
+// initialEvents are the parameters of a watch that begins with the present objects.
+const initialEvents = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+
 var rowsWatch = slices.Concat(area("watch",
-	watched("from a version: what happened since", "WATCH cm?resourceVersion=$rv2", "MERGE cm/a {data: {k: new}}", "DELETE cm/b",
+	watched("from a version: what happened since", "WATCH cm?resourceVersion=$rv2", "MERGE cm/a {data: {k: new}}",
+		"DELETE cm/b",
 		"POST cm {metadata: {name: d}}", "READ 4"),
 	watched("from a list's version: nothing is lost and nothing comes twice", "GET cm", "MERGE cm/a {data: {k: new}}",
 		"WATCH cm?resourceVersion=$rv4", "DELETE cm/c", "READ 2"),
-	watched("without a version: the state first, then changes", "GET cm", "WATCH cm", "READ 3", "MERGE cm/b {data: {k: new}}", "READ 1"),
+	watched("without a version: the state first, then changes", "GET cm", "WATCH cm", "READ 3",
+		"MERGE cm/b {data: {k: new}}", "READ 1"),
 	watched("from version zero: the state first, then changes", "GET cm", "WATCH cm?resourceVersion=0", "READ 3",
 		"MERGE cm/b {data: {k: new}}", "READ 1"),
 	watched("of one object by field", "WATCH cm?resourceVersion=$rv3&fieldSelector=metadata.name%3Da",
@@ -23,10 +28,12 @@ var rowsWatch = slices.Concat(area("watch",
 	watched("at the old watch path", "WATCH /api/v1/watch/namespaces/$ns/configmaps?resourceVersion=$rv2", "READ 1"),
 	watched("an object that begins to match is ADDED", "WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx",
 		"MERGE cm/b {metadata: {labels: {app: x}}}", "READ 1"),
-	watched("an object that ceases to match is DELETED as it was", "WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx",
+	watched("an object that ceases to match is DELETED as it was",
+		"WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx",
 		"MERGE cm/a {metadata: {labels: {app: z}}, data: {k: new}}", "READ 1"),
 	watched("an object that goes on matching is MODIFIED, others are silent",
-		"WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx", "MERGE cm/b {data: {k: new}}", "MERGE cm/c {data: {k: new}}", "READ 1"),
+		"WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx", "MERGE cm/b {data: {k: new}}",
+		"MERGE cm/c {data: {k: new}}", "READ 1"),
 	watched("the deletion of an object that does not match is silent",
 		"WATCH cm?resourceVersion=$rv3&labelSelector=app%3Dx", "DELETE cm/b", "DELETE cm/c", "READ 1"),
 	watched("a selector and the initial state", "GET cm", "WATCH cm?labelSelector=app%3Dx", "READ 2"),
@@ -37,28 +44,34 @@ var rowsWatch = slices.Concat(area("watch",
 	watched("marking for deletion is MODIFIED, the last finalizer's removal DELETED",
 		"MERGE cm/a {metadata: {finalizers: [x.example/one]}}", "WATCH cm?resourceVersion=$rv4", "DELETE cm/a",
 		"MERGE cm/a {metadata: {finalizers: null}}", "READ 2"),
-	watched("a write that changes nothing makes no event", "WATCH cm?resourceVersion=$rv3", "MERGE cm/a {data: {k: '1'}}",
+	watched("a write that changes nothing makes no event", "WATCH cm?resourceVersion=$rv3",
+		"MERGE cm/a {data: {k: '1'}}",
 		"MERGE cm/b {data: {k: new}}", "READ 1"),
 	watched("a dry run makes no event", "WATCH cm?resourceVersion=$rv3", "MERGE cm/a?dryRun=All {data: {k: new}}",
 		"DELETE cm/a?dryRun=All", "MERGE cm/b {data: {k: new}}", "READ 1"),
-	watched("a refused write makes no event", "WATCH cm?resourceVersion=$rv3", "MERGE cm/a {metadata: {labels: {a: '?'}}}",
+	watched("a refused write makes no event", "WATCH cm?resourceVersion=$rv3",
+		"MERGE cm/a {metadata: {labels: {a: '?'}}}",
 		"MERGE cm/b {data: {k: new}}", "READ 1"),
 	watched("status writes are events", "POST widget {metadata: {name: w}}", "WATCH widget?resourceVersion=$rv4",
 		"MERGE widget/w/status {status: {phase: Ready}}", "MERGE widget/w {spec: {color: red}}", "READ 2"),
-	watched("other kinds' events are not seen", "WATCH secret?resourceVersion=$rv1", "POST secret {metadata: {name: s}}", "READ 1"),
-	watched("other namespaces' events are not seen", "POST ns {metadata: {name: $ns-b}}", "WATCH cm?resourceVersion=$rv3",
+	watched("other kinds' events are not seen", "WATCH secret?resourceVersion=$rv1",
+		"POST secret {metadata: {name: s}}", "READ 1"),
+	watched("other namespaces' events are not seen", "POST ns {metadata: {name: $ns-b}}",
+		"WATCH cm?resourceVersion=$rv3",
 		"POST cm@$ns-b {metadata: {name: a}}", "POST cm {metadata: {name: d}}", "READ 1", "DELETE ns/$ns-b"),
 	watched("across namespaces", "WATCH cm@*?resourceVersion=$rv3&labelSelector=row%3D$ns",
 		"POST cm {metadata: {name: d, labels: {row: $ns}}}", "READ 1"),
 	watched("custom resources by their selectable field", "POST widget {metadata: {name: w}, spec: {color: red}}",
-		"WATCH widget?resourceVersion=$rv3&fieldSelector=spec.color%3Dred", "MERGE widget/w {spec: {color: blue}}", "READ 2"),
+		"WATCH widget?resourceVersion=$rv3&fieldSelector=spec.color%3Dred", "MERGE widget/w {spec: {color: blue}}",
+		"READ 2"),
 	watched("pods by node enter when they are bound", "POST pod {metadata: {name: p}, spec: "+podSpec+"}",
 		"WATCH pod?resourceVersion=$rv4&fieldSelector=spec.nodeName%3Dn1",
-		"POST pod/p/binding {apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: n1}}", "READ 1"),
+		"POST pod/p/binding {apiVersion: v1, kind: Binding, metadata: {name: p}, target: {kind: Node, name: n1}}",
+		"READ 1"),
 	watched("a version older than memory is 410", "WATCH widget?resourceVersion=1", "READ 1"),
 	watched("a version that is not there yet waits", "WATCH cm?resourceVersion=$rv3+1000000&timeoutSeconds=1", "END"),
 	watched("a watch-list of a version that is not there yet fails in its stream",
-		"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=$rv3+1000000", "END"),
+		"WATCH cm?"+initialEvents+"&resourceVersion=$rv3+1000000", "END"),
 	watched("a version that is not a number is an error", "WATCH cm?resourceVersion=x"),
 	watched("a stream ends when its time is up", "WATCH cm?resourceVersion=$rv3&timeoutSeconds=1", "END"),
 	watched("a timeout that is not a number is BadRequest", "WATCH cm?timeoutSeconds=x"),
@@ -72,17 +85,16 @@ var rowsWatch = slices.Concat(area("watch",
 ),
 	area("watch-list",
 		watched("the state, a bookmark that says so, then changes",
-			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 4",
+			"WATCH cm?"+initialEvents, "READ 4",
 			"MERGE cm/a {data: {k: new}}", "READ 1"),
-		watched("at version zero", "GET cm",
-			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=0", "READ 4"),
-		watched("not older than a version", "WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+
-			"&allowWatchBookmarks=true&resourceVersion=$rv3", "READ 4"),
+		watched("at version zero", "GET cm", "WATCH cm?"+initialEvents+"&resourceVersion=0", "READ 4"),
+		watched("not older than a version", "WATCH cm?"+initialEvents+"&resourceVersion=$rv3", "READ 4"),
 		row("of nothing is only the bookmark",
-			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1",
+			"WATCH cm?"+initialEvents, "READ 1",
 			"POST cm {metadata: {name: a}}", "READ 1"),
-		watched("with a selector", "WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"+
-			"&labelSelector=app%3Dx", "READ 3", "MERGE cm/a {metadata: {labels: {app: z}}}", "READ 1"),
+		watched("with a selector",
+			"WATCH cm?"+initialEvents+
+				"&labelSelector=app%3Dx", "READ 3", "MERGE cm/a {metadata: {labels: {app: z}}}", "READ 1"),
 		watched("of custom resources", "POST widget {metadata: {name: w}}",
 			"WATCH widget?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 2"),
 		watched("of deployments", "POST deploy {metadata: {name: w}, spec: "+deploySpec+"}",
@@ -91,20 +103,24 @@ var rowsWatch = slices.Concat(area("watch",
 		watched("with an exact match is Invalid",
 			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=Exact&allowWatchBookmarks=true&resourceVersion=$rv1"),
 		watched("without bookmarks", "WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "READ 3"),
-		watched("no initial events at all", "GET cm", "WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
-			"&allowWatchBookmarks=true", "MERGE cm/a {data: {k: new}}", "READ 1"),
-		watched("no initial events from a version", "WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
-			"&resourceVersion=$rv2", "READ 1"),
+		watched("no initial events at all", "GET cm",
+			"WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
+				"&allowWatchBookmarks=true", "MERGE cm/a {data: {k: new}}", "READ 1"),
+		watched("no initial events from a version",
+			"WATCH cm?sendInitialEvents=false&resourceVersionMatch=NotOlderThan"+
+				"&resourceVersion=$rv2", "READ 1"),
 		watched("the bookmark's version is one to go on from",
-			"WATCH cm?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 4",
+			"WATCH cm?"+initialEvents, "READ 4",
 			"MERGE cm/a {data: {k: new}}", "WATCH cm?resourceVersion=$rv5", "READ 1"),
 	),
 	area("watch-list", each("the bookmark of %s is an empty object", bookmarkedKinds, emptyWatchList)...),
 	area("watch-list", row("the bookmark of a daemon set is annotated", emptyWatchList("ds")...).
 		differs("The real server puts a daemon set's deprecated annotation even on bookmarks.")))
 
-var bookmarkedKinds = append(slices.DeleteFunc(slices.Clone(namespacedKinds), func(k string) bool { return k == "ds" }), "widget", "gadget")
+var bookmarkedKinds = append(slices.DeleteFunc(slices.Clone(namespacedKinds),
+	func(k string) bool { return k == "ds" }), "widget", "gadget")
 
 func emptyWatchList(k string) []string {
-	return []string{"WATCH " + k + "?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1"}
+	return []string{"WATCH " + k +
+		"?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "READ 1"}
 }

@@ -1,8 +1,8 @@
 package conformance
 
-// The language of scripts. A row is mostly "send these five requests", and a line for each reads better than Go; the
-// differential test prints its shrunk operation lists in the same language, so that a difference it finds can be pasted
-// into the table as a row.
+// The language of scripts. A row is mostly "send these five requests", and a line for each reads
+// better than Go; the differential test prints its shrunk operation lists in the same language, so
+// that a difference it finds can be pasted into the table as a row.
 
 import (
 	"encoding/json"
@@ -32,21 +32,22 @@ var accepts = map[string]string{
 
 // Script runs one step a line.
 //
-//	POST cm {metadata: {name: a}}     a request; the body is YAML, apiVersion and kind are filled in from the target
+//	POST cm {metadata: {name: a}}     a request; a YAML body gets its apiVersion and kind here
 //	PUT cm/a $obj1 & {data: {k: v}}   the object of step 1 with a merge patch upon it
 //	MERGE cm/a {data: {k: v}}         a patch: MERGE, JSON, STRATEGIC or APPLY
 //	POST cm !{...}                    the body as it stands
 //	GET+meta cm/a                     as PartialObjectMetadata; also +metalist, +table
-//	WATCH cm?resourceVersion=$rv1     opens a stream; READ n takes n frames of the newest, READ2 n of the second
+//	WATCH cm?resourceVersion=$rv1     opens a stream
+//	READ n                            takes n frames of the newest stream, READ2 n of the second
 //	END                               reads the newest stream to its end
 //	COMPACT                           the store forgets its history
 //	SLEEP 100ms
-//	SETTLE 1500ms                     the real server's controllers get that long; the model has none
-//	bob: PUT cm/a {...}               the same by a client of that name, who remembers only what bob was told
+//	SETTLE 1500ms                     waits for the real server's controllers; the model has none
+//	bob: PUT cm/a {...}               the same by a client bob, who remembers only his own replies
 //
-// $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to step N ($rvN+5 adds),
-// $rv(cm/a,0) is the newest version seen of an object and $rv(cm/a,1) the one before; $ns is the row's namespace and
-// $big(n) a text of n letters.
+// $rvN, $uidN, $nameN and $contN are resourceVersion, uid, name and continue token in the reply to
+// step N ($rvN+5 adds), $rv(cm/a,0) is the newest version seen of an object and $rv(cm/a,1) the one
+// before; $ns is the row's namespace and $big(n) a text of n letters.
 func (t *T) Script(lines ...string) {
 	for _, line := range lines {
 		t.step(strings.TrimSpace(line))
@@ -202,8 +203,9 @@ func field(body any, what string) string {
 	return v
 }
 
-// recall finds what the arm last told the present client of an object: args is "kind/name,back". An object never seen has
-// the version at which the namespace was made and a UID that nobody has, so that generated sequences can always be formed.
+// recall finds what the arm last told the present client of an object: args is "kind/name,back". An
+// object never seen has the version at which the namespace was made and a UID that nobody has, so
+// that generated sequences can always be formed.
 func (t *T) recall(what, args string) string {
 	target, number, _ := strings.Cut(args, ",")
 	back, _ := strconv.Atoi(number)
@@ -215,7 +217,8 @@ func (t *T) recall(what, args string) string {
 	for i := len(t.replies) - 1; i >= 0; i-- {
 		r := t.replies[i]
 		at, _, _ := strings.Cut(r.target, "?")
-		if v := field(r.body, what); v != "" && r.code < 300 && r.client == t.speaking && (at == want || owns(at, want, r.body)) &&
+		if v := field(r.body, what); v != "" && r.code < 300 && r.client == t.speaking &&
+			(at == want || owns(at, want, r.body)) &&
 			(len(known) == 0 || known[len(known)-1] != v) {
 			known = append(known, v)
 		}
@@ -226,7 +229,8 @@ func (t *T) recall(what, args string) string {
 	return known[min(back, len(known)-1)]
 }
 
-// owns says whether the reply to a request at a collection or a subresource shows the wanted object.
+// owns says whether the reply to a request at a collection or a subresource shows the wanted
+// object.
 func owns(at, want string, body any) bool {
 	return at+"/"+field(body, "name") == want || strings.HasPrefix(at, want+"/")
 }

@@ -1,7 +1,8 @@
 package conformance
 
-// One row on one arm: the client that asks, and the record of what came back. Everything goes through one recording
-// transport, so that a script's raw request and a typed client's are observed at the same place, the wire.
+// One row on one arm: the client that sends requests, and the record of the replies. Everything
+// goes through one recording transport, so raw requests of scripts and those of typed clients are
+// observed at the same place, the wire.
 
 import (
 	"bufio"
@@ -20,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// T is a row's hands on one arm.
+// T lets a row send requests to one arm.
 type T struct {
 	Ctx       context.Context
 	Namespace string
@@ -38,7 +39,7 @@ type T struct {
 	speaking string
 }
 
-// reply is what a later step may refer to.
+// reply is a reply to which a later step may refer.
 type reply struct {
 	target string
 	client string
@@ -46,7 +47,7 @@ type reply struct {
 	body   any
 }
 
-// Observed is what one step brought back.
+// Observed is the outcome of one step.
 type Observed struct {
 	Step   string            `json:"step"`
 	Code   int               `json:"code,omitempty"`
@@ -59,8 +60,9 @@ type Observed struct {
 // comparedHeaders are those that clients act on.
 var comparedHeaders = []string{"Content-Type", "Warning", "Retry-After", "Allow"}
 
-// Observe puts a row to an arm and returns its observations, not yet normalised.
-func Observe(ctx context.Context, r Row, arm Arm, namespace string) (observed []Observed, started time.Time, err error) {
+// Observe runs a row against an arm and returns its observations, not yet normalised.
+func Observe(ctx context.Context, r Row, arm Arm, namespace string) (observed []Observed, started time.Time,
+	err error) {
 	t, err := newT(ctx, arm, namespace)
 	if err != nil {
 		return nil, time.Time{}, err
@@ -143,14 +145,15 @@ func (t *T) keep(target string, o Observed) {
 	t.replies = append(t.replies, reply{target: target, client: t.speaking, code: o.Code, body: o.Body})
 }
 
-// note observes something that is not a reply: a client's own answer, or a step that could not be made.
+// note observes something that is not a reply: the result of a client, or a step that was not
+// possible.
 func (t *T) note(step string, value any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, Observed{Step: step, Body: value})
 }
 
-// Note observes what a client made of a reply: value is compared as JSON, an error as its text.
+// Note observes what a client made of a reply. A value is compared as JSON, an error as its text.
 func (t *T) Note(step string, value any, err error) {
 	if err != nil {
 		t.note(step, "error: "+err.Error())
@@ -261,7 +264,7 @@ func (t *T) Watch(step, path string) {
 		in := bufio.NewReader(resp.Body)
 		for {
 			line, err := in.ReadBytes('\n')
-			if f := decode(line); f != nil && !passing(f) {
+			if f := decode(line); f != nil && !isProgress(f) {
 				s.frames <- f
 			}
 			if err != nil {
@@ -271,9 +274,10 @@ func (t *T) Watch(step, path string) {
 	}()
 }
 
-// passing tells a bookmark that only says how far the stream has come. The server sends them when it likes, so that no two
-// servers send the same; the bookmark that ends the initial events is not one of them.
-func passing(frame any) bool {
+// isProgress says whether a frame is a bookmark that only reports the progress of the stream.
+// Servers send them at any time, so no two servers send the same. The bookmark that ends the
+// initial events is none.
+func isProgress(frame any) bool {
 	f, _ := frame.(map[string]any)
 	object, _ := f["object"].(map[string]any)
 	meta, _ := object["metadata"].(map[string]any)
@@ -281,14 +285,15 @@ func passing(frame any) bool {
 	return f["type"] == "BOOKMARK" && annotations["k8s.io/initial-events-end"] == nil
 }
 
-// patience is how long a row waits for a frame that ought to come; lull is how long it waits for one that ought not.
+// timeLimit is how long a row waits for an expected frame, and quietPeriod how long for an
+// unexpected one.
 const (
-	patience = 4 * time.Second
-	lull     = 30 * time.Millisecond
+	timeLimit   = 4 * time.Second
+	quietPeriod = 30 * time.Millisecond
 )
 
-// Read takes n frames from the nth stream, then whatever else comes without being waited for. With n below zero it reads
-// to the stream's end.
+// Read takes n frames from the nth stream, then those that follow within the quiet period. With n
+// below zero it reads to the stream's end.
 func (t *T) Read(step string, which, n int) {
 	o := Observed{Step: step}
 	switch {
@@ -297,7 +302,7 @@ func (t *T) Read(step string, which, n int) {
 	case t.streams[which] == nil:
 		o.Error = "this watch was refused"
 	default:
-		o.Frames, o.Error = t.streams[which].read(n, t.lull())
+		o.Frames, o.Error = t.streams[which].read(n, t.quietPeriod())
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -305,17 +310,18 @@ func (t *T) Read(step string, which, n int) {
 	t.replies = append(t.replies, reply{client: t.speaking, body: lastObject(o.Frames)})
 }
 
-// lull is how long this arm may take to send a frame that nobody waits for: none, when it can tell that there is none.
-func (t *T) lull() time.Duration {
+// quietPeriod is how long this arm may take to send an unexpected frame. It is zero if the arm
+// knows that there is none.
+func (t *T) quietPeriod() time.Duration {
 	if q, ok := t.arm.(interface{ Quiet() bool }); ok && q.Quiet() {
 		return 0
 	}
-	return lull
+	return quietPeriod
 }
 
-func (s *stream) read(n int, lull time.Duration) ([]any, string) {
+func (s *stream) read(n int, quiet time.Duration) ([]any, string) {
 	var frames []any
-	wait := time.NewTimer(patience)
+	wait := time.NewTimer(timeLimit)
 	for n < 0 || len(frames) < n {
 		select {
 		case f, ok := <-s.frames:
@@ -345,7 +351,7 @@ func (s *stream) read(n int, lull time.Duration) ([]any, string) {
 			}
 			frames = append(frames, f)
 			continue
-		case <-time.After(lull):
+		case <-time.After(quiet):
 		}
 		return frames, ""
 	}
@@ -367,7 +373,7 @@ func (t *T) close() {
 	}
 }
 
-// decode keeps numbers as they were written and falls back to the text.
+// decode keeps numbers as they were written. It returns the text if that is not JSON.
 func decode(data []byte) any {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil

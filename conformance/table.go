@@ -1,7 +1,8 @@
 package conformance
 
-// The table: what a row is and how rows are gathered. Rows themselves are in rows_<area>.go, one file for each area, so
-// that a reader who looks for one rule of the API finds it by its area's name.
+// The table: what a row is and how rows are gathered. Rows themselves are in rows_<area>.go, one
+// file for each area, so that a reader who looks for one rule of the API finds it by its area's
+// name.
 
 import (
 	"fmt"
@@ -9,26 +10,28 @@ import (
 	"strings"
 )
 
-// Row is one question put to both arms.
+// Row is one case that is sent to both arms.
 type Row struct {
 	Name string
 	Area string
-	// Run asks the question. What it asks through T is observed; it asserts nothing itself.
+	// Run sends the requests. What goes through T is observed; Run asserts nothing itself.
 	Run func(*T)
-	// Differs is the reason of an accepted difference. The table then asserts that the arms still differ.
+	// Differs is the reason of an accepted difference. The table then asserts that the arms still
+	// differ.
 	Differs string
-	// Refused says that the model refuses the row's question, and so that its answer must say that it does not model it.
+	// Refused says that the model refuses the row. Its reply must then say that it does not model
+	// the case.
 	Refused bool
 	// Managed keeps metadata.managedFields in the comparison; they are dropped otherwise.
 	Managed bool
 }
 
-// row is a question written as a script; see [T.Script] for its language.
+// row is a case written as a script; see [T.Script] for its language.
 func row(name string, lines ...string) Row {
 	return Row{Name: name, Run: func(t *T) { t.Script(lines...) }}
 }
 
-// call is a question that needs a real client rather than a script.
+// call is a case that needs a real client and not a script.
 func call(name string, run func(*T)) Row { return Row{Name: name, Run: run} }
 
 // differs marks an accepted difference.
@@ -37,7 +40,7 @@ func (r Row) differs(reason string) Row {
 	return r
 }
 
-// refused marks what the model does not do and says so.
+// refused marks a case that the model refuses.
 func (r Row) refused(reason string) Row {
 	r.Differs, r.Refused = reason, true
 	return r
@@ -57,7 +60,7 @@ func area(name string, rows ...Row) []Row {
 	return rows
 }
 
-// each makes one row of every value: the same question for several kinds.
+// each makes one row for every value: the same case for several kinds.
 func each(format string, values []string, lines func(value string) []string) []Row {
 	var rows []Row
 	for _, v := range values {
@@ -69,12 +72,13 @@ func each(format string, values []string, lines func(value string) []string) []R
 // RealVersion is the Kubernetes whose server is compiled and recorded (hack/envtest/go.mod).
 const RealVersion = "v1.37.1"
 
-// DrawnKinds are the kinds of the differential test. They are few, so that operations meet: two plain kinds, two with spec
-// and status and rules of their own, and two custom ones, one of which has a status subresource.
+// DrawnKinds are the kinds of the differential test. They are few, so that operations meet: two
+// plain kinds, two with spec and status and rules of their own, and two custom ones, one of which
+// has a status subresource.
 var DrawnKinds = []string{"cm", "secret", "deploy", "pod", "widget", "gadget"}
 
-// namespaceOf is the row's own namespace: derived from its name and not from its place, so that adding a row
-// changes no other row's recording.
+// namespaceOf is the row's own namespace: derived from its name and not from its place, so that
+// adding a row changes no other row's recording.
 func namespaceOf(name string) string {
 	slug := strings.Map(func(r rune) rune {
 		switch {

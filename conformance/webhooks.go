@@ -1,7 +1,7 @@
 package conformance
 
-// A webhook that both arms reach on the loopback: the real server over TLS as it would any other, the model by the same
-// POST from here.
+// A webhook that both arms reach on the loopback: the real server over TLS as it would any other,
+// the model by the same POST from here.
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// hooksAt is where the webhooks of a row are served, and closedAt where nobody listens. The ports are fixed because
-// messages show them.
+// hooksAt is where the webhooks of a row are served, and closedAt where nobody listens. The ports
+// are fixed because messages show them.
 const (
 	hooksAt  = "127.0.0.1:38443"
 	closedAt = "127.0.0.1:38444"
@@ -42,7 +42,8 @@ func reach(w *apiserver.WebhookCall) apiserver.WebhookAnswer {
 		return apiserver.WebhookAnswer{Err: err}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // on the loopback
+	trusting := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // on the loopback
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: trusting, DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		var wrapped *url.Error
@@ -70,29 +71,34 @@ func (t *T) served(f func(ca string)) {
 	defer s.Close()
 	defer func() {
 		for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
-			_, _, _, _ = t.roundTrip(http.MethodDelete, "/apis/admissionregistration.k8s.io/v1/"+resource+"/"+t.Namespace, nil, nil)
+			_, _, _, _ = t.roundTrip(http.MethodDelete,
+				"/apis/admissionregistration.k8s.io/v1/"+resource+"/"+t.Namespace, nil, nil)
 		}
 		t.learn()
 	}()
-	f(base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	f(base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE",
+		Bytes: s.Certificate().Raw})))
 }
 
-// configure stores a configuration of webhooks for the row's namespace and waits until it is known. Each hook is a path and
-// more fields, written as YAML: "/deny {failurePolicy: Ignore}".
+// configure stores a configuration of webhooks for the row's namespace and waits until it is known.
+// Each hook is a path and more fields, written as YAML: "/deny {failurePolicy: Ignore}".
 func (t *T) configure(mutating bool, ca string, hooks ...string) {
 	kind, resource := "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"
 	if mutating {
 		kind, resource = "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
 	}
+	own := map[string]any{"kubernetes.io/metadata.name": t.Namespace}
 	var all []map[string]any
 	for i, h := range hooks {
 		path, more, _ := strings.Cut(h, " ")
 		hook := map[string]any{
-			"name": fmt.Sprintf("h%d.example.org", i+1), "sideEffects": "None", "admissionReviewVersions": []string{"v1"},
-			"clientConfig":      map[string]any{"url": "https://" + hooksAt + path, "caBundle": ca},
-			"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": t.Namespace}},
+			"name": fmt.Sprintf("h%d.example.org", i+1), "sideEffects": "None",
+			"admissionReviewVersions": []string{"v1"},
+			"clientConfig":            map[string]any{"url": "https://" + hooksAt + path, "caBundle": ca},
+			"namespaceSelector":       map[string]any{"matchLabels": own},
 			"rules": []any{map[string]any{
-				"operations": []string{"*"}, "apiGroups": []string{"*"}, "apiVersions": []string{"*"}, "resources": []string{"*/*"},
+				"operations": []string{"*"}, "apiGroups": []string{"*"}, "apiVersions": []string{"*"},
+				"resources": []string{"*/*"},
 			}},
 		}
 		if more != "" {
@@ -111,7 +117,8 @@ func (t *T) configure(mutating bool, ca string, hooks ...string) {
 		all = append(all, hook)
 	}
 	body, err := json.Marshal(map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": t.Namespace}, "webhooks": all,
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": t.Namespace},
+		"webhooks": all,
 	})
 	if err != nil {
 		panic(abort(err.Error()))
@@ -164,7 +171,7 @@ func hooks(w http.ResponseWriter, r *http.Request) {
 	case "slow":
 		time.Sleep(2 * time.Second)
 	case "tell":
-		status(http.StatusForbidden, metav1.StatusReasonForbidden, told(review.Request))
+		status(http.StatusForbidden, metav1.StatusReasonForbidden, requestInWords(review.Request))
 	}
 	review.Request, review.Response = nil, answer
 	w.Header().Set("Content-Type", "application/json")
@@ -182,7 +189,8 @@ func patched(answer *admissionv1.AdmissionResponse, path, more string) {
 	case "replace":
 		answer.Patch = []byte(`[{"op":"replace","path":"/data","value":{"k":"hooked"}}]`)
 	case "spoil":
-		answer.Patch = []byte(`[{"op":"add","path":"/metadata/managedFields","value":[{"manager":"hook","operation":"Update","apiVersion":"v1"}]}]`)
+		answer.Patch = []byte(`[{"op":"add","path":"/metadata/managedFields","value":[{"manager":"hook",` +
+			`"operation":"Update","apiVersion":"v1"}]}]`)
 	case "patch":
 		answer.Patch = []byte(hookPatches[more])
 	case "broken":
@@ -190,8 +198,8 @@ func patched(answer *admissionv1.AdmissionResponse, path, more string) {
 	}
 }
 
-// told is everything that a webhook is told but objects and times.
-func told(r *admissionv1.AdmissionRequest) string {
+// requestInWords is the request that a webhook gets, without objects and times.
+func requestInWords(r *admissionv1.AdmissionRequest) string {
 	size := func(raw []byte) string {
 		var o struct {
 			APIVersion string `json:"apiVersion"`
@@ -208,10 +216,14 @@ func told(r *admissionv1.AdmissionRequest) string {
 			return "none"
 		}
 		m := o.Metadata
-		return fmt.Sprintf("%s %s %q generation %d uid %v created %v labels %v", o.APIVersion, o.Kind, m.Name, m.Generation,
+		return fmt.Sprintf("%s %s %q generation %d uid %v created %v labels %v", o.APIVersion, o.Kind, m.Name,
+			m.Generation,
 			m.UID != "", m.CreationTimestamp != "", m.Labels)
 	}
-	return fmt.Sprintf("%s of %s (asked: %s) %s (asked: %s) sub %q (asked: %q) name %q namespace %q dry %v by %v; object: %s; old: %s; options: %s",
-		r.Operation, r.Kind, r.RequestKind, r.Resource, r.RequestResource, r.SubResource, r.RequestSubResource, r.Name, r.Namespace,
-		*r.DryRun, strings.Contains(r.UserInfo.Username, "alice"), size(r.Object.Raw), size(r.OldObject.Raw), r.Options.Raw)
+	return fmt.Sprintf("%s of %s (asked: %s) %s (asked: %s) sub %q (asked: %q) name %q namespace %q dry %v by %v; "+
+		"object: %s; old: %s; options: %s",
+		r.Operation, r.Kind, r.RequestKind, r.Resource, r.RequestResource, r.SubResource, r.RequestSubResource, r.Name,
+		r.Namespace,
+		*r.DryRun, strings.Contains(r.UserInfo.Username,
+			"alice"), size(r.Object.Raw), size(r.OldObject.Raw), r.Options.Raw)
 }

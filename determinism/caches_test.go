@@ -25,7 +25,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// feeder lets the informers of a cache send what they learn to a channel, each object from a goroutine of its own.
+// feeder lets the informers of a cache send what they learn to a channel, each object from a
+// goroutine of its own.
 type feeder struct {
 	cache  cache.Cache
 	kinds  []client.Object
@@ -84,14 +85,16 @@ func recordsLists(mgr ctrl.Manager, caches *[]cache.Cache) reconcile.Func {
 	}
 }
 
-// A program with two caches of its own, which watch the same kinds, feeds a channel source from both.
+// A program with two caches of its own, which watch the same kinds, feeds a channel source from
+// both.
 func TestCachesOfItsOwn(t *testing.T) {
 	replays(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
 			events := make(chan event.GenericEvent)
 			caches := make([]cache.Cache, 2)
 			for i := range caches {
-				own, err := cache.New(mgr.GetConfig(), cache.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+				options := cache.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
+				own, err := cache.New(mgr.GetConfig(), options)
 				if err != nil {
 					return err
 				}
@@ -113,7 +116,8 @@ func TestCachesOfItsOwn(t *testing.T) {
 	})
 }
 
-// Four informers of the manager's cache feed an unbuffered channel, and each reconcile makes a slow call to the outside.
+// Four informers of the manager's cache feed an unbuffered channel, and each reconcile makes a slow
+// call to the outside.
 func TestChannelSource(t *testing.T) { replays(t, channelSource) }
 
 func channelSource(w *sim.World) {

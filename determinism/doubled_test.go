@@ -30,7 +30,8 @@ type outcome struct {
 	CPU     string `json:"cpu"` // CPU time of the process for these runs
 	// Faults is how often each declared fault was injected.
 	Faults map[string]int `json:"faults"`
-	// Digests has one digest for each run, in hexadecimal: another process compares its own with them.
+	// Digests has one digest for each run, in hexadecimal: another process compares its own with
+	// them.
 	Digests []string `json:"digests"`
 	// Differences has the message of each pair that differs.
 	Differences []string `json:"differences,omitempty"`

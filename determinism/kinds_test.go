@@ -28,7 +28,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// A program whose mutating and validating webhooks, which fail closed, stand between it and its own writes.
+// A program whose mutating and validating webhooks, which fail closed, stand between it and its own
+// writes.
 func TestWebhooks(t *testing.T) {
 	replays(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
@@ -80,19 +81,23 @@ func stampsSecrets() client.Object {
 	return &admissionregv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "stamp"},
 		Webhooks: []admissionregv1.MutatingWebhook{{
-			Name: "stamp.example.org", SideEffects: &none, AdmissionReviewVersions: []string{"v1"}, FailurePolicy: &closed,
+			Name: "stamp.example.org", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			FailurePolicy: &closed,
 			ClientConfig: admissionregv1.WebhookClientConfig{
 				Service: &admissionregv1.ServiceReference{Namespace: "default", Name: "op", Path: &path},
 			},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{"CREATE", "UPDATE"},
-				Rule:       admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"secrets"}},
+				Rule: admissionregv1.Rule{
+					APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"secrets"},
+				},
 			}},
 		}},
 	}
 }
 
-// A program that keeps a Deployment for each ConfigMap, with the cluster's own controllers and a kubelet.
+// A program that keeps a Deployment for each ConfigMap, with the cluster's own controllers and a
+// kubelet.
 func TestBuiltinControllers(t *testing.T) {
 	replays(t, func(w *sim.World) {
 		w.Builtin(workload.New()...)
@@ -109,7 +114,8 @@ func TestBuiltinControllers(t *testing.T) {
 	})
 }
 
-// deploys keeps a Deployment for each ConfigMap, and tells in the ConfigMap how many of its pods are ready.
+// deploys keeps a Deployment for each ConfigMap, and tells in the ConfigMap how many of its pods
+// are ready.
 type deploys struct{ client.Client }
 
 func (r *deploys) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -134,7 +140,8 @@ func (r *deploys) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return reconcile.Result{}, r.Patch(ctx, &cm, client.MergeFrom(was))
 }
 
-// A program with a cache for each of its namespaces, one of which ends while the program's finalizers are in it.
+// A program with a cache for each of its namespaces, one of which ends while the program's
+// finalizers are in it.
 func TestSeveralNamespaces(t *testing.T) {
 	replays(t, func(w *sim.World) {
 		names := []string{"red", "green", "blue"}

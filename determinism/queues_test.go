@@ -116,7 +116,8 @@ func copiesWithClientGo(ctx context.Context, cfg *rest.Config) error {
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 	for range 2 {
-		go work(queue, func(key string) error { return copyWithClientGo(ctx, clients, maps.Informer().GetStore(), key) })
+		store := maps.Informer().GetStore()
+		go work(queue, func(key string) error { return copyWithClientGo(ctx, clients, store, key) })
 	}
 	<-ctx.Done()
 	queue.ShutDown()

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file is the form in which a whole history is kept on file, bodies included, so that pages can be made of it later
-// and elsewhere. One body is often that of many events (what a client sent, what the server committed, what it was
-// before the next change), so each is kept once, in a table, and events give its place in it.
+// This file is the JSON form of a whole history with its bodies, from which pages can be made
+// later. Many events share a body: a client sent it, the server committed it, and it is the state
+// before the next change. So each body is stored once, in a table, and events have its index.
 
 // Format is the version of the JSON form that [History.MarshalJSON] writes.
 const Format = 1
@@ -22,7 +22,7 @@ type document struct {
 	Bodies  []body   `json:"bodies,omitempty"`
 }
 
-// record is an event with the places of its bodies in the table, counted from 1; 0 stands for no body.
+// record is an event with the indices of its bodies in the table, counted from 1; 0 is no body.
 type record struct {
 	Event
 	Sent     int            `json:"sent,omitempty"`
@@ -36,7 +36,7 @@ type changeRecord struct {
 	Previous int `json:"previous,omitempty"`
 }
 
-// body is a string where it is text, as it nearly always is; otherwise {"base64": …}, lest bytes get lost.
+// body is a string if it is UTF-8, and otherwise {"base64": …}, so that no byte is lost.
 type body []byte
 
 type binary struct {
@@ -82,10 +82,12 @@ func (t *table) place(b []byte) int {
 	return len(t.bodies)
 }
 
-// MarshalJSON writes the whole history: {"format": 1, "events": […], "effects": […], "bodies": […]}. The fields of events
-// and effects are those of [Event] and [Effect]. An event's "sent" and "received" and the "object" and "previous" of each
-// of its "changes" are places in "bodies", counted from 1; absent is none. A body is a string, or {"base64": …} if it is
-// not UTF-8. [History.UnmarshalJSON] gives back an equal history: same [Difference], same [History.Hash].
+// MarshalJSON writes the whole history: {"format": 1, "events": […], "effects": […], "bodies":
+// […]}. The fields of events and effects are those of [Event] and [Effect]. An event's "sent" and
+// "received", and the "object" and "previous" of each of its "changes", are indices into "bodies",
+// counted from 1. An absent index means no body. A body is a string, or {"base64": …} if it is not
+// UTF-8. [History.UnmarshalJSON] returns an equal history, without a [Difference] and with the same
+// [History.Hash].
 func (h *History) MarshalJSON() ([]byte, error) {
 	t := &table{places: map[string]int{}}
 	d := document{Format: Format, Events: make([]record, len(h.Events)), Effects: h.effects, Draws: h.draws}

@@ -2,8 +2,8 @@ package history
 
 import "fmt"
 
-// Draw is a value that the scenario drew from a generator. It is not an event: nothing happened in the world, and drawing must
-// not change when it counts as quiet.
+// Draw is a value that the scenario drew from a generator. It is not an event, because nothing
+// happened in the world, and a draw must not delay quiescence.
 type Draw struct {
 	Event int    `json:"event"` // Index of the event that came next
 	At    Time   `json:"at"`
@@ -20,6 +20,6 @@ func (h *History) Drew(d Draw) {
 // Draws are the values that the scenario drew, in order.
 func (h *History) Draws() []Draw { return h.draws }
 
-func (d Draw) tell() string {
+func (d Draw) line() string {
 	return fmt.Sprintf("%-12s %-16s draws %s: %s", Clock(d.At), "user", d.Label, d.Value)
 }

@@ -1,10 +1,9 @@
-// Package history is the vocabulary of what happened in one run: an ordered record of events, the objects they left
-// behind, and a ledger of effects outside the cluster.
+// Package history records what happened in one run: the events in order, the objects that they left
+// behind, and the effects outside the cluster.
 //
-// Verdicts and pictures are made from a [History] and from nothing else, so that a failure reads the same on every
-// replay. The package is a leaf: standard library only, so that models, stories and reports can share it.
-//
-// It does not decide anything and it does not render anything beyond one plain line per event.
+// Properties and reports are functions of a [History] and of nothing else, so a failure reads the
+// same on every replay. The package imports the standard library only, so that models, stories and
+// reports can share it. It decides nothing, and it renders one line for each event at most.
 package history
 
 import (
@@ -16,25 +15,25 @@ import (
 	"time"
 )
 
-// Kind says what sort of thing an [Event] is.
+// Kind is the kind of an [Event].
 type Kind string
 
 // The kinds of events, in the order in which a run usually meets them.
 const (
-	Start     Kind = "start"     // a life of a process begins
-	Stop      Kind = "stop"      // a life ended by itself or was asked to stop (Note says how)
-	Crash     Kind = "crash"     // a life was killed
+	Start     Kind = "start"     // an incarnation of a process begins
+	Stop      Kind = "stop"      // an incarnation ended by itself or was asked to stop (Note says how)
+	Crash     Kind = "crash"     // an incarnation was killed
 	Request   Kind = "request"   // a request took effect at the API server or outside
 	Reply     Kind = "reply"     // its reply reached the caller (or was lost: see Fault)
-	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached a life's informer
-	Handout   Kind = "handout"   // a work queue gave a key to a worker: a reconcile begins; Cause says why
+	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached an incarnation's informer
+	Handout   Kind = "handout"   // a worker dequeued a key: a reconcile begins; Cause says why
 	Done      Kind = "done"      // a reconcile ended; Outcome says how
 	Fault     Kind = "fault"     // a fault was injected; Note says which and where
-	Heal      Kind = "heal"      // faults stopped and were healed
-	Settled   Kind = "settled"   // nothing is left to do
+	Heal      Kind = "heal"      // faults ended: recovery begins
+	Settled   Kind = "settled"   // the world is quiescent
 	Again     Kind = "again"     // the user applies the same objects once more
-	Violation Kind = "violation" // a property broke; Note is the sentence
-	Mutation  Kind = "mutation"  // an object in a life's cache was changed in place; Note says what
+	Violation Kind = "violation" // a property does not hold; Note is the sentence
+	Mutation  Kind = "mutation"  // an object in an incarnation's cache was changed in place; Note says what
 )
 
 // Ref names one object. Kind is empty for things outside the cluster.
@@ -46,10 +45,12 @@ type Ref struct {
 	Name      string `json:"name,omitempty"`
 }
 
-// Lease says whether it is a lease, as leaders hold them, and not some kind of an operator's own of the same name.
+// Lease says whether it is a Lease of coordination.k8s.io, and not a kind of an operator with the
+// same name.
 func (r Ref) Lease() bool { return r.Kind == "Lease" && r.Group == "coordination.k8s.io" }
 
-// Chatter says whether it is a Lease or one of Kubernetes' Events, which are written about other things.
+// Chatter says whether it is a Lease or a Kubernetes Event. Neither is the subject of a
+// controller's work.
 func (r Ref) Chatter() bool {
 	return r.Lease() || r.Kind == "Event" && (r.Group == "" || r.Group == "events.k8s.io")
 }
@@ -81,39 +82,42 @@ type Change struct {
 // Time is virtual time since the beginning of the run.
 type Time = time.Duration
 
-// Seen compares what a life's cache held of an object with what the server held, at the moment a reconcile began.
-// Revision 0 means absent.
+// Seen compares the revision of an object in an incarnation's cache with the server's, at the begin
+// of a reconcile. Revision 0 means absent.
 type Seen struct {
 	Ref    Ref   `json:"ref"`
 	Cache  int64 `json:"cache"`
 	Server int64 `json:"server"`
 }
 
-// Event is one thing that happened. Fields that do not apply to its Kind are zero.
+// Event is one event of a run. Fields that do not apply to its Kind are zero.
 type Event struct {
-	Index     int    `json:"i"`
-	Step      int    `json:"step"`                // number of the granted step during which it happened
-	At        Time   `json:"at"`                  // virtual time, nanoseconds
-	Kind      Kind   `json:"kind"`                //
-	Process   string `json:"process,omitempty"`   // "user" for the scenario itself
-	Life      int    `json:"life,omitempty"`      // 1 for the first life
-	Reconcile string `json:"reconcile,omitempty"` // "controller namespace/name #n": the n-th reconcile of that key in that life
-	Call      int    `json:"call,omitempty"`      // Index of the request that a reply answers
-	Verb      string `json:"verb,omitempty"`      // get, list, watch, create, update, patch, delete, …; HTTP method outside
-	Ref       Ref    `json:"ref,omitzero"`
-	Sub       string `json:"sub,omitempty"`  // subresource
-	Host      string `json:"host,omitempty"` // for requests to the outside
-	Path      string `json:"path,omitempty"`
-	Code      int    `json:"code,omitempty"`     // HTTP status
-	Revision  int64  `json:"revision,omitempty"` // resource version of the object in the reply or delivery
-	Server    int64  `json:"server,omitempty"`   // store revision of the API server after this event
-	Cause     string `json:"cause,omitempty"`    // why a key was handed out
-	Outcome   string `json:"outcome,omitempty"`  // how a reconcile ended
-	Note      string `json:"note,omitempty"`
-	Seen      []Seen `json:"seen,omitempty"` // at a hand-out: stale cache entries for its key
-	// Wait is the delay that led to a hand-out (back-off, RequeueAfter) or that a finished reconcile asked for.
+	Index   int    `json:"i"`
+	Step    int    `json:"step"`              // number of the step in which it happened
+	At      Time   `json:"at"`                // virtual time, nanoseconds
+	Kind    Kind   `json:"kind"`              //
+	Process string `json:"process,omitempty"` // "user" for the scenario itself
+	Life    int    `json:"life,omitempty"`    // number of the incarnation, from 1
+	// "controller namespace/name #n": the n-th of the key in that incarnation
+	Reconcile string `json:"reconcile,omitempty"`
+	Call      int    `json:"call,omitempty"` // Index of the request that a reply answers
+	// get, list, watch, create, update, patch, delete, …; HTTP method outside
+	Verb     string `json:"verb,omitempty"`
+	Ref      Ref    `json:"ref,omitzero"`
+	Sub      string `json:"sub,omitempty"`  // subresource
+	Host     string `json:"host,omitempty"` // for requests to the outside
+	Path     string `json:"path,omitempty"`
+	Code     int    `json:"code,omitempty"`     // HTTP status
+	Revision int64  `json:"revision,omitempty"` // resource version of the object in the reply or delivery
+	Server   int64  `json:"server,omitempty"`   // store revision of the API server after this event
+	Cause    string `json:"cause,omitempty"`    // why a key was dequeued
+	Outcome  string `json:"outcome,omitempty"`  // how a reconcile ended
+	Note     string `json:"note,omitempty"`
+	Seen     []Seen `json:"seen,omitempty"` // at a dequeue: stale cache entries for its key
+	// Wait is the delay before a dequeue (back-off, RequeueAfter), or that a finished reconcile
+	// requested.
 	Wait Time `json:"wait,omitempty"`
-	// Ready is, at a hand-out, when the queue could have given the key to a worker.
+	// Ready is, at a dequeue, when a worker could have dequeued the key.
 	Ready Time `json:"ready,omitempty"`
 
 	Sent     []byte   `json:"-"` // request body
@@ -121,7 +125,7 @@ type Event struct {
 	Changes  []Change `json:"-"` // what the request committed
 }
 
-// Actor is the process and life, as "pipelines/2"; the user has no lives.
+// Actor is the process and the incarnation, as "pipelines/2". The user has no incarnations.
 func (e *Event) Actor() string {
 	if e.Life == 0 {
 		return e.Process
@@ -132,11 +136,11 @@ func (e *Event) Actor() string {
 // Write says whether the event is a request that committed at least one change.
 func (e *Event) Write() bool { return e.Kind == Request && len(e.Changes) > 0 }
 
-// History is the record of one run. The zero value is ready to use. It is not safe for concurrent use: the scheduler
-// alone appends to it, between steps.
+// History is the record of one run. The zero value is ready to use. It is not safe for concurrent
+// use: the scheduler alone appends to it, between steps.
 type History struct {
-	// Events are in order, and the place of an event is its Index. In a run that keeps only a window of its record they are
-	// the latest, and their places are their own: there, read with [History.Since], [History.From] and [History.Len].
+	// Events are in order. The position of an event is its Index, except in a run that keeps only a
+	// window of its history: read that with [History.Since], [History.From] and [History.Len].
 	Events  []Event
 	effects []Effect
 	draws   []Draw
@@ -144,7 +148,7 @@ type History struct {
 	counts  map[Kind]int
 	now     Time
 
-	past // of what was forgotten
+	past // what is remembered of forgotten events
 }
 
 // Add appends an event and applies its changes to the objects. It returns the event's index.
@@ -168,7 +172,7 @@ func (h *History) Add(e Event) int {
 	return e.Index
 }
 
-// Count is how many events of a kind there were, those included that are no longer kept.
+// Count is the number of events of a kind, with those that are no longer kept.
 func (h *History) Count(k Kind) int { return h.counts[k] }
 
 // Now is the virtual time of the last event.
@@ -207,7 +211,8 @@ func (h *History) ObjectsIn(cluster, group, kind string) []Object {
 	return h.Live(func(ref Ref) bool { return ref.Cluster == cluster && ref.Group == group && ref.Kind == kind })
 }
 
-// Live returns the current server-side objects that are wanted, ordered by cluster, group, kind, namespace and name.
+// Live returns the current server-side objects that a function selects, ordered by cluster, group,
+// kind, namespace and name.
 func (h *History) Live(wanted func(Ref) bool) []Object {
 	var out []Object
 	for ref, c := range h.objects {
@@ -219,7 +224,8 @@ func (h *History) Live(wanted func(Ref) bool) []Object {
 	return out
 }
 
-// Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders numbers.
+// Compare orders objects by cluster, group, kind, namespace and name, as [cmp.Compare] orders
+// numbers.
 func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Cluster, o.Cluster), cmp.Compare(r.Group, o.Group), cmp.Compare(r.Kind, o.Kind),
 		cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Name, o.Name))

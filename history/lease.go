@@ -13,8 +13,8 @@ type term struct {
 	last    int // index of the latest renewal
 }
 
-// leases is what is told of leases, by event: who takes and who releases one, and at the last renewal of a term how many
-// there were.
+// leases are the lines about leases, by event: who takes and who releases one, and at the last
+// renewal of a term the number of renewals.
 func (h *History) leases() map[int]string {
 	out := map[int]string{}
 	terms := map[Ref]term{}
@@ -48,6 +48,6 @@ func holderOf(lease []byte) string {
 	var o struct {
 		Spec struct{ HolderIdentity string }
 	}
-	_ = json.Unmarshal(lease, &o) // what cannot be read has no holder
+	_ = json.Unmarshal(lease, &o) // a lease that cannot be read has no holder
 	return o.Spec.HolderIdentity
 }

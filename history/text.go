@@ -43,7 +43,8 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// Clock writes a virtual time as [h:]mm:ss.mmm, with micro- and nanoseconds only where there are any.
+// Clock writes a virtual time as [h:]mm:ss.mmm, and with micro- and nanoseconds if they are not
+// zero.
 func Clock(t Time) string {
 	s := fmt.Sprintf("%02d:%02d.%09d", int(t.Minutes())%60, int(t.Seconds())%60, t.Nanoseconds()%1e9)
 	if t.Hours() >= 1 {
@@ -55,8 +56,9 @@ func Clock(t Time) string {
 	return s
 }
 
-// Difference compares two histories step by step, bodies, committed objects and effects included. It returns the index
-// of the first event that differs and a sentence about it; -1 and "" when they are equal.
+// Difference compares two histories event by event, with bodies, committed objects and effects. It
+// returns the index of the first event that differs and a sentence about it; -1 and "" when they
+// are equal.
 func Difference(a, b *History) (int, string) {
 	at, what := Divergence(a, b)
 	if i, how := differentTexts(a, b); i >= 0 && (at < 0 || i < at) {
@@ -70,14 +72,15 @@ func Difference(a, b *History) (int, string) {
 // error that enters a request or an object is compared there.
 func Divergence(a, b *History) (int, string) {
 	if a.gone+b.gone > 0 {
-		if i, what := forgotten(a, b); i >= 0 {
+		if i, what := compareMarks(a, b); i >= 0 {
 			return i, what
 		}
 		return differentEffects(a, b)
 	}
 	for i := range a.Events {
 		if i >= len(b.Events) {
-			return i, fmt.Sprintf("the second run ends after %d events; the first goes on with %q", i, a.Events[i].String())
+			return i, fmt.Sprintf("the second run ends after %d events; the first continues with %q", i,
+				a.Events[i].String())
 		}
 		if what := diverges(&a.Events[i], &b.Events[i]); what != "" {
 			return i, what
@@ -85,7 +88,8 @@ func Divergence(a, b *History) (int, string) {
 	}
 	if len(b.Events) > len(a.Events) {
 		i := len(a.Events)
-		return i, fmt.Sprintf("the first run ends after %d events; the second goes on with %q", i, b.Events[i].String())
+		return i, fmt.Sprintf("the first run ends after %d events; the second continues with %q", i,
+			b.Events[i].String())
 	}
 	return differentEffects(a, b)
 }
@@ -104,8 +108,8 @@ func sides(index int, what, first, second string) string {
 	return fmt.Sprintf("event %d differs in its %s:\n  first:  %s\n  second: %s", index, what, first, second)
 }
 
-// differentTexts is the first event in which only the text of an error differs. Of what was
-// forgotten it knows only whether there is such an event.
+// differentTexts is the first event in which only the text of an error differs. In the forgotten
+// part it knows only whether there is such an event.
 func differentTexts(a, b *History) (int, string) {
 	from := max(a.gone, b.gone)
 	for i := from; i < min(a.Len(), b.Len()); i++ {
@@ -115,12 +119,12 @@ func differentTexts(a, b *History) (int, string) {
 		}
 	}
 	if from > 0 && a.sum != b.sum {
-		return from - 1, fmt.Sprintf("the text of an error differs before event %d, and what came before it is no longer kept", from)
+		return from - 1, fmt.Sprintf("the text of an error differs before event %d, where no event is kept", from)
 	}
 	return -1, ""
 }
 
-// text is the part of an event that people read and no program does: how an error reads.
+// text is the part of an event that only people read: the text of an error.
 func (e *Event) text() string {
 	whole := ""
 	switch e.Kind {
@@ -157,19 +161,20 @@ func differentEffects(a, b *History) (int, string) {
 	return -1, ""
 }
 
-// differs says in what two events differ, and of bodies where.
+// differs says in what two events differ, and where two bodies do.
 func differs(a, b *Event) (what, first, second string) {
 	bodies := func(name string, a, b []byte) (string, string, string) {
-		first, second := apart(a, b)
+		first, second := excerpts(a, b)
 		return name, first, second
 	}
 	switch {
 	case a.String() != b.String():
 		return "line", "", ""
-	case a.Step != b.Step: // a step came before it that nothing tells of
+	case a.Step != b.Step: // a step without an event came before it
 		return "step", fmt.Sprintf(" (step %d)", a.Step), fmt.Sprintf(" (step %d)", b.Step)
 	case a.Server != b.Server:
-		return "server's state", fmt.Sprintf(" (server at rv %d)", a.Server), fmt.Sprintf(" (server at rv %d)", b.Server)
+		return "server's state", fmt.Sprintf(" (server at rv %d)", a.Server), fmt.Sprintf(" (server at rv %d)",
+			b.Server)
 	case a.Call != b.Call:
 		return "request", fmt.Sprintf(" (of event %d)", a.Call), fmt.Sprintf(" (of event %d)", b.Call)
 	case !bytes.Equal(a.Sent, b.Sent):
@@ -187,8 +192,8 @@ func differs(a, b *Event) (what, first, second string) {
 	return "", "", ""
 }
 
-// apart is how two bodies read where they first differ, with a little of what stands around it.
-func apart(a, b []byte) (first, second string) {
+// excerpts are the parts of two bodies around their first difference.
+func excerpts(a, b []byte) (first, second string) {
 	const before, after = 80, 120
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {

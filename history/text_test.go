@@ -8,21 +8,23 @@ import (
 func TestDifferenceShowsWhereBodiesDiffer(t *testing.T) {
 	of := func(body string) *History {
 		var h History
-		h.Add(Event{Kind: Request, Process: "op", Life: 1, Verb: "update", Ref: Ref{Kind: "App", Name: "one"}, Sent: []byte(body)})
+		app := Ref{Kind: "App", Name: "one"}
+		h.Add(Event{Kind: Request, Process: "op", Life: 1, Verb: "update", Ref: app, Sent: []byte(body)})
 		return &h
 	}
 	long := strings.Repeat("x", 500)
 	_, what := Difference(of(long+`"a": 1`+long), of(long+`"a": 2`+long))
 	lines := strings.Split(what, "\n")
-	if len(lines) != 5 || !strings.Contains(lines[2], `x"a": 1x`) || !strings.Contains(lines[4], `x"a": 2x`) || len(what) > 1000 {
-		t.Errorf("the difference is told as\n%s", what)
+	if len(lines) != 5 || !strings.Contains(lines[2], `x"a": 1x`) || !strings.Contains(lines[4], `x"a": 2x`) ||
+		len(what) > 1000 {
+		t.Errorf("the difference is\n%s", what)
 	}
 	if at, what := Difference(of("same"), of("same")); at != -1 || what != "" {
 		t.Errorf("equal runs differ at %d: %s", at, what)
 	}
 }
 
-// Two lines that read the same help nobody: what their text does not have is said beside it.
+// Where two lines are equal, the difference is named behind them.
 func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
 	for what, change := range map[string]func(*Event){
 		"step 3":          func(e *Event) { e.Step = 3 },
@@ -45,7 +47,8 @@ func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
 	}
 }
 
-// How an error reads is text. That there is one, how a reconcile ended and what was sent is not.
+// Only the text of an error is left out: not that there is one, how a reconcile ended or what was
+// sent.
 func TestDivergenceLeavesTextsOut(t *testing.T) {
 	done := Event{Kind: Done, Process: "op", Life: 1, Reconcile: "c default/a #1", Outcome: "error: a, b"}
 	for name, c := range map[string]struct {
@@ -85,7 +88,7 @@ func TestDivergenceLeavesTextsOut(t *testing.T) {
 		h.Add(Event{Kind: Settled, At: 2})
 		h.Forget(1)
 	}
-	if at, what := Difference(a, b); at != 0 || !strings.Contains(what, "no longer kept") {
+	if at, what := Difference(a, b); at != 0 || !strings.Contains(what, "where no event is kept") {
 		t.Errorf("a text that was forgotten: %d: %s", at, what)
 	}
 	if at, what := Divergence(a, b); at != -1 {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Trace is a fingerprint of the history that does not tell apart runs in which events of one instant, of different
-// actors, that do not touch each other, came in another order (Mazurkiewicz, 1977). Whatever follows from one of two such
-// runs follows from the other: every program has seen the same, at the same times, and the server holds the same. Step
-// numbers, and the server's revision at events that do not read it, are left out.
+// Trace is a fingerprint of the history that ignores the order of independent events of one instant
+// (Mazurkiewicz, 1977). Two runs with the same trace can continue in the same way: every program
+// has seen the same at the same times, and the server holds the same. Step numbers, and the
+// server's revision at events that do not read it, are left out.
 func (h *History) Trace() uint64 {
 	f := fnv.New64a()
 	for at := 0; at < len(h.Events); {
@@ -29,8 +29,8 @@ func (h *History) Trace() uint64 {
 	return f.Sum64()
 }
 
-// canonical is the order of the events of one instant in which, of those that may come next, the actor with the smallest
-// name does.
+// canonical orders the events of one instant: of those that may come next, the one whose actor has
+// the smallest name does.
 func canonical(events []Event) []*Event {
 	left := make([]*Event, len(events))
 	for i := range events {
@@ -40,7 +40,7 @@ func canonical(events []Event) []*Event {
 	for len(left) > 0 {
 		best := 0
 		for i := 1; i < len(left); i++ {
-			free := !slices.ContainsFunc(left[:i], func(before *Event) bool { return touch(before, left[i]) })
+			free := !slices.ContainsFunc(left[:i], func(before *Event) bool { return dependent(before, left[i]) })
 			if free && left[i].Actor() < left[best].Actor() {
 				best = i
 			}
@@ -51,8 +51,8 @@ func canonical(events []Event) []*Event {
 	return out
 }
 
-// touch says whether the order of two events of one instant may matter to anybody.
-func touch(a, b *Event) bool {
+// dependent says whether the order of two events of one instant may matter.
+func dependent(a, b *Event) bool {
 	if a.Actor() == b.Actor() || a.barrier() || b.barrier() {
 		return true
 	}
@@ -67,8 +67,8 @@ func touch(a, b *Event) bool {
 		w, other = b, a
 	}
 	switch {
-	case other.Write(), other.Kind == Handout, other.Kind == Deliver && other.Ref.Name == "": // revisions are the whole server's
-		return true
+	case other.Write(), other.Kind == Handout, other.Kind == Deliver && other.Ref.Name == "":
+		return true // revisions are those of the whole server
 	case other.Kind == Request || other.Kind == Deliver:
 		return other.Ref.Name == "" || slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Ref == other.Ref })
 	}
@@ -85,8 +85,9 @@ func (e *Event) barrier() bool {
 }
 
 func (e *Event) fingerprint(w io.Writer) {
-	fmt.Fprintf(w, "%d %s %s %s %s %s %s %s %s %d %d %s %s %s %v %d\n", e.At, e.Kind, e.Actor(), e.Reconcile, e.Verb, e.Ref, e.Sub, e.Host, e.Path,
-		e.Code, e.Revision, e.Cause, e.Outcome, e.Note, e.Seen, e.Wait)
+	fmt.Fprintf(w, "%d %s %s %s %s %s %s %s %s ", e.At, e.Kind, e.Actor(), e.Reconcile, e.Verb, e.Ref, e.Sub, e.Host,
+		e.Path)
+	fmt.Fprintf(w, "%d %d %s %s %s %v %d\n", e.Code, e.Revision, e.Cause, e.Outcome, e.Note, e.Seen, e.Wait)
 	for _, b := range [][]byte{e.Sent, e.Received} {
 		_, _ = w.Write(b)
 	}

@@ -11,6 +11,7 @@ func TestTrace(t *testing.T) {
 		e.Verb, e.Changes = "update", []Change{{Ref: e.Ref}}
 		return e
 	}
+	post := func(who, host, path string) Event { return Event{Kind: Request, Process: who, Host: host, Path: path} }
 	later := get("b", "y")
 	later.At = 1
 	list := get("b", "")
@@ -28,8 +29,8 @@ func TestTrace(t *testing.T) {
 		{"one actor", get("a", "x"), get("a", "y"), false},
 		{"a crash", get("a", "x"), Event{Kind: Crash, Process: "b", Life: 1}, false},
 		{"another time", get("a", "x"), later, false},
-		{"two outsides", Event{Kind: Request, Process: "a", Host: "x"}, Event{Kind: Request, Process: "b", Host: "y"}, true},
-		{"one outside", Event{Kind: Request, Process: "a", Host: "x", Path: "/1"}, Event{Kind: Request, Process: "b", Host: "x", Path: "/2"}, false},
+		{"two outsides", post("a", "x", "/1"), post("b", "y", "/1"), true},
+		{"one outside", post("a", "x", "/1"), post("b", "x", "/2"), false},
 	} {
 		var ab, ba History
 		ab.Add(c.a)

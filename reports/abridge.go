@@ -9,11 +9,13 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// longestString is how many bytes a string in a body may have before it is cut, and keptString how many then remain. A
-// scenario may well send megabytes in one annotation, a thousand times; nobody reads them, and the story makes them again.
+// longestString is how many bytes a string in a body may have before it is cut, and keptString how
+// many then remain. A scenario may send megabytes in one annotation, a thousand times. A replay
+// makes them again.
 const longestString, keptString = 4096, 1024
 
-// abridge gives a history in whose bodies no string is longer than longestString; the same one, where no body is.
+// abridge returns a history in whose bodies no string is longer than longestString. It returns the
+// same history if no body is.
 func abridge(h *history.History) *history.History {
 	known := map[string][]byte{} // most bodies are those of several events
 	cut := func(body []byte) []byte {
@@ -43,8 +45,8 @@ func abridge(h *history.History) *history.History {
 	return &short
 }
 
-// abridged cuts the long strings of a JSON text, or of several in a row, and leaves the rest as it was written. Anything
-// else is one long string.
+// abridged cuts the long strings of a JSON text, or of several in a row, and leaves the rest
+// unchanged. Any other text counts as one long string.
 func abridged(body []byte) []byte {
 	if body[0] != '{' && body[0] != '[' && body[0] != '"' {
 		keep := keptString
@@ -65,8 +67,8 @@ func abridged(body []byte) []byte {
 	return out
 }
 
-// stringIn is the length of the string with which a JSON text begins, quotes included, and where it may be cut: not amid a
-// character and not amid an escape.
+// stringIn is the length of the string with which a JSON text begins, quotes included, and where it
+// may be cut: not within a character and not within an escape.
 func stringIn(text []byte) (n, keep int) {
 	for n = 1; n < len(text) && text[n] != '"'; {
 		if n <= keptString && utf8.RuneStart(text[n]) {
@@ -84,8 +86,8 @@ func stringIn(text []byte) (n, keep int) {
 	return min(n+1, len(text)), keep
 }
 
-// cutString keeps the beginning of a string that is too long, and says how much there was. A checksum stays, so that
-// strings which differ only in what was cut are still seen to differ.
+// cutString keeps the beginning of a string that is too long, and says how long it was. The
+// checksum shows a difference between strings that differ only in what was cut.
 func cutString(s []byte, keep int) []byte {
 	if len(s) <= longestString {
 		return s

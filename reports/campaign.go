@@ -47,8 +47,9 @@ type probeRow struct {
 	Share float64
 }
 
-// Campaign is the page of a campaign: what was tried, what it cost, what never happened, what was found. pages says
-// where the timeline of a story is, by the name of its file, and may be nil; index is a link back, or "".
+// Campaign is the page of a campaign: what was tried, what it cost, what never happened, what was
+// found. The function pages returns the address of a story's timeline by the name of its file; it
+// may be nil. The link back is index, or "" for none.
 func Campaign(r *story.Result, pages func(name string) string, index string) ([]byte, error) {
 	data := struct {
 		R         *story.Result
@@ -61,8 +62,12 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		Growth    template.HTML
 	}{R: r, Title: strings.ReplaceAll(r.Test, "_", " "), Index: index, Growth: plot(r.Growth)}
 	rate := func(n int) string { return perSecond(n, r.Elapsed) }
-	data.Tiles = [][2]string{{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)}, {"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
-		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)}, {"states and paths seen", count(r.Features)}}
+	data.Tiles = [][2]string{
+		{"runs", count(r.Runs)}, {"runs a second", rate(r.Runs)},
+		{"steps", count(r.Steps)}, {"reconciles", count(r.Reconciles)}, {"requests", count(r.Requests)},
+		{"virtual time", duration(r.Virtual)}, {"real time", duration(r.Elapsed)},
+		{"states and paths seen", count(r.Features)},
+	}
 	for _, f := range r.Findings {
 		row := findingRow{F: f}
 		if s, err := story.Decode([]byte(f.Story)); err == nil {
@@ -74,7 +79,8 @@ func Campaign(r *story.Result, pages func(name string) string, index string) ([]
 		data.Findings = append(data.Findings, row)
 	}
 	for _, f := range r.Faults {
-		data.Faults = append(data.Faults, faultRow{f, percent(f.Injected, f.Opportunities), percent(f.Observed, f.Injected)})
+		injected, observed := percent(f.Injected, f.Opportunities), percent(f.Observed, f.Injected)
+		data.Faults = append(data.Faults, faultRow{f, injected, observed})
 	}
 	for _, p := range r.Sometimes {
 		data.Sometimes = append(data.Sometimes, probeRow{p, percent(p.Reached, r.Runs)})
@@ -89,7 +95,7 @@ func percent(part, whole int) float64 {
 	return math.Round(1000*float64(part)/float64(whole)) / 10
 }
 
-// duration is a time as people say it: the finer, the shorter it is.
+// duration is a time in words, with a precision that fits its length.
 func duration(d time.Duration) string {
 	switch {
 	case d >= time.Hour:
@@ -116,7 +122,7 @@ func count(n int) string {
 	return s
 }
 
-// plot is a curve of what had been seen after so many runs.
+// plot is a curve of the features that had been seen after a number of runs.
 func plot(g []story.Growth) template.HTML {
 	if len(g) < 2 {
 		return ""
@@ -131,8 +137,16 @@ func plot(g []story.Growth) template.HTML {
 	for i, p := range g {
 		fmt.Fprintf(&line, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], x(p.Runs), y(p.Features))
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="plot" viewBox="0 0 %g %g" role="img" aria-label="%d different states and paths after %d runs"><path class="axis" d="M%g 12V%gH%g" fill="none"/>`+
-		`<path class="under" d="%sL%.1f %.1fL%.1f %.1fZ"/><path class="curve" d="%s"/><text x="%g" y="%.1f" text-anchor="end">%s</text><text x="%g" y="%g" text-anchor="end">%s runs</text><text x="%g" y="%g">0</text></svg>`,
-		w, h, last.Features, last.Runs, left, h-bottom, w-12, line.String(), x(last.Runs), h-bottom, x(g[0].Runs), h-bottom, line.String(), left-6, y(last.Features)+4,
-		count(last.Features), w-12, h-7, count(last.Runs), left, h-7))
+	var svg strings.Builder
+	fmt.Fprintf(&svg, `<svg class="plot" viewBox="0 0 %g %g" role="img"`, w, h)
+	fmt.Fprintf(&svg, ` aria-label="%d different states and paths after %d runs">`, last.Features, last.Runs)
+	fmt.Fprintf(&svg, `<path class="axis" d="M%g 12V%gH%g" fill="none"/>`, left, h-bottom, w-12)
+	fmt.Fprintf(&svg, `<path class="under" d="%sL%.1f %.1fL%.1f %.1fZ"/>`,
+		line.String(), x(last.Runs), h-bottom, x(g[0].Runs), h-bottom)
+	fmt.Fprintf(&svg, `<path class="curve" d="%s"/>`, line.String())
+	fmt.Fprintf(&svg, `<text x="%g" y="%.1f" text-anchor="end">%s</text>`, left-6, y(last.Features)+4,
+		count(last.Features))
+	fmt.Fprintf(&svg, `<text x="%g" y="%g" text-anchor="end">%s runs</text>`, w-12, h-7, count(last.Runs))
+	fmt.Fprintf(&svg, `<text x="%g" y="%g">0</text></svg>`, left, h-7)
+	return template.HTML(svg.String())
 }

@@ -8,19 +8,25 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Link is one arrow of a chain of causes, between two events by their indices. Why says what made From matter to To.
+// Link is one arrow of a chain of causes, between two events by their indices. Why says how From
+// led to To.
 type Link struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Why  string `json:"why"`
 }
 
-// longestChain is how many events a chain has at most: what led to a failure, not everything before it.
+// longestChain is how many events a chain has at most.
 const longestChain = 40
 
-// Chain is what led to the violation, as far as the history tells: the request at which it was noticed, earlier requests
-// with the same effect, the reconciles that made them, what woke these, which write a cache did not hold yet, and the
-// faults and lost replies in between. It is empty if nothing broke. The links are in the order of To, then From.
+// Chain is what led to the violation, as far as the history shows it:
+//
+//   - the request at which the violation was noticed, and earlier requests with the same effect,
+//   - the reconciles that made these requests, and what triggered them,
+//   - the writes that a cache did not contain yet,
+//   - the faults and lost replies in between.
+//
+// It is empty if there is no violation. The links are ordered by To, then From.
 func Chain(h *history.History) []Link {
 	x := newTracing(h)
 	if x.violation < 0 {
@@ -40,29 +46,33 @@ type commit struct {
 	revision int64
 }
 
-// tracing knows where in a history things belong together.
+// tracing is an index of the events that belong together.
 type tracing struct {
 	h         *history.History
 	violation int
-	handout   map[int]int              // event of a reconcile → its hand-out
-	inside    map[int][]int            // hand-out → faults, lost replies, refused requests and the end of that reconcile
+	dequeued  map[int]int              // event of a reconcile → the dequeue with which it began
+	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and the end of that reconcile
 	write     map[commit]int           // revision → the request that committed it
 	delivered map[string][]int         // actor and kind → deliveries
 	done      map[string][]int         // actor and key → ends of reconciles
-	crash     map[string]int           // process and life → how it was killed
+	crash     map[string]int           // incarnation → the event that killed it
 	effects   map[int][]history.Effect // request → its effects
-	same      map[string][]int         // sort and key of an effect → requests that had it
+	same      map[string][]int         // kind and key of an effect → requests that had it
 	met       map[int]bool
 	queue     []int
 	links     []Link
 }
 
 func newTracing(h *history.History) *tracing {
-	x := &tracing{h: h, violation: -1, handout: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{}, delivered: map[string][]int{},
-		done: map[string][]int{}, crash: map[string]int{}, effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{}}
+	x := &tracing{
+		h: h, violation: -1,
+		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{},
+		delivered: map[string][]int{}, done: map[string][]int{}, crash: map[string]int{},
+		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{},
+	}
 	for _, e := range h.Effects("") {
 		x.effects[e.Event] = append(x.effects[e.Event], e)
-		x.same[x.sort(e)] = append(x.same[x.sort(e)], e.Event)
+		x.same[x.identity(e)] = append(x.same[x.identity(e)], e.Event)
 	}
 	current := map[string]int{}
 	for i := range h.Events {
@@ -72,8 +82,8 @@ func newTracing(h *history.History) *tracing {
 			current[key] = i
 		}
 		if start, ok := current[key]; ok && e.Reconcile != "" {
-			x.handout[i] = start
-			if e.Kind == history.Done || e.Kind == history.Fault || e.Kind == history.Reply && e.Note != "" || e.Kind == history.Request && e.Code >= 400 {
+			x.dequeued[i] = start
+			if mayExplainFailure(e) {
 				x.inside[start] = append(x.inside[start], i)
 			}
 		}
@@ -83,9 +93,11 @@ func newTracing(h *history.History) *tracing {
 				x.write[commit{c.Ref.Cluster, c.Revision}] = i
 			}
 		case history.Deliver:
-			x.delivered[e.Actor()+" "+e.Ref.Kind] = append(x.delivered[e.Actor()+" "+e.Ref.Kind], i)
+			to := e.Actor() + " " + e.Ref.Kind
+			x.delivered[to] = append(x.delivered[to], i)
 		case history.Done:
-			x.done[e.Actor()+" "+keyOf(e.Reconcile)] = append(x.done[e.Actor()+" "+keyOf(e.Reconcile)], i)
+			of := e.Actor() + " " + keyOf(e.Reconcile)
+			x.done[of] = append(x.done[of], i)
 		case history.Crash:
 			x.crash[e.Actor()] = i
 		case history.Violation:
@@ -95,9 +107,23 @@ func newTracing(h *history.History) *tracing {
 	return x
 }
 
-// sort is what effects have in common that are the same: their kind and key, or, without a key, the
-// whole request.
-func (x *tracing) sort(e history.Effect) string {
+// mayExplainFailure says whether an event of a reconcile is a fault, a lost reply, a refused
+// request or its end.
+func mayExplainFailure(e *history.Event) bool {
+	switch e.Kind {
+	case history.Done, history.Fault:
+		return true
+	case history.Reply:
+		return e.Note != ""
+	case history.Request:
+		return e.Code >= 400
+	}
+	return false
+}
+
+// identity is equal for effects that are the same. It is made of their kind and key, or of the
+// whole request where there is no key.
+func (x *tracing) identity(e history.Effect) string {
 	if !e.Unnamed() || e.Event >= len(x.h.Events) {
 		return e.Kind + " " + e.Key
 	}
@@ -114,11 +140,11 @@ func keyOf(reconcile string) string {
 func (x *tracing) trace() {
 	for i := x.violation - 1; i >= 0; i-- {
 		if e := &x.h.Events[i]; e.Kind == history.Request && (len(e.Changes) > 0 || len(x.effects[i]) > 0) {
-			x.link(i, x.violation, "the last thing done before it broke")
+			x.link(i, x.violation, "the last change before the violation")
 			break
 		}
 	}
-	x.standing()
+	x.background()
 	for len(x.queue) > 0 {
 		i := x.queue[0]
 		x.queue = x.queue[1:]
@@ -144,12 +170,12 @@ func delivered(after history.Time) string {
 	return fmt.Sprintf("delivered after %v", after)
 }
 
-// few is how many faults a run may have for each of them to count as part of what happened.
-const few = 3
+// fewFaults is how many faults a run may have for each of them to be linked to the violation.
+const fewFaults = 3
 
-// standing links what else stood when it broke: the last reconcile if it had failed, and the faults if they are few, as
-// they are in a shrunk story.
-func (x *tracing) standing() {
+// background links the last reconcile if it had failed, and the faults if there are few, as in a
+// shrunk story.
+func (x *tracing) background() {
 	var faults []int
 	last := -1
 	for i := range x.violation {
@@ -161,16 +187,16 @@ func (x *tracing) standing() {
 		}
 	}
 	if last >= 0 && strings.Contains(x.h.Events[last].Outcome, "error") {
-		x.link(last, x.violation, "the last reconcile before had failed")
+		x.link(last, x.violation, "the last reconcile before it had failed")
 	}
-	if len(faults) <= few {
+	if len(faults) <= fewFaults {
 		for _, i := range faults {
-			x.link(i, x.violation, "struck before")
+			x.link(i, x.violation, "was injected before")
 		}
 	}
 }
 
-// link adds an arrow, and goes on from where it comes from.
+// link adds an arrow, and queues its start.
 func (x *tracing) link(from, to int, why string) {
 	if from >= to || !x.met[from] && len(x.met) >= longestChain {
 		return
@@ -183,11 +209,11 @@ func (x *tracing) link(from, to int, why string) {
 }
 
 func (x *tracing) request(i int) {
-	if start, ok := x.handout[i]; ok {
-		x.link(start, i, "this reconcile asked for it")
+	if start, ok := x.dequeued[i]; ok {
+		x.link(start, i, "this reconcile sent it")
 	}
 	for _, e := range x.effects[i] {
-		for _, j := range x.same[x.sort(e)] {
+		for _, j := range x.same[x.identity(e)] {
 			if j < i {
 				x.link(j, i, fmt.Sprintf("the same %s, made before", e.Kind))
 				x.between(j, i)
@@ -196,17 +222,19 @@ func (x *tracing) request(i int) {
 	}
 }
 
-// between links the death of the life that made request j to the reconcile of a later life that made it again.
+// between links the crash of the incarnation that made request j to the reconcile of a later
+// incarnation that made it again.
 func (x *tracing) between(j, i int) {
 	a, b := &x.h.Events[j], &x.h.Events[i]
-	start, ok := x.handout[i]
+	start, ok := x.dequeued[i]
 	if c, killed := x.crash[a.Actor()]; ok && killed && a.Process == b.Process && a.Life < b.Life {
-		x.link(j, c, "not on record when it was killed")
-		x.link(c, start, "took its memory")
+		x.link(j, c, "not recorded when it was killed")
+		x.link(c, start, "its memory was lost")
 	}
 }
 
-// reconcile goes on from a hand-out to what its cache did not hold, and to what woke it.
+// reconcile follows a dequeue to the writes that its cache did not contain, and to what triggered
+// it.
 func (x *tracing) reconcile(i int, e *history.Event) {
 	for _, s := range e.Seen {
 		if w, ok := x.write[commit{s.Ref.Cluster, s.Server}]; ok && s.Server != 0 {
@@ -221,9 +249,9 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 	switch {
 	case what == "watch" || what == "initial-list":
 		kind, _, _ := strings.Cut(in, " ")
-		x.last(x.delivered[actor+" "+kind], i, "woke it")
+		x.last(x.delivered[actor+" "+kind], i, "triggered it")
 	case what == "timer":
-		x.last(x.done[actor+" "+keyOf(e.Reconcile)], i, "asked to be called again")
+		x.last(x.done[actor+" "+keyOf(e.Reconcile)], i, "requested a requeue")
 	}
 }
 
@@ -234,18 +262,18 @@ func (x *tracing) last(events []int, i int, why string) {
 	}
 }
 
-// ended goes on from a failed reconcile to what went wrong in it, and to the faults behind that.
+// ended follows a failed reconcile to what failed in it, and to the faults that caused that.
 func (x *tracing) ended(i int, e *history.Event) {
 	if e.Outcome == "ok" {
 		return
 	}
 	var fault int
-	for _, j := range x.inside[x.handout[i]] {
+	for _, j := range x.inside[x.dequeued[i]] {
 		switch k := x.h.Events[j].Kind; {
 		case j >= i:
 		case k == history.Fault:
 			fault = j
-			x.link(j, i, "struck in it")
+			x.link(j, i, "was injected in it")
 		case fault > 0 && k == history.Reply:
 			x.link(fault, j, "lost its reply")
 			x.link(j, i, "made it fail")

@@ -10,8 +10,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// This file is what machines that build and test read: JUnit's XML, and annotations in GitHub's log syntax. What is
-// wanted as JSON is there already: results and runs are kept so.
+// This file renders results for CI systems: JUnit XML, and annotations in GitHub's log syntax.
+// Results and runs are stored as JSON already.
 
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
@@ -47,9 +47,10 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit is campaigns as JUnit XML: a suite for each package, a case for each campaign, a failure with the shortest story
-// of every cause that was found, or with what the campaign did not reach. What sim.Explore found is no failure, as its test
-// may ask for just that; it is among the case's properties.
+// JUnit renders campaigns as JUnit XML: a suite for each package, a case for each campaign. A
+// failure has the shortest story of every cause that was found, or what the campaign did not reach.
+// A violation that sim.Explore found is no failure, because its test may look for it. It is a
+// property of the case.
 func JUnit(results []*story.Result) ([]byte, error) {
 	var out junitSuites
 	places := map[string]int{}
@@ -62,9 +63,11 @@ func JUnit(results []*story.Result) ([]byte, error) {
 			out.Suites = append(out.Suites, junitSuite{Name: r.Package})
 		}
 		s := &out.Suites[i]
-		c := junitCase{Name: r.Test, Class: r.Package, Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds()), Failure: failure(r)}
-		for _, p := range [][2]string{{"runs", fmt.Sprint(r.Runs)}, {"seed", fmt.Sprint(r.Seed)}, {"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)}} {
-			c.Properties = append(c.Properties, junitProperty{p[0], p[1]})
+		c := junitCase{Name: r.Test, Class: r.Package, Time: fmt.Sprintf("%.3f", r.Elapsed.Seconds()),
+			Failure: failure(r)}
+		c.Properties = []junitProperty{
+			{"runs", fmt.Sprint(r.Runs)}, {"seed", fmt.Sprint(r.Seed)},
+			{"strategy", r.Strategy}, {"steps", fmt.Sprint(r.Steps)},
 		}
 		if r.Explored {
 			for _, f := range r.Findings {
@@ -91,7 +94,8 @@ func failure(r *story.Result) *junitFailure {
 		if len(missed) == 0 {
 			return nil
 		}
-		return &junitFailure{Message: fmt.Sprintf("%d things that the scenario says it explores were not reached", len(missed)), Type: "sometimes", Text: strings.Join(missed, "\n")}
+		message := fmt.Sprintf("%d properties of the kind sometimes were not reached", len(missed))
+		return &junitFailure{Message: message, Type: "sometimes", Text: strings.Join(missed, "\n")}
 	}
 	first := r.Findings[0]
 	var text strings.Builder
@@ -105,19 +109,21 @@ func failure(r *story.Result) *junitFailure {
 	return &junitFailure{Message: message, Type: first.Kind, Text: text.String()}
 }
 
-// unreached are the sentences of a complete campaign that were true in no run.
+// unreached are the sometimes properties of a complete campaign that were true in no run.
 func unreached(r *story.Result) (missed []string) {
 	for _, p := range r.Sometimes {
 		if r.Complete && p.Reached == 0 {
-			missed = append(missed, fmt.Sprintf("%s: sometimes %q was not reached in %d runs", p.Site, p.Sentence, r.Runs))
+			missed = append(missed,
+				fmt.Sprintf("%s: sometimes %q was not reached in %d runs", p.Site, p.Sentence, r.Runs))
 		}
 	}
 	return missed
 }
 
-// Annotations are campaigns in the log syntax of GitHub's workflows: an error at the property that broke for each cause,
-// a warning for each thing that was not reached, and of what sim.Explore found a notice. module is the path that package paths begin with; what is left of them
-// is the directory in the repository.
+// Annotations renders campaigns in the log syntax of GitHub's workflows. There is an error for each
+// cause, at the property that was violated, a notice for each cause that sim.Explore found, and a
+// warning for each sometimes property that was not reached. The rest of a package's path after
+// module is its directory in the repository.
 func Annotations(module string, results []*story.Result) string {
 	var b strings.Builder
 	for _, r := range results {
@@ -139,27 +145,31 @@ func Annotations(module string, results []*story.Result) string {
 			if r.Explored {
 				level = "notice"
 			}
-			note(level, s.Site, f.Cause, fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(excerpt(s.History), "\n"), s.Replay))
+			note(level, s.Site, f.Cause,
+				fmt.Sprintf("%s\n%s\nreplay: %s", s.Message, strings.Join(excerpt(s.History), "\n"), s.Replay))
 		}
 		for _, d := range r.Drifted {
-			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)), property("a kept story whose faults are no longer injected"),
-				message(fmt.Sprintf("%s: it holds, but may test nothing any more: the code no longer asks for %s", d.Broke, strings.Join(d.Lost, ", "))))
+			text := fmt.Sprintf("%s: the story passes, but may test nothing: the code no longer sends %s",
+				d.Broke, strings.Join(d.Lost, ", "))
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
+				property("a stored story whose faults are no longer injected"), message(text))
 		}
 		for _, d := range r.Divergences {
 			note("warning", "", "two runs of one choice sequence differ", r.Test+": "+d.Sentence())
 		}
 		for _, p := range r.Sometimes {
 			if r.Complete && p.Reached == 0 {
-				note("warning", p.Site, "not reached", fmt.Sprintf("sometimes %q was not reached in %d runs", p.Sentence, r.Runs))
+				text := fmt.Sprintf("sometimes %q was not reached in %d runs", p.Sentence, r.Runs)
+				note("warning", p.Site, "not reached", text)
 			}
 		}
 	}
 	return b.String()
 }
 
-// GitHub shows no more than a few kilobytes of an annotation, and the replay command stands at its end.
+// GitHub shows only a few kilobytes of an annotation, and the replay command is at its end.
 const (
-	headLines = 6 // that are kept of a story that is too long
+	headLines = 6 // first lines that are kept of a story that is too long
 	mostLines = 40
 )
 
@@ -169,10 +179,11 @@ func excerpt(lines []string) []string {
 	if more <= 0 {
 		return lines
 	}
-	return slices.Concat(lines[:headLines], []string{fmt.Sprintf("… %d lines left out; the story has them all …", more)}, lines[headLines+more:])
+	gap := fmt.Sprintf("… %d lines left out; the story has them all …", more)
+	return slices.Concat(lines[:headLines], []string{gap}, lines[headLines+more:])
 }
 
-// message and property escape what the log syntax gives a meaning to.
+// message and property escape the characters that have a meaning in the log syntax.
 func message(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
 }

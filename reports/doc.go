@@ -1,11 +1,13 @@
-// Package reports renders what runs and campaigns left behind, for people and for machines.
+// Package reports renders the results of runs and campaigns, for people and for machines.
 //
-//   - [Timeline] and [Compare] are HTML pages of one run and of two side by side, which need no network and no other file;
-//     [Campaign], [CataloguePage] and [Index] are pages over many.
-//   - [Text] is for a terminal, [Markdown] for a pull request, [JUnit] and [Annotations] for machines that build and test.
-//   - [Run] is what they are made of: a story and its whole history, as -sim.report keeps them on file.
+//   - [Timeline] and [Compare] are HTML pages of one run and of two side by side. They need no
+//     network and no other file. [Campaign], [CataloguePage] and [Index] are pages about many runs.
+//   - [Text] is for a terminal, [Markdown] for a pull request, [JUnit] and [Annotations] for CI
+//     systems.
+//   - [Run] is what they are made of: a story and its whole history, as -sim.report stores them.
 //
-// It reads stories and histories and nothing else; it runs nothing and decides nothing. It is light, the standard library
-// and packages story and history, so that sim can draw with it. The pages' script is TypeScript, in web; make web builds
-// it into dist, which is embedded.
+// The package reads stories and histories and nothing else. It runs nothing and decides nothing. It
+// imports only the standard library and the packages story and history, so that sim can render with
+// it. The script of the pages is TypeScript, in web. make web builds it into dist, which is
+// embedded.
 package reports

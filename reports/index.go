@@ -22,14 +22,17 @@ type card struct {
 }
 
 func newCard(s *story.Story) card {
-	return card{Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message, Replay: s.Replay, Length: s.After.Words(),
-		Faults: strings.Split(Entry{Story: s}.Pattern(), " and "), Thumb: Thumbnail(s.History)}
+	return card{
+		Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message,
+		Replay: s.Replay, Length: s.After.Words(), Faults: strings.Split(Entry{Story: s}.Pattern(), " and "),
+		Thumb: Thumbnail(s.History),
+	}
 }
 
 var markdownLink = regexp.MustCompile(`^\[(.*)\]\((.*)\)$`)
 
-// CataloguePage is the catalogue with a picture of each story. link says where a story's timeline and its file are, as
-// seen from the page; "" for nowhere. index is a link back, or "".
+// CataloguePage is the catalogue with a picture of each story. link says where a story's timeline
+// and its file are, as seen from the page; "" for nowhere. index is a link back, or "".
 func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), index string) ([]byte, error) {
 	type folder struct {
 		Name  string
@@ -42,7 +45,7 @@ func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), in
 		}
 		c := newCard(e.Story)
 		c.Page, c.File = link(e)
-		if m := markdownLink.FindStringSubmatch(e.Thread); m != nil {
+		if m := markdownLink.FindStringSubmatch(threads[e.Folder]); m != nil {
 			c.Thread, c.ThreadURL = m[1], m[2]
 		}
 		f := &folders[len(folders)-1]
@@ -55,8 +58,9 @@ func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), in
 	}{index, len(entries), folders})
 }
 
-// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root. Timelines that are in dir
-// under the names of their stories are linked to. It returns the page's path.
+// WriteCatalogue writes dir/index.html, the page of the catalogue of the repository at root.
+// Timelines that are in dir under the names of their stories are linked to. It returns the page's
+// path.
 func WriteCatalogue(root, dir, back string) (string, error) {
 	entries, err := ReadCatalogue(root)
 	if err != nil {
@@ -101,7 +105,7 @@ type campaignRow struct {
 	Runs, Injected              int
 }
 
-// index is what Index has found.
+// index is what the index page shows.
 type index struct {
 	Title     string
 	Runs      int
@@ -113,8 +117,9 @@ type index struct {
 	results   []string
 }
 
-// Index writes dir/index.html: every campaign's result and every run below dir, each with its page. Pages that are
-// missing are made. links are further links, in pairs of name and address. It returns the page's path.
+// Index writes dir/index.html: every campaign's result and every run below dir, each with its page.
+// Pages that are missing are made. links are further links, in pairs of name and address. It
+// returns the page's path.
 func Index(dir, title string, links ...[2]string) (string, error) {
 	x := &index{Title: title, Links: links, dir: dir, pages: map[string]string{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -204,7 +209,8 @@ func (x *index) campaign(path string, r *story.Result) error {
 	if err := os.WriteFile(out, html, 0o666); err != nil {
 		return err
 	}
-	row := campaignRow{Name: strings.ReplaceAll(r.Test, "_", " "), Page: x.from(out), Rate: perSecond(r.Runs, r.Elapsed), Runs: r.Runs}
+	row := campaignRow{Name: strings.ReplaceAll(r.Test, "_", " "), Page: x.from(out), Runs: r.Runs}
+	row.Rate = perSecond(r.Runs, r.Elapsed)
 	for _, f := range r.Faults {
 		row.Injected += f.Injected
 	}

@@ -8,33 +8,36 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// longestSequence is how many messages a sequence diagram has before only what led to the failure is drawn.
+// longestSequence is how many messages a sequence diagram may have. In a longer one, only what led
+// to the failure is drawn.
 const longestSequence = 40
 
-// Markdown is a run for a pull request: the sentence that broke, the story as a sequence diagram that GitHub and GitLab
-// draw, and the command that replays it.
+// Markdown renders a run for a pull request: the property that was violated, the story as a
+// sequence diagram that GitHub and GitLab draw, and the command that replays it.
 func Markdown(r Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n", r.title())
 	s := r.Story
 	if s == nil {
-		b.WriteString("Everything held.\n\n")
+		b.WriteString("Every property held.\n\n")
 	} else {
 		fmt.Fprintf(&b, "**%s**\n\n> %s\n\n", broke(s), strings.ReplaceAll(s.Message, "\n", "\n> "))
 	}
 	fmt.Fprintf(&b, "```mermaid\n%s```\n", Sequence(r.History))
 	if s != nil {
-		fmt.Fprintf(&b, "\nShrunk from %s to %s; found by %s.\n\n```sh\n%s\n```\n\n<details><summary>The story in %d lines</summary>\n\n```\n%s\n```\n\n</details>\n",
-			s.Before, s.After, s.Seed, s.Replay, len(s.History), strings.Join(s.History, "\n"))
+		fmt.Fprintf(&b, "\nShrunk from %s to %s; found by %s.\n\n```sh\n%s\n```\n\n", s.Before, s.After, s.Seed,
+			s.Replay)
+		fmt.Fprintf(&b, "<details><summary>The story in %d lines</summary>\n\n```\n%s\n```\n\n</details>\n",
+			len(s.History), strings.Join(s.History, "\n"))
 	}
 	return b.String()
 }
 
-// Sequence is a history as a mermaid sequence diagram. Of a long one, only what led to the failure is drawn, with the
-// faults that struck.
+// Sequence renders a history as a Mermaid sequence diagram. In a long one, only what led to the
+// failure and the injected faults are drawn.
 func Sequence(h *history.History) string {
 	all, place := lanes(h)
-	tellings := h.Tellings()
+	lines := h.Lines()
 	chain := onChain(h)
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
@@ -47,9 +50,9 @@ func Sequence(h *history.History) string {
 	}
 	everybody := fmt.Sprintf("p0,p%d", len(all)-1)
 	var before history.Time
-	for _, t := range tellings {
+	for _, t := range lines {
 		e := &h.Events[t.Event]
-		if len(tellings) > longestSequence && !chain[t.Event] && e.Kind != history.Fault && e.Kind != history.Crash {
+		if len(lines) > longestSequence && !chain[t.Event] && e.Kind != history.Fault && e.Kind != history.Crash {
 			continue
 		}
 		if e.At-before >= quiet {
@@ -57,7 +60,7 @@ func Sequence(h *history.History) string {
 		}
 		before = e.At
 		who, ok := place[e.Actor()]
-		to := asked(e, place)
+		to := recipient(e, place)
 		text := mermaid(strings.TrimSpace(t.Text))
 		switch {
 		case !ok:
@@ -80,7 +83,8 @@ func Sequence(h *history.History) string {
 	return b.String()
 }
 
-// mermaid is text that mermaid takes as text: it ends statements at semicolons and lines, and reads # as an escape.
+// mermaid escapes a text for Mermaid, where semicolons and line ends finish statements and # is an
+// escape.
 func mermaid(s string) string {
 	const longest = 160
 	s = strings.NewReplacer("#", "#35;", ";", "#59;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(cut(s, longest))

@@ -4,18 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
 
-// This file turns a run into what the page's script draws: see web/src/model.ts, which has the same fields. Everything
-// that needs the whole history is worked out here, once; the script lays out and draws.
+// This file turns a run into the data of the page's script: web/src/model.ts has the same fields.
+// What needs the whole history is computed here; the script only lays out and draws.
 
-// model is one run for the script. Places in tables are counted from 1 where 0 means none.
+// model is one run for the script. Indices into tables are counted from 1 where 0 means none.
 type model struct {
 	Title    string      `json:"title"`
-	Kind     string      `json:"temper,omitempty"`
+	Kind     string      `json:"kind,omitempty"`
 	Property string      `json:"property,omitempty"`
 	Site     string      `json:"site,omitempty"`
 	Message  string      `json:"message,omitempty"`
@@ -32,7 +33,7 @@ type model struct {
 	refs     map[history.Ref]int
 	lanes    map[string]int
 	trace    *tracing
-	tellings map[int]string
+	lines    map[int]string // rendered events, by index
 }
 
 // refRow is an object: kind, namespace/name.
@@ -44,33 +45,35 @@ type refRow struct {
 
 // row is one event.
 type row struct {
-	Step      int         `json:"s"`
-	At        int64       `json:"t"` // nanoseconds of virtual time
-	Kind      string      `json:"k"`
-	Lane      int         `json:"l"`           // who acts; -1 for the whole world
-	To        int         `json:"to"`          // the lane that is asked; -1 for none
-	Text      string      `json:"x"`           // what happened, in words
-	Chatter   bool        `json:"c,omitempty"` // left out unless asked for
-	Ref       int         `json:"o,omitempty"` // place in refs
-	Reconcile int         `json:"r,omitempty"` // its hand-out's place
-	Partner   int         `json:"p,omitempty"` // the request of a reply, the write of a delivery, the end of a reconcile, the next life of a crash
-	Late      int64       `json:"late,omitempty"`
-	Verb      string      `json:"v,omitempty"`
-	Code      int         `json:"code,omitempty"`
-	Revision  int64       `json:"rv,omitempty"`
-	Server    int64       `json:"sv,omitempty"`
-	Name      string      `json:"n,omitempty"` // of the reconcile that begins here
-	Cause     string      `json:"cause,omitempty"`
-	Outcome   string      `json:"out,omitempty"`
-	Wait      int64       `json:"wait,omitempty"`
-	Since     int         `json:"since,omitempty"` // of a hand-out after a wait: the end of the reconcile that asked for it
-	Note      string      `json:"note,omitempty"`
-	Seen      [][3]int64  `json:"seen,omitempty"`  // object, cache, server
-	Holds     [][2]int64  `json:"holds,omitempty"` // of an initial list: object, revision
-	Changes   []changeRow `json:"ch,omitempty"`
-	Effects   []string    `json:"fx,omitempty"`
-	Sent      int         `json:"sent,omitempty"` // place in bodies
-	Received  int         `json:"recv,omitempty"`
+	Step      int    `json:"s"`
+	At        int64  `json:"t"` // nanoseconds of virtual time
+	Kind      string `json:"k"`
+	Lane      int    `json:"l"`           // who acts; -1 for the whole world
+	To        int    `json:"to"`          // the lane that is asked; -1 for none
+	Text      string `json:"x"`           // what happened, in words
+	Chatter   bool   `json:"c,omitempty"` // left out unless asked for
+	Ref       int    `json:"o,omitempty"` // place in refs
+	Reconcile int    `json:"r,omitempty"` // index of its dequeue
+	// Partner is the request of a reply, the write of a delivery, the end of a reconcile, or the
+	// next incarnation after a crash.
+	Partner  int         `json:"p,omitempty"`
+	Late     int64       `json:"late,omitempty"`
+	Verb     string      `json:"v,omitempty"`
+	Code     int         `json:"code,omitempty"`
+	Revision int64       `json:"rv,omitempty"`
+	Server   int64       `json:"sv,omitempty"`
+	Name     string      `json:"n,omitempty"` // of the reconcile that begins here
+	Cause    string      `json:"cause,omitempty"`
+	Outcome  string      `json:"out,omitempty"`
+	Wait     int64       `json:"wait,omitempty"`
+	Since    int         `json:"since,omitempty"` // of a delayed dequeue: the end of the reconcile that requested it
+	Note     string      `json:"note,omitempty"`
+	Seen     [][3]int64  `json:"seen,omitempty"`  // object, cache, server
+	Holds    [][2]int64  `json:"holds,omitempty"` // of an initial list: object, revision
+	Changes  []changeRow `json:"ch,omitempty"`
+	Effects  []string    `json:"fx,omitempty"`
+	Sent     int         `json:"sent,omitempty"` // place in bodies
+	Received int         `json:"recv,omitempty"`
 }
 
 type changeRow struct {
@@ -85,7 +88,10 @@ type changeRow struct {
 const mostDraws = 100
 
 func newModel(r Run) *model {
-	m := &model{Title: r.title(), File: r.File, places: map[string]int{}, refs: map[history.Ref]int{}, trace: newTracing(r.History), tellings: map[int]string{}}
+	m := &model{
+		Title: r.title(), File: r.File, trace: newTracing(r.History),
+		places: map[string]int{}, refs: map[history.Ref]int{}, lines: map[int]string{},
+	}
 	if s := r.Story; s != nil {
 		m.Kind, m.Property, m.Site, m.Message, m.Replay = s.Kind, s.Property, s.Site, s.Message, s.Replay
 		m.Facts = facts(r)
@@ -102,8 +108,8 @@ func newModel(r Run) *model {
 	}
 	m.Lanes, m.lanes = lanes(h)
 	m.Chain = Chain(h)
-	for _, t := range h.Tellings() {
-		m.tellings[t.Event] = t.Text
+	for _, l := range h.Lines() {
+		m.lines[l.Event] = l.Text
 	}
 	m.Events = make([]row, len(h.Events))
 	for i := range h.Events {
@@ -113,7 +119,7 @@ func newModel(r Run) *model {
 	return m
 }
 
-// facts are what is known of a story beside what broke, in pairs of name and value.
+// facts are further facts about a story, in pairs of name and value.
 func facts(r Run) [][2]string {
 	s := r.Story
 	out := [][2]string{{"found by", s.Seed}, {"as found", s.Before.String()}, {"shrunk to", s.After.String()}}
@@ -155,15 +161,18 @@ func (m *model) body(b []byte) int {
 }
 
 func (m *model) row(e *history.Event) row {
-	out := row{Step: e.Step, At: int64(e.At), Kind: string(e.Kind), Lane: -1, To: -1, Verb: e.Verb, Code: e.Code, Revision: e.Revision, Server: e.Server,
-		Cause: e.Cause, Outcome: e.Outcome, Wait: int64(e.Wait), Note: e.Note, Ref: m.ref(e.Ref)}
+	out := row{
+		Step: e.Step, At: int64(e.At), Kind: string(e.Kind), Lane: -1, To: -1, Verb: e.Verb, Code: e.Code,
+		Revision: e.Revision, Server: e.Server, Cause: e.Cause, Outcome: e.Outcome, Wait: int64(e.Wait),
+		Note: e.Note, Ref: m.ref(e.Ref),
+	}
 	if l, ok := m.lanes[e.Actor()]; ok && e.Process != "" {
 		out.Lane = l
 	}
-	out.Text, out.Chatter = m.say(e)
+	out.Text, out.Chatter = m.words(e)
 	switch e.Kind {
 	case history.Request, history.Reply:
-		out.To = asked(e, m.lanes)
+		out.To = recipient(e, m.lanes)
 	case history.Handout:
 		out.Name = e.Reconcile
 	}
@@ -176,7 +185,8 @@ func (m *model) row(e *history.Event) row {
 		out.Seen = append(out.Seen, [3]int64{int64(m.ref(s.Ref)), s.Cache, s.Server})
 	}
 	for _, c := range e.Changes {
-		out.Changes = append(out.Changes, changeRow{c.Type, m.ref(c.Ref), c.Revision, m.body(c.Object), m.body(c.Previous)})
+		out.Changes = append(out.Changes,
+			changeRow{c.Type, m.ref(c.Ref), c.Revision, m.body(c.Object), m.body(c.Previous)})
 	}
 	for _, f := range m.trace.effects[e.Index] {
 		if f.Unnamed() {
@@ -188,7 +198,7 @@ func (m *model) row(e *history.Event) row {
 	return out
 }
 
-// listed reads from the frames of an initial list what a cache holds after it.
+// listed reads the contents of a cache after an initial list from the frames of that list.
 func (m *model) listed(e *history.Event) (holds [][2]int64) {
 	dec := json.NewDecoder(bytes.NewReader(e.Received))
 	for {
@@ -205,15 +215,17 @@ func (m *model) listed(e *history.Event) (holds [][2]int64) {
 			return holds
 		}
 		if o := frame.Object.Metadata; frame.Type == "ADDED" {
-			ref := history.Ref{Cluster: e.Ref.Cluster, Group: e.Ref.Group, Kind: e.Ref.Kind, Namespace: o.Namespace, Name: o.Name}
+			ref := e.Ref
+			ref.Namespace, ref.Name = o.Namespace, o.Name
 			holds = append(holds, [2]int64{int64(m.ref(ref)), o.ResourceVersion})
 		}
 	}
 }
 
-// say is an event in words, and whether it is chatter. The words are those of the story, which leaves chatter out.
-func (m *model) say(e *history.Event) (text string, chatter bool) {
-	if text, ok := m.tellings[e.Index]; ok {
+// words describes an event and says whether it is chatter. The words are those of the story, which
+// omits chatter.
+func (m *model) words(e *history.Event) (text string, chatter bool) {
+	if text, ok := m.lines[e.Index]; ok {
 		return strings.TrimSpace(text), false
 	}
 	target := strings.TrimSpace(e.Ref.String() + e.Host + e.Path)
@@ -232,44 +244,43 @@ func (m *model) say(e *history.Event) (text string, chatter bool) {
 		if e.Verb == "LIST" {
 			return fmt.Sprintf("cache is filled: %s, %s", target, e.Note), lease
 		}
-		return fmt.Sprintf("learns of %s %s rv %d at once", strings.ToLower(e.Verb), target, e.Revision), lease || e.Verb == "BOOKMARK"
+		text := fmt.Sprintf("learns of %s %s rv %d at once", strings.ToLower(e.Verb), target, e.Revision)
+		return text, lease || e.Verb == "BOOKMARK"
 	case history.Reply:
 		return fmt.Sprintf("reply to %s %s → %d", e.Verb, target, e.Code), true
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s %s → %d", e.Verb, target, e.Code)), true
 }
 
-// join ties together what belongs together: replies to requests, deliveries to writes, ends to beginnings, waits to the
-// reconciles that asked for them, lives to those before them.
+// join links the events that belong together: replies and requests, deliveries and writes, ends and
+// beginnings of reconciles, delayed requeues and the reconciles that requested them, and
+// incarnations.
 func (m *model) join(h *history.History) {
 	crashed := map[string]int{}
 	for i := range h.Events {
 		e, out := &h.Events[i], &m.Events[i]
-		if start, ok := m.trace.handout[i]; ok {
+		if start, ok := m.trace.dequeued[i]; ok {
 			out.Reconcile = start + 1
 		}
 		switch e.Kind {
 		case history.Reply:
-			// A request that got lost on its way never took effect: its Call is -1.
+			// A request that was lost on its way never took effect, and its Call is -1.
 			if e.Call >= 0 && e.Call < i && h.Events[e.Call].Kind == history.Request {
 				out.Partner = e.Call + 1
 			}
 		case history.Deliver:
-			if w, ok := m.trace.write[commit{e.Ref.Cluster, e.Revision}]; ok && w < i && e.Verb != "LIST" && e.Verb != "BOOKMARK" && e.Verb != "ERROR" {
+			if w, ok := m.trace.write[commit{e.Ref.Cluster, e.Revision}]; ok && w < i && isChange(e.Verb) {
 				out.Partner, out.Late = w+1, int64(e.At-h.Events[w].At)
 			}
 		case history.Done:
-			if start, ok := m.trace.handout[i]; ok {
+			if start, ok := m.trace.dequeued[i]; ok {
 				m.Events[start].Partner = i + 1
 			}
 		case history.Handout:
-			ends := m.trace.done[e.Actor()+" "+keyOf(e.Reconcile)]
-			if n := len(ends); strings.HasPrefix(e.Cause, "timer") && n > 0 {
-				for k := n - 1; k >= 0; k-- {
-					if ends[k] < i {
-						out.Since = ends[k] + 1
-						break
-					}
+			if strings.HasPrefix(e.Cause, "timer") {
+				ends := m.trace.done[e.Actor()+" "+keyOf(e.Reconcile)]
+				if n := sort.SearchInts(ends, i); n > 0 {
+					out.Since = ends[n-1] + 1
 				}
 			}
 		case history.Crash, history.Stop:
@@ -281,3 +292,6 @@ func (m *model) join(h *history.History) {
 		}
 	}
 }
+
+// isChange says whether a frame of a watch is about a change of one object.
+func isChange(verb string) bool { return verb != "LIST" && verb != "BOOKMARK" && verb != "ERROR" }

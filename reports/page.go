@@ -13,7 +13,8 @@ import (
 	"strconv"
 )
 
-// The script and the style of the pages are built from web/ by make web and embedded, so that Go users need no Node.
+// The script and the style of the pages are built from web/ by make web and embedded, so that Go
+// users need no Node.
 //
 //go:embed dist/page.js dist/page.css dist/page.html
 var dist embed.FS
@@ -26,7 +27,7 @@ type page struct {
 	Style  template.CSS
 	Script template.JS
 	Data   template.JS // the runs for the script, packed
-	Bodies template.JS // a list of strings, packed: unpacked when the first step is looked at
+	Bodies template.JS // a list of strings, packed; unpacked when the first step is selected
 	Text   []string    // for readers without script
 	Body   template.HTML
 }
@@ -45,13 +46,13 @@ func (p page) render() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Timeline is a run as one HTML page that needs nothing else: no network, no other file.
+// Timeline renders a run as one HTML page that needs no network and no other file.
 func Timeline(r Run) ([]byte, error) {
 	r.History = abridge(r.History)
 	return timelines(r.title(), r)
 }
 
-// Compare is two runs on one page, side by side, with the first event at which they part.
+// Compare renders two runs on one page, side by side, and marks the first event that differs.
 func Compare(a, b Run) ([]byte, error) {
 	a.History, b.History = abridge(a.History), abridge(b.History)
 	return timelines(a.title()+" beside "+b.title(), a, b)
@@ -65,7 +66,7 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 	}
 	data.Parts = -1
 	if len(runs) == 2 {
-		data.Parts = parting(runs[0], runs[1])
+		data.Parts = firstDifference(runs[0], runs[1])
 	}
 	p := page{Title: title}
 	var bodies []string
@@ -86,9 +87,9 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 	return p.render()
 }
 
-// parting is the first event at which two runs tell different things. Bodies are not compared: two variants of one
-// program may write the same in different words.
-func parting(a, b Run) int {
+// firstDifference is the first event that differs between two runs. Bodies are not compared,
+// because two variants of one program may write the same in different words.
+func firstDifference(a, b Run) int {
 	for i := range a.History.Events {
 		if i >= len(b.History.Events) || a.History.Events[i].String() != b.History.Events[i].String() {
 			return i
@@ -100,7 +101,7 @@ func parting(a, b Run) int {
 	return -1
 }
 
-// shift moves the places of bodies, for tables that are joined.
+// shift adds to the indices of bodies when tables are joined.
 func (m *model) shift(n int) {
 	by := func(place *int) {
 		if *place > 0 {
@@ -118,7 +119,7 @@ func (m *model) shift(n int) {
 	}
 }
 
-// pack makes JSON small: gzip, in base64, in quotes. A run is told in few words, so a tenth of it is left.
+// pack compresses JSON: gzip, in base64, in quotes. About a tenth of the size of a run remains.
 func pack(v any) (template.JS, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -138,10 +139,11 @@ func pack(v any) (template.JS, error) {
 	return template.JS(strconv.Quote(base64.StdEncoding.EncodeToString(b.Bytes()))), nil
 }
 
-// longestText is how many lines readers without script get: who has no script has no use for fifty thousand.
+// longestText is how many lines readers without script get at most.
 const longestText = 2000
 
-// head is what stands above the story of a run, for readers without script: what broke, and how to see it again.
+// head is the text above the story of a run, for readers without script: what was violated, and how
+// to replay it.
 func (r Run) head() (lines []string) {
 	if s := r.Story; s != nil {
 		lines = append(lines, s.Headline())

@@ -3,24 +3,28 @@ package reports
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/story"
 )
 
-// Run is one run as pages and texts show it. On file it is JSON, {"story": …, "file": …, "history": …}: the story as its
-// file reads, and the history in its own JSON form. A story alone would not do, it holds no bodies.
+// Run is one run as pages and texts show it. In a file it is JSON, {"story": …, "file": …,
+// "history": …}, with the text of the story's file and the JSON form of the history. The story
+// alone has no bodies.
 type Run struct {
-	// Story is what broke; nil for a run in which everything held.
+	// Story is the violation; nil for a run in which every property held.
 	Story *story.Story
-	// Name says what was run, where there is no story that could.
+	// Name says what was run if there is no story.
 	Name string
-	// File is where the story is kept, as a reader should be told; "" if nowhere.
+	// File is the path of the story's file for readers; "" if there is none.
 	File    string
 	History *history.History
 }
@@ -48,7 +52,7 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if in.History == nil {
-		return fmt.Errorf("there is no history in it")
+		return errors.New("the run has no history")
 	}
 	*r = Run{Name: in.Name, File: in.File, History: in.History}
 	if in.Story == "" {
@@ -75,8 +79,9 @@ func ReadRun(path string) (*Run, error) {
 	return r, nil
 }
 
-// WriteRun writes a run into a directory, as JSON and as a timeline page, and returns the page's path. The names are
-// that of the story's file; without one, that of the run. Strings of more than 4 KiB within bodies are cut in both.
+// WriteRun writes a run into a directory, as JSON and as a timeline page, and returns the page's
+// path. Both files have the name of the story's file, or that of the run if there is no story.
+// Strings of more than 4 KiB within bodies are cut.
 func WriteRun(dir string, r Run) (page string, err error) {
 	r.History = abridge(r.History)
 	data, err := json.Marshal(r)
@@ -94,7 +99,8 @@ func WriteRun(dir string, r Run) (page string, err error) {
 	return page, os.WriteFile(page, html, 0o666)
 }
 
-// mkdir is the path of a file in a directory that is made if need be; if it cannot be, writing the file will say why.
+// mkdir is the path of a file in a directory that is made if it is missing. If that fails, writing
+// the file says why.
 func mkdir(dir, name string) string {
 	_ = os.MkdirAll(dir, 0o777)
 	return filepath.Join(dir, name)
@@ -113,7 +119,7 @@ func (r Run) base() string {
 // fileName is a name without what file systems and addresses do not take.
 func fileName(name string) string {
 	return strings.Map(func(c rune) rune {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._~-", c) {
+		if c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)) || strings.ContainsRune("._~-", c) {
 			return c
 		}
 		return '_'
@@ -127,7 +133,7 @@ func (r Run) title() string {
 	return r.Name
 }
 
-// lane is a line of the picture: somebody who acts or is asked.
+// lane is a line of the picture: a participant that sends or receives requests.
 type lane struct {
 	Name  string `json:"name"`
 	Group string `json:"group"` // user, server, process, builtin or outside
@@ -137,8 +143,9 @@ type lane struct {
 // The groups of lanes, in the order in which they stand.
 var groups = []string{"user", "server", "process", "builtin", "outside"}
 
-// lanes lays out who takes part: the user, the API servers, each process and life, built-in controllers (processes
-// without lives), the world outside. It returns the place of each actor and host.
+// lanes lists the participants: the user, the API servers, each incarnation of each process,
+// built-in controllers (processes without incarnations), and hosts outside. It returns the lane of
+// each actor and host.
 func lanes(h *history.History) (all []lane, place map[string]int) {
 	byGroup := map[string][]lane{"server": {{Name: server, Group: "server"}}}
 	seen := map[string]bool{}
@@ -151,7 +158,7 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Process == apiserver: // its calls of webhooks: it has a lane already
+		case e.Process == apiserver: // calls webhooks, and has a lane already
 		case e.Process == "user":
 			add("user", "user", 0)
 		case e.Life == 0:
@@ -164,7 +171,7 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 			add(e.Ref.Cluster, "server", 0)
 		}
 	}
-	// The lives of a process stand side by side, in the order in which the processes came.
+	// The incarnations of a process are neighbours, in the order in which the processes started.
 	came := map[string]int{}
 	for i, l := range byGroup["process"] {
 		if _, ok := came[processOf(l.Name)]; !ok {
@@ -188,10 +195,10 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 // apiserver is the process name under which an API server's own calls are recorded.
 const apiserver = "kube-apiserver"
 
-// asked is the lane of whom a request is made to: a host outside, or the API server of a cluster.
-func asked(e *history.Event, place map[string]int) int {
+// recipient is the lane that a request is sent to: a host outside, or the API server of a cluster.
+func recipient(e *history.Event, place map[string]int) int {
 	return place[cmp.Or(e.Host, e.Ref.Cluster, server)]
 }
 
-// processOf is an actor's name without its life.
+// processOf is an actor's name without the number of the incarnation.
 func processOf(actor string) string { return actor[:strings.LastIndex(actor, "/")] }

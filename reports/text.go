@@ -21,11 +21,11 @@ const (
 	cyan   = "\x1b[36m"
 )
 
-// quiet is the stretch of virtual time from which texts say that nothing happened.
+// quiet is the virtual time without an event from which texts mention it.
 const quiet = time.Second
 
-// Text writes a run for a terminal: what broke, the story with what led to it marked, and how to see it again. Colour is
-// for terminals only; the caller knows whether it has one.
+// Text writes a run for a terminal: the violation, the story with marks at what led to it, and the
+// replay command. Colour is for terminals only; the caller knows whether it has one.
 func Text(w io.Writer, r Run, colour bool) error {
 	paint := func(how, s string) string {
 		if !colour || s == "" {
@@ -38,21 +38,22 @@ func Text(w io.Writer, r Run, colour bool) error {
 	if s := r.Story; s != nil {
 		fmt.Fprintf(&b, "%s\n    %s\n", paint(bold+red, broke(s)), strings.ReplaceAll(s.Message, "\n", "\n    "))
 	} else {
-		fmt.Fprintln(&b, paint(green, "everything held"))
+		fmt.Fprintln(&b, paint(green, "every property held"))
 	}
 	chain := onChain(r.History)
 	var before history.Time
-	for _, t := range r.History.Tellings() {
-		e := &r.History.Events[t.Event]
+	for _, l := range r.History.Lines() {
+		e := &r.History.Events[l.Event]
 		if e.At-before >= quiet {
-			fmt.Fprintln(&b, paint(dim, fmt.Sprintf("  %s", "⋯ "+(e.At-before).Round(time.Millisecond).String()+" of quiet")))
+			fmt.Fprintln(&b, paint(dim, fmt.Sprintf("  ⋯ %v of quiet", (e.At-before).Round(time.Millisecond))))
 		}
 		before = e.At
 		mark := " "
-		if chain[t.Event] {
+		if chain[l.Event] {
 			mark = paint(red, "│")
 		}
-		fmt.Fprintf(&b, "%s %s %s %s\n", mark, paint(dim, fmt.Sprintf("%-12s", history.Clock(e.At))), paint(cyan, fmt.Sprintf("%-16s", e.Actor())), paint(colourOf(e), t.Text))
+		clock, actor := fmt.Sprintf("%-12s", history.Clock(e.At)), fmt.Sprintf("%-16s", e.Actor())
+		fmt.Fprintf(&b, "%s %s %s %s\n", mark, paint(dim, clock), paint(cyan, actor), paint(colourOf(e), l.Text))
 	}
 	if s := r.Story; s != nil {
 		fmt.Fprintf(&b, "%s\nreplay: %s\n", paint(dim, "│ led to the failure"), s.Replay)
@@ -83,7 +84,7 @@ func onChain(h *history.History) map[int]bool {
 	return on
 }
 
-// broke says what broke in a story, and where that is declared.
+// broke says which property a story violates, and where it is declared.
 func broke(s *story.Story) string {
 	what := s.Headline()
 	if s.Property != "" {

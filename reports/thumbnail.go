@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// told is a line of a story's history, taken apart.
-type told struct{ time, actor, text string }
+// storyLine is a line of a story's history.
+type storyLine struct{ time, actor, text string }
 
-func takeApart(line string) told {
+func parseLine(line string) storyLine {
 	time, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimPrefix(rest, strings.Repeat(" ", max(0, 12-len(time)))) // see history.Tell
 	if strings.HasPrefix(rest, " ") || rest == "" {
-		return told{time: time, text: strings.TrimSpace(rest)}
+		return storyLine{time: time, text: strings.TrimSpace(rest)}
 	}
 	actor, text, _ := strings.Cut(rest, " ")
-	return told{time, actor, strings.TrimSpace(text)}
+	return storyLine{time, actor, strings.TrimSpace(text)}
 }
 
-// thumbnail is a small picture of a story, from its lines alone: who wrote what when, what was learned late, where it
-// broke. It is drawn with the colours of the page that it stands on.
+// thumbnail is a small picture of a story, made from its lines alone: who wrote when, which watch
+// events were late, and where the violation is. It uses the colours of the page that contains it.
 type thumbnail struct {
 	b       strings.Builder
 	lanes   map[string]int
@@ -36,8 +36,9 @@ const (
 	server     = "API server"
 )
 
-func newThumbnail(lines []told) *thumbnail {
-	t := &thumbnail{lanes: map[string]int{}, written: map[string][2]float64{}, begun: map[string]float64{}, step: (thumbWidth - 24) / float64(max(1, len(lines)))}
+func newThumbnail(lines []storyLine) *thumbnail {
+	t := &thumbnail{lanes: map[string]int{}, written: map[string][2]float64{}, begun: map[string]float64{}}
+	t.step = (thumbWidth - 24) / float64(max(1, len(lines)))
 	add := func(name string) {
 		if _, ok := t.lanes[name]; !ok && name != "" {
 			t.lanes[name] = len(t.lanes)
@@ -54,7 +55,8 @@ func newThumbnail(lines []told) *thumbnail {
 	return t
 }
 
-// hostIn is the host that a request in words goes to; "" for requests to the API server and everything else.
+// hostIn is the host that a request in words goes to; "" for requests to the API server and
+// everything else.
 func hostIn(text string) string {
 	words := strings.Fields(text)
 	if len(words) < 2 || words[0] != strings.ToUpper(words[0]) || !strings.Contains(words[1], ".") {
@@ -71,8 +73,8 @@ func hueOf(actor string) string {
 		return map[string]string{"user": "user", server: "server"}[actor]
 	}
 	if i := strings.LastIndex(actor, "/"); i >= 0 {
-		if life, err := strconv.Atoi(actor[i+1:]); err == nil {
-			return fmt.Sprintf("process-%d", (life-1)%4)
+		if incarnation, err := strconv.Atoi(actor[i+1:]); err == nil {
+			return fmt.Sprintf("process-%d", (incarnation-1)%4)
 		}
 		return "builtin"
 	}
@@ -81,15 +83,18 @@ func hueOf(actor string) string {
 
 // Thumbnail draws the lines of a story's history.
 func Thumbnail(history []string) template.HTML {
-	var lines []told
+	var lines []storyLine
 	for _, l := range history {
-		lines = append(lines, takeApart(l))
+		lines = append(lines, parseLine(l))
 	}
 	t := newThumbnail(lines)
 	height := 16 + len(t.lanes)*thumbLane
-	fmt.Fprintf(&t.b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%d lines in %d lanes" style="stroke-linecap:round">`, thumbWidth, height, len(lines), len(t.lanes))
+	fmt.Fprintf(&t.b,
+		`<svg viewBox="0 0 %d %d" role="img" aria-label="%d lines in %d lanes" style="stroke-linecap:round">`,
+		thumbWidth, height, len(lines), len(t.lanes))
 	for _, name := range sortedKeys(t.lanes) {
-		fmt.Fprintf(&t.b, `<path d="M8 %.1fH%d" style="stroke:var(--%s);opacity:.35"/>`, t.y(name), thumbWidth-8, hueOf(name))
+		fmt.Fprintf(&t.b, `<path d="M8 %.1fH%d" style="stroke:var(--%s);opacity:.35"/>`,
+			t.y(name), thumbWidth-8, hueOf(name))
 	}
 	for i, l := range lines {
 		t.draw(12+t.step*(float64(i)+0.5), l)
@@ -98,7 +103,7 @@ func Thumbnail(history []string) template.HTML {
 	return template.HTML(t.b.String()) // numbers and names of colours only: no text of the story is in it
 }
 
-func (t *thumbnail) draw(x float64, l told) {
+func (t *thumbnail) draw(x float64, l storyLine) {
 	y, hue := t.y(l.actor), hueOf(l.actor)
 	first, _, _ := strings.Cut(l.text, " ")
 	switch {
@@ -107,15 +112,19 @@ func (t *thumbnail) draw(x float64, l told) {
 		t.begun[l.actor] = x
 		fmt.Fprintf(&t.b, `<circle cx="%.1f" cy="%.1f" r="3" style="fill:var(--%s)"/>`, x, y, hue)
 		if strings.Contains(l.text, "its cache") {
-			fmt.Fprintf(&t.b, `<circle cx="%.1f" cy="%.1f" r="5.5" style="fill:none;stroke:var(--late);stroke-width:1.6"/>`, x, y)
+			fmt.Fprintf(&t.b,
+				`<circle cx="%.1f" cy="%.1f" r="5.5" style="fill:none;stroke:var(--late);stroke-width:1.6"/>`,
+				x, y)
 		}
 	case first == "ends:":
-		fmt.Fprintf(&t.b, `<path d="M%.1f %.1fH%.1f" style="stroke:var(--again);stroke-width:5;opacity:.6"/>`, t.begun[l.actor], y, x)
+		fmt.Fprintf(&t.b, `<path d="M%.1f %.1fH%.1f" style="stroke:var(--again);stroke-width:5;opacity:.6"/>`,
+			t.begun[l.actor], y, x)
 	case first == "fault:", first == "is", first == "no":
 		fmt.Fprintf(&t.b, `<path d="M%.1f %.1fl5 8m0 -8l-5 8" style="stroke:var(--fault);stroke-width:2"/>`, x-2.5, y-4)
 	case first == "learns":
 		if at, ok := t.written[revisionIn(l.text)]; ok {
-			fmt.Fprintf(&t.b, `<path d="M%.1f %.1fL%.1f %.1f" style="stroke:var(--late);stroke-width:1.6"/>`, at[0], at[1], x, y)
+			fmt.Fprintf(&t.b, `<path d="M%.1f %.1fL%.1f %.1f" style="stroke:var(--late);stroke-width:1.6"/>`,
+				at[0], at[1], x, y)
 		}
 	case hostIn(l.text) != "":
 		t.arrow(x, y, t.y(hostIn(l.text)), hue, "outside")
@@ -126,7 +135,8 @@ func (t *thumbnail) draw(x float64, l told) {
 }
 
 func (t *thumbnail) arrow(x, from, to float64, line, end string) {
-	fmt.Fprintf(&t.b, `<path d="M%.1f %.1fV%.1f" style="stroke:var(--%s);stroke-width:1.5"/><circle cx="%.1f" cy="%.1f" r="2.6" style="fill:var(--%s)"/>`, x, from, to, line, x, to, end)
+	fmt.Fprintf(&t.b, `<path d="M%.1f %.1fV%.1f" style="stroke:var(--%s);stroke-width:1.5"/>`, x, from, to, line)
+	fmt.Fprintf(&t.b, `<circle cx="%.1f" cy="%.1f" r="2.6" style="fill:var(--%s)"/>`, x, to, end)
 }
 
 // revisionIn is the resource version that a line names; "" for none.

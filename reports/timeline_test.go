@@ -28,12 +28,17 @@ func read(t *testing.T, name string) Run {
 	return *r
 }
 
-// The chain tells each story: what is named here must be on it, in words that a reader can check against the page.
-func TestTheChainTellsTheStory(t *testing.T) {
+// The chain of each story contains these links.
+func TestChainLeadsToTheViolation(t *testing.T) {
 	for name, want := range map[string][]string{
-		"record-lost": {"fault struck in it", "fault lost its reply", "request the same effect, made before", "done asked to be called again"},
-		"cache-lags":  {"request not in its cache yet, which held rv 21 of Pipeline shop/web", "request stale read of Pipeline shop/web", "deliver woke it"},
-		"dies":        {"request not on record when it was killed", "crash took its memory", "request the same effect, made before"},
+		"record-lost": {"fault was injected in it", "fault lost its reply", "request the same effect, made before",
+			"done requested a requeue"},
+		"cache-lags": {
+			"request not in its cache yet, which held rv 21 of Pipeline shop/web",
+			"request stale read of Pipeline shop/web", "deliver triggered it",
+		},
+		"dies": {"request not recorded when it was killed", "crash its memory was lost",
+			"request the same effect, made before"},
 	} {
 		r := read(t, name)
 		var got []string
@@ -109,7 +114,7 @@ func TestPagesAreSelfContainedAndSmall(t *testing.T) {
 	}
 }
 
-// Whatever a run says is text: it cannot end the element that it stands in.
+// Whatever a run says is text: it cannot end the element that contains it.
 func TestNothingFromARunIsMarkup(t *testing.T) {
 	r := read(t, "dies")
 	r.Story.Message = "</script><script>alert(1)</script>"
@@ -123,7 +128,7 @@ func TestNothingFromARunIsMarkup(t *testing.T) {
 	}
 }
 
-// A reader without script gets what broke and how to see it again, too, not only the story.
+// A reader without script sees the violation and the replay command, not only the story.
 func TestWithoutScriptAPageSaysWhatBroke(t *testing.T) {
 	r := read(t, "dies")
 	page, err := Timeline(r)
@@ -133,29 +138,33 @@ func TestWithoutScriptAPageSaysWhatBroke(t *testing.T) {
 	_, text, _ := bytes.Cut(page, []byte("<noscript><pre>"))
 	text, _, _ = bytes.Cut(text, []byte("</pre></noscript>"))
 	plain := html.UnescapeString(string(text))
-	for _, want := range []string{r.Story.Headline() + "\n", r.Story.Message + "\n", "replay: " + r.Story.Replay + "\n", r.History.Tell()[0]} {
+	s := r.Story
+	wanted := []string{s.Headline() + "\n", s.Message + "\n", "replay: " + s.Replay + "\n", r.History.Tell()[0]}
+	for _, want := range wanted {
 		if !strings.Contains(plain, want) {
 			t.Errorf("%q is not in\n%s", want, plain)
 		}
 	}
 }
 
-func TestWhereTwoRunsPart(t *testing.T) {
+func TestFirstDifferenceOfTwoRuns(t *testing.T) {
 	a := read(t, "dies")
-	if at := parting(a, a); at != -1 {
-		t.Errorf("a run parts from itself at %d", at)
+	if at := firstDifference(a, a); at != -1 {
+		t.Errorf("a run differs from itself at %d", at)
 	}
-	if at := parting(a, read(t, "record-lost")); at <= 0 || a.History.Events[at-1].String() != read(t, "record-lost").History.Events[at-1].String() {
-		t.Errorf("they part at %d", at)
+	b := read(t, "record-lost")
+	at := firstDifference(a, b)
+	if at <= 0 || a.History.Events[at-1].String() != b.History.Events[at-1].String() {
+		t.Errorf("they differ first at %d", at)
 	}
 	short := a
 	short.History = &history.History{Events: a.History.Events[:5]}
-	if at := parting(short, a); at != 5 {
-		t.Errorf("a run that ends sooner parts at %d", at)
+	if at := firstDifference(short, a); at != 5 {
+		t.Errorf("a run that ends sooner differs first at %d", at)
 	}
 }
 
-// What is embedded was made of the sources that are here; make web makes it anew.
+// The embedded files are built from the sources in web. make web builds them.
 func TestTheEmbeddedScriptIsOfItsSources(t *testing.T) {
 	files := []string{"build.mjs", "package-lock.json"}
 	sources, err := filepath.Glob("web/src/*")
@@ -184,8 +193,8 @@ func TestTheEmbeddedScriptIsOfItsSources(t *testing.T) {
 	}
 }
 
-// long is a run of about n steps: two processes that write in turn, one of them with a lagging cache, a crash now and
-// then, and a verdict.
+// long is a run of about n steps. Two processes write in turn, one of them with a lagging cache,
+// with crashes in between and a violation at the end.
 func long(n int) Run {
 	h := &history.History{}
 	at := time.Duration(0)
@@ -201,14 +210,26 @@ func long(n int) Run {
 	for rv := int64(1); len(h.Events) < n; rv++ {
 		ref := history.Ref{Kind: "Widget", Namespace: "shop", Name: fmt.Sprintf("w%d", rv%20)}
 		before := object
-		object, _ = json.Marshal(map[string]any{"apiVersion": "example.org/v1", "kind": "Widget", "metadata": map[string]any{"name": ref.Name, "resourceVersion": fmt.Sprint(rv),
-			"managedFields": strings.Repeat("f:spec ", 40)}, "spec": map[string]any{"count": rv, "text": strings.Repeat("word ", 60)}})
+		object, _ = json.Marshal(map[string]any{
+			"apiVersion": "example.org/v1", "kind": "Widget",
+			"metadata": map[string]any{
+				"name": ref.Name, "resourceVersion": fmt.Sprint(rv), "managedFields": strings.Repeat("f:spec ", 40),
+			},
+			"spec": map[string]any{"count": rv, "text": strings.Repeat("word ", 60)},
+		})
 		reconcile := fmt.Sprintf("widgets shop/%s #%d", ref.Name, rv)
-		add(history.Event{Kind: history.Handout, Process: "left", Life: life, Reconcile: reconcile, Cause: "watch(Widget MODIFIED)"})
-		w := add(history.Event{Kind: history.Request, Process: "left", Life: life, Reconcile: reconcile, Verb: "update", Ref: ref, Code: 200, Revision: rv, Server: rv,
-			Sent: object, Received: object, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, Revision: rv, Object: object, Previous: before, At: at}}})
-		add(history.Event{Kind: history.Reply, Process: "left", Life: life, Reconcile: reconcile, Call: w, Verb: "update", Ref: ref, Code: 200})
-		add(history.Event{Kind: history.Done, Process: "left", Life: life, Reconcile: reconcile, Outcome: "ok"})
+		left := func(e history.Event) int {
+			e.Process, e.Life, e.Reconcile = "left", life, reconcile
+			return add(e)
+		}
+		left(history.Event{Kind: history.Handout, Cause: "watch(Widget MODIFIED)"})
+		change := history.Change{Type: "MODIFIED", Ref: ref, Revision: rv, Object: object, Previous: before, At: at}
+		w := left(history.Event{
+			Kind: history.Request, Verb: "update", Ref: ref, Code: 200, Revision: rv, Server: rv,
+			Sent: object, Received: object, Changes: []history.Change{change},
+		})
+		left(history.Event{Kind: history.Reply, Call: w, Verb: "update", Ref: ref, Code: 200})
+		left(history.Event{Kind: history.Done, Outcome: "ok"})
 		add(history.Event{Kind: history.Deliver, Process: "right", Life: 1, Verb: "MODIFIED", Ref: ref, Revision: rv})
 		if rv%400 == 0 {
 			add(history.Event{Kind: history.Crash, Process: "left", Life: life})
@@ -244,16 +265,21 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 	}
 }
 
-// Each API server has a lane and counts its own revisions: a write in one cluster is not taken for that of another.
+// Each API server has a lane and its own revisions. A write in one cluster is not confused with
+// that of another.
 func TestTwoClustersAreKeptApart(t *testing.T) {
 	h := &history.History{}
 	write := func(cluster string) {
 		ref := history.Ref{Cluster: cluster, Kind: "Pod", Name: "a"}
-		h.Add(history.Event{Kind: history.Request, Process: "user", Verb: "create", Ref: ref, Revision: 7, Changes: []history.Change{{Type: "ADDED", Ref: ref, Revision: 7}}})
+		changes := []history.Change{{Type: "ADDED", Ref: ref, Revision: 7}}
+		h.Add(history.Event{
+			Kind: history.Request, Process: "user", Verb: "create", Ref: ref, Revision: 7, Changes: changes,
+		})
 	}
 	write("")
 	write("prod.example")
-	h.Add(history.Event{Kind: history.Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: history.Ref{Kind: "Pod", Name: "a"}, Revision: 7})
+	pod := history.Ref{Kind: "Pod", Name: "a"}
+	h.Add(history.Event{Kind: history.Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: pod, Revision: 7})
 	h.Add(history.Event{Kind: history.Request, Process: apiserver, Verb: "POST", Host: "hook.example"})
 	m := newModel(Run{Name: "two clusters", History: h})
 	var names []string

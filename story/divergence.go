@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// Divergence is a cause for which two runs of one choice sequence differ without a failure: they do
-// so only now and then, or only in the text of an error.
+// Divergence is a cause for which two runs of one choice sequence differ without a failure. They
+// differ only now and then, or only in the text of an error.
 type Divergence struct {
 	Cause string `json:"cause"` // the likely one
-	// Text is set where only the text of an error differs, on which nothing in a run depends.
+	// Text is set if only the text of an error differs. Nothing in a run depends on it.
 	Text bool `json:"text,omitempty"`
-	Runs int  `json:"runs"` // doubled runs that differed so
-	// First is the number of the first of them. Step, At, What and Goroutines tell where and how its
+	Runs int  `json:"runs"` // doubled runs that differed
+	// First is the number of the first of them. Step, At, What and Goroutines say where and how its
 	// two runs differ first.
 	First      int           `json:"first"`
 	Step       int           `json:"step"`
 	At         time.Duration `json:"at"` // virtual time, nanoseconds
 	What       string        `json:"what"`
 	Goroutines []string      `json:"goroutines,omitempty"`
-	// Pairs is how many further pairs of these choices were made, and Differed how many of them differed.
+	// Pairs is the number of further pairs of this choice sequence, and Differed of those that
+	// differed.
 	Pairs    int `json:"pairs,omitempty"`
 	Differed int `json:"differed,omitempty"`
 	// Command makes the campaign in exact mode.
 	Command string `json:"command"`
 }
 
-// Sentence is the warning as people read it.
+// Sentence is the warning in words.
 func (d Divergence) Sentence() string {
 	var b strings.Builder
 	runs := fmt.Sprintf("%d doubled runs", d.Runs)
@@ -37,7 +38,7 @@ func (d Divergence) Sentence() string {
 	if d.Text {
 		fmt.Fprintf(&b, "%s differed only in %s, which breaks nothing; the first was run %d, at step %d (%v)\n%s\n",
 			runs, d.Cause, d.First, d.Step, d.At, d.What)
-		b.WriteString("Sort what the message is made of, so that it can be compared and searched for.")
+		b.WriteString("Sort the parts of the message, so that it can be compared and searched for.")
 		return indented(b.String())
 	}
 	fmt.Fprintf(&b, "two runs of one choice sequence differ now and then: %s\n", d.Cause)
@@ -46,13 +47,13 @@ func (d Divergence) Sentence() string {
 	for _, g := range d.Goroutines {
 		fmt.Fprintln(&b, g)
 	}
-	fmt.Fprintf(&b, "What such runs find may not come again. Exact mode takes chance out of them: %s", d.Command)
+	fmt.Fprintf(&b, "A violation in such runs may not come again. Exact mode removes the chance: %s", d.Command)
 	return indented(b.String())
 }
 
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }
 
-// Diverged adds what doubled runs differed in to its cause. Of the runs, the first is told of.
+// Diverged adds a divergence to those with its cause, of which the first run is described.
 func (r *Result) Diverged(d Divergence) {
 	same := func(have Divergence) bool { return have.Cause == d.Cause }
 	t := at(&r.Divergences, same, Divergence{Cause: d.Cause, First: -1})
@@ -63,7 +64,7 @@ func (r *Result) Diverged(d Divergence) {
 	t.Runs, t.Pairs, t.Differed = runs, pairs, differed
 }
 
-// Replays says whether runs of the campaign differ in no more than texts, as far as they were compared.
+// Replays says whether the doubled runs of the campaign differ in texts of errors only.
 func (r *Result) Replays() bool {
 	for _, d := range r.Divergences {
 		if !d.Text {

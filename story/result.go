@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Result is what a campaign, or one shard of it, has come to. It is written as JSON while the campaign runs, so that an
-// interrupted one can go on where it left off and shards can be merged.
+// Result is the state of a campaign, or of one shard of it. It is written as JSON while the
+// campaign runs, so that an interrupted campaign can continue and shards can be merged.
 type Result struct {
 	Format   int    `json:"format"`
 	Test     string `json:"test"`
@@ -25,12 +25,12 @@ type Result struct {
 	Planned  int    `json:"planned"` // runs of the whole campaign; 0 for as many as time allows
 	Shard    int    `json:"shard"`
 	Shards   int    `json:"shards"`
-	// Next is the number of the run to go on with; Complete is set when there is none left.
+	// Next is the number of the next run; Complete is set when none is left.
 	Next     int  `json:"next"`
 	Complete bool `json:"complete"`
-	// Explored is set for a campaign of sim.Explore, whose findings fail no test by themselves: they may be what it is for.
+	// Explored is set for a campaign of sim.Explore, whose findings fail no test by themselves.
 	Explored bool `json:"explored,omitempty"`
-	// Exact is set for a campaign in exact mode. It is another one than the same without.
+	// Exact is set for a campaign in exact mode. It is another campaign than the same without.
 	Exact bool `json:"exact,omitempty"`
 
 	Runs       int           `json:"runs"`
@@ -47,14 +47,14 @@ type Result struct {
 	Strategies []StrategyTotal `json:"strategies,omitempty"`
 	Findings   []Finding       `json:"findings,omitempty"`
 	Drifted    []Drift         `json:"drifted,omitempty"`
-	// Divergences are what doubled runs differ in without a failure, by cause.
+	// Divergences are the differences of doubled runs that are no failure, by cause.
 	Divergences []Divergence      `json:"divergences,omitempty"`
 	Versions    map[string]string `json:"versions,omitempty"`
-	// Build tells the test binary from any other, as by its SHA-256; empty where that is not known.
+	// Build identifies the test binary, as by its SHA-256; empty if it is not known.
 	Build string `json:"build,omitempty"`
-	// Growth says how many different features had been seen after so many runs; of shards, it is not merged.
+	// Growth is the number of different features after a number of runs. It is not merged.
 	Growth []Growth `json:"growth,omitempty"`
-	// Slowest are the runs that took longest, the slowest first.
+	// Slowest are the slowest runs, the slowest first.
 	Slowest []SlowRun `json:"slowest,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type Growth struct {
 	Features int `json:"features"`
 }
 
-// SlowRun is one of the runs that took longest.
+// SlowRun is one of the slowest runs.
 type SlowRun struct {
 	Run      int           `json:"run"`
 	Strategy string        `json:"strategy"`
@@ -84,7 +84,7 @@ func (r *Result) Slow(s SlowRun) {
 	}
 }
 
-// FaultTotal counts what became of a declared fault, as result.FaultCount says.
+// FaultTotal counts the injections of a declared fault, as sim.FaultCount says.
 type FaultTotal struct {
 	Fault         string `json:"fault"`
 	Opportunities int    `json:"opportunities"`
@@ -106,24 +106,25 @@ type StrategyTotal struct {
 	Finds int    `json:"finds"`
 }
 
-// Finding is one cause: a property and the pattern of faults in its shrunk story.
+// Finding is one cause of failures: a property and the pattern of faults in its shrunk story.
 type Finding struct {
 	Cause    string `json:"cause"`
 	Kind     string `json:"kind"`
 	Property string `json:"property"`
-	Count    int    `json:"count"` // runs that came down to it
+	Count    int    `json:"count"` // runs with this cause
 	First    int    `json:"first"` // number of the first of them
 	Strategy string `json:"strategy"`
-	// Story is the shortest story of it, as its file reads.
+	// Story is the text of its shortest story's file.
 	Story string `json:"story"`
 	Steps int    `json:"steps"` // length of that story
 }
 
-// Drift is a kept story that holds although not all of its faults were injected, as the code no longer asks for what they were injected at.
+// Drift is a stored story that passes although not all of its faults were injected, because the
+// code no longer sends what they were injected at.
 type Drift struct {
 	File  string   `json:"file"`  // as seen from the test's package
-	Broke string   `json:"broke"` // what it told of
-	Lost  []string `json:"lost"`  // the choices that were not asked for
+	Broke string   `json:"broke"` // the property that it violated
+	Lost  []string `json:"lost"`  // the choices that the run did not ask for
 }
 
 // ReadResult reads a result file.
@@ -142,8 +143,8 @@ func ReadResult(path string) (*Result, error) {
 	return r, nil
 }
 
-// FileName is the name of the result's file: the test's, as far as file systems take it, and a number that tells tests of
-// equal names in different packages apart.
+// FileName is the name of the result's file: the test's name without characters that file systems
+// refuse, and a number that differs between packages.
 func (r *Result) FileName() string {
 	name := fmt.Sprintf("%s.%08x", PathPart(r.Test), number(r.Package+" "+r.Test))
 	if r.Exact {
@@ -157,11 +158,11 @@ func (r *Result) FileName() string {
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.~-]+`)
 
-// longestName keeps file names below the 255 bytes that file systems take.
+// longestName keeps file names below the 255 bytes that file systems accept.
 const longestName = 150
 
-// PathPart makes one part of a path of any text (a Ginkgo spec's, for one): what does not belong there is replaced, and what is
-// longer than a file system takes is cut and gets a number.
+// PathPart turns any text, such as the name of a Ginkgo spec, into one part of a path. It replaces
+// characters that do not belong there. A text that is too long is cut and gets a number.
 func PathPart(text string) string {
 	part := strings.ReplaceAll(unfit.ReplaceAllString(text, "_"), "..", "_")
 	if len(part) > longestName {
@@ -193,8 +194,8 @@ func (r *Result) Write(dir string) error {
 	return os.Rename(path+".new", path)
 }
 
-// Merge adds up the shards of one campaign. Causes are joined, keeping the shortest story of each. The merged result is
-// complete only if every shard is there and complete.
+// Merge adds up the shards of one campaign, with the shortest story of each cause. The merged
+// result is complete only if every shard is there and complete.
 func Merge(shards []*Result) (*Result, error) {
 	if len(shards) == 0 {
 		return nil, errors.New("there is nothing to merge")
@@ -206,8 +207,7 @@ func Merge(shards []*Result) (*Result, error) {
 	complete := 0
 	for _, r := range shards {
 		if !r.SameCampaign(first) {
-			return nil, fmt.Errorf("shard %d/%d of %s (seed %d, %s, %d runs) is not of the same campaign as shard %d/%d of %s (seed %d, %s, %d runs)",
-				r.Shard, r.Shards, r.Test, r.Seed, r.Strategy, r.Planned, first.Shard, first.Shards, first.Test, first.Seed, first.Strategy, first.Planned)
+			return nil, fmt.Errorf("%s is not of the same campaign as %s", r.identity(), first.identity())
 		}
 		if have[r.Shard] {
 			return nil, fmt.Errorf("shard %d/%d of %s is there twice", r.Shard, r.Shards, r.Test)
@@ -223,7 +223,13 @@ func Merge(shards []*Result) (*Result, error) {
 	return m, nil
 }
 
-// SameCampaign says whether two results are shards of one campaign, as far as their settings tell.
+// identity names a shard with the settings of its campaign.
+func (r *Result) identity() string {
+	return fmt.Sprintf("shard %d/%d of %s (seed %d, %s, %d runs)", r.Shard, r.Shards, r.Test, r.Seed, r.Strategy,
+		r.Planned)
+}
+
+// SameCampaign says whether two results are shards of one campaign, judged by their settings.
 func (r *Result) SameCampaign(o *Result) bool {
 	return r.Package == o.Package && r.Test == o.Test && r.Seed == o.Seed && r.Strategy == o.Strategy &&
 		r.Planned == o.Planned && r.Shards == o.Shards && r.Exact == o.Exact
@@ -237,7 +243,7 @@ func (r *Result) add(o *Result) {
 	r.Requests += o.Requests
 	r.Virtual += o.Virtual
 	r.Doubled += o.Doubled
-	r.Features = max(r.Features, o.Features) // a lower bound: which features they were is not kept
+	r.Features = max(r.Features, o.Features) // a lower bound, because features are not stored
 	for _, f := range o.Faults {
 		t := at(&r.Faults, func(t FaultTotal) bool { return t.Fault == f.Fault }, FaultTotal{Fault: f.Fault})
 		t.Opportunities += f.Opportunities
@@ -245,16 +251,18 @@ func (r *Result) add(o *Result) {
 		t.Observed += f.Observed
 	}
 	for _, p := range o.Sometimes {
-		at(&r.Sometimes, func(t ProbeTotal) bool { return t.Sentence == p.Sentence }, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
+		same := func(t ProbeTotal) bool { return t.Sentence == p.Sentence }
+		at(&r.Sometimes, same, ProbeTotal{Sentence: p.Sentence, Site: p.Site}).Reached += p.Reached
 	}
 	for _, s := range o.Strategies {
-		t := at(&r.Strategies, func(t StrategyTotal) bool { return t.Name == s.Name }, StrategyTotal{Name: s.Name})
+		same := func(t StrategyTotal) bool { return t.Name == s.Name }
+		t := at(&r.Strategies, same, StrategyTotal{Name: s.Name})
 		t.Runs, t.Finds = t.Runs+s.Runs, t.Finds+s.Finds
 	}
 	for _, f := range o.Findings {
 		r.Found(f)
 	}
-	for _, d := range o.Drifted { // each shard plays every story
+	for _, d := range o.Drifted { // each shard replays every story
 		*at(&r.Drifted, func(t Drift) bool { return t.File == d.File }, d) = d
 	}
 	for _, d := range o.Divergences {
@@ -265,9 +273,10 @@ func (r *Result) add(o *Result) {
 	}
 }
 
-// Found adds a finding to its cause.
+// Found adds a finding to those with its cause.
 func (r *Result) Found(f Finding) {
-	t := at(&r.Findings, func(t Finding) bool { return t.Cause == f.Cause }, Finding{Cause: f.Cause, Kind: f.Kind, Property: f.Property, First: -1})
+	same := func(t Finding) bool { return t.Cause == f.Cause }
+	t := at(&r.Findings, same, Finding{Cause: f.Cause, Kind: f.Kind, Property: f.Property, First: -1})
 	t.Count += f.Count
 	if t.First < 0 || f.First < t.First {
 		t.First, t.Strategy = f.First, f.Strategy
@@ -283,7 +292,7 @@ func (r *Result) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Cause < r.Findings[j].Cause })
 }
 
-// at finds an element, adding it if there is none.
+// at finds an element, and adds it if there is none.
 func at[T any](list *[]T, is func(T) bool, fresh T) *T {
 	for i := range *list {
 		if is((*list)[i]) {

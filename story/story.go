@@ -1,10 +1,9 @@
-// Package story is the file in which a failing run is kept: a txtar archive with a header that a reviewer can read, the
-// tape as labelled choices, the history of the minimal run, and the verdict.
+// Package story reads and writes story files. A story is a txtar archive with a header that a
+// reviewer can read, the choice sequence, the history of the shrunk run, and the failure.
 //
-// A story keeps choices, not only a seed, so that it survives unrelated changes of the code under test: each choice is
-// found again by its label and how often that label was asked before. Everything that the tape does not mention is dull.
-//
-// The package reads and writes; it runs nothing.
+// A story stores choices, not only a seed, so that it survives unrelated changes of the code under
+// test. Each choice is identified by its label and the number of earlier choices with that label.
+// Every choice that the story does not mention is the default.
 package story
 
 import (
@@ -26,37 +25,39 @@ import (
 // Format is the version of the file format that this package writes.
 const Format = 1
 
-// Overlaid is the word that a replay command has, as one types it, where the run was found with the overlay of exact mode.
+// Overlaid is an argument of the replay command, as one types it, if the run was found in exact
+// mode.
 const Overlaid = `-overlay="$(wavetank overlay .wavetank)"`
 
-// Story is a minimised failing run.
+// Story is a shrunk failing run.
 type Story struct {
 	Test     string // name of the test, as go test -run takes it
 	Package  string // import path of the test's package
 	Kind     string // always, eventually, settles, …
-	Property string // the sentence that broke
+	Property string // the name of the property that was violated
 	Site     string // file:line where it is declared
-	Message  string // what was the matter
-	Seed     string // the run that it was found with, for the record
-	// Took is the CPU time of the search until that run had failed, shrinking not counted; 0 where it is not known.
+	Message  string // what was violated and how
+	Seed     string // strategy, number and base seed of the run that found it
+	// Took is the CPU time of the search until that run had failed, without shrinking; 0 if it is
+	// not known.
 	Took   time.Duration
 	Replay string // the command that replays it
-	// Before and After are lengths: of the run as found and of the minimal one.
+	// Before and After are the lengths of the run as found and of the shrunk one.
 	Before, After Length
-	// Versions are what it was recorded with, name to version.
+	// Versions are those of Go and of the modules that it was recorded with.
 	Versions map[string]string
-	Tape     []Choice
-	// History is the minimal run, a line per event.
+	Tape     []Choice // the choices that are not the default
+	// History is the shrunk run, a line for each event.
 	History []string
 }
 
-// Choice is one answer that was not dull.
+// Choice is one choice that is not the default.
 type Choice struct {
 	ID    string // label and occurrence, for example "lag pipelines Pipeline #4"
 	Value int
 }
 
-// Headline is what broke, in a few words: the property, or the first line of the message where it is about none.
+// Headline is the property that was violated, or the first line of the message if there is none.
 func (s *Story) Headline() string {
 	if s.Property != "" {
 		return fmt.Sprintf("%s %q", s.Kind, s.Property)
@@ -68,7 +69,7 @@ func (s *Story) Headline() string {
 // Length measures a run.
 type Length struct{ Choices, Faults, Steps int }
 
-// Words is the length as people say it.
+// Words is the length in words.
 func (l Length) Words() string {
 	count := func(n int, what string) string {
 		if n != 1 {
@@ -84,7 +85,7 @@ func (l Length) String() string {
 	return fmt.Sprintf("%d choices, %d faults, %d steps", l.Choices, l.Faults, l.Steps)
 }
 
-// Name is the file name that belongs to the story: it depends on the test, the verdict and the tape only.
+// Name is the story's file name. It depends on the test, the property and the choices only.
 func (s *Story) Name() string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Kind, s.Property, s.Site)
@@ -94,7 +95,7 @@ func (s *Story) Name() string {
 	return fmt.Sprintf("%08x.txtar", h.Sum32())
 }
 
-// marker is a line of a message that would begin a section of the archive.
+// marker is a line of a message that would start a section of the archive.
 var marker = regexp.MustCompile(`(?m)^-- .* --\s*$`)
 
 // Encode writes the story as a txtar archive.
@@ -145,7 +146,8 @@ func Decode(data []byte) (*Story, error) {
 		return nil, errors.New("not a wavetank story: the first line must read \"wavetank story, format 1\"")
 	}
 	if format > Format {
-		return nil, fmt.Errorf("the story has format %d and this version of wavetank reads up to %d; use a newer one", format, Format)
+		return nil, fmt.Errorf("the story has format %d and this version of wavetank reads up to %d; use a newer one",
+			format, Format)
 	}
 	s := &Story{Versions: map[string]string{}}
 	for _, l := range lines[1:] {
@@ -175,7 +177,7 @@ func Decode(data []byte) (*Story, error) {
 		}
 	}
 	if !found {
-		return nil, errors.New("the story has no tape section; without one there is nothing to replay")
+		return nil, errors.New("the story has no tape section, so there is nothing to replay")
 	}
 	return s, nil
 }
@@ -191,7 +193,7 @@ func (s *Story) header(k, v string) error {
 		kind, quoted, _ := strings.Cut(v, " ")
 		s.Kind = kind
 		if s.Property, err = strconv.Unquote(quoted); err != nil {
-			return fmt.Errorf("header line \"broke: %s\" must be a kind and a quoted sentence", v)
+			return fmt.Errorf("header line \"broke: %s\" must be a kind of property and a quoted sentence", v)
 		}
 	case "declared":
 		s.Site = v
@@ -254,7 +256,8 @@ func Read(path string) (*Story, error) {
 	return s, nil
 }
 
-// Write stores the story in a directory, which is made if need be, and returns its path.
+// Write stores the story in a directory, which it makes if it is missing, and returns the file's
+// path.
 func (s *Story) Write(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
@@ -263,7 +266,8 @@ func (s *Story) Write(dir string) (string, error) {
 	return path, os.WriteFile(path, s.Encode(), 0o666)
 }
 
-// List returns the paths of all stories in a directory, in order; none if there is no such directory.
+// List returns the paths of all stories in a directory, in order. It returns none if there is no
+// such directory.
 func List(dir string) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	sort.Strings(paths)

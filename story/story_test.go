@@ -12,8 +12,10 @@ import (
 
 func example() *Story {
 	return &Story{
-		Test: "TestPromoteOnce/V1", Package: "example.com/op", Kind: "always", Property: `each "x" once`, Site: "op_test.go:12",
-		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Took: 1250 * time.Millisecond, Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
+		Test: "TestPromoteOnce/V1", Package: "example.com/op", Kind: "always", Property: `each "x" once`,
+		Site:    "op_test.go:12",
+		Message: "twice\nin two lines", Seed: "run 7 of base seed 12", Took: 1250 * time.Millisecond,
+		Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
 		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 		Tape:     []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
@@ -46,7 +48,7 @@ func TestAStorySurvivesOtherLineEnds(t *testing.T) {
 	}
 }
 
-// What a property says may be any text, a txtar archive for one.
+// A message may be any text, even a txtar archive.
 func TestAMessageIsNoSection(t *testing.T) {
 	s := example()
 	s.Message = "want\n-- tape --\nnonsense\n-- a.go --"

@@ -17,9 +17,9 @@ const (
 	leastRuntime = "v0.25.0"
 )
 
-// finding is what the doctor has to say about one thing.
+// finding is the result of one check.
 type finding struct {
-	what string
+	what string // was checked
 	fine bool
 	note string // what it is, or what is missing and how to get it
 }
@@ -30,23 +30,23 @@ func doctorCommand() *cobra.Command {
 		Short: "Say what is missing for simulated tests of this module, and how to get it",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			findings := examine(cmd, orHere(args))
-			return tell(cmd.OutOrStdout(), findings)
+			return printFindings(cmd.OutOrStdout(), findings)
 		},
 	}
 }
 
-func tell(out io.Writer, findings []finding) error {
-	ill := 0
+func printFindings(out io.Writer, findings []finding) error {
+	missing := 0
 	for _, f := range findings {
 		mark := "ok     "
 		if !f.fine {
 			mark = "MISSING"
-			ill++
+			missing++
 		}
 		fmt.Fprintf(out, "%s  %-20s %s\n", mark, f.what, f.note)
 	}
-	if ill > 0 {
-		return fmt.Errorf("%d of %d things are missing", ill, len(findings))
+	if missing > 0 {
+		return fmt.Errorf("%d of %d things are missing", missing, len(findings))
 	}
 	return nil
 }
@@ -57,8 +57,9 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	if err != nil {
 		return []finding{{"go", false, "the go command is not on the path: see https://go.dev/doc/install"}}
 	}
-	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0,
-		fmt.Sprintf("%s (needed: %s or newer, for testing/synctest; \"go get go@latest\" updates a module)", version, leastGo)})
+	note := fmt.Sprintf("%s (%s or newer is needed, for testing/synctest; \"go get go@latest\" updates a module)",
+		version, leastGo)
+	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0, note})
 	for _, m := range []struct{ path, least, get string }{
 		{"github.com/wavetank/wavetank", "", "go get github.com/wavetank/wavetank@latest"},
 		{"sigs.k8s.io/controller-runtime", leastRuntime, "go get sigs.k8s.io/controller-runtime@latest"},
@@ -69,21 +70,23 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	if err != nil {
 		out = append(out, finding{"scenarios", false, firstLine(err.Error()) + "; write a test that calls sim.Check"})
 	} else {
-		out = append(out, finding{"scenarios", true, fmt.Sprintf("%d packages have tests that link sim", len(packages))})
+		note := fmt.Sprintf("%d packages have tests that link sim", len(packages))
+		out = append(out, finding{"scenarios", true, note})
 	}
 	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
 	cc, _ := output(cmd, "go", "env", "CC")
 	compiler := "for go test -race"
-	if words := strings.Fields(cc); cgo != "1" || len(words) == 0 || !found(words[0]) {
+	if words := strings.Fields(cc); cgo != "1" || len(words) == 0 || !installed(words[0]) {
 		compiler = "none, which only go test -race needs: install gcc, or set CGO_ENABLED=1"
 	}
 	if strings.Contains(strings.Join(patterns, " "), "...") {
-		out = append(out, finding{"hazards", true, "wavetank vet " + strings.Join(patterns, " ") + " looks for what no seed can decide"})
+		note := "wavetank vet " + strings.Join(patterns, " ") + " looks for what no seed can decide"
+		out = append(out, finding{"hazards", true, note})
 	}
 	return append(out, finding{"C compiler", true, compiler})
 }
 
-func found(program string) bool {
+func installed(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
 }

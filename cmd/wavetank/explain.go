@@ -17,7 +17,7 @@ import (
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain story.txtar …",
-		Short:   "Tell stories in sentences",
+		Short:   "Explain stories in sentences",
 		Example: "  wavetank explain testdata/sim/TestPromoteOnce/0ad58962.txtar",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,8 +33,8 @@ func explainCommand() *cobra.Command {
 	}
 }
 
-// explain tells one story: what broke, what happened, a paragraph per reconcile, and what had to be out of the ordinary for it, the
-// choices that matter least last.
+// explain writes one story in sentences: what broke, what happened with a paragraph for each
+// reconcile, and the choices that were not the default. The choices that matter least come last.
 func explain(out io.Writer, s *story.Story) {
 	what := fmt.Sprintf("%s %q, declared at %s,", s.Kind, s.Property, s.Site)
 	if s.Property == "" {
@@ -46,9 +46,10 @@ func explain(out io.Writer, s *story.Story) {
 		fmt.Fprintf(out, "  %s\n", p)
 	}
 	if len(s.Tape) == 0 {
-		fmt.Fprint(out, "\nNothing out of the ordinary is needed for it: no fault, no delay, first come first served.\n")
+		fmt.Fprint(out, "\nIt needs nothing out of the ordinary: no fault, no delay, first come first served.\n")
 	} else {
-		fmt.Fprintf(out, "\nWhat was out of the ordinary (%d of %d choices of the run as it was found; the rest was dull):\n", len(s.Tape), s.Before.Choices)
+		fmt.Fprintf(out, "\nWhat was out of the ordinary (%d choices are left of the %d of the run as it was found):\n",
+			len(s.Tape), s.Before.Choices)
 		tape := slices.Clone(s.Tape)
 		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
 		for _, c := range tape {
@@ -62,7 +63,8 @@ var drawnWord = regexp.MustCompile(`^draw (.*)/(\d+)$`)
 
 var point = regexp.MustCompile(`^(.*) #(\d+)$`)
 
-// weight puts what strikes before what may strike, then who is slow or comes first, and last the seeds of what nobody looks at.
+// weight orders choices: injected faults come before declared ones, then order and delays, and last
+// the seeds of values that rarely matter.
 func weight(c story.Choice) int {
 	switch first, _, _ := strings.Cut(c.ID, " "); first {
 	case "fault":
@@ -88,20 +90,23 @@ func choiceInWords(c story.Choice) string {
 		return fmt.Sprintf("random word %d of draw %s of %q", n+1, nth, word[1])
 	case strings.HasPrefix(label, "fault "):
 		often := map[int]string{1: "sometimes", 2: "often"}[c.Value]
-		return fmt.Sprintf("the fault %s may strike, %s", strings.TrimPrefix(label, "fault "), often)
+		return fmt.Sprintf("the fault %s may be injected, %s", strings.TrimPrefix(label, "fault "), often)
 	case label == "names":
-		return "the API server makes up other UIDs and generated names than usual, which rarely matters"
+		return "the API server generates other UIDs and names than usual, which rarely matters"
 	case strings.HasPrefix(label, "names in "):
-		return fmt.Sprintf("the API server of %s makes up other UIDs and generated names than usual, which rarely matters", strings.TrimPrefix(label, "names in "))
+		server := strings.TrimPrefix(label, "names in ")
+		return fmt.Sprintf("the API server of %s generates other UIDs and names than usual, which rarely matters",
+			server)
 	case label == "dice" || strings.HasPrefix(label, "dice "):
-		return fmt.Sprintf("math/rand falls otherwise than usual%s, as for jitter, which rarely matters", strings.Replace(strings.TrimPrefix(label, "dice"), " ", " in ", 1))
+		where := strings.Replace(strings.TrimPrefix(label, "dice"), " ", " in ", 1)
+		return fmt.Sprintf("math/rand has another seed than usual%s, as for jitter, which rarely matters", where)
 	case label == "next":
-		return fmt.Sprintf("at choice %s of what happens next, %d of those that were due went first", nth, c.Value)
+		return fmt.Sprintf("at choice %s of the next action, action %d was taken in place of the oldest", nth, c.Value)
 	case strings.HasPrefix(label, "request ") || strings.HasPrefix(label, "reply "):
 		leg, of, _ := strings.Cut(label, " ")
-		return fmt.Sprintf("the %s of %s is slow (call %s of its sort)", leg, of, nth)
+		return fmt.Sprintf("the %s of %s is slow (call %s of its kind)", leg, of, nth)
 	}
-	return fmt.Sprintf("%s (call %s of its sort, answer %d)", label, nth, c.Value)
+	return fmt.Sprintf("%s (call %s of its kind, answer %d)", label, nth, c.Value)
 }
 
 // paragraphs joins what a reconcile did to the line with which it began.
@@ -111,11 +116,11 @@ func paragraphs(history []string) []string {
 	for _, l := range history {
 		at, who, what := columns(l)
 		if i, ok := last[who]; ok && strings.HasPrefix(what, "  ") {
-			out[i] += "; it " + told(strings.TrimSpace(what))
+			out[i] += "; it " + predicate(strings.TrimSpace(what))
 			continue
 		}
 		last[who] = len(out)
-		out = append(out, strings.Join(strings.Fields(fmt.Sprintf("At %s, %s %s", at, who, told(what))), " "))
+		out = append(out, strings.Join(strings.Fields(fmt.Sprintf("At %s, %s %s", at, who, predicate(what))), " "))
 	}
 	for i := range out {
 		out[i] = strings.TrimSuffix(out[i], ".") + "."
@@ -124,12 +129,15 @@ func paragraphs(history []string) []string {
 }
 
 // verbs are the words with which lines begin, and what they are in a sentence.
-var verbs = map[string]string{"create": "creates", "update": "updates", "patch": "patches", "delete": "deletes", "deletecollection": "deletes all of",
-	"get": "gets", "list": "lists", "GET": "sends a GET to", "POST": "sends a POST to", "PUT": "sends a PUT to", "PATCH": "sends a PATCH to",
-	"DELETE": "sends a DELETE to", "no": "gets no", "fault:": "meets a fault:"}
+var verbs = map[string]string{
+	"create": "creates", "update": "updates", "patch": "patches",
+	"delete": "deletes", "deletecollection": "deletes all of", "get": "gets", "list": "lists",
+	"GET": "sends a GET to", "POST": "sends a POST to", "PUT": "sends a PUT to", "PATCH": "sends a PATCH to",
+	"DELETE": "sends a DELETE to", "no": "gets no", "fault:": "meets a fault:",
+}
 
-// told is a line as the predicate of a sentence.
-func told(what string) string {
+// predicate is a line as the predicate of a sentence.
+func predicate(what string) string {
 	first, rest, _ := strings.Cut(what, " ")
 	if v := verbs[first]; v != "" {
 		return v + " " + rest
@@ -137,8 +145,8 @@ func told(what string) string {
 	return what
 }
 
-// columns takes a line of a story apart: its time (in 12 columns, or as many as its nanoseconds need), its actor (in 16, or as
-// many as its name needs) and the rest.
+// columns splits a line of a story into its time, its actor and the rest. The time has 12 columns,
+// or as many as its nanoseconds need; the actor has 16, or as many as its name needs.
 func columns(l string) (at, who, what string) {
 	at, _, _ = strings.Cut(l, " ")
 	first := max(12, len(at)) + 1

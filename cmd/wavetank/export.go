@@ -23,10 +23,12 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export story.txtar",
 		Short: "Write a story as a plain Go test",
-		Long: "Writes a Go test that holds the story itself and replays it, for a repository that keeps its regressions as code. The\n" +
-			"scenario must be a function with a name, func(w *sim.World), in the package that the test is written for.",
-		Example: "  wavetank export testdata/sim/TestPromoteOnce/0ad58962.txtar --scenario promoteOnce --to promote_story_test.go",
-		Args:    cobra.ExactArgs(1),
+		Long: "Writes a Go test that contains the story and replays it, for a repository that keeps its regressions\n" +
+			"as code. The scenario must be a function with a name, func(w *sim.World), in the package that the test\n" +
+			"is written for.",
+		Example: "  wavetank export testdata/sim/TestPromoteOnce/0ad58962.txtar \\\n" +
+			"    --scenario promoteOnce --to promote_story_test.go",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := story.Read(args[0])
 			if err != nil {
@@ -59,18 +61,22 @@ func exportCommand() *cobra.Command {
 			return os.WriteFile(to, source, 0o666)
 		},
 	}
-	cmd.Flags().StringVar(&scenario, "scenario", "", "the scenario's function (default: found in the test's source)")
-	cmd.Flags().StringVar(&pkg, "package", "", "package clause of the test (default: that of the file where the scenario was found, else the story's package, with _test)")
-	cmd.Flags().StringVar(&to, "to", "", "file to write (default: standard output)")
+	f := cmd.Flags()
+	f.StringVar(&scenario, "scenario", "", "the scenario's function (default: found in the test's source)")
+	f.StringVar(&pkg, "package", "", "package clause of the test (default: that of the scenario's file, "+
+		"or the story's package with _test)")
+	f.StringVar(&to, "to", "", "file to write (default: standard output)")
 	return cmd
 }
 
-// scenarioOf finds the function that the story's test gives to the door, and the package clause where it stands.
+// scenarioOf finds the function that the story's test gives to sim.Check, and the package clause of
+// its file.
 func scenarioOf(cmd *cobra.Command, s *story.Story) (name, in string, err error) {
-	lift := fmt.Errorf("the scenario of %s is not a function with a name; give it one, func promoteOnce(w *sim.World), and pass that as --scenario promoteOnce", s.Test)
+	unnamed := fmt.Errorf("the scenario of %s is not a function with a name; "+
+		"make it one, func promoteOnce(w *sim.World), and pass --scenario promoteOnce", s.Test)
 	packages, err := testPackages(cmd.Context(), []string{s.Package})
 	if err != nil {
-		return "", "", errors.Join(lift, err)
+		return "", "", errors.Join(unnamed, err)
 	}
 	found, err := packages[0].scenarios()
 	if err != nil {
@@ -80,13 +86,14 @@ func scenarioOf(cmd *cobra.Command, s *story.Story) (name, in string, err error)
 	for _, f := range found {
 		if f.Test == test && f.Function != "" {
 			if name != "" && name != f.Function {
-				return "", "", fmt.Errorf("%s gives more than one scenario to the door (%s, %s); choose with --scenario", s.Test, name, f.Function)
+				return "", "", fmt.Errorf("%s has more than one scenario (%s, %s); choose one with --scenario",
+					s.Test, name, f.Function)
 			}
 			name, in = f.Function, f.In
 		}
 	}
 	if name == "" {
-		return "", "", lift
+		return "", "", unnamed
 	}
 	return name, in, nil
 }

@@ -15,7 +15,7 @@ import (
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list [packages]",
-		Short:   "List the scenarios and the kept stories of packages",
+		Short:   "List the scenarios and the stored stories of packages",
 		Example: "  wavetank list ./...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			packages, err := testPackages(cmd.Context(), orHere(args))
@@ -32,7 +32,7 @@ func listCommand() *cobra.Command {
 				for _, s := range found {
 					test := s.Test
 					if test == "" {
-						test = "(a suite's)"
+						test = "(of a suite)"
 					}
 					fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
 				}
@@ -50,10 +50,8 @@ func listCommand() *cobra.Command {
 						return err
 					}
 					orphan := ""
-					kept, ok := strings.CutPrefix(filepath.ToSlash(path), filepath.ToSlash(p.Dir)+"/testdata/sim/")
-					where, _, _ := strings.Cut(kept, "/") // the test in whose directory it lies plays it, too
-					if name := testIn(s.Replay); ok && name != "" && !slices.Contains(tests, name) && !slices.Contains(tests, where) {
-						orphan = fmt.Sprintf(" (nothing plays it: no %s is built here)", name)
+					if name := p.missingTest(path, s, tests); name != "" {
+						orphan = fmt.Sprintf(" (nothing replays it: no %s is built here)", name)
 					}
 					fmt.Fprintf(out, "  story %s: %s%s\n", relative(path), s.Headline(), orphan)
 				}
@@ -61,6 +59,18 @@ func listCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// missingTest is the test that would replay a stored story, if neither it nor the test in whose
+// directory the story lies exists; otherwise "".
+func (p testPackage) missingTest(path string, s *story.Story, tests []string) string {
+	kept, ok := strings.CutPrefix(filepath.ToSlash(path), filepath.ToSlash(p.Dir)+"/testdata/sim/")
+	owner, _, _ := strings.Cut(kept, "/")
+	name := testIn(s.Replay)
+	if !ok || slices.Contains(tests, name) || slices.Contains(tests, owner) {
+		return ""
+	}
+	return name
 }
 
 var runs = regexp.MustCompile(`-run '\^([^$/]+)\$`)

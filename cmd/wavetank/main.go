@@ -1,9 +1,12 @@
-// Command wavetank drives go test over the scenarios of your own packages: it fans a campaign out over processes, shows
-// how far it is, and handles what campaigns leave behind: stories and results. Plain go test is enough to use Wavetank;
-// this command only adds comfort.
+// Command wavetank runs go test on the scenarios of your packages. It divides a campaign among
+// processes, shows its progress, and works with the stories and results that campaigns leave. Plain
+// go test is enough to use Wavetank; this command only adds comfort.
 //
-// Exit codes: 0 everything held; 1 a property broke, or a probe was never reached; 2 the command was not understood, or
-// something could not be built or read; 130 interrupted, with a valid partial report.
+// Exit codes:
+//   - 0: every property held.
+//   - 1: a property was violated, or a Sometimes was never reached.
+//   - 2: the command was not understood, or something could not be built or read.
+//   - 130: the command was interrupted. The partial report is valid.
 package main
 
 import (
@@ -26,7 +29,7 @@ const (
 	exitInterrupted = 130
 )
 
-// errBroke and errInterrupted are endings that have been told already.
+// errBroke and errInterrupted set the exit code only: what they are about has been printed already.
 var (
 	errBroke       = errors.New("a property broke")
 	errInterrupted = errors.New("interrupted")
@@ -43,17 +46,18 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root := &cobra.Command{
 		Use:   "wavetank",
 		Short: "Deterministic simulation tests for Kubernetes controllers",
-		Long: "Wavetank runs your real controllers in a simulated cluster. This command drives go test over the scenarios of your\n" +
-			"packages and handles the stories and results that they leave behind.\n\n" +
-			"Exit codes: 0 everything held, 1 a property broke, 2 usage or build error, 130 interrupted (the report is valid).",
+		Long: "Wavetank runs your real controllers in a simulated cluster. This command runs go test on the\n" +
+			"scenarios of your packages, and works with the stories and results that they leave.\n\n" +
+			"Exit codes: 0 every property held, 1 a property was violated, 2 usage or build error,\n" +
+			"130 interrupted (the report is valid).",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand(), exportCommand(),
-		explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
+	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand())
+	root.AddCommand(exportCommand(), explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -33,64 +33,81 @@ func tidyStories(t *testing.T) {
 
 func TestRunHolds(t *testing.T) {
 	dir := t.TempDir()
-	code, out := do(t, t.Context(), "run", shop, "--run", "^TestHolds$", "--runs", "40", "--procs", "2", "--report", dir)
+	code, out := do(t, t.Context(), "run", shop, "--run", "^TestHolds$", "--runs", "40", "--procs", "2", "--report",
+		dir)
 	if code != exitHeld || !strings.Contains(out, "TestHolds: 40 runs") || !strings.Contains(out, ", complete;") {
 		t.Errorf("exit code %d, want %d and 40 runs of two processes together:\n%s", code, exitHeld, out)
 	}
 }
 
-// One finding on its way through the whole command: found by two processes, merged, told, exported, replayed, shrunk.
+// One finding on its way through the whole command: two processes find it, then it is merged,
+// explained, exported, replayed and shrunk.
 func TestRunBreaks(t *testing.T) {
 	tidyStories(t)
 	dir := t.TempDir()
-	code, out := do(t, t.Context(), "run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", "2", "--report", dir)
-	if code != exitBroke || !strings.Contains(out, "a greeting stays as it is") || !strings.Contains(out, "replay: go test") {
+	again := func(procs string) []string {
+		return []string{"run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", procs, "--report", dir}
+	}
+	code, out := do(t, t.Context(), again("2")...)
+	if code != exitBroke || !strings.Contains(out, "a greeting stays as it is") ||
+		!strings.Contains(out, "replay: go test") {
 		t.Fatalf("exit code %d, want %d, the sentence and a replay command:\n%s", code, exitBroke, out)
 	}
-	for format, want := range map[string]string{"html": "index.html", "text": "a greeting stays as it is", "markdown": "sequenceDiagram",
-		"json": `"findings"`, "junit": "<testsuite", "annotations": "::error"} {
-		if code, out := do(t, t.Context(), "report", dir, "--format", format); code != exitHeld || !strings.Contains(out, want) {
+	for format, want := range map[string]string{
+		"html": "index.html", "text": "a greeting stays as it is", "markdown": "sequenceDiagram",
+		"json": `"findings"`, "junit": "<testsuite", "annotations": "::error",
+	} {
+		if code, out := do(t, t.Context(), "report", dir, "--format", format); code != exitHeld ||
+			!strings.Contains(out, want) {
 			t.Errorf("report --format %s: exit code %d, want %q:\n%s", format, code, want, out)
 		}
 	}
 	merged := filepath.Join(dir, "merged")
-	if code, out := do(t, t.Context(), "merge", "--to", merged, dir); code != exitBroke || !strings.Contains(out, ", under RacingRequeue and StaleCache") {
+	if code, out := do(t, t.Context(), "merge", "--to", merged, dir); code != exitBroke ||
+		!strings.Contains(out, ", under RacingRequeue and StaleCache") {
 		t.Fatalf("merge: exit code %d, want %d and the cause:\n%s", code, exitBroke, out)
 	}
 	paths, err := story.List(filepath.Join(merged, "stories"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("merge kept no story: %v", err)
 	}
-	if code, out := do(t, t.Context(), "explain", paths[0]); code != exitHeld || !strings.Contains(out, "its cache holds ConfigMap default/guest") {
+	if code, out := do(t, t.Context(), "explain", paths[0]); code != exitHeld ||
+		!strings.Contains(out, "its cache holds ConfigMap default/visitor") {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
-	drawn := story.Story{Test: "TestX", Kind: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
-		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"}}
-	if _, out := do(t, t.Context(), "explain", write(t, drawn)); !strings.Contains(out, `random word 2 of draw 2 of "n"`) || !strings.Contains(out, "op/1 meets a fault: Crash(op)") {
+	drawn := story.Story{
+		Test: "TestX", Kind: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
+	}
+	_, out = do(t, t.Context(), "explain", write(t, drawn))
+	if !strings.Contains(out, `random word 2 of draw 2 of "n"`) ||
+		!strings.Contains(out, "op/1 meets a fault: Crash(op)") {
 		t.Errorf("explain:\n%s", out)
 	}
 	for _, command := range []string{"replay", "shrink"} {
 		want := map[string]int{"replay": exitBroke, "shrink": exitHeld}[command]
-		if code, out := do(t, t.Context(), command, paths[0]); code != want || !strings.Contains(out, "a greeting stays as it is") {
+		if code, out := do(t, t.Context(), command, paths[0]); code != want ||
+			!strings.Contains(out, "a greeting stays as it is") {
 			t.Errorf("%s: exit code %d, want %d and the sentence:\n%s", command, code, want, out)
 		}
 	}
 	replayFromElsewhere(t)
 	exportAndRun(t, paths[0])
 
-	// Again, and with another division: what was found stands, and of two campaigns of one test the last one counts.
-	if code, out := do(t, t.Context(), "run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", "2", "--report", dir); code != exitBroke ||
-		strings.Contains(out, "no campaign was begun") || !strings.Contains(out, "; first by") {
+	// Run again, also with another division: findings stay, and the last campaign of a test counts.
+	code, out = do(t, t.Context(), again("2")...)
+	if code != exitBroke || strings.Contains(out, "no campaign was begun") || !strings.Contains(out, "; first by") {
 		t.Errorf("run again: exit code %d, want %d and what was found:\n%s", code, exitBroke, out)
 	}
 	os.RemoveAll(merged)
-	do(t, t.Context(), "run", shop, "--run", "^TestBreaks$", "--runs", "60", "--procs", "1", "--report", dir)
-	if code, out := do(t, t.Context(), "report", dir, "--format", "junit"); code != exitHeld || strings.Count(out, `<testcase name="TestBreaks"`) != 1 {
+	do(t, t.Context(), again("1")...)
+	if code, out := do(t, t.Context(), "report", dir, "--format", "junit"); code != exitHeld ||
+		strings.Count(out, `<testcase name="TestBreaks"`) != 1 {
 		t.Errorf("report of two divisions: exit code %d, want %d and one campaign:\n%s", code, exitHeld, out)
 	}
 }
 
-// replayFromElsewhere replays the directory in which the test keeps its stories, by its path, from outside the module.
+// replayFromElsewhere replays the directory of the test's stories from outside the module.
 func replayFromElsewhere(t *testing.T) {
 	t.Helper()
 	kept, err := filepath.Abs(filepath.Join(shop, "testdata", "sim"))
@@ -102,8 +119,10 @@ func replayFromElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if code, out := do(t, t.Context(), "replay", kept); code != exitBroke || !strings.Contains(out, "a greeting stays as it is") {
-		t.Errorf("replay of a directory from elsewhere: exit code %d, want %d and the sentence:\n%s", code, exitBroke, out)
+	if code, out := do(t, t.Context(), "replay", kept); code != exitBroke ||
+		!strings.Contains(out, "a greeting stays as it is") {
+		t.Errorf("replay of a directory from elsewhere: exit code %d, want %d and the sentence:\n%s", code, exitBroke,
+			out)
 	}
 	t.Chdir(here)
 }
@@ -116,7 +135,8 @@ func exportAndRun(t *testing.T, path string) {
 	if code, out := do(t, t.Context(), "export", path, "--to", file); code != exitHeld {
 		t.Fatalf("export: exit code %d:\n%s", code, out)
 	}
-	if code, out := do(t, t.Context(), "export", path, "--to", file); code != exitUsage || !strings.Contains(out, "exists") {
+	if code, out := do(t, t.Context(), "export", path, "--to", file); code != exitUsage ||
+		!strings.Contains(out, "exists") {
 		t.Errorf("export over a file: exit code %d, want %d:\n%s", code, exitUsage, out)
 	}
 	out, err := exec.Command("go", "test", shop, "-run", "^TestStoryBreaks", "-count=1").CombinedOutput()
@@ -146,7 +166,9 @@ func TestInterruptedRunLeavesAReport(t *testing.T) {
 // A story's columns are wider where a time has nanoseconds or a name is long.
 func TestColumnsOfAStory(t *testing.T) {
 	for _, e := range []history.Event{
-		{At: time.Second, Process: "op", Life: 1, Note: "x"}, {At: time.Second + 137425215, Process: "op", Life: 12, Note: "x"}, {At: 26*time.Hour + 1, Process: "another writer", Note: "x"},
+		{At: time.Second, Process: "op", Life: 1, Note: "x"},
+		{At: time.Second + 137425215, Process: "op", Life: 12, Note: "x"},
+		{At: 26*time.Hour + 1, Process: "another writer", Note: "x"},
 		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Life: 1, Note: "x"},
 	} {
 		e.Kind = history.Fault
@@ -161,11 +183,24 @@ func TestColumnsOfAStory(t *testing.T) {
 
 // An explanation begins with what happened, and ends with the choices that matter least, in words.
 func TestExplainBeginsWithTheStory(t *testing.T) {
-	s := story.Story{Test: "TestX", Kind: "always", Property: "p", History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
-		Tape: []story.Choice{{ID: "dice #1", Value: 7}, {ID: "names #1", Value: 19606}, {ID: "next #4", Value: 1}, {ID: "fault LostReply #1", Value: 1}, {ID: "LostReply applied op update ConfigMap default/a #1", Value: 1}}}
+	s := story.Story{
+		Test: "TestX", Kind: "always", Property: "p",
+		History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
+		Tape: []story.Choice{
+			{ID: "dice #1", Value: 7},
+			{ID: "names #1", Value: 19606},
+			{ID: "next #4", Value: 1},
+			{ID: "fault LostReply #1", Value: 1},
+			{ID: "LostReply applied op update ConfigMap default/a #1", Value: 1},
+		},
+	}
 	_, out := do(t, t.Context(), "explain", write(t, s))
 	at := 0
-	for _, part := range []string{"What happened", "user creates ConfigMap", "out of the ordinary", "LostReply applied", "the fault LostReply may strike", "of those that were due", "math/rand falls otherwise", "makes up other UIDs"} {
+	for _, part := range []string{
+		"What happened", "user creates ConfigMap", "out of the ordinary", "LostReply applied",
+		"the fault LostReply may be injected", "in place of the oldest", "math/rand has another seed", "generates " +
+			"other UIDs",
+	} {
 		next := strings.Index(out[at:], part)
 		if next < 0 {
 			t.Fatalf("%q is not there, or comes too soon:\n%s", part, out)
@@ -184,13 +219,15 @@ func TestList(t *testing.T) {
 	}
 	tidyStories(t)
 	for _, test := range []string{"TestBreaks", "TestThatIsNoMore"} {
-		s := story.Story{Test: test, Kind: "always", Property: test + " holds", Replay: "go test " + shop + " -run '^" + test + "$/^a$' -sim.replay=x"}
+		s := story.Story{Test: test, Kind: "always", Property: test + " holds",
+			Replay: "go test " + shop + " -run '^" + test + "$/^a$' -sim.replay=x"}
 		if _, err := s.Write(filepath.Join(shop, "testdata", "sim", test)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_, out = do(t, t.Context(), "list", shop)
-	if !strings.Contains(out, "always \"TestBreaks holds\"\n") || !strings.Contains(out, "\"TestThatIsNoMore holds\" (nothing plays it: no TestThatIsNoMore is built here)\n") {
+	if !strings.Contains(out, "always \"TestBreaks holds\"\n") ||
+		!strings.Contains(out, "\"TestThatIsNoMore holds\" (nothing replays it: no TestThatIsNoMore is built here)\n") {
 		t.Errorf("kept stories:\n%s", out)
 	}
 }
@@ -199,14 +236,16 @@ func TestVet(t *testing.T) {
 	if code, out := do(t, t.Context(), "vet", shop); code != exitHeld || out != "" {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke || !strings.Contains(out, "a.go:30: Create inside a range over a map") {
+	if code, out := do(t, t.Context(), "vet", "./hazard/testdata/src/a"); code != exitBroke ||
+		!strings.Contains(out, "a.go:30: Create inside a range over a map") {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitBroke, out)
 	}
 }
 
 func TestDoctor(t *testing.T) {
 	code, out := do(t, t.Context(), "doctor", shop)
-	if code != exitHeld && code != exitUsage || !strings.Contains(out, "go1.") || !strings.Contains(out, "controller-runtime") {
+	if code != exitHeld && code != exitUsage || !strings.Contains(out, "go1.") ||
+		!strings.Contains(out, "controller-runtime") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }
@@ -225,16 +264,22 @@ func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	junk := filepath.Join(dir, "junk.txtar")
 	evil := filepath.Join(dir, "evil.txtar")
-	s := story.Story{Test: "TestX", Package: "x", Kind: "always", Property: "p", Replay: "go test x -exec=/bin/sh -sim.replay=y"}
+	s := story.Story{Test: "TestX", Package: "x", Kind: "always", Property: "p",
+		Replay: "go test x -exec=/bin/sh -sim.replay=y"}
 	gone, old := filepath.Join(dir, "gone.txtar"), s
 	tagged := s
 	tagged.Replay = "go test x -race -tags=a,b -run '^T$' -sim.replay=y -sim.max-steps=9"
-	if args, err := replayArgs(write(t, tagged), nil); err != nil || !slices.Contains(args, "-race") || !slices.Contains(args, "-tags=a,b") || !slices.Contains(args, "-sim.max-steps=9") {
-		t.Errorf("build tags and steps of a story: %v, %v", args, err)
+	args, err := replayArgs(write(t, tagged), nil)
+	for _, arg := range []string{"-race", "-tags=a,b", "-sim.max-steps=9"} {
+		if err != nil || !slices.Contains(args, arg) {
+			t.Errorf("%s of a story is not replayed: %v, %v", arg, args, err)
+		}
 	}
 	tagged.Replay = `go test x -run '^T$' -sim.replay=y -overlay="$(wavetank overlay .wavetank)"`
 	for _, extra := range [][]string{nil, {overlaid}} {
-		if args, err := replayArgs(write(t, tagged), extra); err != nil || strings.Count(strings.Join(args, "\n"), "-overlay=") != 1 || !slices.Contains(args, overlaid) {
+		args, err := replayArgs(write(t, tagged), extra)
+		if n := strings.Count(strings.Join(args, "\n"), "-overlay="); err != nil || n != 1 ||
+			!slices.Contains(args, overlaid) {
 			t.Errorf("a story that was found in exact mode, with %q: %v, %v", extra, args, err)
 		}
 	}
@@ -244,6 +289,7 @@ func TestBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	run := slices.Clip([]string{"run", shop, "--procs", "1", "--report", filepath.Join(dir, "none")})
 	for _, c := range []struct {
 		want string
 		args []string
@@ -252,17 +298,18 @@ func TestBadInput(t *testing.T) {
 		{"requires at least 1 arg", []string{"replay"}},
 		{"not a wavetank story", []string{"replay", junk}},
 		{"-exec=/bin/sh", []string{"replay", evil}},
-		{"its command chooses no test any more", []string{"replay", gone}},
+		{"its command selects no test", []string{"replay", gone}},
 		{"at least one process", []string{"run", shop, "--procs", "0"}},
 		{"neither a number nor", []string{"run", shop, "--seed", "abc"}},
-		{"no campaign could begin", []string{"run", shop, "--run", "^TestBreaks$", "--strategy", "guess", "--procs", "1", "--report", filepath.Join(dir, "none")}},
+		{"no campaign could begin", append(run, "--run", "^TestBreaks$", "--strategy", "guess")},
 		{"would never end", []string{"run", shop, "--runs", "0"}},
 		{"no regular expression", []string{"run", shop, "--run", "("}},
-		{"shows the scenarios", []string{"run", shop, "--run", "^Nope$", "--runs", "1", "--procs", "1", "--report", filepath.Join(dir, "none")}},
+		{"shows the scenarios", append(run, "--run", "^Nope$", "--runs", "1")},
 		{"has a test that imports", []string{"run", "."}},
 		{"no result", []string{"merge", dir}},
 		{"not a directory", []string{"report", junk}},
-		{"is one run, of which there is --format text", []string{"report", filepath.Join(dir, "a.run.json"), "--format", "junit"}},
+		{"is one run, which has --format text",
+			[]string{"report", filepath.Join(dir, "a.run.json"), "--format", "junit"}},
 		{"no story (*.txtar) lies below", []string{"replay", t.TempDir()}},
 		{"no run", []string{"report", dir, "--format", "text"}},
 		{"not a package name", []string{"export", evil, "--scenario", "f", "--package", "a b"}},

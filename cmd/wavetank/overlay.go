@@ -15,11 +15,12 @@ func overlayCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "overlay directory",
 		Short: "Make the overlay of exact mode, in which Go's runtime leaves nothing to chance",
-		Long: "Writes a copy of some files of your Go runtime, changed so that map ranges, select, timers of one instant and math/rand/v2\n" +
-			"inside a run come out alike each time, and prints the path of the overlay. With it, code under test that ranges over maps or\n" +
-			"selects over several channels replays, too. Not covered: system calls of more than a second, and what the garbage collector\n" +
-			"takes away when it pleases (sync.Pool, finalizers). The first build takes minutes: everything is compiled anew. run and\n" +
-			"replay do all this with --exact, and replay does so for stories that were found with it.",
+		Long: "Writes copies of some files of your Go runtime and prints the path of the overlay. In the copies,\n" +
+			"map ranges, select, timers of one instant and math/rand/v2 behave alike in each execution of a run.\n" +
+			"Code under test that ranges over maps or selects over several channels then replays, too.\n\n" +
+			"Not covered are system calls of more than a second, and what the garbage collector decides (sync.Pool,\n" +
+			"finalizers). The first build takes minutes, because everything is compiled again. run and replay use\n" +
+			"the overlay with --exact, and replay also uses it for stories that were found with it.",
 		Example: "  go test -overlay=$(wavetank overlay .wavetank) ./internal/controller",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// simPackage is the import path of the door; whose test binary links it has the -sim flags.
+// simPackage is the import path of the public API. A test binary that links it has the -sim flags.
 const simPackage = "github.com/wavetank/wavetank/sim"
 
 // testPackage is a package whose tests link sim.
@@ -39,7 +39,8 @@ func testPackages(ctx context.Context, patterns []string) ([]testPackage, error)
 		Deps                      []string
 		TestGoFiles, XTestGoFiles []string
 	}
-	args := append([]string{"list", "-test", "-json=ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles"}, patterns...)
+	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles"
+	args := append([]string{"list", "-test", "-json=" + fields}, patterns...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -75,22 +76,24 @@ func testPackages(ctx context.Context, patterns []string) ([]testPackage, error)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no package among %s has a test that imports %s", strings.Join(patterns, " "), simPackage)
+		return nil, fmt.Errorf("no package among %s has a test that imports %s",
+			strings.Join(patterns, " "), simPackage)
 	}
 	return out, nil
 }
 
-// scenario is a call of the door in the source of a test.
+// scenario is a call of sim.Check, sim.Explore or sim.Fuzz in the source of a test.
 type scenario struct {
 	Test string // the Test or Fuzz function that it stands in; "" for one that a suite runs
 	In   string // the package clause of its file
 	Call string // sim.Check, sim.Explore, simginkgo.Check, …
 	Site string // file:line
-	// Function is the named function that is the scenario; "" for a function literal or an expression.
+	// Function is the named function that is the scenario; "" for a function literal or an
+	// expression.
 	Function string
 }
 
-// scenarios reads the test files of a package for calls of the door.
+// scenarios finds the calls that run a scenario in the test files of a package.
 func (p testPackage) scenarios() ([]scenario, error) {
 	var out []scenario
 	for _, name := range p.Files {
@@ -99,18 +102,18 @@ func (p testPackage) scenarios() ([]scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		doors := map[string]bool{}
+		apis := map[string]bool{} // local names of sim and simginkgo
 		for _, i := range file.Imports {
 			if path, _ := strconv.Unquote(i.Path.Value); path == simPackage || path == simPackage+"/simginkgo" {
 				local := path[strings.LastIndex(path, "/")+1:]
 				if i.Name != nil {
 					local = i.Name.Name
 				}
-				doors[local] = true
+				apis[local] = true
 			}
 		}
 		for _, d := range file.Decls {
-			for _, s := range scenariosIn(set, d, doors) {
+			for _, s := range scenariosIn(set, d, apis) {
 				s.In = file.Name.Name
 				out = append(out, s)
 			}
@@ -119,10 +122,12 @@ func (p testPackage) scenarios() ([]scenario, error) {
 	return out, nil
 }
 
-func scenariosIn(set *token.FileSet, d ast.Decl, doors map[string]bool) []scenario {
+func scenariosIn(set *token.FileSet, d ast.Decl, apis map[string]bool) []scenario {
 	test := ""
-	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "Fuzz")) {
-		test = f.Name.Name
+	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+		if name := f.Name.Name; strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") {
+			test = name
+		}
 	}
 	var out []scenario
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -135,11 +140,12 @@ func scenariosIn(set *token.FileSet, d ast.Decl, doors map[string]bool) []scenar
 			return true
 		}
 		from, ok := sel.X.(*ast.Ident)
-		if !ok || !doors[from.Name] || !slices.Contains([]string{"Check", "Explore", "Fuzz"}, sel.Sel.Name) {
+		if !ok || !apis[from.Name] || !slices.Contains([]string{"Check", "Explore", "Fuzz"}, sel.Sel.Name) {
 			return true
 		}
 		at := set.Position(call.Pos())
-		s := scenario{Test: test, Call: from.Name + "." + sel.Sel.Name, Site: fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)}
+		site := fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
+		s := scenario{Test: test, Call: from.Name + "." + sel.Sel.Name, Site: site}
 		for _, arg := range call.Args[min(1, len(call.Args)):] {
 			if id, ok := arg.(*ast.Ident); ok && s.Function == "" {
 				s.Function = id.Name

@@ -37,7 +37,8 @@ func replayCommand() *cobra.Command {
 			return replayAll(cmd, args, extra)
 		},
 	}
-	cmd.Flags().BoolVar(&exact, "exact", false, "leave nothing to Go's runtime either, as for stories that were found so: see wavetank overlay")
+	cmd.Flags().BoolVar(&exact, "exact", false,
+		"use exact mode, as for stories that were found in it: see wavetank overlay")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print every event of the run")
 	return cmd
 }
@@ -89,7 +90,7 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "go %s\n", shellquote.Join(args...))
 		test := exec.CommandContext(cmd.Context(), "go", args...)
 		test.Cancel = interrupt(test)
-		test.Dir = home(path, args[1])
+		test.Dir = directory(path, args[1])
 		test.Stdout, test.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 		replayed := filepath.Join(dir, fmt.Sprint(i))
 		test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
@@ -103,7 +104,8 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		case err != nil:
 			return fmt.Errorf("%s was not replayed: go test: %w", path, err)
 		case len(outcomes) == 0:
-			return fmt.Errorf("%s was not replayed: its command chooses no test any more; has the test another name now? the file names it after \"test:\" and \"replay:\"", path)
+			return fmt.Errorf("%s was not replayed: its command selects no test; if the test has been renamed, "+
+				"correct the lines \"test:\" and \"replay:\" of the file", path)
 		}
 	}
 	if broke {
@@ -112,7 +114,7 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 	return nil
 }
 
-// storiesIn has the stories below each directory in its place.
+// storiesIn replaces each directory by the stories below it.
 func storiesIn(paths []string) (out []string, err error) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -136,9 +138,10 @@ func storiesIn(paths []string) (out []string, err error) {
 	return out, nil
 }
 
-// home is where go must run so that it finds the package of a story: the story's directory, if it lies in the module of its package
-// and the working directory does not; else "", which is the working directory.
-func home(path, pkg string) string {
+// directory is where go must run so that it finds the package of a story. It is the story's
+// directory if that lies in the module of the package and the working directory does not. Otherwise
+// it is "", which is the working directory.
+func directory(path, pkg string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return ""
@@ -158,14 +161,15 @@ func home(path, pkg string) string {
 	}
 }
 
-// overlaid is story.Overlaid without its quotes: it stands for an overlay that is yet to be made.
+// overlaid is story.Overlaid without its quotes. It stands for an overlay that has not been made
+// yet.
 var overlaid = strings.ReplaceAll(story.Overlaid, `"`, "")
 
-// harmless are words without which the story would not be the same.
+// harmless are words that may influence the run and can do no damage.
 var harmless = regexp.MustCompile(`^(-race|-tags=[\w.,]+|-sim\.max-steps=[0-9]+)$`)
 
-// replayArgs is the story's own command with the file as it lies here. The command comes out of a file that anybody may
-// have written, so of its words only those are taken that choose a test or do no harm.
+// replayArgs are the arguments of the story's own command, with the path of the file as given.
+// Anybody may have written the file, so only words that select a test or are harmless are accepted.
 func replayArgs(path string, extra []string) ([]string, error) {
 	s, err := story.Read(path)
 	if err != nil {
@@ -192,7 +196,7 @@ func replayArgs(path string, extra []string) ([]string, error) {
 		case w == overlaid:
 		case strings.HasPrefix(w, "-sim.replay="):
 		default:
-			return nil, fmt.Errorf("%s: its replay command has the word %q, which does not choose a test", path, w)
+			return nil, fmt.Errorf("%s: its replay command has the word %q, which does not select a test", path, w)
 		}
 	}
 	return append(append(args, "-sim.replay="+abs), extra...), nil

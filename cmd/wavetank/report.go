@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,16 +24,17 @@ func reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report directory",
 		Short: "Show what campaigns left behind: pages, or text, Markdown, JSON, JUnit, CI annotations",
-		Long: "Reads the results and runs below a directory that campaigns wrote to (-sim.report, SIM_REPORT, wavetank run --report).\n\n" +
+		Long: "Reads the results and runs below a directory that campaigns wrote to (-sim.report, SIM_REPORT,\n" +
+			"wavetank run --report).\n\n" +
 			"  html         a page of each campaign, a timeline of each run, and an index; prints the index's path\n" +
 			"  text         the runs, for a terminal\n" +
 			"  markdown     the runs, for pull requests, each with a sequence diagram\n" +
 			"  json         the merged results\n" +
 			"  junit        a suite for each package\n" +
 			"  annotations  for the log of a GitHub workflow\n\n" +
-			"For the last three, the campaign of each test counts that was written to last.",
+			"The last three formats show the campaign of each test that was written to last.",
 		Example: "  wavetank report reports/out/campaign\n  wavetank report results --format junit > junit.xml\n" +
-			"  wavetank report faulty.run.json --beside cured.run.json",
+			"  wavetank report faulty.run.json --beside fixed.run.json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if beside != "" {
@@ -44,7 +44,8 @@ func reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", format, "one of "+strings.Join(formats, ", "))
-	cmd.Flags().StringVar(&beside, "beside", "", "show the run in the first file beside the run in this one, on one page")
+	cmd.Flags().StringVar(&beside, "beside", "",
+		"show the run in the first file beside the run in this one, on one page")
 	return cmd
 }
 
@@ -72,7 +73,8 @@ func render(cmd *cobra.Command, dir, format string) error {
 	switch format {
 	case "html":
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is not a directory that campaigns wrote to (of one run there is --format text or markdown)", dir)
+			return fmt.Errorf("%s is not a directory that campaigns wrote to; "+
+				"write --format text or markdown for one run", dir)
 		}
 		index, err := reports.Index(dir, "Wavetank")
 		if err != nil {
@@ -91,8 +93,9 @@ func render(cmd *cobra.Command, dir, format string) error {
 		})
 	}
 	if strings.HasSuffix(dir, reports.RunSuffix) {
-		return fmt.Errorf("%s is one run, of which there is --format text or markdown; results lie in the directory of the campaign: wavetank report %s --format %s",
-			dir, filepath.Dir(dir), format)
+		return fmt.Errorf("%s is one run, which has --format text and markdown only; "+
+			"the results of its campaign have %s, too: wavetank report %s --format %s",
+			dir, format, filepath.Dir(dir), format)
 	}
 	results, err := mergeDir(selection{newest: true}, dir)
 	if err != nil {
@@ -141,7 +144,8 @@ func eachRun(dir string, f func(reports.Run) error) error {
 		return f(*r)
 	})
 	if err == nil && !found {
-		err = errors.New("no run (*" + reports.RunSuffix + ") lies below " + dir + "; campaigns that find something write one, if they have -sim.report")
+		err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one when they find something",
+			reports.RunSuffix, dir)
 	}
 	return err
 }

@@ -22,8 +22,9 @@ func mergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge directory …",
 		Short: "Merge the results of shards, wherever they ran",
-		Long: "Reads every result (*.json) below the directories, adds up those of one campaign, and writes the merged results and the\n" +
-			"shortest story of each cause into --to. Exit code 1 if something was found, or a probe of a complete campaign was never reached.",
+		Long: "Reads every result (*.json) below the directories, adds up those of one campaign, and writes the\n" +
+			"merged results and the shortest story of each cause into --to. The exit code is 1 if something was\n" +
+			"found, or if a complete campaign never reached a Sometimes.",
 		Example: "  wavetank merge --to merged shard-0 shard-1 shard-2",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +50,8 @@ func mergeCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", filepath.Join("reports", "out", "merged"), "directory for the merged results and stories")
+	merged := filepath.Join("reports", "out", "merged")
+	cmd.Flags().StringVar(&to, "to", merged, "directory for the merged results and stories")
 	return cmd
 }
 
@@ -71,13 +73,13 @@ func isResult(path string) bool {
 	return strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, reports.RunSuffix)
 }
 
-// selection says which results count, where not all do.
+// selection says which results count.
 type selection struct {
-	since  time.Time // older files do not, and there may be none
-	newest bool      // of several campaigns of one test, the one that was written to last
+	since  time.Time // ignore older files, and accept that there is no other
+	newest bool      // take only the campaign of each test that was written to last
 }
 
-// shard is a result as it lies on disk.
+// shard is a result and the time of its file.
 type shard struct {
 	*story.Result
 	written time.Time
@@ -111,7 +113,8 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 		}
 	}
 	if len(tests) == 0 && which.since.IsZero() {
-		return nil, fmt.Errorf("no result (*.json) lies below %s; give the campaigns -sim.report or SIM_REPORT", strings.Join(dirs, ", "))
+		return nil, fmt.Errorf("no result (*.json) lies below %s; run the campaigns with -sim.report or SIM_REPORT",
+			strings.Join(dirs, ", "))
 	}
 	var out []*story.Result
 	for _, shards := range tests {
@@ -138,7 +141,8 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 	return out, nil
 }
 
-// summary prints what campaigns have come to, and says whether one that was complete never reached a probe.
+// summary prints the results of campaigns, and says whether a complete one never reached a
+// Sometimes.
 func summary(out io.Writer, results []*story.Result) (missed bool) {
 	for _, r := range results {
 		state, runs := "complete", fmt.Sprint(r.Runs)
@@ -152,15 +156,17 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 		if r.Exact {
 			mode = " in exact mode"
 		}
-		fmt.Fprintf(out, "%s%s: %s runs in %v of all processes together, %s; %d steps, %v of virtual time, %d runs doubled\n",
-			r.Test, mode, runs, r.Elapsed.Round(100*time.Millisecond), state, r.Steps, r.Virtual.Round(time.Minute), r.Doubled)
+		elapsed, virtual := r.Elapsed.Round(100*time.Millisecond), r.Virtual.Round(time.Minute)
+		fmt.Fprintf(out, "%s%s: %s runs in %v of all processes together, %s; ", r.Test, mode, runs, elapsed, state)
+		fmt.Fprintf(out, "%d steps, %v of virtual time, %d runs doubled\n", r.Steps, virtual, r.Doubled)
 		for _, f := range r.Faults {
 			if f.Injected == 0 {
 				fmt.Fprintf(out, "  %s was never injected (%d opportunities)\n", f.Fault, f.Opportunities)
 			}
 		}
 		for _, d := range r.Drifted {
-			fmt.Fprintf(out, "  kept story %s holds, but the code no longer asks for what its faults were injected at; it may test nothing any more\n", d.File)
+			fmt.Fprintf(out, "  stored story %s passes, but the code no longer sends what its faults were "+
+				"injected at, so it may test nothing\n", d.File)
 		}
 		for _, d := range r.Divergences {
 			fmt.Fprintf(out, "  warning: %s\n", d.Sentence())
@@ -172,7 +178,8 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 			}
 		}
 		for _, f := range r.Findings {
-			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n", f.Count, f.Cause, f.Strategy, f.First, f.Steps)
+			fmt.Fprintf(out, "  %d × %s; first by %s in run %d; shortest story %d steps\n",
+				f.Count, f.Cause, f.Strategy, f.First, f.Steps)
 		}
 	}
 	return missed

@@ -38,14 +38,18 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [packages]",
 		Short: "Run campaigns on all cores, a process each, and merge what they find",
-		Long: "Builds the tests of each package that imports sim once and runs them in several processes of one CPU each (measured\n" +
-			"faster than one process with several CPUs). Process i makes the runs i, i+n, i+2n, …; where one process alone would\n" +
-			"let evolve learn from earlier runs, they make random ones. All tests of a package run in every process: choose with --run.\n" +
-			"Results are kept in --report while the campaign runs; started again with the same flags and the same code, it goes on\n" +
-			"where it was. Strategies whose runs depend on each other (exhaustive, evolve, rapid) get one process.\n\n" +
-			"Where two runs of one choice sequence differ now and then, the campaigns of that package are made again in exact mode, as with\n" +
-			"--exact, and the exit code is that of the second time. It is 1 as well if the first time broke a property. Both results stay.",
-		Example: "  wavetank run ./... --runs 10000\n  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
+		Long: "Builds the tests of each package that imports sim once, and runs them in several processes of one\n" +
+			"CPU each. This is faster than one process with several CPUs. Process i of n makes the runs i, i+n,\n" +
+			"i+2n, … Every process runs all tests of a package that --run selects.\n\n" +
+			"The strategies exhaustive, evolve and rapid get one process, because their runs depend on each other.\n" +
+			"Where the portfolio would take its turn of evolve, several processes make random runs.\n\n" +
+			"Results are written to --report while the campaign runs. An interrupted campaign continues when it is\n" +
+			"started again with the same flags and the same code.\n\n" +
+			"If two runs of one choice sequence differ now and then, the campaigns of that package are made again\n" +
+			"in exact mode, as with --exact. The exit code is then that of the second time, or 1 if the first time\n" +
+			"violated a property. Both results stay.",
+		Example: "  wavetank run ./... --runs 10000\n" +
+			"  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("runs") && o.runs < 0 {
 				return fmt.Errorf("--runs %d is negative; write 0 for as many runs as --for allows", o.runs)
@@ -57,15 +61,18 @@ func runCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows (default: what the tests say)")
-	f.DurationVar(&o.budget, "for", 0, "CPU time of each process per scenario (default: what the tests say; with --runs no limit)")
+	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows "+
+		"(default: what the tests say)")
+	f.DurationVar(&o.budget, "for", 0, "CPU time of each process per scenario "+
+		"(default: what the tests say; with --runs no limit)")
 	f.StringVar(&o.seed, "seed", "", "base seed: a number or \"random\" (default: fixed by each test's name)")
-	f.StringVar(&o.strategy, "strategy", "", "how tapes are made, see go test -args -h (default portfolio)")
+	f.StringVar(&o.strategy, "strategy", "",
+		"how choice sequences are generated, see go test -args -h (default portfolio)")
 	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")
 	f.StringVar(&o.match, "run", "", "only tests that match this regular expression, as go test -run takes it")
-	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results, kept up to date while the campaign runs")
-	f.BoolVar(&o.keepGoing, "keep-going", false, "go on after a failure and group what is found by cause")
-	f.BoolVar(&o.exact, "exact", false, "leave nothing to Go's runtime either: see wavetank overlay")
+	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
+	f.BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
+	f.BoolVar(&o.exact, "exact", false, "use exact mode: see wavetank overlay")
 	return cmd
 }
 
@@ -112,7 +119,7 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 	for _, p := range packages {
 		made, err := s.campaigns(ctx, p, o.exact)
 		if err == nil && !o.exact && ctx.Err() == nil {
-			made, err = s.exactlyIfNeeded(ctx, p, made)
+			made, err = s.repeatInExactMode(ctx, p, made)
 		}
 		if err != nil {
 			return err
@@ -131,16 +138,19 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 	case ctx.Err() != nil:
 		return errInterrupted
 	case len(failed) > 0 && len(results) == 0:
-		return fmt.Errorf("no campaign could begin in %s: what their tests say stands above", strings.Join(failed, ", "))
+		return fmt.Errorf("no campaign could begin in %s: see the output of their tests above",
+			strings.Join(failed, ", "))
 	case len(failed) > 0 || missed:
 		return errBroke
 	case len(results) == 0:
-		return fmt.Errorf("no campaign was begun: --run %q chooses none; wavetank list %s shows the scenarios", o.match, strings.Join(patterns, " "))
+		return fmt.Errorf("no campaign was begun: --run %q selects none; wavetank list %s shows the scenarios",
+			o.match, strings.Join(patterns, " "))
 	}
 	return nil
 }
 
-// environment are the settings of one process. SIM_ variables, not flags: a flag would fail in a suite of another package.
+// environment are the settings of one process, as SIM_ variables. A flag would fail in a package
+// that does not import sim.
 func (o *options) environment(shard int, dir string) []string {
 	env := append(os.Environ(), "GOMAXPROCS=1", "SIM_REPORT="+dir)
 	if o.procs > 1 {
@@ -163,8 +173,9 @@ func (o *options) environment(shard int, dir string) []string {
 	return env
 }
 
-// fan runs the test binary in several processes and returns what the first failing one printed.
-func (o *options) fan(ctx context.Context, p testPackage, binary, dir string, errs io.Writer) (string, error) {
+// runProcesses runs the test binary in several processes and returns the output of the first that
+// failed.
+func (o *options) runProcesses(ctx context.Context, p testPackage, binary, dir string, errs io.Writer) (string, error) {
 	type ending struct {
 		output string
 		err    error

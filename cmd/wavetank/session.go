@@ -21,11 +21,11 @@ type session struct {
 	*options
 	tmp       string
 	binaries  int    // built so far
-	overlay   string // of exact mode; "" before somebody needs it
+	overlay   string // of exact mode; "" until it is needed
 	out, errs io.Writer
 }
 
-// made is what the campaigns of a package have come to.
+// made is the outcome of the campaigns of a package.
 type made struct {
 	dir     string
 	results []*story.Result
@@ -52,7 +52,7 @@ func (s *session) campaigns(ctx context.Context, p testPackage, exact bool) (mad
 		return made{}, fmt.Errorf("the tests of %s do not build: %w", p.Path, err)
 	}
 	m, began := made{dir: filepath.Join(s.report, dir)}, time.Now()
-	output, err := s.fan(ctx, p, binary, m.dir, s.errs)
+	output, err := s.runProcesses(ctx, p, binary, m.dir, s.errs)
 	if err != nil {
 		m.failed = true
 		fmt.Fprint(s.out, output)
@@ -62,7 +62,7 @@ func (s *session) campaigns(ctx context.Context, p testPackage, exact bool) (mad
 		return m, err
 	}
 	if len(m.results) == 0 {
-		fmt.Fprintf(s.out, "%s: no campaign was begun: no test was chosen, or none of them could begin\n", p.Path)
+		fmt.Fprintf(s.out, "%s: no campaign was begun: --run selects no test, or none of them could begin\n", p.Path)
 	}
 	return m, nil
 }
@@ -74,17 +74,17 @@ func (s *session) makeOverlay() (err error) {
 	return err
 }
 
-// exactlyIfNeeded makes the campaigns of a package again in exact mode if their runs differ now and
-// then. A property that the first campaigns broke stays broken.
-func (s *session) exactlyIfNeeded(ctx context.Context, p testPackage, first made) (made, error) {
+// repeatInExactMode makes the campaigns of a package again in exact mode if their runs differ now
+// and then. A violation of the first campaigns still counts.
+func (s *session) repeatInExactMode(ctx context.Context, p testPackage, first made) (made, error) {
 	differ := func(r *story.Result) bool { return !r.Replays() }
 	broke := func(r *story.Result) bool { return len(r.Findings) > 0 && !r.Explored }
 	if !slices.ContainsFunc(first.results, differ) {
 		return first, nil
 	}
 	if err := s.makeOverlay(); err != nil {
-		fmt.Fprintf(s.out, "%s: two runs of one choice sequence differ now and then, and exact mode cannot be had: %v\n",
-			p.Path, err)
+		fmt.Fprintf(s.out, "%s: two runs of one choice sequence differ now and then, "+
+			"and exact mode is not possible: %v\n", p.Path, err)
 		return first, nil
 	}
 	summary(s.out, first.results)

@@ -14,7 +14,8 @@ import (
 // moods is a package whose runs differ now and then, and which breaks in exact mode alone.
 const moods = "./testdata/moods"
 
-// A campaign whose runs differ now and then is made again in exact mode, whose exit code counts. Both results stay.
+// A campaign whose runs differ now and then is made again in exact mode. That exit code counts, and
+// both results stay.
 func TestRunSwitchesToExactMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime and the standard library anew")
@@ -55,7 +56,8 @@ func TestRunSwitchesToExactMode(t *testing.T) {
 	}
 	to := filepath.Join(dir, "merged")
 	code, out = do(t, t.Context(), "merge", "--to", to, dir)
-	if code != exitBroke || !strings.Contains(out, "TestMoods: ") || !strings.Contains(out, "TestMoods in exact mode: ") {
+	if code != exitBroke || !strings.Contains(out, "TestMoods: ") ||
+		!strings.Contains(out, "TestMoods in exact mode: ") {
 		t.Errorf("merge: exit code %d, want %d and both campaigns:\n%s", code, exitBroke, out)
 	}
 	if merged, _ := filepath.Glob(filepath.Join(to, "*.json")); len(merged) != 2 {

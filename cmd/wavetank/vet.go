@@ -16,10 +16,12 @@ func vetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "vet [packages]",
 		Short: "Find code in reconcilers whose order or outcome no seed can decide",
-		Long: "Looks at reconcilers and what they call in their own package for writes inside a range over a map, lists that are made in one\n" +
-			"and not sorted, goroutines, math/rand/v2, and selects over several channels; and everywhere for lists of API types that are made\n" +
-			"in a range over a map and not sorted. A run of such code may differ from its replay. Names http.Transport{} and net.Dialer{}, too,\n" +
-			"outside of package main: such a client reaches the real network. Exit code 1 if any is found.",
+		Long: "Checks reconcilers and what they call in their own package. It reports writes inside a range over a\n" +
+			"map, lists that are made in one and not sorted, goroutines, math/rand/v2, and selects over several\n" +
+			"channels. In all code it reports lists of API types that are made in a range over a map and not\n" +
+			"sorted. A run of such code may differ from its replay.\n\n" +
+			"Outside of package main it also reports http.Transport{} and net.Dialer{}, because such a client\n" +
+			"reaches the real network. The exit code is 1 if anything is reported.",
 		Example: "  wavetank vet ./internal/controller/...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return vet(cmd, orHere(args))

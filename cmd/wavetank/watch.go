@@ -13,11 +13,11 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// watchEvery is how often the results of running processes are looked at.
+// watchEvery is how often the results of running processes are read.
 const watchEvery = 500 * time.Millisecond
 
-// watch shows how far the processes of a campaign are, from the results that they keep: a bar on a terminal, a line a
-// minute in a log.
+// watch shows the progress of the processes of a campaign, which it reads from their results. On a
+// terminal it is a bar, in a log a line a minute.
 type watch struct {
 	out      io.Writer
 	name     string
@@ -32,7 +32,8 @@ func newWatch(out io.Writer, name, dir string) *watch {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		w.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(name),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(watchEvery/2))
+			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+			progressbar.OptionThrottle(watchEvery/2))
 	}
 	return w
 }
@@ -79,7 +80,8 @@ func (w *watch) show() {
 		return
 	}
 	w.lastLine = time.Now()
-	fmt.Fprintf(w.out, "%s: %d of %d runs, %.0f a second, %d found, %s\n", w.name, runs, planned, float64(runs)/time.Since(w.began).Seconds(), finds, coverage)
+	rate := float64(runs) / time.Since(w.began).Seconds()
+	fmt.Fprintf(w.out, "%s: %d of %d runs, %.0f a second, %d found, %s\n", w.name, runs, planned, rate, finds, coverage)
 }
 
 func (w *watch) done() {

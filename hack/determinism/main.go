@@ -2,10 +2,11 @@
 //
 //	go run ./hack/determinism    # or: make determinism
 //
-// Each program of the package determinism makes its runs in batches, one process for each: one half while the machine
-// does nothing else, one half with eight processes at once. Processes are pinned to one CPU or to two. A tenth of the
-// batches repeat the seeds of another process, a tenth those of another build, and 2,000 runs are made under the race
-// detector. A batch that is done is not made again, so the command can be stopped and goes on where it was.
+// Each program of the package determinism makes its runs in batches, one process for each: one half
+// while the machine does nothing else, one half with eight processes at once. Processes are pinned
+// to one CPU or to two. A tenth of the batches repeat the seeds of another process, a tenth those
+// of another build, and 2,000 runs are made under the race detector. A batch that is done is not
+// made again, so the command can be stopped and goes on where it was.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"time"
 )
 
-// batch is what one process makes.
+// batch is the part of the runs that one process makes.
 type batch struct {
 	Program string `json:"program"`
 	Machine string `json:"machine"` // quiet or busy
@@ -54,12 +55,15 @@ func pairsOf(program string) int {
 	return 450
 }
 
-// plan lists the batches of one machine. Of ten, the eighth repeats the seventh in another build and the tenth the
-// ninth in another process.
+// plan lists the batches of one machine. Of ten, the eighth repeats the seventh in another build
+// and the tenth the ninth in another process.
 func plan(programs []string, machine string) (all []batch) {
 	for n := range batches {
 		for _, p := range programs {
-			b := batch{Program: p, Machine: machine, Build: "plain", CPUs: "0,1", Seed: 1 + n, Pairs: pairsOf(p), N: n, Repeats: -1}
+			b := batch{
+				Program: p, Machine: machine, Build: "plain", CPUs: "0,1",
+				Seed: 1 + n, Pairs: pairsOf(p), N: n, Repeats: -1,
+			}
 			if machine == "busy" {
 				b.Seed += 1000
 			}
@@ -79,7 +83,10 @@ func plan(programs []string, machine string) (all []batch) {
 		return all
 	}
 	for _, p := range programs {
-		all = append(all, batch{Program: p, Machine: machine, Build: "race", CPUs: "0,1", Seed: 500, Pairs: racePairs, N: batches, Repeats: -1})
+		all = append(all, batch{
+			Program: p, Machine: machine, Build: "race", CPUs: "0,1",
+			Seed: 500, Pairs: racePairs, N: batches, Repeats: -1,
+		})
 	}
 	return all
 }
@@ -93,7 +100,7 @@ func binary(build string) string {
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("out", "reports/out/determinism", "where each process leaves its outcome; those of another commit are no use")
+	out := flag.String("out", "reports/out/determinism", "where each process leaves its outcome, by commit")
 	only := flag.String("machine", "quiet,busy", "which halves to make")
 	write := flag.Bool("write", true, "write docs/determinism.md and docs/determinism.json when all is done")
 	flag.Parse()
@@ -121,8 +128,8 @@ func main() {
 	}
 }
 
-// makeAll makes the batches of one machine that have not been made. On a quiet machine two processes that are pinned to
-// one CPU each run side by side, and one that may use both runs alone.
+// makeAll makes the batches of one machine that have not been made. On a quiet machine two
+// processes that are pinned to one CPU each run side by side, and one that may use both runs alone.
 func makeAll(all []batch, dir string) {
 	lanes := map[string][]batch{}
 	for _, b := range all {
@@ -166,11 +173,11 @@ func makeAll(all []batch, dir string) {
 	}
 }
 
-// progress says now and then how far the batches are.
+// progress prints from time to time how many batches have been made.
 type progress struct {
 	mu    sync.Mutex
 	began time.Time
-	said  time.Time
+	shown time.Time
 	total int
 	done  int
 }
@@ -181,7 +188,8 @@ func (p *progress) drain(next <-chan batch, dir string) {
 	}
 }
 
-// run makes one batch. A process that fails has left its outcome, which says how many pairs differ; one that left none is told.
+// run makes one batch. A process that fails still leaves its outcome with the number of pairs that
+// differ. If there is none, run prints the output of the process and ends the program.
 func (p *progress) run(b batch, dir string) {
 	file := b.file(dir)
 	half, err := filepath.Abs(file + ".part")
@@ -194,11 +202,12 @@ func (p *progress) run(b batch, dir string) {
 		log.Fatal(err)
 	}
 	cmd := exec.Command("taskset", "-c", b.CPUs, bin, "-test.run=^Test"+b.Program+"$", "-test.timeout=0",
-		fmt.Sprint("-determinism.pairs=", b.Pairs), fmt.Sprint("-determinism.seed=", b.Seed), "-determinism.record="+half)
+		fmt.Sprint("-determinism.pairs=", b.Pairs), fmt.Sprint("-determinism.seed=", b.Seed),
+		"-determinism.record="+half)
 	cmd.Dir = "determinism"
-	said, failed := cmd.CombinedOutput()
+	printed, failed := cmd.CombinedOutput()
 	if err := keep(b, half, file, load); err != nil {
-		log.Fatalf("%s left no outcome: %v, %v\n%s", file, failed, err, said)
+		log.Fatalf("%s left no outcome: %v, %v\n%s", file, failed, err, printed)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,8 +215,8 @@ func (p *progress) run(b batch, dir string) {
 	if failed != nil {
 		log.Printf("%s: %v", file, failed)
 	}
-	if time.Since(p.said) > 30*time.Second || p.done == p.total {
-		p.said = time.Now()
+	if time.Since(p.shown) > 30*time.Second || p.done == p.total {
+		p.shown = time.Now()
 		took := time.Since(p.began)
 		left := took / time.Duration(p.done) * time.Duration(p.total-p.done)
 		log.Printf("%d of %d batches, %v left", p.done, p.total, left.Round(time.Second))

@@ -23,11 +23,11 @@ type outcome struct {
 	Digests     []string       `json:"digests,omitempty"` // of each run
 	Digest      string         `json:"digest"`            // of all of them
 	Differences []string       `json:"differences,omitempty"`
-	// Unlike is how many runs differ from those of the batch that is repeated.
+	// Unlike is the number of runs that differ from those of the batch that is repeated.
 	Unlike int `json:"unlike,omitempty"`
 }
 
-// keep adds to the outcome of a process what it does not know, under its final name.
+// keep completes the outcome of a process and stores it under its final name.
 func keep(b batch, from, to, load string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
@@ -153,13 +153,14 @@ func (c *counts) add(o outcome) {
 
 const head = `# Doubled runs on record
 
-Each program of the package [determinism](../determinism) made its runs twice, and the two were compared event by event:
-requests, replies, bodies, objects, outcomes and times. *Quiet* runs were made while the machine did nothing else, *busy*
-ones by eight processes at once on two CPUs. Processes were pinned to *one CPU* or to *two*. *Process* and *build* say how
-many of these runs were compared with those of another process, and of another build (without inlining). Runs under the
-race detector are in addition. What each process left is in [determinism.json](determinism.json).
+Each program of the package [determinism](../determinism) made its runs twice, and the two were compared event by
+event: requests, replies, bodies, objects, outcomes and times. *Quiet* runs were made while the machine did nothing
+else, *busy* ones by eight processes at once on two CPUs. Processes were pinned to *one CPU* or to *two*. *Process*
+and *build* count the runs that were compared with those of another process, and of another build (without inlining).
+Runs under the race detector are in addition. [determinism.json](determinism.json) has the outcome of each process.
 
-Made at %s with %s on %s/%s: %d of %d processes. ` + "`make determinism`" + ` makes it again, and goes on where it was stopped.
+Made at %s with %s on %s/%s: %d of %d processes. ` + "`make determinism`" + ` makes it again, and continues if it was
+stopped.
 
 | program | quiet | busy | one CPU | two CPUs | process | build | race | steps | differ | differ from another |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -181,8 +182,13 @@ func page(made []outcome, commit string, planned int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, head, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, len(made), planned)
 	line := func(name string, c *counts) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", name, c.quiet, c.busy, c.one, c.two,
-			c.process, c.build, c.race, c.steps, c.differ, c.unlike)
+		fmt.Fprintf(&b, "| %s |", name)
+		for _, n := range []int{
+			c.quiet, c.busy, c.one, c.two, c.process, c.build, c.race, c.steps, c.differ, c.unlike,
+		} {
+			fmt.Fprintf(&b, " %d |", n)
+		}
+		b.WriteByte('\n')
 	}
 	for _, p := range programs {
 		line(p, by[p])

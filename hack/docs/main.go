@@ -98,6 +98,10 @@ func main() {
 			os.Exit(1)
 		}
 	}
+	if err := writeArchitecture("."); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
 }
 
 // function is a function of a page, in its package.

@@ -17,7 +17,7 @@ import (
 
 var (
 	all  = flag.Bool("mutants.all", false, "try all mutants, not only the quick one")
-	only = flag.String("mutants.only", "", "try the mutants of this operator whose mistake contains this: operator/mistake")
+	only = flag.String("mutants.only", "", "operator/mistake: try mutants of the operator whose mistake contains this")
 	runs = flag.String("mutants.runs", "100", "runs of each set of properties")
 )
 
@@ -35,8 +35,7 @@ func TestMutants(t *testing.T) {
 	copies := map[string]string{} // of modules, so that what no mutant changes is compiled once
 	base := t.TempDir()
 	for _, m := range Mutants {
-		operator, mistake, _ := strings.Cut(*only, "/")
-		if chosen := *only != "" && m.Operator == operator && strings.Contains(m.Mistake, mistake); !chosen && !*all && (*only != "" || !m.Quick) {
+		if !selected(m) {
 			continue
 		}
 		t.Run(m.Operator+"/"+m.Mistake, func(t *testing.T) {
@@ -54,6 +53,15 @@ func TestMutants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// selected says whether the flags select a mutant.
+func selected(m Mutant) bool {
+	if *only == "" {
+		return *all || m.Quick
+	}
+	operator, mistake, _ := strings.Cut(*only, "/")
+	return *all || m.Operator == operator && strings.Contains(m.Mistake, mistake)
 }
 
 // The edits of all mutants fit the operators as they are, and what comes of them is Go.
@@ -160,8 +168,8 @@ func judged(t *testing.T, m Mutant, args []string) string {
 	t.Helper()
 	bin, dir := filepath.Join(t.TempDir(), "mutant.test"), examples(t, m.Operator)
 	command(t, dir, "go", append(append([]string{"test", "-c", "-o", bin}, args...), m.Package)...)
-	test := exec.Command(bin, "-test.run", "^TestEachProperty$", "-test.v", "-test.timeout", "0", "-sim.runs", *runs, "-sim.for", "0",
-		"-sim.shrink", "0")
+	test := exec.Command(bin, "-test.run", "^TestEachProperty$", "-test.v", "-test.timeout", "0",
+		"-sim.runs", *runs, "-sim.for", "0", "-sim.shrink", "0")
 	test.Dir = filepath.Join(dir, m.Package)
 	out, err := test.CombinedOutput()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {

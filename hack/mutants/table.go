@@ -35,7 +35,12 @@ var Mutants = []Mutant{
 			"again. A predicate that drops the event would make it harmful.",
 		Edits: []Edit{
 			{"	return ctrl.Result{}, r.Status().Update(ctx, &b)\n",
-				"	err := r.Status().Update(ctx, &b)\n	if apierrors.IsConflict(err) {\n		err = nil\n	}\n	return ctrl.Result{}, err\n"},
+				`	err := r.Status().Update(ctx, &b)
+	if apierrors.IsConflict(err) {
+		err = nil
+	}
+	return ctrl.Result{}, err
+`},
 			{"	\"k8s.io/apimachinery/pkg/api/resource\"\n",
 				"	apierrors \"k8s.io/apimachinery/pkg/api/errors\"\n	\"k8s.io/apimachinery/pkg/api/resource\"\n"},
 		},
@@ -45,7 +50,10 @@ var Mutants = []Mutant{
 		Mistake: "the error of an effect is swallowed",
 		Seen:    "CrashSafe (run 14), own Always (run 4)",
 		Why:     "The status names a claim that does not exist, and nobody tries again.",
-		Edits: []Edit{{"	if err := r.Create(ctx, claim); client.IgnoreAlreadyExists(err) != nil {\n		return ctrl.Result{}, err\n	}\n",
+		Edits: []Edit{{`	if err := r.Create(ctx, claim); client.IgnoreAlreadyExists(err) != nil {
+		return ctrl.Result{}, err
+	}
+`,
 			"	_ = r.Create(ctx, claim)\n"}},
 	},
 	{
@@ -64,8 +72,11 @@ var Mutants = []Mutant{
 		Seen:    "CrashSafe (run 3), own Always (run 1)",
 		Why:     "When the operator dies between the two requests, the claim is never created.",
 		Edits: []Edit{{"	if err := r.Create(ctx, claim)",
-			"	b.Status.PVC = claim.Name\n	if err := r.Status().Update(ctx, &b); err != nil {\n		return ctrl.Result{}, err\n	}\n" +
-				"	if err := r.Create(ctx, claim)"}},
+			`	b.Status.PVC = claim.Name
+	if err := r.Status().Update(ctx, &b); err != nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.Create(ctx, claim)`}},
 	},
 	{
 		Operator: "backup", Package: backupTest, File: backupFile,
@@ -96,7 +107,8 @@ var Mutants = []Mutant{
 		Seen:    "NoStarvation (run 1)",
 		Why:     "While it waits for its source, the other bundle waits for the only worker.",
 		Edits: []Edit{
-			{"			reason = \"SourceNotFound\"\n", "			reason = \"SourceNotFound\"\n			time.Sleep(time.Minute)\n"},
+			{"			reason = \"SourceNotFound\"\n",
+				"			reason = \"SourceNotFound\"\n			time.Sleep(time.Minute)\n"},
 			{"	\"strings\"\n", "	\"strings\"\n	\"time\"\n"},
 		},
 	},
@@ -104,8 +116,8 @@ var Mutants = []Mutant{
 		Operator: "trustmanager", Package: ".", Module: trust, File: trustFile,
 		Mistake: "observedGeneration is set too early",
 		Seen:    "own Always (run 1)",
-		Why: "The copy comes right in the end, but who waits for the status goes on too soon. What a status promises only " +
-			"the scenario knows: it takes an Always of its own.",
+		Why: "The copy comes right in the end, but who waits for the status goes on too soon. What a status promises " +
+			"only the scenario knows: it takes an Always of its own.",
 		Edits: []Edit{{"	resolvedBundle, err := b.bundleBuilder.BuildBundle(ctx, bundle.Spec.Sources)\n",
 			`	early := statusPatch.DeepCopy()
 	for _, c := range bundle.Status.Conditions {

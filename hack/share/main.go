@@ -1,6 +1,6 @@
-// Share prints who used the CPU in a pprof profile of a simulation: the harness, its models, the libraries under test,
-// or the reconciler. Each sample belongs to the innermost frame of a group, so memory and garbage collection count for
-// whoever asked for them.
+// Share prints who used the CPU in a pprof profile of a simulation: the harness, its models,
+// libraries, or the reconciler. Each sample belongs to the innermost frame of a group. So memory
+// and garbage collection count for the code that allocates.
 //
 // Usage: go run ./hack/share cpu.prof
 package main

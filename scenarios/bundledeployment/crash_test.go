@@ -19,6 +19,8 @@ import (
 
 // The full cure dies around the writes of install, upgrade, repair, and of what undoes a refused install. A sweep kills once a
 // run, before or after one write, at each point in turn that the undisturbed run offers, before it tries anything else.
+//
+//make:campaigns
 func TestFullCureDiesAtEveryWrite(t *testing.T) {
 	for name, telling := range map[string]Telling{"nothing is wrong": Interrupted, "it is refused first": InterruptedFailing} {
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,8 @@ func TestSlowInstalls(t *testing.T) {
 }
 
 // Who reads what is wanted, and wakes up when something else has been installed, installs nothing.
+//
+//make:campaigns
 func TestFrozenForLong(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 5 * time.Second, Replicas: 2, Unelected: true})
@@ -81,6 +83,8 @@ func TestWhatAsksToBeKept(t *testing.T) {
 }
 
 // What an attempt has failed of is said, also if it could not be said at once.
+//
+//make:campaigns
 func TestTheCauseIsSaidAfterAll(t *testing.T) {
 	lost := fault.ServerError(fault.In(Operator), fault.OfKind("BundleDeployment"), fault.OnVerb("update"))
 	sim.Check(t, Fails(actionable)(Row("V4").setting(), lost), sim.Runs(30), sim.For(0), sim.Verify(0))

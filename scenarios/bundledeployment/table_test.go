@@ -93,6 +93,8 @@ func TestWorkersThatWait(t *testing.T) {
 
 // What is installed stays when the full cure takes over from V3, and when the operator starts again after an install
 // whose end could not be written down at once.
+//
+//make:campaigns
 func TestFullCureStartsAgain(t *testing.T) {
 	s := Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second}
 	sim.Check(t, TakesOver(s), sim.Runs(5), sim.For(0), sim.Verify(0))
@@ -111,6 +113,8 @@ func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 }
 
 // The full cure under everything that may befall an operator.
+//
+//make:campaigns
 func TestFullCureUnderFaults(t *testing.T) {
 	s := Row("V4").setting()
 	faults := func() []fault.Fault {

@@ -116,6 +116,8 @@ func TestChartsThatVary(t *testing.T) {
 }
 
 // An extension that is deleted and made again under its name is installed again, however much is left of the first one.
+//
+//make:campaigns
 func TestMadeAgain(t *testing.T) {
 	sim.Check(t, MadeAgain(installed, noOrphans)(sharded(Setting{Variant: clusterextension.V6}), crash()...), sim.Runs(60), sim.For(0), sim.Verify(1))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
+//make:campaigns
 func TestFullCureInOtherScenes(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell   Telling

@@ -78,6 +78,8 @@ func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then
 }
 
 // everything that must hold of the full cure at each of them.
+//
+//make:campaigns
 func TestFullCureDiesAnywhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin     func(*sim.World, Setting) *Story
@@ -99,6 +101,8 @@ func TestFullCureDiesAnywhere(t *testing.T) {
 
 // The first proposal is interrupted on its way back, at every write of it. One death on the way of a rollback it survives; an
 // uninstall that is half done is final.
+//
+//make:campaigns
 func TestRollbackDiesAnywhere(t *testing.T) {
 	for name, begin := range map[string]func(*sim.World, Setting) *Story{"rollback": halved, "uninstall": halfInstalled} {
 		t.Run(name, func(t *testing.T) {

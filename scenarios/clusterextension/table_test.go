@@ -22,6 +22,8 @@ var everything = []string{installed, finishFirst, validEdges, forwards, together
 	fewAttempts, actionable, installTruth}
 
 // Records of 1, 2 and about 10 Secrets.
+//
+//make:campaigns
 func TestFullCureWithRecordsOfAnySize(t *testing.T) {
 	for _, size := range []int{0, 2000, 350} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -58,6 +60,8 @@ func TestOverride(t *testing.T) {
 }
 
 // What cannot be read for a while is not taken for broken.
+//
+//make:campaigns
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6}
 	unread := []fault.Fault{fault.ServerError(fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get")), fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get"))}
@@ -65,6 +69,8 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 }
 
 // What an upgrade drops goes, also when nobody could look at it at that moment.
+//
+//make:campaigns
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	s := fromTwo
 	s.Variant = clusterextension.V6
@@ -81,6 +87,8 @@ func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
 }
 
 // What another variant has torn or left pending, the full cure mends.
+//
+//make:campaigns
 func TestFullCureTakesOver(t *testing.T) {
 	from := func(v variant) Setting { return sharded(Setting{Variant: v}) }
 	for _, tell := range []func(*sim.World){
@@ -93,6 +101,8 @@ func TestFullCureTakesOver(t *testing.T) {
 
 // Who wakes up when the time for what it was doing is over does no more of it, whoever has gone on meanwhile. Only a write that
 // had been sent already would still arrive, which no fence on this side of the server can prevent: so it is frozen as it reads.
+//
+//make:campaigns
 func TestFrozenForLong(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, Replicas: 2}
 	tell := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, fault.LeaderOverlap(),

@@ -1,17 +1,22 @@
-// Package exact makes an overlay of the Go runtime in which nothing inside a testing/synctest bubble is left to chance:
-// which of several ready cases a select takes, the order of timers of one instant, and math/rand/v2 come from a generator
-// that belongs to the bubble and begins alike in each; where a map range starts depends on the bubble's time; goroutines do
-// not lose their turn for having run too long, for a system call of less than a second, or to help the garbage collector.
-// A process under the overlay also hashes as every other does. Sockets that connect ask net.DefaultResolver first, through
-// which a run of sim refuses them.
+// Package exact makes an overlay of the Go runtime that removes chance from testing/synctest
+// bubbles.
 //
-// The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests alone: a program that is built
-// with it has no secrets.
+//   - A generator that belongs to the bubble, with the same seed in each, decides which ready case
+//     a select takes, the order of timers of one instant, and math/rand/v2.
+//   - The start of a map range depends on the bubble's time alone.
+//   - A goroutine is not preempted for having run too long, for a system call of less than a
+//     second, or to help the garbage collector.
+//   - Hash functions have the same seed in every process.
+//   - A socket that connects asks net.DefaultResolver first. A run of sim refuses it there.
 //
-// A version of Go that is not known, or whose runtime does not read as expected, is refused. What stays is a system call
-// of more than a second, what the collector takes away when it pleases (sync.Pool, weak pointers, finalizers), how much
-// memory there is, and where in it things lie, by which maps whose keys are pointers are ordered; and more than one CPU,
-// which a run does not use.
+// The overlay is made from the user's own GOROOT, for go test -overlay. It is for tests only: a
+// program that is built with it has no secrets. A Go version whose runtime is not the expected one
+// is refused.
+//
+// The overlay does not cover system calls of more than a second, what the collector frees
+// (sync.Pool, weak pointers, finalizers), the amount of memory, and the order of maps whose keys
+// are pointers, which depends on addresses. It does not cover several CPUs either; a run does not
+// use them.
 package exact
 
 import (
@@ -26,7 +31,7 @@ import (
 // known are the versions of Go whose runtime was read for the edits below.
 var known = regexp.MustCompile(`^go1\.26(\.\d+)?$`)
 
-// edit replaces one piece of a source file, which must be there exactly so many times.
+// edit replaces a text in a source file, which must occur exactly so many times.
 type edit struct {
 	file     string // below GOROOT/src
 	times    int
@@ -35,7 +40,8 @@ type edit struct {
 
 var edits = []edit{
 	// A generator in each bubble: splitmix64 (Steele and others, OOPSLA 2014).
-	{"runtime/synctest.go", 1, "\tactive  int // other sources of activity\n}\n", `	active  int // other sources of activity
+	{"runtime/synctest.go", 1, "\tactive  int // other sources of activity\n}\n",
+		`	active  int // other sources of activity
 
 	dice uint64
 }
@@ -52,28 +58,55 @@ func scramble(z uint64) uint64 {
 	return z ^ z>>31
 }
 `},
-	// Hash seeds are all the same: how many maps a run makes depends on what pools still hold, and so on the collector.
+	// Hash seeds are all the same, because the number of maps that a run makes depends on the
+	// collector.
 	{"internal/runtime/maps/map.go", 4, "m.seed = uintptr(rand())", "m.seed = 0x1c8864680b583eb"},
 	{"internal/sync/hashtriemap.go", 1, "ht.seed = uintptr(runtime_rand())", "ht.seed = 0x1c8864680b583eb"},
-	// The starts of map ranges: by the time in the bubble and by nothing else. How many ranges there were before depends on
-	// what earlier runs of the process have left in caches.
-	{"runtime/rand.go", 1, "func maps_rand() uint64 {\n", "func maps_rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn scramble(uint64(bubble.now))\n\t}\n"},
+	// The start of a map range depends on the time in the bubble alone. The number of ranges before
+	// it would depend on what earlier runs of the process have left in caches.
+	{"runtime/rand.go", 1, "func maps_rand() uint64 {\n", `func maps_rand() uint64 {
+	if bubble := getg().bubble; bubble != nil {
+		return scramble(uint64(bubble.now))
+	}
+`},
 	// math/rand/v2 and hash/maphash.
-	{"runtime/rand.go", 1, "func rand() uint64 {\n", "func rand() uint64 {\n\tif bubble := getg().bubble; bubble != nil {\n\t\treturn bubble.rand()\n\t}\n"},
+	{"runtime/rand.go", 1, "func rand() uint64 {\n", `func rand() uint64 {
+	if bubble := getg().bubble; bubble != nil {
+		return bubble.rand()
+	}
+`},
 	// The process's own generator, from which the keys of the hash functions come.
-	{"runtime/rand.go", 1, "\tglobalRand.state.Init(*seed)\n", "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n\tglobalRand.state.Init(*seed)\n"},
+	{"runtime/rand.go", 1, "\tglobalRand.state.Init(*seed)\n", `	for i := range seed {
+		seed[i] = byte(i)
+	}
+	globalRand.state.Init(*seed)
+`},
 	// select.
-	{"runtime/select.go", 1, "\t\tj := cheaprandn(uint32(norder + 1))\n", "\t\tj := cheaprandn(uint32(norder + 1))\n\t\tif gp.bubble != nil {\n\t\t\tj = uint32(gp.bubble.rand() % uint64(norder+1))\n\t\t}\n"},
+	{"runtime/select.go", 1, "\t\tj := cheaprandn(uint32(norder + 1))\n", `		j := cheaprandn(uint32(norder + 1))
+		if gp.bubble != nil {
+			j = uint32(gp.bubble.rand() % uint64(norder+1))
+		}
+`},
 	// Timers of one instant.
 	{"runtime/time.go", 1, "\t\t\tt.rand = cheaprand()\n", "\t\t\tt.rand = uint32(getg().bubble.rand())\n"},
 	// Time slices.
-	{"runtime/proc.go", 1, "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n", "const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
-	// System calls: who makes one keeps its place for a second, however slow the machine is; after that it goes to the back
-	// of the queue, so that a call that blocks does not block everybody.
-	{"runtime/proc.go", 1, "\t\tif runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {\n", "\t\tif pd.syscallwhen+1000*1000*1000 > now {\n"},
+	{"runtime/proc.go", 1, "const forcePreemptNS = 10 * 1000 * 1000 // 10ms\n",
+		"const forcePreemptNS = 3600 * 1000 * 1000 * 1000\n"},
+	// System calls: a goroutine keeps its processor for a second, however slow the machine is.
+	// After that it goes to the back of the queue, so that a call that blocks does not block the
+	// others.
+	{"runtime/proc.go", 1,
+		"if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {\n",
+		"if pd.syscallwhen+1000*1000*1000 > now {\n"},
 	// Assists: a goroutine that allocates much does not wait for the collector.
-	{"runtime/mgcmark.go", 1, "\tif gp := getg(); gp.bubble != nil {\n", "\tif getg().bubble != nil {\n\t\treturn\n\t}\n\n\tif gp := getg(); gp.bubble != nil {\n"},
-	// Sockets that connect: the resolver that a run has set is told, and refuses (sim/internal/process/network.go).
+	{"runtime/mgcmark.go", 1, "\tif gp := getg(); gp.bubble != nil {\n", `	if getg().bubble != nil {
+		return
+	}
+
+	if gp := getg(); gp.bubble != nil {
+`},
+	// Sockets that connect: the resolver that a run has set refuses them
+	// (sim/internal/process/network.go).
 	{"net/sock_posix.go", 1, "\t\"internal/poll\"\n", "\t\"internal/poll\"\n\t\"internal/synctest\"\n"},
 	{"net/sock_posix.go", 1, "(fd *netFD, err error) {\n\ts, err := sysSocket(", `(fd *netFD, err error) {
 	if r := DefaultResolver; raddr != nil && r != nil && r.Dial != nil && synctest.IsInBubble() {
@@ -83,8 +116,9 @@ func scramble(z uint64) uint64 {
 	s, err := sysSocket(`},
 }
 
-// Overlay writes the overlay for a GOROOT and its version (as runtime.Version says it) into a directory, and returns the
-// path for go test -overlay. The error says which version, or which piece of the runtime, is not the expected one.
+// Overlay writes the overlay for a GOROOT and its version, as in runtime.Version, into a directory.
+// It returns the path for go test -overlay. The error names the version or the source that is
+// unexpected.
 func Overlay(goroot, version, dir string) (string, error) {
 	if !known.MatchString(version) {
 		return "", fmt.Errorf("exact mode knows the runtime of go1.26, not of %s; run without it", version)
@@ -102,7 +136,8 @@ func Overlay(goroot, version, dir string) (string, error) {
 			replace[original] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "_"))
 		}
 		if n := strings.Count(sources[original], e.old); n != e.times {
-			return "", fmt.Errorf("exact mode does not know this runtime: in %s %q stands %d times, not %d; run without it", original, strings.TrimSpace(e.old), n, e.times)
+			return "", fmt.Errorf("exact mode does not know this runtime: %s has %q %d times, not %d; run without it",
+				original, strings.TrimSpace(e.old), n, e.times)
 		}
 		sources[original] = strings.ReplaceAll(sources[original], e.old, e.new)
 	}

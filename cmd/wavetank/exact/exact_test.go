@@ -64,7 +64,8 @@ func TestOverlay(t *testing.T) {
 		t.Errorf("without the overlay 20 processes rolled only %d different ways, so the test shows nothing", len(seen))
 	}
 	if seen := rolls(t, under, "TestLater"); seen["alike"] != 20 {
-		t.Errorf("under the overlay a second bubble, which finds a cache filled, went otherwise than the first: %v", seen)
+		t.Errorf("under the overlay a second bubble, which finds a cache filled, went otherwise than the first: %v",
+			seen)
 	}
 	if seen := rolls(t, without, "TestLater"); seen["alike"] > 5 {
 		t.Errorf("without the overlay two bubbles go alike, so the test shows nothing: %v", seen)
@@ -95,12 +96,16 @@ func TestOverlay(t *testing.T) {
 
 func TestOverlayRefuses(t *testing.T) {
 	for _, version := range []string{"go1.25.3", "go1.27", "devel go1.28-abc", ""} {
-		if _, err := exact.Overlay(goroot(t), version, t.TempDir()); err == nil || !strings.Contains(err.Error(), "go1.26") {
+		if _, err := exact.Overlay(goroot(t), version, t.TempDir()); err == nil ||
+			!strings.Contains(err.Error(), "go1.26") {
 			t.Errorf("%q: %v; want a refusal that names what is known", version, err)
 		}
 	}
 	other := t.TempDir()
-	for _, f := range []string{"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go", "runtime/mgcmark.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go", "net/sock_posix.go"} {
+	for _, f := range []string{
+		"runtime/synctest.go", "runtime/rand.go", "runtime/select.go", "runtime/time.go", "runtime/proc.go",
+		"runtime/mgcmark.go", "internal/runtime/maps/map.go", "internal/sync/hashtriemap.go", "net/sock_posix.go",
+	} {
 		path := filepath.Join(other, "src", f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
@@ -109,7 +114,8 @@ func TestOverlayRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := exact.Overlay(other, "go1.26.8", t.TempDir()); err == nil || !strings.Contains(err.Error(), "does not know this runtime") {
+	if _, err := exact.Overlay(other, "go1.26.8", t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "does not know this runtime") {
 		t.Errorf("a runtime that reads otherwise: %v", err)
 	}
 }

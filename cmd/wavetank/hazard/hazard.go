@@ -1,5 +1,5 @@
-// Package hazard finds, in the source of reconcilers, what no seed can decide: code whose runs differ though everything
-// that it was given is the same. Such code works; but a story of it may not replay.
+// Package hazard finds code of reconcilers whose order or outcome no seed can decide. Runs of such
+// code differ although their choices are the same, so a story of it may not replay.
 package hazard
 
 import (
@@ -12,27 +12,32 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// Analyzer reports, within reconcilers (functions that are given a reconcile.Request, or are called Reconcile) and what
-// they call in their own package:
+// Analyzer reports, within reconcilers (functions that are given a reconcile.Request, or are called
+// Reconcile) and what they call in their own package:
 //
 //   - writes to the API server inside a range over a map: their order changes from run to run;
-//   - lists that are appended to inside a range over a map, or collected from one, and not sorted afterwards: objects that hold them
-//     differ from run to run. Lists of API types count in every function, as packages without a reconciler may make objects for one;
-//   - go statements, and Go of an errgroup or a WaitGroup: goroutines of one step race, and nobody chooses which is first;
+//   - lists that are appended to inside a range over a map, or collected from one, and not sorted
+//     afterwards: objects with such lists differ from run to run. Lists of API types count in every
+//     function, because packages without a reconciler may make objects for one;
+//   - go statements, and Go of an errgroup or a WaitGroup: goroutines of one step race;
 //   - math/rand/v2, which cannot be seeded from outside;
-//   - select with several channels: if two are ready, the runtime rolls a die.
+//   - select with several channels: if two are ready, the runtime chooses at random.
 //
-// Everywhere but in package main it reports transports and dialers that would reach the real network: http.Transport{} and
-// net.Dialer{}.
+// Everywhere but in package main it reports transports and dialers that would reach the real
+// network: http.Transport{} and net.Dialer{}.
 var Analyzer = &analysis.Analyzer{
-	Name:     "reconcilehazard",
-	Doc:      "reports code in reconcilers whose order or outcome no seed can decide, and clients that reach the real network",
+	Name: "reconcilehazard",
+	Doc: "reports code in reconcilers whose order or outcome no seed can decide, and clients that reach " +
+		"the real network",
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      run,
 }
 
-// writes are the methods of client.Writer and client.SubResourceWriter (controller-runtime, pkg/client/interfaces.go).
-var writes = map[string]bool{"Create": true, "Update": true, "Patch": true, "Delete": true, "DeleteAllOf": true, "Apply": true}
+// writes are the methods of client.Writer and client.SubResourceWriter (controller-runtime,
+// pkg/client/interfaces.go).
+var writes = map[string]bool{
+	"Create": true, "Update": true, "Patch": true, "Delete": true, "DeleteAllOf": true, "Apply": true,
+}
 
 func run(pass *analysis.Pass) (any, error) {
 	in := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
@@ -115,26 +120,45 @@ func look(pass *analysis.Pass, n ast.Node) {
 	case *ast.RangeStmt:
 		if _, ok := pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Map); ok {
 			if w := write(pass, n.Body); w != "" {
-				pass.Reportf(n.Pos(), "%s inside a range over a map: the order of the writes changes from run to run; range over sorted keys", w)
+				pass.Reportf(n.Pos(), "%s inside a range over a map: the order of the writes changes from run to run; "+
+					"range over sorted keys", w)
 			}
 		}
 	case *ast.GoStmt:
-		pass.Reportf(n.Pos(), "a goroutine in a reconciler: what it does races with what follows, and no seed decides which is first")
+		pass.Reportf(n.Pos(), "a goroutine in a reconciler: what it does races with what follows, "+
+			"and no seed decides which is first")
 	case *ast.CallExpr:
-		if f, ok := callee(pass, n).(*types.Func); ok && f.Name() == "Go" && f.Pkg() != nil && (f.Pkg().Path() == "sync" || strings.HasSuffix(f.Pkg().Path(), "/errgroup")) {
-			pass.Reportf(n.Pos(), "%s.Go in a reconciler: what its goroutines send races, and no seed decides which is first", f.Pkg().Name())
+		if f, ok := callee(pass, n).(*types.Func); ok && startsGoroutine(f) {
+			pass.Reportf(n.Pos(), "%s.Go in a reconciler: what its goroutines send races, "+
+				"and no seed decides which is first", f.Pkg().Name())
 		}
 	case *ast.SelectStmt:
 		if ready := channels(n); ready > 1 {
-			pass.Reportf(n.Pos(), "select over %d channels: if two are ready at once, the runtime chooses, and no seed decides", ready)
+			pass.Reportf(n.Pos(), "select over %d channels: if two are ready at once, the runtime chooses, "+
+				"and no seed decides", ready)
 		}
 	case *ast.SelectorExpr:
-		if o := pass.TypesInfo.Uses[n.Sel]; o != nil && o.Pkg() != nil && o.Pkg().Path() == "math/rand/v2" && o.Parent() == o.Pkg().Scope() {
-			if f, ok := o.(*types.Func); ok && f.Type().(*types.Signature).Recv() == nil && !strings.HasPrefix(f.Name(), "New") {
-				pass.Reportf(n.Pos(), "rand.%s of math/rand/v2 cannot be seeded from outside; use a source of your own that is, or math/rand", f.Name())
-			}
+		if f, ok := pass.TypesInfo.Uses[n.Sel].(*types.Func); ok && drawsGlobally(f) {
+			pass.Reportf(n.Pos(), "rand.%s of math/rand/v2 cannot be seeded from outside; "+
+				"use a source of your own that is, or math/rand", f.Name())
 		}
 	}
+}
+
+// startsGoroutine says whether a method is Go of a WaitGroup or an errgroup.
+func startsGoroutine(f *types.Func) bool {
+	if f.Name() != "Go" || f.Pkg() == nil {
+		return false
+	}
+	return f.Pkg().Path() == "sync" || strings.HasSuffix(f.Pkg().Path(), "/errgroup")
+}
+
+// drawsGlobally says whether a function uses the global source of math/rand/v2.
+func drawsGlobally(f *types.Func) bool {
+	if f.Pkg() == nil || f.Pkg().Path() != "math/rand/v2" || f.Parent() != f.Pkg().Scope() {
+		return false
+	}
+	return f.Signature().Recv() == nil && !strings.HasPrefix(f.Name(), "New")
 }
 
 // write is the first write to the API server in a body, as Type.Method; "" if there is none.
@@ -158,7 +182,8 @@ func isContext(t types.Type) bool {
 	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "context" && named.Obj().Name() == "Context"
 }
 
-// channels is how many of a select's cases wait; a case for ctx.Done is not counted, because a context ends once.
+// channels is how many of a select's cases wait; a case for ctx.Done is not counted, because a
+// context ends once.
 func channels(s *ast.SelectStmt) (n int) {
 	for _, c := range s.Body.List {
 		comm := c.(*ast.CommClause).Comm

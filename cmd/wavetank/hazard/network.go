@@ -8,8 +8,9 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// dialers reports transports and dialers that lead to the real network, in every function and variable:
-// clients are mostly made far from reconcilers. Package main is left out, as no simulated process runs it.
+// dialers reports transports and dialers that lead to the real network, in every function and
+// variable: clients are mostly made far from reconcilers. Package main is left out, as no simulated
+// process runs it.
 func dialers(pass *analysis.Pass, in *inspector.Inspector) {
 	if pass.Pkg.Name() == "main" {
 		return
@@ -39,7 +40,8 @@ func dialers(pass *analysis.Pass, in *inspector.Inspector) {
 	})
 }
 
-// dialsOtherwise says whether a transport is given a function that dials. That function is looked at by itself.
+// dialsOtherwise says whether a transport is given a function that dials. That function is looked
+// at by itself.
 func dialsOtherwise(lit *ast.CompositeLit) bool {
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
@@ -51,7 +53,8 @@ func dialsOtherwise(lit *ast.CompositeLit) bool {
 	return false
 }
 
-// named is a type's package and name; "" for one that has none. Elements of a list may be pointers whose type is left out.
+// named is a type's package and name; "" for one that has none. Elements of a list may be pointers
+// whose type is left out.
 func named(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()

@@ -9,17 +9,19 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// This file finds lists that come out of maps: an object that holds one differs from run to run, so it is sent again and again.
+// This file finds lists in the order of a map. An object with such a list differs from run to run,
+// so it is sent again and again.
 
-// unsorted reports what is appended to inside a range over a map, and what is collected from one, and not sorted afterwards in the
-// same function. One list is named once. Of functions that no reconciler of the package calls, only lists of API types count:
-// they make objects for reconcilers of other packages.
+// unsorted reports lists that are appended to inside a range over a map, or collected from one, and
+// not sorted afterwards in the same function. Each list is reported once. In functions that no
+// reconciler of the package calls, only lists of API types count: they make objects for reconcilers
+// of other packages.
 func unsorted(pass *analysis.Pass, f *ast.FuncDecl, called bool, callers func(*ast.FuncDecl) []*ast.FuncDecl) {
-	told := map[string]bool{}
-	tell := func(at ast.Node, list ast.Expr, how string) {
+	reported := map[string]bool{}
+	report := func(at ast.Node, list ast.Expr, how string) {
 		t := pass.TypesInfo.TypeOf(list)
 		name := types.ExprString(list)
-		if told[name] || t == nil || !called && !ofAPI(t) || sorts(pass, f.Body, list, at.End()) {
+		if reported[name] || t == nil || !called && !ofAPI(t) || sorts(pass, f.Body, list, at.End()) {
 			return
 		}
 		if returns(pass, f, list) {
@@ -29,21 +31,21 @@ func unsorted(pass *analysis.Pass, f *ast.FuncDecl, called bool, callers func(*a
 				}
 			}
 		}
-		told[name] = true
-		pass.Reportf(at.Pos(), "%s %s and is not sorted afterwards: its order changes from run to run, and with it every object that it is put into; "+
+		reported[name] = true
+		pass.Reportf(at.Pos(), "%s %s and is not sorted afterwards: its order changes from run to run, "+
+			"and with it every object that it is put into; "+
 			"range over slices.Sorted(maps.Keys(m)), or sort it", name, how)
 	}
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.RangeStmt:
 			if fromMap(pass, n.X) {
-				appended(pass, n, func(list ast.Expr) { tell(n, list, "is appended to inside a range over a map") })
+				appended(pass, n, func(list ast.Expr) { report(n, list, "is appended to inside a range over a map") })
 			}
 		case *ast.AssignStmt:
 			for i, right := range n.Rhs {
-				call, ok := ast.Unparen(right).(*ast.CallExpr)
-				if ok && len(n.Lhs) == len(n.Rhs) && isOf(callee(pass, call), "slices", "Collect") && len(call.Args) == 1 && fromMap(pass, call.Args[0]) {
-					tell(n, n.Lhs[i], "is collected from a map")
+				if len(n.Lhs) == len(n.Rhs) && collectsMap(pass, right) {
+					report(n, n.Lhs[i], "is collected from a map")
 				}
 			}
 		}
@@ -51,7 +53,14 @@ func unsorted(pass *analysis.Pass, f *ast.FuncDecl, called bool, callers func(*a
 	})
 }
 
-// fromMap says whether what is ranged over comes in the order of a map: a map, or an iterator of package maps.
+// collectsMap says whether an expression is slices.Collect of a map's keys or values.
+func collectsMap(pass *analysis.Pass, x ast.Expr) bool {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	return ok && isOf(callee(pass, call), "slices", "Collect") && len(call.Args) == 1 && fromMap(pass, call.Args[0])
+}
+
+// fromMap says whether what is ranged over comes in the order of a map: a map, or an iterator of
+// package maps.
 func fromMap(pass *analysis.Pass, x ast.Expr) bool {
 	if t := pass.TypesInfo.TypeOf(x); t != nil {
 		if _, ok := t.Underlying().(*types.Map); ok {
@@ -62,9 +71,9 @@ func fromMap(pass *analysis.Pass, x ast.Expr) bool {
 	return ok && isOf(callee(pass, call), "maps", "Keys", "Values", "All")
 }
 
-// appended tells of each list, declared outside, to which the body of a range appends. What is kept under a key is left out, as
-// most of that is grouped by the key that is ranged over.
-func appended(pass *analysis.Pass, loop *ast.RangeStmt, tell func(list ast.Expr)) {
+// appended reports each list, declared outside, to which the body of a range appends. Lists that
+// are elements of a map are left out: most of them are grouped by the key that is ranged over.
+func appended(pass *analysis.Pass, loop *ast.RangeStmt, report func(list ast.Expr)) {
 	ast.Inspect(loop.Body, func(n ast.Node) bool {
 		assign, ok := n.(*ast.AssignStmt)
 		if !ok || len(assign.Lhs) != 1 || len(assign.Rhs) != 1 {
@@ -74,12 +83,15 @@ func appended(pass *analysis.Pass, loop *ast.RangeStmt, tell func(list ast.Expr)
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
-		if builtin, ok := callee(pass, call).(*types.Builtin); !ok || builtin.Name() != "append" || types.ExprString(call.Args[0]) != types.ExprString(assign.Lhs[0]) {
+		if builtin, ok := callee(pass, call).(*types.Builtin); !ok || builtin.Name() != "append" {
+			return true
+		}
+		if types.ExprString(call.Args[0]) != types.ExprString(assign.Lhs[0]) {
 			return true
 		}
 		if root := rootOf(assign.Lhs[0]); root != nil {
 			if o := pass.TypesInfo.ObjectOf(root); o != nil && (o.Pos() < loop.Pos() || o.Pos() > loop.End()) {
-				tell(assign.Lhs[0])
+				report(assign.Lhs[0])
 			}
 		}
 		return true
@@ -102,8 +114,9 @@ func rootOf(x ast.Expr) *ast.Ident {
 	}
 }
 
-// sorts says whether a body sorts a list after a place: by package slices or sort, or by a function that says so in its name. The
-// list may have got another name, so its type decides; but lists of strings and the like are many, and there the name does too.
+// sorts says whether a body sorts a list after a place, by package slices or sort, or by a function
+// with "sort" in its name. The list may have got another name, so its type decides. Lists of basic
+// types are frequent, so their names must be equal, too.
 func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (found bool) {
 	t := pass.TypesInfo.TypeOf(list)
 	slice, _ := t.Underlying().(*types.Slice)
@@ -126,12 +139,14 @@ func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (
 		}
 		for _, x := range operands {
 			ast.Inspect(x, func(n ast.Node) bool { // sort.Sort(byName(list)), too
-				if e, ok := n.(ast.Expr); ok {
-					if have := pass.TypesInfo.TypeOf(e); have != nil && types.Identical(have.Underlying(), t.Underlying()) &&
-						(!common || after == token.NoPos || types.ExprString(e) == types.ExprString(list)) {
-						found = true
-					}
+				e, ok := n.(ast.Expr)
+				if !ok {
+					return !found
 				}
+				have := pass.TypesInfo.TypeOf(e)
+				alike := have != nil && types.Identical(have.Underlying(), t.Underlying())
+				named := !common || after == token.NoPos || types.ExprString(e) == types.ExprString(list)
+				found = found || alike && named
 				return !found
 			})
 		}
@@ -140,7 +155,7 @@ func sorts(pass *analysis.Pass, body ast.Node, list ast.Expr, after token.Pos) (
 	return found
 }
 
-// returns says whether a function gives the list to its callers, who may sort it.
+// returns says whether a function returns the list to its callers, which may sort it.
 func returns(pass *analysis.Pass, f *ast.FuncDecl, list ast.Expr) (found bool) {
 	root := rootOf(list)
 	if root == nil {
@@ -162,7 +177,8 @@ func returns(pass *analysis.Pass, f *ast.FuncDecl, list ast.Expr) (found bool) {
 	return found
 }
 
-// isOf says whether an object is one of a package's functions; any of them where none is named.
+// isOf says whether an object is one of these functions of a package, or any function where none is
+// named.
 func isOf(o types.Object, pkg string, names ...string) bool {
 	if o == nil || o.Pkg() == nil || o.Pkg().Path() != pkg {
 		return false

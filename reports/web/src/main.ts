@@ -63,8 +63,8 @@ class App {
   private header(): HTMLElement {
     if (this.page.runs.length > 1) return this.compareHeader();
     const run = this.page.runs[0]!;
-    const verdict = run.property || run.message ? h('div', { class: 'verdict' }, h('p', { class: 'sentence' }, h('span', { class: 'temper' }, run.temper ?? ''), ` ${run.property || 'the run failed'}`),
-      h('pre', { class: 'message' }, run.message ?? ''), h('p', { class: 'site' }, run.site ? `declared at ${run.site}` : '')) : h('p', { class: 'held' }, 'Everything held in this run.');
+    const verdict = run.property || run.message ? h('div', { class: 'verdict' }, h('p', { class: 'sentence' }, h('span', { class: 'kind' }, run.kind ?? ''), ` ${run.property || 'the run failed'}`),
+      h('pre', { class: 'message' }, run.message ?? ''), h('p', { class: 'site' }, run.site ? `declared at ${run.site}` : '')) : h('p', { class: 'held' }, 'Every property held in this run.');
     return h('header', { class: 'top' }, h('p', { class: 'crumbs' }, 'Wavetank timeline'), h('h1', {}, run.title.replaceAll('_', ' ')), verdict, this.replay(run), this.facts(run));
   }
 
@@ -77,7 +77,7 @@ class App {
 
   private facts(run: Run): HTMLElement | undefined {
     if (!run.facts?.length && !run.tape?.length) return undefined;
-    return h('details', { class: 'facts' }, h('summary', {}, `${run.events.length} events, ${run.tape?.length ?? 0} choices that were not dull`),
+    return h('details', { class: 'facts' }, h('summary', {}, `${run.events.length} events, ${run.tape?.length ?? 0} choices that were not the default`),
       h('dl', {}, ...(run.facts ?? []).flatMap(([k, v]) => [h('dt', {}, k), h('dd', {}, v)]), run.file && h('dt', {}, 'story'), run.file && h('dd', {}, run.file),
         ...(run.tape?.length ? [h('dt', {}, 'choices'), h('dd', {}, ...run.tape.map((t) => h('div', { class: 'choice' }, t)))] : [])));
   }
@@ -95,7 +95,7 @@ class App {
 
   private halfHead(i: number): HTMLElement {
     const run = this.page.runs[i]!;
-    return h('div', { class: `half-head ${run.message ? 'bad' : 'good'}` }, h('h2', {}, run.title.replaceAll('_', ' ')), h('p', {}, run.message?.split('\n')[0] ?? 'everything held'));
+    return h('div', { class: `half-head ${run.message ? 'bad' : 'good'}` }, h('h2', {}, run.title.replaceAll('_', ' ')), h('p', {}, run.message?.split('\n')[0] ?? 'every property held'));
   }
 
   private makeControls() {
@@ -304,8 +304,8 @@ function helpDialog(): HTMLDialogElement {
   ];
   const legend: [string, string][] = [
     ['write', 'a write, who to whom'], ['read', 'a read'], ['deliver', 'a watch event, delivered at once'], ['late', 'a watch event, late: the steeper, the later'],
-    ['span', 'a reconcile: ok, asked to be called again, failed'], ['behind', 'the cache is behind the server'], ['stale', 'a reconcile that begins with a stale cache'],
-    ['fault', 'a fault strikes'], ['chain', 'what led to the failure'],
+    ['span', 'a reconcile: ok, requested a requeue, failed'], ['behind', 'the cache is behind the server'], ['stale', 'a reconcile that begins with a stale cache'],
+    ['fault', 'a fault is injected'], ['chain', 'what led to the failure'],
   ];
   const d = h('dialog', { class: 'help', 'aria-label': 'Help' }, h('h2', {}, 'Keys'),
     h('dl', {}, ...keys.flatMap(([k, v]) => [h('dt', {}, h('kbd', {}, k)), h('dd', {}, v)])), h('h2', {}, 'Signs'),

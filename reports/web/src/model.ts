@@ -20,7 +20,7 @@ export interface Event {
   x: string;        // in words
   c?: boolean;      // chatter
   o?: number;       // object
-  r?: number;       // its reconcile's hand-out
+  r?: number;       // its reconcile's dequeue
   p?: number;       // what it belongs to: request of a reply, write of a delivery, end of a reconcile, next life of a crash
   late?: number;    // nanoseconds between write and delivery
   v?: string;       // verb
@@ -47,7 +47,7 @@ export interface Ref { kind?: string; name: string; cluster?: string }
 
 export interface Run {
   title: string;
-  temper?: string;
+  kind?: string;
   property?: string;
   site?: string;
   message?: string;

@@ -62,7 +62,7 @@ func scenario(careful bool) func(*sim.World) {
 			}
 			return nil
 		})
-		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "guest"}})
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "visitor"}})
 		w.Settle()
 	}
 }

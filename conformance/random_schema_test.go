@@ -2,8 +2,8 @@
 
 package conformance
 
-// Types that nobody wrote: schemas drawn in three stages of richness, so that rules of schemas meet each other as they do
-// in no row.
+// Random types: schemas in three stages of richness, in which rules of schemas are combined as in
+// no row.
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// The stages: the types of JSON and their bounds; what Kubernetes adds to them, with defaults; rules that look at the old
-// object, and resources within resources.
+// The stages: the types of JSON and their bounds; what Kubernetes adds to them, with defaults;
+// rules that look at the old object, and resources within resources.
 const (
 	stagePlain = iota
 	stageRich
@@ -32,7 +32,8 @@ var shapes = [][]string{
 	{"embedded", "map", "object", "integer", "string"},
 }
 
-// bounded is how long anything may be that a rule is evaluated for: the cost of rules is estimated when a definition is made.
+// bounded is how long anything may be that a rule is evaluated for: the cost of rules is estimated
+// when a definition is made.
 const bounded = 6
 
 // drawer draws one schema.
@@ -45,7 +46,8 @@ func (d drawer) maybe(label string) bool { return rapid.Bool().Draw(d.t, label) 
 
 func (d drawer) seldom(label string) bool { return rapid.IntRange(0, 4).Draw(d.t, label) == 4 }
 
-// object draws properties. In atomic lists and sets an old value cannot be found, and rules that ask for it are refused.
+// object draws properties. In atomic lists and sets an old value cannot be found, and rules that
+// ask for it are refused.
 func (d drawer) object(depth int, old bool) props {
 	p := props{Type: "object", Properties: map[string]props{}}
 	names := []string{"a", "b", "c", "d", "e"}[:rapid.IntRange(1, 5).Draw(d.t, "properties")]
@@ -96,15 +98,18 @@ func (d drawer) shaped(shape string, depth int, old bool) props {
 	case "object":
 		return d.object(depth, old)
 	case "strings":
-		return props{Type: "array", Items: items(text), MaxItems: ptr.To[int64](bounded), MinItems: oneOfAny(d.t, "at least", nil, ptr.To[int64](1))}
+		return props{Type: "array", Items: items(text), MaxItems: ptr.To[int64](bounded),
+			MinItems: oneOfAny(d.t, "at least", nil, ptr.To[int64](1))}
 	case "enum":
-		return props{Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"x"`)}, {Raw: []byte(`"y"`)}, {Raw: []byte(`"z"`)}}}
+		return props{Type: "string",
+			Enum: []apiextensionsv1.JSON{{Raw: []byte(`"x"`)}, {Raw: []byte(`"y"`)}, {Raw: []byte(`"z"`)}}}
 	case "pattern":
 		return props{Type: "string", Pattern: "^[x-z]*$", MaxLength: ptr.To[int64](bounded)}
 	case "time":
 		return props{Type: "string", Format: oneOf(d.t, "format", "date-time", "date", "duration", "byte")}
 	case "dictionary", "whole":
-		p := props{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text}, MaxProperties: ptr.To[int64](bounded)}
+		p := props{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &text},
+			MaxProperties: ptr.To[int64](bounded)}
 		if shape == "whole" {
 			p.XMapType = ptr.To("atomic")
 		}
@@ -112,7 +117,8 @@ func (d drawer) shaped(shape string, depth int, old bool) props {
 	case "set":
 		return props{Type: "array", XListType: ptr.To("set"), Items: items(text), MaxItems: ptr.To[int64](bounded)}
 	case "list":
-		return props{Type: "array", XListType: ptr.To("atomic"), Items: items(d.object(depth, false)), MaxItems: ptr.To[int64](bounded)}
+		return props{Type: "array", XListType: ptr.To("atomic"), Items: items(d.object(depth, false)),
+			MaxItems: ptr.To[int64](bounded)}
 	case "map":
 		return d.listMap(depth, old)
 	case "either":
@@ -122,7 +128,8 @@ func (d drawer) shaped(shape string, depth int, old bool) props {
 	case "embedded":
 		return props{Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: ptr.To(true)}
 	case "one of":
-		return props{Type: "object", Properties: map[string]props{"a": text, "b": text}, OneOf: []props{{Required: []string{"a"}}, {Required: []string{"b"}}}}
+		return props{Type: "object", Properties: map[string]props{"a": text, "b": text},
+			OneOf: []props{{Required: []string{"a"}}, {Required: []string{"b"}}}}
 	}
 	if d.maybe("at least") {
 		text.MinLength = ptr.To[int64](1)
@@ -130,7 +137,8 @@ func (d drawer) shaped(shape string, depth int, old bool) props {
 	return text
 }
 
-// listMap draws a list whose items are told apart by one key or by two, of which the second has a default.
+// listMap draws a list whose items are told apart by one key or by two, of which the second has a
+// default.
 func (d drawer) listMap(depth int, old bool) props {
 	item := d.object(depth, old)
 	item.Properties["key"] = props{Type: "string", MaxLength: ptr.To[int64](bounded)}
@@ -181,7 +189,8 @@ func (d drawer) ruled(p props, old bool) props {
 	if len(now) == 0 {
 		return p
 	}
-	rule := apiextensionsv1.ValidationRule{Rule: oneOf(d.t, "rule", now...), Message: oneOf(d.t, "message", "", "a rule is broken")}
+	rule := apiextensionsv1.ValidationRule{Rule: oneOf(d.t, "rule", now...),
+		Message: oneOf(d.t, "message", "", "a rule is broken")}
 	if strings.Contains(rule.Rule, "oldSelf") && d.seldom("from the first on") {
 		rule.OptionalOldSelf = ptr.To(true)
 		rule.Rule = "!oldSelf.hasValue() || (" + strings.ReplaceAll(rule.Rule, "oldSelf", "oldSelf.value()") + ")"

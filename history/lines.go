@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Telling is one line of a story: the event that it is about, and what happened in words.
-type Telling struct {
+// Line is one line of a rendered history: an event, and what happened in words.
+type Line struct {
 	Event int // its Index
 	Text  string
 }
 
-// Tellings is the story of the run as its controllers saw it, one for each thing that mattered: writes and what answered
-// them, reconciles with their causes and stale caches, watch events that came late, crashes and faults. Chatter (opening
-// watches, prompt deliveries, replies that arrived) is left out. Of a lease it is told who takes it and who releases it; what a
-// holder renews in between is one line, with a count, at the last of them.
-func (h *History) Tellings() []Telling {
+// Lines renders the run as its controllers saw it. There is a line for each write, reconcile, late
+// watch event, crash and fault. Opened watches, prompt deliveries and replies that arrived are left
+// out. A lease has a line when it is taken or released, and one line with a count for all renewals
+// in between.
+func (h *History) Lines() []Line {
 	committed := map[commit]Time{}
 	effects := map[int][]Effect{}
 	for _, e := range h.effects {
 		effects[e.Event] = append(effects[e.Event], e)
 	}
-	var out []Telling
+	var out []Line
 	leases := h.leases()
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -33,33 +33,34 @@ func (h *History) Tellings() []Telling {
 			committed[commit{c.Ref.Cluster, c.Revision}] = c.At
 		}
 		if what := leases[i]; what != "" {
-			out = append(out, Telling{i, what})
+			out = append(out, Line{i, what})
 			continue
 		}
-		asked := e // of a reply, what it answers
+		request := e
 		if e.Kind == Reply && e.Call > 0 && e.Call < i && h.Events[e.Call].Index == e.Call {
-			asked = &h.Events[e.Call]
+			request = &h.Events[e.Call]
 		}
-		if what := e.tell(asked.what(), effects[i], committed); what != "" {
-			out = append(out, Telling{i, what})
+		if what := e.line(request.requestInWords(), effects[i], committed); what != "" {
+			out = append(out, Line{i, what})
 		}
 	}
 	return out
 }
 
-// Tell is [History.Tellings] as lines, and between them what the scenario drew: virtual time, who, what.
+// Tell is [History.Lines] as text, with the virtual time and the actor. The values that the
+// scenario drew are in between.
 func (h *History) Tell() []string {
 	var out []string
 	draws := h.draws
-	for _, t := range h.Tellings() {
-		e := &h.Events[t.Event]
+	for _, l := range h.Lines() {
+		e := &h.Events[l.Event]
 		for ; len(draws) > 0 && draws[0].Event <= e.Index; draws = draws[1:] {
-			out = append(out, draws[0].tell())
+			out = append(out, draws[0].line())
 		}
-		out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), t.Text))
+		out = append(out, fmt.Sprintf("%-12s %-16s %s", Clock(e.At), e.Actor(), l.Text))
 	}
 	for _, d := range draws {
-		out = append(out, d.tell())
+		out = append(out, d.line())
 	}
 	return out
 }
@@ -70,7 +71,7 @@ type commit struct {
 	revision int64
 }
 
-func (e *Event) tell(asked string, effects []Effect, committed map[commit]Time) string {
+func (e *Event) line(request string, effects []Effect, committed map[commit]Time) string {
 	switch e.Kind {
 	case Start:
 		if e.Life > 1 {
@@ -91,20 +92,21 @@ func (e *Event) tell(asked string, effects []Effect, committed map[commit]Time) 
 	case Mutation:
 		return fmt.Sprintf("%s rv %d was changed in place in its cache: %s", e.Ref, e.Revision, e.Note)
 	case Request:
-		return e.tellRequest(asked, effects)
+		return e.requestLine(request, effects)
 	case Reply:
 		if e.Note != "" {
-			return fmt.Sprintf("  no reply to %s: %s", asked, e.Note)
+			return fmt.Sprintf("  no reply to %s: %s", request, e.Note)
 		}
 	case Deliver:
 		if e.Verb == "ERROR" {
 			return fmt.Sprintf("  hears that its watch of %s cannot go on", e.Ref.Kind)
 		}
-		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && !e.Ref.Lease() && e.Verb != "LIST" {
+		if at, ok := committed[commit{e.Ref.Cluster, e.Revision}]; ok && e.At > at && !e.Ref.Lease() &&
+			e.Verb != "LIST" {
 			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
 		}
 	case Handout:
-		return e.tellHandout()
+		return e.dequeueLine()
 	case Done:
 		if e.Outcome != "ok" {
 			return fmt.Sprintf("  ends: %s", e.Outcome)
@@ -113,10 +115,10 @@ func (e *Event) tell(asked string, effects []Effect, committed map[commit]Time) 
 	return ""
 }
 
-// what is the request in words.
-func (e *Event) what() string {
+// requestInWords is the verb and the object of a request.
+func (e *Event) requestInWords() string {
 	ref := e.Ref
-	if e.Verb == "create" && ref.Name == "" { // it was refused or got lost, so no address has its name
+	if e.Verb == "create" && ref.Name == "" { // it was refused or lost, so only its body has the name
 		ref.Name = NameIn(e.Sent)
 	}
 	s := strings.TrimSpace(e.Verb + " " + ref.String() + e.Host + e.Path)
@@ -126,7 +128,8 @@ func (e *Event) what() string {
 	return s
 }
 
-// NameIn is the name of the object that a body holds, "name-…" where the server is to complete it, "" if it has none.
+// NameIn is the name of the object in a body. It is "name-…" if the server completes it, and "" if
+// there is none.
 func NameIn(body []byte) string {
 	var o struct {
 		Metadata struct{ Name, GenerateName string }
@@ -140,17 +143,18 @@ func NameIn(body []byte) string {
 	return o.Metadata.Name
 }
 
-func (e *Event) tellRequest(asked string, effects []Effect) string {
+func (e *Event) requestLine(request string, effects []Effect) string {
 	chatter := e.Ref.Chatter() || e.Verb == "watch" || e.Verb == "list"
 	if chatter && e.Code < 400 {
 		return ""
 	}
-	s := asked
+	s := request
 	if e.Reconcile != "" {
 		s = "  " + s
 	}
-	if e.Verb == "patch" && slices.ContainsFunc(e.Changes, func(c Change) bool { return c.Type == "ADDED" && c.Ref == e.Ref }) {
-		s += ", which creates it" // server-side apply of what is not there
+	created := func(c Change) bool { return c.Type == "ADDED" && c.Ref == e.Ref }
+	if e.Verb == "patch" && slices.ContainsFunc(e.Changes, created) {
+		s += ", which creates it" // server-side apply of an object that does not exist
 	}
 	if e.Revision != 0 {
 		s += fmt.Sprintf(" → rv %d", e.Revision)
@@ -159,7 +163,7 @@ func (e *Event) tellRequest(asked string, effects []Effect) string {
 		s += fmt.Sprintf(" → %d", e.Code)
 	}
 	for _, effect := range effects {
-		if effect.Unnamed() { // the line says all of it
+		if effect.Unnamed() { // the line has it already
 			continue
 		}
 		s += fmt.Sprintf("; %s: %s", effect.Kind, cmp.Or(effect.Detail, effect.Key))
@@ -167,22 +171,22 @@ func (e *Event) tellRequest(asked string, effects []Effect) string {
 	return s
 }
 
-// led are the steps that make a process the leader. Its queues are filled then with what its caches hold, and that is why it
-// reconciles, not the lease.
-var led = regexp.MustCompile(`^(reply to )?(create|update|patch) Lease( |$)`)
+// leaderElected are the steps that make a process the leader. Its queues are then filled with the
+// contents of its caches, and that is the cause of its reconciles, not the lease.
+var leaderElected = regexp.MustCompile(`^(reply to )?(create|update|patch) Lease( |$)`)
 
-// toldCause is why a key was handed out, as people say it.
-func toldCause(cause string) string {
-	if led.MatchString(cause) {
+// causeInWords is why a key was dequeued, in words.
+func causeInWords(cause string) string {
+	if leaderElected.MatchString(cause) {
 		return "the initial list, as the process leads now"
 	}
 	return cause
 }
 
-func (e *Event) tellHandout() string {
+func (e *Event) dequeueLine() string {
 	s := "reconciles " + e.Reconcile
 	if e.Cause != "" {
-		s += ", because of " + toldCause(e.Cause)
+		s += ", because of " + causeInWords(e.Cause)
 	}
 	if e.Wait > 0 {
 		s += fmt.Sprintf(" after %v", e.Wait)

@@ -2,7 +2,7 @@
 
 package conformance
 
-// Objects of drawn types: values that fit a schema, and values that do not in one place.
+// Objects of random types: values that fit a schema, and values with one flaw.
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ import (
 // values draws what fits a schema.
 type values struct {
 	t *rapid.T
-	// flaws is how many places are yet to be wrong. It is one at the most, because the real server tells of several in the
-	// order of a map, or of the first alone.
+	// flaws is how many flaws are still to be made. It is one at most, because the real server
+	// reports several in the order of a map, or only the first.
 	flaws int
 	// parts leaves things out as a patch does, and deletes with null.
 	parts bool
@@ -30,7 +30,8 @@ func sound(t *rapid.T, p *props) any { return (&values{t: t}).of(p) }
 func (v *values) of(p *props) any {
 	if v.flaws > 0 && rapid.IntRange(0, 3).Draw(v.t, "flaw") == 3 {
 		v.flaws--
-		return oneOfAny[any](v.t, "wrong", nil, 7, "not it", true, 1.5, -1, 1e12, []any{}, []any{1, 1}, map[string]any{"nonsense": 1}, "much too long", "")
+		return oneOfAny[any](v.t, "wrong", nil, 7, "not it", true, 1.5, -1, 1e12, []any{}, []any{1, 1},
+			map[string]any{"nonsense": 1}, "much too long", "")
 	}
 	if p.Nullable && rapid.IntRange(0, 3).Draw(v.t, "null") == 3 {
 		return nil
@@ -41,7 +42,8 @@ func (v *values) of(p *props) any {
 	case p.XEmbeddedResource:
 		return v.embedded()
 	case p.XPreserveUnknownFields != nil:
-		return oneOfAny[any](v.t, "kept", map[string]any{"a": "x"}, map[string]any{}, map[string]any{"more": []any{1, map[string]any{"q": nil}}}, map[string]any{"a": "y", "more": 1.5})
+		return oneOfAny[any](v.t, "kept", map[string]any{"a": "x"}, map[string]any{},
+			map[string]any{"more": []any{1, map[string]any{"q": nil}}}, map[string]any{"a": "y", "more": 1.5})
 	}
 	switch p.Type {
 	case "object":
@@ -56,9 +58,11 @@ func (v *values) of(p *props) any {
 		return rapid.Bool().Draw(v.t, "boolean")
 	}
 	formats := map[string][]string{
-		"date-time": {"2020-01-01T00:00:00Z", "2021-01-01T00:00:00.5+01:00"}, "date": {"2020-01-01"}, "duration": {"1h", "90s"}, "byte": {"eA==", "eHk="},
+		"date-time": {"2020-01-01T00:00:00Z", "2021-01-01T00:00:00.5+01:00"}, "date": {"2020-01-01"},
+		"duration": {"1h", "90s"}, "byte": {"eA==", "eHk="},
 	}
-	return oneOf(v.t, "string", append([]string{"x", "y", "z"}, formats[p.Format]...)[3*min(1, len(formats[p.Format])):]...)
+	return oneOf(v.t, "string",
+		append([]string{"x", "y", "z"}, formats[p.Format]...)[3*min(1, len(formats[p.Format])):]...)
 }
 
 func (v *values) object(p *props) any {
@@ -214,7 +218,8 @@ func (d *drawnType) operation(t *rapid.T, kind string) string {
 	name := kind + "/" + oneOf(t, "name", "a", "b")
 	spec, status := d.schema.Properties["spec"], d.schema.Properties["status"]
 	line := ""
-	switch oneOf(t, "operation", "idle", "create", "create", "apply", "apply", "apply", "apply", "apply", "update", "update", "merge", "merge", "merge",
+	switch oneOf(t, "operation", "idle", "create", "create", "apply", "apply", "apply", "apply", "apply", "update",
+		"update", "merge", "merge", "merge",
 		"json", "json", "status", "status", "delete", "finalize", "get", "list", "watch", "scale", "collection") {
 	case "create":
 		line = "POST " + kind + query(t) + " " + d.object(t, name, "", flawed(t))
@@ -223,22 +228,28 @@ func (d *drawnType) operation(t *rapid.T, kind string) string {
 	case "update":
 		line = "PUT " + name + query(t) + " " + d.object(t, name, version(t, name), flawed(t))
 	case "merge":
-		line = "MERGE " + name + query(t) + " " + jsonText(map[string]any{"spec": (&values{t: t, flaws: flawed(t), parts: true}).of(&spec)})
+		line = "MERGE " + name + query(t) + " " +
+			jsonText(map[string]any{"spec": (&values{t: t, flaws: flawed(t), parts: true}).of(&spec)})
 	case "json":
 		at, value := d.path(t)
-		line = "JSON " + name + " [{op: " + oneOf(t, "op", "replace", "add", "remove", "test") + ", path: " + at + ", value: " + value + "}]"
+		line = "JSON " + name + " [{op: " + oneOf(t, "op", "replace", "add", "remove", "test") + ", path: " + at +
+			", value: " + value + "}]"
 	case "status":
-		line = "MERGE " + name + "/status " + jsonText(map[string]any{"status": (&values{t: t, flaws: flawed(t), parts: true}).of(&status), "spec": sound(t, &spec)})
+		line = "MERGE " + name + "/status " + jsonText(map[string]any{"status": (&values{t: t, flaws: flawed(t),
+			parts: true}).of(&status), "spec": sound(t, &spec)})
 	case "delete":
 		line = "DELETE " + name + options(t, name)
 	case "finalize":
-		line = "MERGE " + name + " {metadata: {finalizers: " + oneOf(t, "finalizers", "null", "[]", "[x.example/one]") + "}}"
+		line = "MERGE " + name + " {metadata: {finalizers: " + oneOf(t, "finalizers", "null", "[]",
+			"[x.example/one]") + "}}"
 	case "get":
 		line = "GET" + oneOf(t, "as", "", "", "+table", "+meta") + " " + name
 	case "list":
-		line = "GET" + oneOf(t, "as", "", "", "+table") + " " + kind + "?" + oneOf(t, "selector", append(d.fields, "labelSelector=app%3Dx", "fieldSelector=spec.none%3D1")...)
+		line = "GET" + oneOf(t, "as", "", "", "+table") + " " + kind + "?" + oneOf(t, "selector",
+			append(d.fields, "labelSelector=app%3Dx", "fieldSelector=spec.none%3D1")...)
 	case "watch":
-		line = "WATCH " + kind + "?resourceVersion=$rv(" + kind + ",0)&" + oneOf(t, "selector", append(d.fields, "labelSelector=app%3Dx", "labelSelector=")...)
+		line = "WATCH " + kind + "?resourceVersion=$rv(" + kind + ",0)&" + oneOf(t, "selector",
+			append(d.fields, "labelSelector=app%3Dx", "labelSelector=")...)
 	case "scale":
 		line = "MERGE " + name + "/scale {spec: {replicas: " + oneOf(t, "replicas", "7", "8", "0", "-1") + "}}"
 	case "collection":

@@ -2,11 +2,11 @@
 
 package conformance
 
-// The differential test over types that are drawn too. A definition takes the real server seconds to serve, so a pool of
-// them is drawn before the test, from its seed, and each sequence takes place among three of them.
+// The differential test over random types. The real server needs seconds to serve a definition. So
+// a pool of definitions is generated from the seed before the test, and each sequence uses three of
+// them.
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -47,7 +47,8 @@ func TestDifferentialDrawn(t *testing.T) {
 	d.run(t)
 }
 
-// drawPool draws trios until n have definitions that the real server takes; the model must take the same ones.
+// drawPool draws trios until n have definitions that the real server takes; the model must take the
+// same ones.
 func drawPool(t *testing.T, seed, n int) []*trio {
 	client, err := rest.HTTPClientFor(real.Config())
 	if err != nil {
@@ -56,7 +57,10 @@ func drawPool(t *testing.T, seed, n int) []*trio {
 	var pool []*trio
 	refused := 0
 	for i := 0; len(pool) < n; i++ {
-		set := rapid.Custom(func(rt *rapid.T) *trio { return drawTrio(rt, fmt.Sprintf("t%d-%d.example", seed, i)) }).Example(seed*1000 + i)
+		set := rapid.Custom(func(rt *rapid.T) *trio {
+			return drawTrio(rt,
+				fmt.Sprintf("t%d-%d.example", seed, i))
+		}).Example(seed*1000 + i)
 		if why := set.refusal(t, client); why != "" {
 			if refused++; refused > n {
 				t.Fatalf("the real server takes few of the drawn definitions: %s%s", why, set.about)
@@ -73,7 +77,8 @@ func drawPool(t *testing.T, seed, n int) []*trio {
 			t.Fatal(err)
 		}
 	}
-	// Creates are held back until a definition is two seconds old, which would otherwise be some sequence's time.
+	// Creates are held back until a definition is two seconds old, which would otherwise be some
+	// sequence's time.
 	time.Sleep(2 * time.Second)
 	t.Logf("%d definitions are drawn, %d more were refused", 3*len(pool), refused)
 	return pool
@@ -82,7 +87,9 @@ func drawPool(t *testing.T, seed, n int) []*trio {
 // refusal makes the definitions on the real server and returns its words when it does not take one.
 func (s *trio) refusal(t *testing.T, client *http.Client) string {
 	for _, crd := range s.definitions {
-		resp, err := client.Post(strings.TrimSuffix(real.Config().Host, "/")+"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "application/json", bytes.NewReader([]byte(jsonText(crd))))
+		const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+		address := strings.TrimSuffix(real.Config().Host, "/") + definitions
+		resp, err := client.Post(address, "application/json", strings.NewReader(jsonText(crd)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,11 +135,13 @@ func drawTrio(t *rapid.T, group string) *trio {
 		crd := crd(name, strings.ToLower(name)+"s", apiextensionsv1.NamespaceScoped, looseSchema)
 		crd.Spec.Group, crd.Name = group, crd.Spec.Names.Plural+"."+group
 		d := drawer{t: t, stage: stage}
-		root := props{Type: "object", Properties: map[string]props{"spec": d.object(3, true), "status": d.object(1, true)}}
+		root := props{Type: "object",
+			Properties: map[string]props{"spec": d.object(3, true), "status": d.object(1, true)}}
 		first := &crd.Spec.Versions[0]
 		s.add(strings.ToLower(name)+id, first, d.version(first, root), crd)
 		if stage == stageRuled {
-			crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{Name: "v2", Served: true})
+			crd.Spec.Versions = append(crd.Spec.Versions,
+				apiextensionsv1.CustomResourceDefinitionVersion{Name: "v2", Served: true})
 			second := &crd.Spec.Versions[1]
 			s.add("second"+id, second, d.version(second, d.another(root)), crd)
 		}
@@ -143,7 +152,8 @@ func drawTrio(t *rapid.T, group string) *trio {
 	return s
 }
 
-func (s *trio) add(name string, v *apiextensionsv1.CustomResourceDefinitionVersion, d *drawnType, crd *apiextensionsv1.CustomResourceDefinition) {
+func (s *trio) add(name string, v *apiextensionsv1.CustomResourceDefinitionVersion, d *drawnType,
+	crd *apiextensionsv1.CustomResourceDefinition) {
 	s.types[name] = d
 	kinds[name] = kind{crd.Spec.Group + "/" + v.Name, crd.Spec.Names.Kind, crd.Spec.Names.Plural, false}
 }
@@ -158,7 +168,8 @@ func (d drawer) version(v *apiextensionsv1.CustomResourceDefinitionVersion, root
 	if d.stage > stagePlain && d.maybe("scale") {
 		root.Properties["spec"].Properties["replicas"] = props{Type: "integer"}
 		root.Properties["status"].Properties["replicas"] = props{Type: "integer"}
-		v.Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"}
+		v.Subresources.Scale = &apiextensionsv1.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas",
+			StatusReplicasPath: ".status.replicas"}
 	}
 	spec := root.Properties["spec"]
 	for _, name := range slices.Sorted(maps.Keys(spec.Properties)) {
@@ -166,16 +177,20 @@ func (d drawer) version(v *apiextensionsv1.CustomResourceDefinitionVersion, root
 		scalar := slices.Contains([]string{"string", "integer", "boolean"}, p.Type)
 		if d.stage == stageRuled && scalar && d.maybe("selectable") {
 			v.SelectableFields = append(v.SelectableFields, apiextensionsv1.SelectableField{JSONPath: ".spec." + name})
-			out.fields = append(out.fields, "fieldSelector=spec."+name+"%3Dx", "fieldSelector=spec."+name+"%3D1", "fieldSelector=spec."+name+"!%3Dtrue")
+			out.fields = append(out.fields, "fieldSelector=spec."+name+"%3Dx", "fieldSelector=spec."+name+"%3D1",
+				"fieldSelector=spec."+name+"!%3Dtrue")
 		}
 		if d.seldom("column") && p.Type != "" {
-			v.AdditionalPrinterColumns = append(v.AdditionalPrinterColumns, apiextensionsv1.CustomResourceColumnDefinition{
-				Name: "Column " + name, Type: oneOf(d.t, "type", "string", "integer", "number", "boolean"), JSONPath: ".spec." + name,
-			})
+			v.AdditionalPrinterColumns = append(v.AdditionalPrinterColumns,
+				apiextensionsv1.CustomResourceColumnDefinition{
+					Name: "Column " + name, Type: oneOf(d.t, "type", "string", "integer", "number", "boolean"),
+					JSONPath: ".spec." + name,
+				})
 		}
 	}
 	if len(v.AdditionalPrinterColumns) == 0 { // an age would be shown, to the second
-		v.AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Spec", Type: "string", JSONPath: ".spec"}}
+		v.AdditionalPrinterColumns = []apiextensionsv1.CustomResourceColumnDefinition{{Name: "Spec", Type: "string",
+			JSONPath: ".spec"}}
 	}
 	out.schema = root
 	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &out.schema}
@@ -184,7 +199,8 @@ func (d drawer) version(v *apiextensionsv1.CustomResourceDefinitionVersion, root
 
 // another is a schema that knows some of what the first one knows, and something of its own.
 func (d drawer) another(root props) props {
-	spec := props{Type: "object", Properties: map[string]props{"extra": {Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}, MaxLength: ptr.To[int64](bounded)}}}
+	spec := props{Type: "object", Properties: map[string]props{"extra": {Type: "string",
+		Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}, MaxLength: ptr.To[int64](bounded)}}}
 	old := root.Properties["spec"]
 	for _, name := range slices.Sorted(maps.Keys(old.Properties)) {
 		if d.maybe("kept") {

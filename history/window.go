@@ -7,26 +7,26 @@ import (
 	"sort"
 )
 
-// This file is about runs that are too long for their record: they keep a window of it, and of what came before only what
-// two runs are compared by.
+// This file is about runs whose history would be too long. They keep a window of it, and of earlier
+// events only what is needed to compare two runs.
 
 // past is what a history remembers of the events that it has forgotten.
 type past struct {
 	forgetful bool
-	gone      int    // how many they are
-	since     Time   // what is kept began then
-	sum       uint64 // fingerprint of all events so far, kept or not
-	done      uint64 // the same without the texts of errors, as [Divergence] compares
-	marks     []uint32
+	gone      int      // number of forgotten events
+	since     Time     // begin of what is kept
+	sum       uint64   // fingerprint of all events so far, kept or not
+	done      uint64   // the same without the texts of errors, as [Divergence] compares
+	marks     []uint32 // for each event, the fingerprint of the history up to there
 }
 
-// Forgetful returns an empty history that may forget. It keeps four bytes of each event, a mark of the history up to there.
+// Forgetful returns an empty history that may forget. It keeps four bytes for each event.
 func Forgetful() *History {
 	empty := fnv.New64a().Sum64()
 	return &History{past: past{forgetful: true, sum: empty, done: empty}}
 }
 
-// Forget lets go of the events before a time. The objects, the effects and the counts stay.
+// Forget drops the events before a time. Objects, effects and counts stay.
 func (h *History) Forget(before Time) {
 	if !h.forgetful {
 		panic("history: only a Forgetful history may forget")
@@ -44,8 +44,8 @@ func (h *History) Len() int { return h.gone + len(h.Events) }
 // Since are the events from an index on. It panics if one of them is no longer kept.
 func (h *History) Since(index int) []Event {
 	if index < h.gone {
-		panic(fmt.Sprintf("event %d is no longer kept: this run keeps its record from event %d (%s) on; read events as they happen, or let "+
-			"the window be longer", index, h.gone, Clock(h.since)))
+		panic(fmt.Sprintf("event %d is no longer kept: this run keeps its record from event %d (%s) on; "+
+			"read events as they happen, or use a longer window", index, h.gone, Clock(h.since)))
 	}
 	return h.Events[min(index, h.Len())-h.gone:]
 }
@@ -53,13 +53,14 @@ func (h *History) Since(index int) []Event {
 // From are the events from a time on. It panics if one of them is no longer kept.
 func (h *History) From(t Time) []Event {
 	if t < h.since {
-		panic(fmt.Sprintf("what happened at %s is no longer kept: this run keeps its record from %s on; let the window be longer", Clock(t),
-			Clock(h.since)))
+		panic(fmt.Sprintf("events at %s are no longer kept: this run keeps its record from %s on; "+
+			"use a longer window", Clock(t), Clock(h.since)))
 	}
 	return h.Events[sort.Search(len(h.Events), func(i int) bool { return h.Events[i].At >= t }):]
 }
 
-// Rest is what is kept, as a history that begins there: for stories and pages.
+// Rest is the part that is kept, as a history that begins there. Stories and pages are made from
+// it.
 func (h *History) Rest() *History {
 	if h.gone == 0 {
 		return h
@@ -83,8 +84,8 @@ func (h *History) Rest() *History {
 	return rest
 }
 
-// Departs is the index of the first event from an index on in which h is not as another history was, which may have gone
-// on since; -1 if there is none. Both must be Forgetful.
+// Departs is the index of the first event, from an index on, that differs from another history; -1
+// if there is none. The other history may be longer. Both must be Forgetful.
 func (h *History) Departs(from int, other *History) int {
 	for i := from; i < len(h.marks); i++ {
 		if i >= len(other.marks) || h.marks[i] != other.marks[i] {
@@ -94,7 +95,7 @@ func (h *History) Departs(from int, other *History) int {
 	return -1
 }
 
-// mark takes the fingerprint of the history up to an event.
+// mark records the fingerprint of the history up to an event.
 func (h *History) mark(e *Event) {
 	if h.forgetful {
 		whole, done := digest(h.sum), digest(h.done)
@@ -106,8 +107,8 @@ func (h *History) mark(e *Event) {
 	}
 }
 
-// forgotten compares what the marks say, if either history has forgotten.
-func forgotten(a, b *History) (int, string) {
+// compareMarks compares two histories by their marks, if either has forgotten events.
+func compareMarks(a, b *History) (int, string) {
 	i := a.Departs(0, b)
 	if i < 0 && len(b.marks) > len(a.marks) {
 		i = len(a.marks)

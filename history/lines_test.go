@@ -1,0 +1,78 @@
+package history
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLineOfAPatchThatCreates(t *testing.T) {
+	ref := Ref{Kind: "App", Namespace: "default", Name: "one"}
+	var h History
+	for _, change := range []string{"ADDED", "MODIFIED"} {
+		h.Add(Event{
+			Kind: Request, Process: "op", Life: 1, Verb: "patch", Ref: ref, Revision: 7, Code: 200,
+			Changes: []Change{{Type: change, Ref: ref}},
+		})
+	}
+	for i, want := range []string{"patch App default/one, which creates it → rv 7", "patch App default/one → rv 7"} {
+		if got := h.Tell()[i]; !strings.HasSuffix(got, " "+want) {
+			t.Errorf("the line is %q, not %q", got, want)
+		}
+	}
+}
+
+// The address of a create has no name, and neither has the reply if it was refused or lost.
+func TestLineOfAFailedCreateHasTheName(t *testing.T) {
+	ref, named := Ref{Kind: "Secret", Namespace: "default"}, Ref{Kind: "Secret", Namespace: "default", Name: "s-abc"}
+	fixed, generated := []byte(`{"metadata":{"name":"tomb"}}`), []byte(`{"metadata":{"generateName":"s-"}}`)
+	var h History
+	h.Add(Event{Kind: Request, Verb: "create", Ref: ref, Code: 403, Sent: fixed})
+	h.Add(Event{
+		Kind: Request, Verb: "create", Ref: named, Code: 201, Revision: 5, Sent: generated,
+		Changes: []Change{{Type: "ADDED", Ref: named}},
+	})
+	h.Add(Event{Kind: Reply, Verb: "create", Ref: ref, Call: 1, Note: "i/o timeout"})
+	h.Add(Event{Kind: Reply, Verb: "create", Ref: ref, Call: -1, Note: "i/o timeout", Sent: generated})
+	for i, want := range []string{
+		"create Secret default/tomb → 403", "create Secret default/s-abc → rv 5",
+		"no reply to create Secret default/s-abc: i/o timeout", "no reply to create Secret default/s-…: i/o timeout",
+	} {
+		if got := h.Tell()[i]; !strings.HasSuffix(got, " "+want) {
+			t.Errorf("the line is %q, not %q", got, want)
+		}
+	}
+}
+
+// The end of a watch is no change of an object, and not late.
+func TestLineOfTheEndOfAWatch(t *testing.T) {
+	ref := Ref{Kind: "Pod", Namespace: "n", Name: "a"}
+	var h History
+	h.Add(Event{
+		Kind: Request, Verb: "create", Ref: ref, Code: 201, Revision: 6,
+		Changes: []Change{{Type: "ADDED", Ref: ref, Revision: 6}},
+	})
+	h.Add(Event{
+		Kind: Deliver, At: time.Second, Process: "op", Life: 1, Verb: "ERROR", Ref: Ref{Kind: "Pod"}, Revision: 6,
+	})
+	if got, want := h.Tell()[1], "hears that its watch of Pod cannot go on"; !strings.HasSuffix(got, want) {
+		t.Errorf("the line is %q, not %q", got, want)
+	}
+}
+
+// A process that has become the leader reconciles the initial list. The lease is not the cause.
+func TestLineOfALeadersFirstReconciles(t *testing.T) {
+	for cause, want := range map[string]string{
+		"reply to create Lease default/":        "the initial list, as the process leads now",
+		"update Lease default/op":               "the initial list, as the process leads now",
+		"watch(Lease MODIFIED)":                 "watch(Lease MODIFIED)",
+		"reply to update LeaseHolder default/a": "reply to update LeaseHolder default/a",
+	} {
+		e := Event{Kind: Handout, Process: "op", Life: 1, Reconcile: "app default/a #1", Cause: cause}
+		var h History
+		h.Add(e)
+		if got := h.Tell()[0]; !strings.HasSuffix(got, "reconciles app default/a #1, because of "+want) {
+			t.Errorf("the line of %q is %q", cause, got)
+		}
+	}
+}

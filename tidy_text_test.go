@@ -1,0 +1,231 @@
+// This file checks how Go source reads: the width of lines, and words that docs/concepts.md has
+// replaced.
+
+package wavetank_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The most columns of a line. A column is a rune, and a tab counts four.
+const (
+	widestCode    = 120
+	widestComment = 100
+	tabWidth      = 4
+)
+
+// tooWide are the directories whose Go files still have lines that are too wide. The list may only
+// shrink.
+var tooWide = []string{
+	".",
+	"controllers/bundledeployment",
+	"controllers/bundledeployment/v1alpha1",
+	"controllers/clusterextension",
+	"controllers/clusterextension/v1",
+	"controllers/internal/crds",
+	"controllers/internal/crdtest",
+	"controllers/internal/release",
+	"controllers/promotion",
+	"controllers/promotion/v1alpha1",
+	"controllers/reposync",
+	"controllers/reposync/v1beta1",
+	"controllers/throttle",
+	"determinism",
+	"examples/backup/internal/controller",
+	"examples/backup/internal/webhook/v1",
+	"examples/kro",
+	"examples/trustmanager",
+	"fuzz",
+	"fuzz/endurance",
+	"fuzz/planted",
+	"hack/docs",
+	"models/actor",
+	"models/actor/actortest",
+	"models/admission",
+	"models/apiserver",
+	"models/apiserver/helmtest",
+	"models/apiserver/internal/store",
+	"models/apiserver/serve",
+	"models/forge",
+	"models/garbage",
+	"models/kubelet",
+	"models/migration",
+	"models/namespace",
+	"models/protection",
+	"models/rbac",
+	"models/upstream",
+	"models/workload",
+	"reports",
+	"scenarios/bundledeployment",
+	"scenarios/clusterextension",
+	"scenarios/internal/demo",
+	"scenarios/internal/faults",
+	"scenarios/internal/fence",
+	"scenarios/internal/stored",
+	"scenarios/internal/verdicts",
+	"scenarios/promotion",
+	"scenarios/reposync",
+	"scenarios/throttle",
+	"sim",
+	"sim/internal/choice",
+	"sim/internal/process",
+	"sim/internal/sched",
+	"sim/internal/shell",
+	"sim/internal/wire",
+	"sim/property",
+	"sim/simginkgo",
+}
+
+// coinedIn are the directories whose Go files still use a coined word. The list may only shrink.
+var coinedIn = []string{
+	".",
+	"cmd/wavetank",
+	"fuzz",
+	"fuzz/planted",
+	"reports",
+	"scenarios/bundledeployment",
+	"scenarios/clusterextension",
+	"scenarios/internal/verdicts",
+	"scenarios/promotion",
+	"scenarios/reposync",
+	"scenarios/throttle",
+	"sim",
+	"sim/internal/process",
+	"sim/simginkgo",
+	"story",
+}
+
+// coined are words of the project's own that docs/concepts.md has replaced. Their plurals and past
+// tenses are refused, too.
+var coined = []string{
+	"temper", "hush", "murmur", "blurted", "tellings", "unheeded", "hinge", "mishaps", "wakers", "retell", "guest", "dossier",
+}
+
+// thisFile names the words that it refuses.
+const thisFile = "tidy_text_test.go"
+
+func TestLineWidths(t *testing.T) {
+	ratchet(t, tooWide, func(path, text string) []string {
+		var out []string
+		for i, line := range strings.Split(text, "\n") {
+			limit := widestCode
+			if isComment(line) {
+				limit = widestComment
+			}
+			if n := columns(line); n > limit && !unbreakable(line) {
+				out = append(out, fmt.Sprintf("%s:%d has %d columns; %d are allowed", path, i+1, n, limit))
+			}
+		}
+		return out
+	})
+}
+
+func isComment(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "//") }
+
+func columns(line string) int {
+	return utf8.RuneCountInString(line) + (tabWidth-1)*strings.Count(line, "\t")
+}
+
+// markers are comments that tools read, one line each.
+var markers = regexp.MustCompile(`^\s*//([a-z]+:|nolint|\s*\+)`)
+
+// unbreakable says whether nobody can break the line: a marker for a tool, or a comment of a single
+// word, as an address is.
+func unbreakable(line string) bool {
+	return markers.MatchString(line) || isComment(line) && len(strings.Fields(line)) <= 2
+}
+
+func TestCoinedWords(t *testing.T) {
+	ratchet(t, coinedIn, func(path, text string) []string {
+		var out []string
+		if path == thisFile {
+			return nil
+		}
+		if w := coinedWord(path); w != "" {
+			out = append(out, fmt.Sprintf("the path %s says %q; see docs/concepts.md for the word to use", path, w))
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if w := coinedWord(line); w != "" {
+				out = append(out, fmt.Sprintf("%s:%d says %q; see docs/concepts.md for the word to use", path, i+1, w))
+			}
+		}
+		return out
+	})
+}
+
+// parts are the words of a text, and of the identifiers in it.
+var parts = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
+
+// coinedWord is the first coined word of a text, "" if there is none.
+func coinedWord(text string) string {
+	for _, word := range parts.FindAllString(text, -1) {
+		lower := strings.ToLower(word)
+		for _, c := range coined {
+			if lower == c || lower == c+"s" || lower == c+"ed" {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+func TestCoinedWordsAreFound(t *testing.T) {
+	for text, want := range map[string]string{
+		"the temperature of a suggestion": "", "hushed": "hushed", "var hushTime int": "hush",
+		"w.longestHush()": "Hush", "sim/unheeded.go": "unheeded",
+	} {
+		if got := coinedWord(text); got != want {
+			t.Errorf("%q has the coined word %q, not %q", text, got, want)
+		}
+	}
+}
+
+// ratchet checks every Go file that is not generated. What check finds is an error, except in the
+// directories of a list; there it is an error when a whole directory has nothing that is found.
+func ratchet(t *testing.T, known []string, check func(path, text string) []string) {
+	t.Helper()
+	needed := map[string]bool{}
+	walk(t, func(name string) {
+		name = filepath.ToSlash(name)
+		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
+			return
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ast.IsGenerated(file) {
+			return
+		}
+		found := check(name, string(text))
+		if len(found) == 0 {
+			return
+		}
+		needed[path.Dir(name)] = true
+		if !slices.Contains(known, path.Dir(name)) {
+			for _, f := range found {
+				t.Error(f)
+			}
+		}
+	})
+	for _, dir := range known {
+		if !needed[dir] {
+			t.Errorf("%s needs its exception no longer: take it off the list in %s", dir, thisFile)
+		}
+	}
+}
