@@ -45,7 +45,7 @@ func CataloguePage(entries []Entry, link func(Entry) (timeline, file string), in
 		}
 		c := newCard(e.Story)
 		c.Page, c.File = link(e)
-		if m := markdownLink.FindStringSubmatch(threads[e.Folder]); m != nil {
+		if m := markdownLink.FindStringSubmatch(e.Thread); m != nil {
 			c.Thread, c.ThreadURL = m[1], m[2]
 		}
 		f := &folders[len(folders)-1]

@@ -84,7 +84,7 @@ func (r *Result) Slow(s SlowRun) {
 	}
 }
 
-// FaultTotal counts the injections of a declared fault, as sim.FaultCount says.
+// FaultTotal counts the injections of a declared fault, as result.FaultCount says.
 type FaultTotal struct {
 	Fault         string `json:"fault"`
 	Opportunities int    `json:"opportunities"`

@@ -56,7 +56,7 @@ func (w *fakeWorld) Window() time.Duration             { return w.window }
 func write() *wire.Call {
 	u := &url.URL{Path: "/api/v1/namespaces/default/configmaps/a/status", RawQuery: "fieldManager=op"}
 	return &wire.Call{
-		Port: &wire.Port{Process: "op", Life: 2}, Kind: "ConfigMap", Request: apiserver.Request{Method: "PATCH", URL: u},
+		Port: &wire.Port{Process: "op", Incarnation: 2}, Kind: "ConfigMap", Request: apiserver.Request{Method: "PATCH", URL: u},
 		Info: apiserver.Info{
 			Verb: "patch", Resource: "configmaps", Namespace: "default", Name: "a", Subresource: "status",
 		},
