@@ -54,10 +54,11 @@ func (k *kubelet) describe(p *corev1.Pod, state *pod, phase corev1.PodPhase, rea
 			break
 		}
 		done := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: true, Started: new(false)}
-		done.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: state.since,
-			FinishedAt: state.since}
-		if always := c.RestartPolicy; always != nil &&
-			*always == corev1.ContainerRestartPolicyAlways { // a sidecar fares as the others do
+		done.State.Terminated = &corev1.ContainerStateTerminated{
+			Reason: "Completed", StartedAt: state.since, FinishedAt: state.since,
+		}
+		// A sidecar fares as the others do.
+		if always := c.RestartPolicy; always != nil && *always == corev1.ContainerRestartPolicyAlways {
 			done.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: state.since}}
 			done.Ready, done.Started = ready, &ready
 			if state.ended != nil && (phase == corev1.PodSucceeded || phase == corev1.PodFailed) {
@@ -67,23 +68,29 @@ func (k *kubelet) describe(p *corev1.Pod, state *pod, phase corev1.PodPhase, rea
 		s.InitContainerStatuses = append(s.InitContainerStatuses, done)
 	}
 	for _, c := range p.Spec.Containers {
-		cs := corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: ready, RestartCount: int32(state.restarts),
-			Started: &ready}
-		cs.LastTerminationState.Terminated = state.last
-		switch {
-		case state.lacks != "" && state.ended == nil:
-			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: state.lacks}
-		case state.waiting:
-			cs.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff",
-				Message: "back-off restarting failed container " + c.Name}
-			cs.LastTerminationState.Terminated = state.ended
-		case state.ended != nil:
-			cs.State.Terminated = state.ended
-		default:
-			cs.State.Running = &corev1.ContainerStateRunning{StartedAt: state.at}
-		}
-		s.ContainerStatuses = append(s.ContainerStatuses, cs)
+		s.ContainerStatuses = append(s.ContainerStatuses, containerStatus(&c, state, ready))
 	}
+}
+
+// containerStatus is the status of a container that is not an init container.
+func containerStatus(c *corev1.Container, state *pod, ready bool) corev1.ContainerStatus {
+	s := corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, Ready: ready, RestartCount: int32(state.restarts), Started: &ready,
+	}
+	s.LastTerminationState.Terminated = state.last
+	switch {
+	case state.lacks != "" && state.ended == nil:
+		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: state.lacks}
+	case state.waiting:
+		message := "back-off restarting failed container " + c.Name
+		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: message}
+		s.LastTerminationState.Terminated = state.ended
+	case state.ended != nil:
+		s.State.Terminated = state.ended
+	default:
+		s.State.Running = &corev1.ContainerStateRunning{StartedAt: state.at}
+	}
+	return s
 }
 
 func (k *kubelet) condition(p *corev1.Pod, kind corev1.PodConditionType, is bool, reason, message string) {
