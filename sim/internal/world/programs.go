@@ -75,7 +75,7 @@ func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config
 
 func (w *World) begin(name string, o ProcessOptions, main process.Main) {
 	w.panicIfInStep("w.Start or w.Run")
-	if name == "" || name == user.Name {
+	if name == "" || name == run.User {
 		w.misuse("a process cannot be called %q", name)
 	}
 	if w.procs.Find(name) != nil {
