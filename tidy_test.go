@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"sim/simginkgo": {"sim", "history", "story"},
 	"models":        {"history", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal"}, // guests: they do not know that the house exists
-	"scenarios":     {"sim", "models", "controllers", "reports", "scenarios/internal"},
+	"scenarios":     {"sim", "models", "controllers", "reports", "history", "story", "scenarios/internal"},
 	"fuzz":          {"scenarios", "sim", "history", "story"},
 	"reports":       {"history", "story"},
 	"cmd":           {"history", "story", "reports"},
@@ -210,6 +210,7 @@ var may = map[string]map[string]string{
 		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",
 		"controllers/":                  "guests use the clock as ordinary operators do; in a run it is the bubble's",
 		"scenarios/":                    "called inside the bubble, for objects that a user would stamp",
+		"fuzz/planted/":                 "called inside the bubble, as ordinary operators do",
 		"conformance/":                  "judges a real server in real time",
 		"hack/determinism/":             "tells people in real time how far processes are",
 	},
