@@ -1,5 +1,5 @@
-// Package sim runs Kubernetes controllers in a simulated cluster in which one seed decides everything: virtual time,
-// scheduling, cache lag, crashes, lost replies, racing requeues.
+// Package sim runs Kubernetes controllers in a simulated cluster. One seed decides everything:
+// time, scheduling, cache lag, crashes and lost replies.
 //
 // Hand it the SetupWithManager function that you ship and say what must hold:
 //
@@ -7,7 +7,8 @@
 //		sim.Check(t, func(w *sim.World) {
 //			w.Install("config/crd/bases")
 //			w.Start("pipelines", func(mgr ctrl.Manager) error {
-//				return (&Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr)}).SetupWithManager(mgr)
+//				r := &Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr)}
+//				return r.SetupWithManager(mgr)
 //			}, sim.Options(ctrl.Options{Scheme: scheme}))
 //			w.Inject(fault.StaleCache(30*time.Second), fault.Crash("pipelines"))
 //			w.Always("each revision takes effect at most once", once)
@@ -17,19 +18,21 @@
 //		})
 //	}
 //
-// The manager, its informers, work queues, rate limiters and leader election are the real ones. Only the clock and the
-// wire beneath them are simulated. When a property breaks, the run is shrunk to the shortest story that still breaks
-// it, kept in testdata/sim, and printed with one command that replays it.
+// The manager, its informers, work queues, rate limiters and leader election are the real ones.
+// Only the clock and the wire beneath them are simulated. When a property breaks, the run is shrunk
+// to the shortest story that still breaks it, kept in testdata/sim, and printed with one command
+// that replays it.
 //
 // # Words
 //
-//   - Scenario: the function that [Check] is given. A run executes it once, in a world of its own. A
-//     campaign is all runs of it that one command makes.
-//   - Choice: one decision of the harness. Index 0 is the default: oldest action, no fault, no delay.
-//     The sequence of its choices decides a run, and a seed stands for one sequence.
-//   - Process: one program in the world. Each start after a crash is a new incarnation, which calls the
-//     setup function again. So memory is lost, except variables of packages.
-//   - Step: a request takes effect, a reply or watch event arrives, a key is dequeued, a timer fires.
+//   - Scenario: the function that [Check] is given. A run executes it once, in a world of its own.
+//     A campaign is all runs of it that one command makes.
+//   - Choice: one decision of the harness. Index 0 is the default: oldest action, no fault, no
+//     delay. The sequence of its choices decides a run, and a seed stands for one sequence.
+//   - Process: one program in the world. Each start after a crash is a new incarnation, which calls
+//     the setup function again. So memory is lost, except variables of packages.
+//   - Step: a request takes effect, a reply or watch event arrives, a key is dequeued, a timer
+//     fires.
 //   - Fault: a kind of failure that a scenario declares. Choices decide where it is injected.
 //   - Effect: something outside the cluster that cannot be taken back.
 //   - Story: a shrunk failing run in a file, see package story.

@@ -21,9 +21,6 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/definitions"
 )
 
-// Name is the process name under which the scenario's own requests are recorded.
-const Name = "user"
-
 // baseSchemes are those that a client knows from the start. Programs without a manager add their
 // types to the second.
 var baseSchemes = []*runtime.Scheme{baseScheme(), clientgoscheme.Scheme}

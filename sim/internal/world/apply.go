@@ -12,6 +12,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/admission"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -19,7 +20,7 @@ import (
 // newUser makes the scenario's client of a cluster. The world goes on until a request is answered.
 // While a property is judged, the client reads the state of the server at once.
 func (w *World) newUser(host string, server *apiserver.Server) *user.Client {
-	port := w.wire.NewPort(user.Name, 0)
+	port := w.wire.NewPort(run.User, 0)
 	port.User, port.Groups = "admin", []string{"system:masters", "system:authenticated"}
 	port.Drive = w.drive
 	port.Direct = func() bool { return w.judge.judging }
@@ -110,7 +111,7 @@ func (w *World) ApplyAgain() {
 	w.faultPhase()
 	w.beginRecovery()
 	w.settleAndJudge()
-	w.note(history.Event{Kind: history.Again, Process: user.Name})
+	w.note(history.Event{Kind: history.Again, Process: run.User})
 	for _, u := range users {
 		for _, a := range u.Applied() {
 			w.applyOnceMore(u, a)
@@ -150,6 +151,6 @@ func (w *World) editedSince(u *user.Client, a user.Applied) bool {
 	}
 	about := func(c history.Change) bool { return c.Ref == ref }
 	return slices.ContainsFunc(w.history.Events, func(e history.Event) bool {
-		return e.Index >= a.Event && e.Process == user.Name && slices.ContainsFunc(e.Changes, about)
+		return e.Index >= a.Event && e.Process == run.User && slices.ContainsFunc(e.Changes, about)
 	})
 }

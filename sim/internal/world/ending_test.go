@@ -7,8 +7,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/shell"
 )
 
-// What package testing does not tell, the verdict guesses: without the race detector it was no race, and with it whose race it is
-// can be read off the report.
+// What package testing does not tell, the verdict guesses: without the race detector it was no
+// race, and with it whose race it is can be read off the report.
 func TestWhoFailedTheTestIsTold(t *testing.T) {
 	if said := whyFailed(false); strings.Contains(said, "race") || !strings.Contains(said, "t.Fatal") {
 		t.Error(said)

@@ -33,8 +33,9 @@ func chatter(mgr ctrl.Manager) error {
 		}))
 }
 
-// The broadcaster of Events ends a series that has been quiet for six minutes, and holds a mutex until the server has
-// answered. Whoever has something to say meanwhile waits for the mutex, and the world must not wait for them for ever.
+// The broadcaster of Events ends a series that has been quiet for six minutes, and holds a mutex
+// until the server has answered. Whoever has something to say meanwhile waits for the mutex, and
+// the world must not wait for them for ever.
 func TestEventsAreSaidWhileASeriesEnds(t *testing.T) {
 	ended := 0
 	scenario := func(w *World) {
@@ -61,8 +62,8 @@ func TestEventsAreSaidWhileASeriesEnds(t *testing.T) {
 	}
 }
 
-// herald records three Events of each object by the recorder of before: its broadcaster writes one after the other, and waits
-// for a while that it draws when one could not be written.
+// herald records three Events of each object by the recorder of before: its broadcaster writes one
+// after the other, and waits for a while that it draws when one could not be written.
 func herald(mgr ctrl.Manager) error {
 	rounds := map[string]int{}
 	recorder := mgr.GetEventRecorderFor("herald") //nolint:staticcheck // most operators still use it
@@ -82,8 +83,9 @@ func herald(mgr ctrl.Manager) error {
 		}))
 }
 
-// A broadcaster that is shut down while it waits to try again chooses at random between the Events that wait and its end. What
-// it sends then must neither be a step nor draw dice that the next life draws, too.
+// A broadcaster that is shut down while it waits to try again chooses at random between the Events
+// that wait and its end. What it sends then must neither be a step nor draw dice that the next life
+// draws, too.
 func TestALifeThatEndsWithEventsUnsaidRepeats(t *testing.T) {
 	heralded := func(end func(*World)) func(*World) {
 		return func(w *World) {

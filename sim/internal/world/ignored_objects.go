@@ -7,7 +7,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/run"
-	"github.com/wavetank/wavetank/sim/internal/user"
 )
 
 // actedUpon are the built-in kinds that a real cluster acts upon. Each has the built-in controllers
@@ -61,7 +60,7 @@ func (w *World) ignoredObjects() (out []run.Ignored) {
 			continue
 		}
 		// A scenario may list objects, and write a status itself.
-		if e.Verb == "watch" || e.Verb == "list" && e.Process != user.Name || e.Sub != "" {
+		if e.Verb == "watch" || e.Verb == "list" && e.Process != run.User || e.Sub != "" {
 			watched[kindOf(e.Ref)] = true
 		}
 		for j := range e.Changes {

@@ -16,9 +16,10 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// A killed program does not go on: if its goroutines did, and lost the lease while controller-runtime still waited for a reconcile
-// whose request has no answer, it would write a field that it reads without a lock, and the race detector would fail the test of an
-// operator that is right (manager.gracefulShutdownTimeout).
+// A killed program does not go on: if its goroutines did, and lost the lease while
+// controller-runtime still waited for a reconcile whose request has no answer, it would write a
+// field that it reads without a lock, and the race detector would fail the test of an operator that
+// is right (manager.gracefulShutdownTimeout).
 func TestADeadLeaderDoesNotLoseItsLease(t *testing.T) {
 	var lost atomic.Int32
 	log := funcr.New(func(_, args string) {

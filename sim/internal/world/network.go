@@ -29,7 +29,7 @@ func (w *World) unknownHost(c *wire.Call, clash string) {
 		return
 	}
 	w.failSoon(misuse("%s, and the world has no host %q; before w.Start, declare a model of it with "+
-		"w.External(%[2]q, handler), or with w.Cluster(%[2]q) if it is an API server; w.External(%[2]q, nil) says that "+
-		"there is no such host; names that are made at run time are given to w.External as a pattern, and Services "+
-		"to w.ExternalServices", sent, c.Host))
+		"w.External(%[2]q, handler), or with w.Cluster(%[2]q) if it is an API server; w.External(%[2]q, nil) says "+
+		"that there is no such host; names that are made at run time are given to w.External as a pattern, and "+
+		"Services to w.ExternalServices", sent, c.Host))
 }

@@ -75,7 +75,7 @@ func (w *World) Run(name string, main func(ctx context.Context, cfg *rest.Config
 
 func (w *World) begin(name string, o ProcessOptions, main process.Main) {
 	w.panicIfInStep("w.Start or w.Run")
-	if name == "" || name == user.Name {
+	if name == "" || name == run.User {
 		w.misuse("a process cannot be called %q", name)
 	}
 	if w.procs.Find(name) != nil {
@@ -149,8 +149,9 @@ func (w *World) exited(l *process.Incarnation, err error) (restart bool) {
 		// which that never helps does not settle.
 		w.programs.failures[l.Process] = failedSetup{l.N, bad.error}
 		if !w.faults.Armed() {
-			w.exit = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: w.programs.setupFailure(l.Process) +
-				", and no fault is in the way: the kubelet starts it again for ever"}
+			message := w.programs.setupFailure(l.Process)
+			message += ", and no fault is in the way: the kubelet starts it again for ever"
+			w.exit = &result.Ending{Kind: result.Settles, Property: worldSettles, Message: message}
 		}
 	}
 	return w.exit == nil

@@ -23,7 +23,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// stamper copies a ConfigMap's data into its annotations, writes an Event about it and now and then fails.
+// stamper copies a ConfigMap's data into its annotations, writes an Event about it and now and then
+// fails.
 type stamper struct {
 	client.Client
 	mgr   ctrl.Manager
@@ -72,12 +73,13 @@ func stamps(leaders int, priority bool) func(*World) {
 	}
 }
 
-// everything is two replicas and a loner, knobs turned, under every fault that a world without an outside has. The loner
-// takes the SIGTERM: controller-runtime 0.25.2 has a data race where a leader's lease runs out just as the grace period of
-// its shutdown does (engageStopProcedure reads gracefulShutdownTimeout, OnStoppedLeading writes it), and -race finds it.
+// everything is two replicas and a loner, knobs turned, under every fault that a world without an
+// outside has. The loner takes the SIGTERM: controller-runtime 0.25.2 has a data race where a
+// leader's lease runs out just as the grace period of its shutdown does (engageStopProcedure reads
+// gracefulShutdownTimeout, OnStoppedLeading writes it), and -race finds it.
 //
-// The client that reads its own writes is left out: under -race, which shuffles wake-ups, its wait for the cache may end a
-// step sooner or later.
+// The client that reads its own writes is left out: under -race, which shuffles wake-ups, its wait
+// for the cache may end a step sooner or later.
 func everything(w *World) {
 	plain := client.Options{Cache: &client.CacheOptions{}}
 	w.Start("loner", func(mgr ctrl.Manager) error {
@@ -102,7 +104,8 @@ func everything(w *World) {
 	w.Settle()
 }
 
-// twice runs every seed twice, once from the seed and once from the tape, and compares step by step.
+// twice runs every seed twice, once from the seed and once from the tape, and compares step by
+// step.
 func twice(t *testing.T, scenario func(*World), seeds int, window time.Duration) []result.FaultCount {
 	t.Helper()
 	s := run.Settings{MaxSteps: 50000, Window: window}
@@ -191,9 +194,9 @@ func long(faults ...fault.Fault) func(*World) {
 	}
 }
 
-// With a window a run makes the same choices and goes the same way, and only remembers less of it. Times may differ by the jitter
-// of client-go: who owns which field is worked out earlier, and apimachinery throws for that (managedfields'
-// NewProbabilisticSkipNonAppliedManager).
+// With a window a run makes the same choices and goes the same way, and only remembers less of it.
+// Times may differ by the jitter of client-go: who owns which field is worked out earlier, and
+// apimachinery throws for that (managedfields' NewProbabilisticSkipNonAppliedManager).
 func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 	defer process.Enter(logr.Discard(), process.Outside{})()
 	scenario := long(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second), fault.RacingRequeue(), fault.LostReply(), fault.Conflict())

@@ -7,8 +7,8 @@ import (
 
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/process"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
-	"github.com/wavetank/wavetank/sim/internal/user"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -41,7 +41,7 @@ func (r rules) Latency(c *wire.Call, leg string) time.Duration {
 
 // Arrive implements wire.Rules.
 func (r rules) Arrive(c *wire.Call) wire.Ruling {
-	if c.Port.Process == user.Name {
+	if c.Port.Process == run.User {
 		return wire.Ruling{}
 	}
 	return r.w.faults.Arrive(c)
@@ -49,7 +49,7 @@ func (r rules) Arrive(c *wire.Call) wire.Ruling {
 
 // Landed implements wire.Rules.
 func (r rules) Landed(c *wire.Call) wire.Ruling {
-	if c.Port.Process == user.Name {
+	if c.Port.Process == run.User {
 		return wire.Ruling{}
 	}
 	return r.w.faults.Landed(c)
@@ -65,7 +65,7 @@ func (r rules) Lag(s *wire.Stream, f apiserver.Frame) time.Duration {
 
 // Fate implements wire.Rules.
 func (r rules) Fate(s *wire.Stream, f apiserver.Frame) wire.Fate {
-	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == user.Name {
+	if f.Initial || f.Type == "ERROR" || s.Call.Idle() || s.Port.Process == run.User {
 		return wire.Arrives
 	}
 	return r.w.faults.Fate(s, f)

@@ -20,7 +20,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
-// gate is an operator that admits every pod, and without which none is created. It has no controller.
+// gate is an operator that admits every pod, and without which none is created. It has no
+// controller.
 func gate(mgr ctrl.Manager) error {
 	mgr.GetWebhookServer().Register("/pods", &webhook.Admission{Handler: admission.HandlerFunc(
 		func(context.Context, admission.Request) admission.Response { return admission.Allowed("") })})
@@ -77,7 +78,8 @@ func makePod(name string) client.Object {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: podSpec()}
 }
 
-// killFor ends gate often enough that it is down for five minutes after the last time, which is a minute from now.
+// killFor ends gate often enough that it is down for five minutes after the last time, which is a
+// minute from now.
 func killFor(w *World) {
 	for range 5 {
 		w.procs.Find("gate").Current().Kill()
@@ -92,8 +94,9 @@ func killFor(w *World) {
 	})
 }
 
-// A program that serves a fail-closed webhook is down when the faults end, and starts minutes later. What was refused
-// meanwhile is tried again before the world counts as settled: by a built-in controller, and by another process.
+// A program that serves a fail-closed webhook is down when the faults end, and starts minutes
+// later. What was refused meanwhile is tried again before the world counts as settled: by a
+// built-in controller, and by another process.
 func TestSettleWaitsForWhatAStartLetsSucceed(t *testing.T) {
 	for name, made := range map[string]func(string) client.Object{"a built-in controller": makeJob, "another process": makePod} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/wavetank/wavetank/sim/internal/run"
 )
 
-// pass makes a run on the default schedule, then runs from seeds, and fails the test at the first that fails.
+// pass makes a run on the default schedule, then runs from seeds, and fails the test at the first
+// that fails.
 func pass(t *testing.T, scenario func(*World), runs int) {
 	t.Helper()
 	defer process.Enter(logr.Discard(), process.Outside{})()
