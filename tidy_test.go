@@ -1,5 +1,6 @@
-// This file keeps the house as design says: who imports whom, which calls are not allowed where, how long files and
-// functions may be, and what must be documented. What it finds is named by file and line.
+// This file keeps the house as design says: who imports whom, which calls are not allowed where,
+// how long files and functions may be, and what must be documented. What it finds is named by file
+// and line.
 
 package wavetank_test
 
@@ -24,8 +25,8 @@ import (
 
 const module = "github.com/wavetank/wavetank"
 
-// arrows are the packages of ours that a package's shipped code may import, by the longest prefix of its path. A
-// package may always import what is below itself.
+// arrows are the packages of ours that a package's shipped code may import, by the longest prefix
+// of its path. A package may always import what is below itself.
 var arrows = map[string][]string{
 	"history":                  {},
 	"story":                    {"history"},
@@ -67,7 +68,8 @@ var arrows = map[string][]string{
 	"models/apiserver/internal/registry": {"models/apiserver/internal/object"},
 }
 
-// reserved are modules that only some packages may import: they are too heavy for whoever uses the rest.
+// reserved are modules that only some packages may import: they are too heavy for whoever uses the
+// rest.
 var reserved = map[string][]string{
 	"helm.sh/": {"controllers", "scenarios"},
 }
@@ -128,7 +130,8 @@ func TestImportArrows(t *testing.T) {
 	}
 }
 
-// simLayers are the packages of sim, from the bottom to the top. A package imports only those before it.
+// simLayers are the packages of sim, from the bottom to the top. A package imports only those
+// before it.
 var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
 	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/host", "sim/internal/run",
@@ -171,7 +174,8 @@ func roomOf(pkg string) (room string, allowed []string) {
 
 func below(pkg, room string) bool { return pkg == room || strings.HasPrefix(pkg, room+"/") }
 
-// parent is what a package may import as its own: in rooms that are many small houses, its own house only.
+// parent is what a package may import as its own: in rooms that are many small houses, its own
+// house only.
 func parent(pkg, room string) string {
 	switch room {
 	case "controllers", "models", "scenarios":
@@ -204,7 +208,8 @@ func TestImportersOfSimStayLight(t *testing.T) {
 	}
 }
 
-// may lists the places that may do what the rest may not, and why. A path that ends with a slash stands for all below.
+// may lists the places that may do what the rest may not, and why. A path that ends with a slash
+// stands for all below.
 var may = map[string]map[string]string{
 	"time.Now": {
 		"sim/internal/campaign/":        "stands outside runs: says how much real time a campaign took, dates its record, watches runs",
@@ -286,8 +291,8 @@ const (
 	longestFunction = 70
 )
 
-// tooLong are the files and functions that are longer than they should be, with the length that they may not exceed.
-// The list may only shrink.
+// tooLong are the files and functions that are longer than they should be, with the length that
+// they may not exceed. The list may only shrink.
 var tooLong = map[string]int{}
 
 func TestSizes(t *testing.T) {
@@ -429,7 +434,8 @@ func exportedNames(file *ast.File) (names []string) {
 	return names
 }
 
-// forbidden are words that tie the project to a machine. They are put together here so that they do not find themselves.
+// forbidden are words that tie the project to a machine. They are put together here so that they do
+// not find themselves.
 var forbidden = []string{"/" + "work/", "/" + "root/", "/" + "home/", "proxy." + "golang.org"}
 
 func TestForbiddenWords(t *testing.T) {

@@ -57,7 +57,8 @@ func fansOut(replicas int, more ...fault.Fault) func(*sim.World) {
 	}
 }
 
-// Whatever cancels requests in flight, they end one at a time: the error group keeps the same error in each run.
+// Whatever cancels requests in flight, they end one at a time: the error group keeps the same error
+// in each run.
 func TestParallelRequests(t *testing.T) { replays(t, fansOut(1, fault.LostReply())) }
 
 // Three replicas lose their lease to one another while they send.

@@ -20,8 +20,8 @@ type Entry struct {
 	Story  *story.Story
 }
 
-// ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order. The file thread.md beside a scenario
-// links to the thread that it was made from.
+// ReadCatalogue reads every story under root/scenarios/*/testdata/catalogue, in order. The file
+// thread.md beside a scenario links to the thread that it was made from.
 func ReadCatalogue(root string) ([]Entry, error) {
 	folders, err := filepath.Glob(filepath.Join(root, "scenarios", "*", "testdata", "catalogue"))
 	if err != nil {
@@ -84,8 +84,9 @@ func (e Entry) Seconds() string {
 	return strconv.FormatFloat(e.Story.Took.Seconds(), 'f', 2, 64)
 }
 
-// FoundBy is the strategy that found a story, with the base seed, and Runs the number of runs that it took, the last one
-// included: what a search costs, in a measure that is the same on every machine.
+// FoundBy is the strategy that found a story, with the base seed, and Runs the number of runs that
+// it took, the last one included: what a search costs, in a measure that is the same on every
+// machine.
 func (e Entry) FoundBy() (how, runs string) {
 	m := found.FindStringSubmatch(e.Story.Seed)
 	if m == nil {

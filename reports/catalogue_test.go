@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the pages anew")
 
-// The page in the repository has the section of every scenario as its stories give it. The section of a scenario that was
-// deleted stays until make catalogue.
+// The page in the repository has the section of every scenario as its stories give it. The section
+// of a scenario that was deleted stays until make catalogue.
 func TestTheCataloguePageIsFresh(t *testing.T) {
 	entries, err := ReadCatalogue("..")
 	if err != nil {

@@ -241,8 +241,9 @@ func long(n int) Run {
 	return Run{Name: fmt.Sprintf("A run of %d steps", n), History: h}
 }
 
-// What make pages needs beside the demo's pages: a run that the browser's tests know, long runs, of which they measure how
-// soon they are painted, and the catalogue's page with links to the timelines that are there by now.
+// What make pages needs beside the demo's pages: a run that the browser's tests know, long runs, of
+// which they measure how soon they are painted, and the catalogue's page with links to the
+// timelines that are there by now.
 func TestWritePagesForTheBrowser(t *testing.T) {
 	out := os.Getenv("WAVETANK_PAGES")
 	if out == "" {

@@ -29,7 +29,8 @@ func ExampleServes() {
 
 var guard admission.Validator[*rbacv1.RoleBinding]
 
-// Webhooks are served by the processes that register them, and called by the configurations that are in the cluster.
+// Webhooks are served by the processes that register them, and called by the configurations that
+// are in the cluster.
 func ExampleWorld_Start_webhooks() {
 	world.Start("guard", func(mgr ctrl.Manager) error {
 		return builder.WebhookManagedBy(mgr, &rbacv1.RoleBinding{}).WithValidator(guard).Complete()

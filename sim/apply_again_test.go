@@ -1,4 +1,5 @@
-// This file exists to hold World.ApplyAgain, and the property that it is judged by, to what they say.
+// This file exists to hold World.ApplyAgain, and the property that it is judged by, to what they
+// say.
 
 package sim_test
 

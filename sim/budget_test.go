@@ -21,7 +21,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// A machine that is busy with other things does not end a campaign: its runs wait, and use no CPU time meanwhile.
+// A machine that is busy with other things does not end a campaign: its runs wait, and use no CPU
+// time meanwhile.
 func TestTheBudgetIsCPUTime(t *testing.T) {
 	r := sim.Explore(t, func(*sim.World) {
 		pause := syscall.NsecToTimespec(int64(60 * time.Millisecond))
@@ -34,7 +35,8 @@ func TestTheBudgetIsCPUTime(t *testing.T) {
 	}
 }
 
-// What was not tried is evidence however few runs were made, and is said in a campaign whose time was up as well.
+// What was not tried is evidence however few runs were made, and is said in a campaign whose time
+// was up as well.
 func TestWarningsDependOnEvidence(t *testing.T) {
 	failing := func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {

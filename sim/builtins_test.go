@@ -24,8 +24,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for ever asks for a
-// ConfigMap called "wanted".
+// stamper is a built-in controller that stamps every ConfigMap some time after it was made, and for
+// ever asks for a ConfigMap called "wanted".
 type stamper struct {
 	cluster actor.Cluster
 	wait    time.Duration
@@ -123,7 +123,8 @@ func (r *restlessActor) Observe(apiserver.Change) {}
 func (r *restlessActor) Begin(c actor.Cluster)    { r.cluster = c; r.tick() }
 func (r *restlessActor) tick()                    { r.cluster.After(time.Second, "tick", r.tick) }
 
-// Every world empties namespaces that are being deleted, as every cluster does: after five seconds at the earliest.
+// Every world empties namespaces that are being deleted, as every cluster does: after five seconds
+// at the earliest.
 func TestNamespacesFinish(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
@@ -173,7 +174,8 @@ func TestDependentsGoWithTheirOwner(t *testing.T) {
 	}
 }
 
-// A Deployment comes up in a world with workloads and a kubelet, in every order of things, and the same one each time.
+// A Deployment comes up in a world with workloads and a kubelet, in every order of things, and the
+// same one each time.
 func TestWorkloadsComeUp(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
 		w.Builtin(workload.New()...)

@@ -1,5 +1,5 @@
-// This file exists for models of a scenario that wake a program: it has its turn before time goes on, whether or not the runtime lets
-// it run at once.
+// This file exists for models of a scenario that wake a program: it has its turn before time goes
+// on, whether or not the runtime lets it run at once.
 
 package sim_test
 

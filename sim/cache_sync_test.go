@@ -11,7 +11,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// A controller's caches sync although nothing else happens in the world: it is awake when the first object comes.
+// A controller's caches sync although nothing else happens in the world: it is awake when the first
+// object comes.
 func TestCachesSyncInAQuietWorld(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })

@@ -39,8 +39,8 @@ func (s *stepping) Begin(c actor.Cluster) {
 	c.After(time.Second, "do", func() { s.do(c) })
 }
 
-// A built-in controller may end a process in one of its steps, whether webhooks are there (the step has a stack of its own
-// then) or not, and also after it has waited for one.
+// A built-in controller may end a process in one of its steps, whether webhooks are there (the step
+// has a stack of its own then) or not, and also after it has waited for one.
 func TestABuiltinControllerStopsAProcess(t *testing.T) {
 	for _, webhooks := range []bool{false, true} {
 		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
@@ -91,7 +91,8 @@ func TestTheSchemeOfAProgramIsKnown(t *testing.T) {
 	}, sim.Runs(1)))
 }
 
-// What was read can be changed and applied, whether w.Apply made it or not, and whether it is still the same object.
+// What was read can be changed and applied, whether w.Apply made it or not, and whether it is still
+// the same object.
 func TestApplyOfWhatWasRead(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		cm := configMap("a")
@@ -110,7 +111,8 @@ func TestApplyOfWhatWasRead(t *testing.T) {
 	}, sim.Runs(1)))
 }
 
-// A process of which no reconcile ends well is worth a warning: what holds may hold because nothing is done.
+// A process of which no reconcile ends well is worth a warning: what holds may hold because nothing
+// is done.
 func TestAProcessThatAchievesNothing(t *testing.T) {
 	for _, failing := range []bool{false, true} {
 		r := sim.Explore(t, func(w *sim.World) {
@@ -158,8 +160,8 @@ func (q *quiet) Replay(string) string           { return "" }
 func (q *quiet) Logf(format string, a ...any)   { q.told = append(q.told, fmt.Sprintf(format, a...)) }
 func (q *quiet) Fatalf(format string, a ...any) { q.Logf(format, a...) }
 
-// A story whose property has moved to another line is still about that property, and one that meets a misuse of the door
-// tells of the misuse alone.
+// A story whose property has moved to another line is still about that property, and one that meets
+// a misuse of the door tells of the misuse alone.
 func TestAStoryWhosePropertyMoved(t *testing.T) {
 	broken := func(w *sim.World) {
 		w.Always("nothing is there", func(h *history.History) error {

@@ -85,8 +85,8 @@ func TestAnotherCluster(t *testing.T) {
 	}, sim.Runs(40), sim.Verify(2))
 }
 
-// A world in which an informer of another cluster is waiting to try again has not settled. The harness did not make
-// that informer and sees only its requests.
+// A world in which an informer of another cluster is waiting to try again has not settled. The
+// harness did not make that informer and sees only its requests.
 func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		prod := w.Cluster("prod.example")
@@ -101,7 +101,8 @@ func TestAnInformerOfAnotherClusterThatBacksOff(t *testing.T) {
 	}, sim.Runs(150), sim.Verify(10), sim.For(0))
 }
 
-// One that is refused for ever does not keep the world from settling: it has tried in vain since anything changed.
+// One that is refused for ever does not keep the world from settling: it has tried in vain since
+// anything changed.
 func TestAnInformerThatIsRefusedForEver(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Cluster("prod.example")
@@ -121,7 +122,8 @@ func TestAnInformerThatIsRefusedForEver(t *testing.T) {
 	}, sim.Runs(5), sim.Verify(1))
 }
 
-// A program that has informers and no manager settles: a watch that is opened anew every few minutes is no work.
+// A program that has informers and no manager settles: a watch that is opened anew every few
+// minutes is no work.
 func TestAProgramWithInformersOfItsOwn(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		seen := map[string]bool{}

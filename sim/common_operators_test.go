@@ -35,7 +35,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// usual is an operator that does, in no sensible way, much of what operators usually do with controller-runtime.
+// usual is an operator that does, in no sensible way, much of what operators usually do with
+// controller-runtime.
 type usual struct{ client.Client }
 
 func (u *usual) setup(mgr ctrl.Manager) error {

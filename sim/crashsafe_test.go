@@ -19,7 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// leavesNoTrace expects that a program whose object is made and changed under a fault leaves what it leaves undisturbed.
+// leavesNoTrace expects that a program whose object is made and changed under a fault leaves what
+// it leaves undisturbed.
 func leavesNoTrace(t *testing.T, runs int, declared fault.Fault, start func(*sim.World)) {
 	t.Helper()
 	r := sim.Explore(t, func(w *sim.World) {

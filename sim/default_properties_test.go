@@ -19,7 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// doing starts a controller of the ConfigMaps in the role "source" that does what do says, once its object is read.
+// doing starts a controller of the ConfigMaps in the role "source" that does what do says, once its
+// object is read.
 func doing(w *sim.World, o controller.Options, do func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)) {
 	w.Start("p", func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}, role("source")).WithOptions(o).
@@ -85,7 +86,8 @@ var packed = map[string]func(*sim.World){
 	},
 }
 
-// The default pack needs no line of the scenario's, and each of it can be switched off by its name alone.
+// The default pack needs no line of the scenario's, and each of it can be switched off by its name
+// alone.
 func TestTheDefaultPack(t *testing.T) {
 	for name, world := range packed {
 		broken := sim.Explore(t, func(w *sim.World) { world(w); w.Settle() }, sim.Runs(3), sim.Shrink(0))
@@ -108,8 +110,8 @@ func TestTheDefaultPack(t *testing.T) {
 	}
 }
 
-// What is healthy is no hot loop: a key that fails for ever from the first back-off of 5 ms on, and one that is asked for
-// every 100 ms.
+// What is healthy is no hot loop: a key that fails for ever from the first back-off of 5 ms on, and
+// one that is asked for every 100 ms.
 func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 	for _, priority := range []bool{true, false} {
 		for name, pace := range map[string]func(n int) (reconcile.Result, error){
@@ -143,7 +145,8 @@ func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 	}
 }
 
-// Without recovery a panic in a reconcile ends the process, and the kubelet starts it again; with it the life goes on.
+// Without recovery a panic in a reconcile ends the process, and the kubelet starts it again; with
+// it the life goes on.
 func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 	for _, recovers := range []bool{true, false} {
 		scenario := func(w *sim.World) {
@@ -201,7 +204,8 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 	}
 }
 
-// The undisturbed run is there under every strategy, from the first run on, and it is one without faults.
+// The undisturbed run is there under every strategy, from the first run on, and it is one without
+// faults.
 func TestUndisturbedRunIsThere(t *testing.T) {
 	for _, strategy := range []string{"portfolio", "random", "rapid", "exhaustive"} {
 		other := 0

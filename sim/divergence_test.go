@@ -20,8 +20,8 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// moody writes and returns what does not come from its inputs, as a program does that ranges over a map. What that is,
-// a test decides: chance itself would make the test fail now and then.
+// moody writes and returns what does not come from its inputs, as a program does that ranges over a
+// map. What that is, a test decides: chance itself would make the test fail now and then.
 type moody struct {
 	client.Client
 	writes string
@@ -85,8 +85,8 @@ func explored(t *testing.T, of func(run int) moody, opts ...sim.ExploreOption) r
 	})
 }
 
-// Two runs of one choice sequence that always differ fail a campaign, and so does the text of an error that a program
-// writes down.
+// Two runs of one choice sequence that always differ fail a campaign, and so does the text of an
+// error that a program writes down.
 func TestRunsThatAlwaysDifferFail(t *testing.T) {
 	r := explored(t, func(run int) moody { return moody{writes: fmt.Sprint("mood ", run)} })
 	if r.Failure == nil || r.Failure.Kind != result.Nondeterminism || r.Runs != 1 || len(r.Divergences) > 0 {
@@ -134,7 +134,8 @@ func TestRunsThatDifferNowAndThenAreAWarning(t *testing.T) {
 	}
 }
 
-// The text of an error differs, and nothing else: a warning that says how it reads and which reconcile it is of.
+// The text of an error differs, and nothing else: a warning that says how it reads and which
+// reconcile it is of.
 func TestErrorsThatReadOtherwiseAreAWarning(t *testing.T) {
 	r := explored(t, func(run int) moody { return moody{writes: "good", fails: fmt.Sprintf("invalid: [x%d y]", run)} })
 	if err := r.Err(); err != nil || r.Runs != 20 || len(r.Divergences) != 1 {

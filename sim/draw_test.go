@@ -23,7 +23,8 @@ func fewerThan(n int) func(*history.History) error {
 	}
 }
 
-// A filter is asked again with other words: those of the dull run are all alike, and it would reject them for ever.
+// A filter is asked again with other words: those of the dull run are all alike, and it would
+// reject them for ever.
 func TestDrawFiltered(t *testing.T) {
 	small := rapid.IntRange(0, 10)
 	r := sim.Explore(t, func(w *sim.World) {

@@ -162,7 +162,8 @@ func TestExternalServices(t *testing.T) {
 	}, sim.Runs(3), sim.Verify(1)))
 }
 
-// Faults strike requests to Services as they strike those to other hosts, and what they change is an effect.
+// Faults strike requests to Services as they strike those to other hosts, and what they change is
+// an effect.
 func TestFaultsStrikeExternalServices(t *testing.T) {
 	var failed, slow, doubled, vanished int
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {

@@ -10,8 +10,9 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// What is observed of a fault is part of what was injected, and that part of the opportunities: one that lasts fails many
-// requests, or makes many reconciles begin with a stale cache, and counts once.
+// What is observed of a fault is part of what was injected, and that part of the opportunities: one
+// that lasts fails many requests, or makes many reconciles begin with a stale cache, and counts
+// once.
 func TestAFaultIsObservedOnceForEachInjection(t *testing.T) {
 	counts := sim.Explore(t, func(w *sim.World) {
 		// it asks every minute, and never gets on while it may not

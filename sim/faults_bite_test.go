@@ -54,7 +54,8 @@ func (b bite) run(t *testing.T, opts ...sim.ExploreOption) {
 	t.Log(r.Failure.Text())
 }
 
-// alarm sends a mail when it sees a ConfigMap turn to "red": it acts on a transition, not on a state.
+// alarm sends a mail when it sees a ConfigMap turn to "red": it acts on a transition, not on a
+// state.
 type alarm struct{ mailer }
 
 func (a *alarm) SetupWithManager(mgr ctrl.Manager) error {
@@ -179,12 +180,14 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 	}
 }
 
-// slowpoke sends its mail in the background of a reconcile's context and loses it when the process ends before.
+// slowpoke sends its mail in the background of a reconcile's context and loses it when the process
+// ends before.
 func TestRestartBites(t *testing.T) {
 	bite{"Restart", func() fault.Fault { return fault.Restart("mailer") }, mailingTwice, "each mail is sent at most once"}.run(t)
 }
 
-// numbered raises the number on the ConfigMap that it is told to, one step per second, and does so only while it leads.
+// numbered raises the number on the ConfigMap that it is told to, one step per second, and does so
+// only while it leads.
 type raiser struct {
 	client.Client
 	live  client.Reader
@@ -254,8 +257,8 @@ func TestPauseMakesAZombie(t *testing.T) {
 	}
 }
 
-// A program that returns while it is frozen is not taken for ended before it wakes up. A schedule that prefers its end to
-// all else must not make a run of that wait.
+// A program that returns while it is frozen is not taken for ended before it wakes up. A schedule
+// that prefers its end to all else must not make a run of that wait.
 func TestNothingEndsFrozen(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Run("brief", func(ctx context.Context, cfg *rest.Config) error {
@@ -299,7 +302,8 @@ func TestLeaderOverlapBites(t *testing.T) {
 	}
 }
 
-// A leader that is asked to end and releases its lease is succeeded at once; one that keeps it, when it has run out.
+// A leader that is asked to end and releases its lease is succeeded at once; one that keeps it,
+// when it has run out.
 func TestReleasedLeases(t *testing.T) {
 	for _, release := range []bool{true, false} {
 		sim.Check(t, func(w *sim.World) {
@@ -349,8 +353,8 @@ func restarted(opts ...sim.ProcessOption) func(...func() fault.Fault) func(*sim.
 	}
 }
 
-// A server that trails takes informers back in time that list at resourceVersion=0. Those that begin with a consistent
-// list start late, and that is all.
+// A server that trails takes informers back in time that list at resourceVersion=0. Those that
+// begin with a consistent list start late, and that is all.
 func TestStaleServerBites(t *testing.T) {
 	stale := func() fault.Fault { return fault.StaleServer(time.Minute) }
 	bite{"StaleServer", stale, restarted(sim.ListThenWatch()), "each mail is sent at most once"}.run(t)
@@ -396,7 +400,8 @@ func TestFaultsThatNeverStrikeAreNamed(t *testing.T) {
 	}
 }
 
-// A webhook that nobody answers fails the writes that it is asked about, as failurePolicy Fail has it.
+// A webhook that nobody answers fails the writes that it is asked about, as failurePolicy Fail has
+// it.
 func TestWebhookDownBites(t *testing.T) {
 	none := admissionregv1.SideEffectClassNone
 	guarded := func(f ...func() fault.Fault) func(*sim.World) {

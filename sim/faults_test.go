@@ -20,7 +20,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// mailer sends one mail for each source and writes "sent" onto it. Its flaws are switched on one by one.
+// mailer sends one mail for each source and writes "sent" onto it. Its flaws are switched on one by
+// one.
 type mailer struct {
 	client.Client
 	live client.Reader
@@ -168,7 +169,8 @@ func tallying(gaveUp func(error) bool, faults ...func() fault.Fault) func(*sim.W
 	}
 }
 
-// Every fault bites: a controller with the flaw that the fault is about breaks under it, and only under it.
+// Every fault bites: a controller with the flaw that the fault is about breaks under it, and only
+// under it.
 func TestEveryFaultBites(t *testing.T) {
 	never := func(error) bool { return false }
 	anyError := func(error) bool { return true }

@@ -19,7 +19,8 @@ func janitor() {
 	}()
 }
 
-// A goroutine that outlives its process fails the run, which says where it stands and what began it, unless it is told to be ignored.
+// A goroutine that outlives its process fails the run, which says where it stands and what began
+// it, unless it is told to be ignored.
 func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
 	const begins = "github.com/wavetank/wavetank/sim_test.janitor"
 	tidy := func(opts ...sim.ProcessOption) func(*sim.World) {

@@ -24,8 +24,8 @@ func (*somebody) Name() string             { return "somebody" }
 func (*somebody) Begin(actor.Cluster)      {}
 func (*somebody) Observe(apiserver.Change) {}
 
-// A campaign says which objects were made that a cluster would act upon and nobody in the world does; not when somebody does, may do,
-// or watches them.
+// A campaign says which objects were made that a cluster would act upon and nobody in the world
+// does; not when somebody does, may do, or watches them.
 func TestUnheededObjectsAreAWarning(t *testing.T) {
 	watcher := func(w *sim.World) {
 		w.Start("watcher", func(mgr ctrl.Manager) error {

@@ -80,7 +80,8 @@ func TestKubeletBackOff(t *testing.T) {
 	}
 }
 
-// A graceful stop lets the program end by itself; the next life starts at once, with the setup function called afresh.
+// A graceful stop lets the program end by itself; the next life starts at once, with the setup
+// function called afresh.
 func TestStopEndsALifeGracefully(t *testing.T) {
 	setups := 0
 	sim.Check(t, func(w *sim.World) {
@@ -167,7 +168,8 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 	}, sim.Runs(1), sim.Strategy("random"))
 }
 
-// Two replicas elect a leader; when it dies without a word, the other takes over once the lease has run out.
+// Two replicas elect a leader; when it dies without a word, the other takes over once the lease has
+// run out.
 func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"})
 	sim.Check(t, func(w *sim.World) {
@@ -218,8 +220,8 @@ func (c *caller) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{}, nil
 }
 
-// http.DefaultTransport is replaced during a run: what belongs to a reconcile reaches the simulated outside, the rest is
-// refused by name.
+// http.DefaultTransport is replaced during a run: what belongs to a reconcile reaches the simulated
+// outside, the rest is refused by name.
 func TestTheDefaultTransportIsTaken(t *testing.T) {
 	before, resolver := http.DefaultTransport, net.DefaultResolver
 	for _, c := range []caller{{context: true}, {}} {
@@ -249,7 +251,8 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 	}
 }
 
-// A failed reconcile settles into back-off, and that counts as settled: the gaps double up to the cap.
+// A failed reconcile settles into back-off, and that counts as settled: the gaps double up to the
+// cap.
 func TestBackOffIsSettled(t *testing.T) {
 	for _, priority := range []bool{true, false} {
 		r := sim.Explore(t, func(w *sim.World) {
@@ -358,8 +361,8 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 	}
 }
 
-// A life may end before its caches have caught up, those of clusters that it has added included: the world goes quiet all the
-// same, and what ended it is told.
+// A life may end before its caches have caught up, those of clusters that it has added included:
+// the world goes quiet all the same, and what ended it is told.
 func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 	index := func(i client.FieldIndexer) error {
 		return i.IndexField(context.Background(), &corev1.ConfigMap{}, "k", func(client.Object) []string { return nil })

@@ -13,7 +13,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// generated is the config/webhook directory that kubebuilder makes for an operator that guards one kind.
+// generated is the config/webhook directory that kubebuilder makes for an operator that guards one
+// kind.
 func generated(t *testing.T, resource string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), resource)
@@ -45,7 +46,8 @@ func configurationIn(t *testing.T, dir string) *admissionregv1.ValidatingWebhook
 	return out
 }
 
-// Kubebuilder calls the webhook configurations of all operators alike. The second must not remove the first in silence.
+// Kubebuilder calls the webhook configurations of all operators alike. The second must not remove
+// the first in silence.
 var replacements = func() []misuse {
 	const says = `ValidatingWebhookConfiguration "validating-webhook-configuration" of `
 	return []misuse{
@@ -88,7 +90,8 @@ var replacements = func() []misuse {
 	}
 }()
 
-// What the message tells to do is possible: another name, the same twice, and a change or a deletion that is asked for.
+// What the message tells to do is possible: another name, the same twice, and a change or a
+// deletion that is asked for.
 func TestInstallBesideOthers(t *testing.T) {
 	first, second := generated(t, "configmaps"), generated(t, "secrets")
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {

@@ -54,8 +54,8 @@ func BenchmarkInstall(b *testing.B) {
 	}
 }
 
-// A file may hold several documents, as kubebuilder's config/webhook/manifests.yaml does; the manager that registers their paths
-// serves the webhooks.
+// A file may hold several documents, as kubebuilder's config/webhook/manifests.yaml does; the
+// manager that registers their paths serves the webhooks.
 func TestWebhooksAreInstalled(t *testing.T) {
 	const rules = "  rules:\n  - {apiGroups: [\"\"], apiVersions: [v1], operations: [%s], resources: [configmaps]}\n"
 	const hook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: %sWebhookConfiguration\nmetadata:\n  name: %[2]s\nwebhooks:\n- admissionReviewVersions: [v1]\n" +

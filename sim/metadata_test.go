@@ -19,7 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// marker labels each ConfigMap with the resource version of the Secret of its name, of which it watches the metadata alone.
+// marker labels each ConfigMap with the resource version of the Secret of its name, of which it
+// watches the metadata alone.
 type marker struct{ client.Client }
 
 func (m marker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -36,8 +37,8 @@ func (m marker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 	return reconcile.Result{}, m.Update(ctx, cm)
 }
 
-// Informers of metadata filter their events in a goroutine of their own, which stays for ever if it holds one when its watch
-// is stopped: so it must hold none when a process ends.
+// Informers of metadata filter their events in a goroutine of their own, which stays for ever if it
+// holds one when its watch is stopped: so it must hold none when a process ends.
 func TestMetadataIsWatched(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("marker", func(mgr ctrl.Manager) error {

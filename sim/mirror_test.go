@@ -50,7 +50,8 @@ func TestMirrorHolds(t *testing.T) {
 	})
 }
 
-// Switching happens inside a reconcile: two workers read the same total before either has written it.
+// Switching happens inside a reconcile: two workers read the same total before either has written
+// it.
 func TestTwoWorkersLoseAnUpdate(t *testing.T) {
 	scenario := func(locked bool) func(*sim.World) {
 		return func(w *sim.World) {

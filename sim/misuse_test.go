@@ -1,5 +1,6 @@
-// This file exists to show that whoever uses the door wrongly is told what was wrong and what to write instead. Misuse
-// fails a test, so every case runs in a child process, and what the child prints is what is judged.
+// This file exists to show that whoever uses the door wrongly is told what was wrong and what to
+// write instead. Misuse fails a test, so every case runs in a child process, and what the child
+// prints is what is judged.
 
 package sim_test
 

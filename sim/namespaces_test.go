@@ -21,8 +21,9 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// An operator that is told which namespaces to watch has a cache for each, which controller-runtime takes as they come out of a map. It
-// replays all the same, what it lists is in order, and nobody is said to lag behind who never watches an object.
+// An operator that is told which namespaces to watch has a cache for each, which controller-runtime
+// takes as they come out of a map. It replays all the same, what it lists is in order, and nobody
+// is said to lag behind who never watches an object.
 func TestSeveralNamespacesAreWatched(t *testing.T) {
 	names, every := []string{"d", "b", "a", "c"}, time.Minute
 	options := cache.Options{DefaultNamespaces: map[string]cache.Config{}, SyncPeriod: &every}
@@ -92,8 +93,9 @@ func TestSeveralNamespacesAreWatched(t *testing.T) {
 	}, sim.Runs(5))
 }
 
-// The goroutines of caches of several namespaces wait for the first objects, whatever becomes of their process. An incarnation
-// that ends before these have come leaves none behind. A cache of the program's own begins its informers in map order, so no run is made twice.
+// The goroutines of caches of several namespaces wait for the first objects, whatever becomes of
+// their process. An incarnation that ends before these have come leaves none behind. A cache of the
+// program's own begins its informers in map order, so no run is made twice.
 func TestCachesOfNamespacesThatNeverSyncEnd(t *testing.T) {
 	options := cache.Options{DefaultNamespaces: map[string]cache.Config{"default": {}, "other": {}}}
 	for name, from := range map[string]func(mgr ctrl.Manager) (cache.Cache, error){
@@ -131,7 +133,8 @@ func TestCachesOfNamespacesThatNeverSyncEnd(t *testing.T) {
 	}
 }
 
-// readSecrets reconciles what a cache has, and reads a kind that nothing watches: its informers begin with that.
+// readSecrets reconciles what a cache has, and reads a kind that nothing watches: its informers
+// begin with that.
 func readSecrets(mgr ctrl.Manager, from cache.Cache) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("op").
 		WatchesRawSource(source.Kind(from, client.Object(&corev1.ConfigMap{}), &handler.EnqueueRequestForObject{})).

@@ -62,7 +62,8 @@ func (s *surfer) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.
 	return reconcile.Result{}, nil
 }
 
-// count is the outside that nobody may reach. It counts who connects, and keeps the connections of clients that do.
+// count is the outside that nobody may reach. It counts who connects, and keeps the connections of
+// clients that do.
 func count(t *testing.T) (address string, connections *atomic.Int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -122,8 +123,9 @@ func surf(s *surfer) func(*sim.World) {
 	}
 }
 
-// What an operator dials by itself fails the run by name, whatever the operator makes of the error, and does not connect. Each case
-// is a process, as a name server that was never asked before ended the whole process once.
+// What an operator dials by itself fails the run by name, whatever the operator makes of the error,
+// and does not connect. Each case is a process, as a name server that was never asked before ended
+// the whole process once.
 func TestTheRealNetworkIsRefused(t *testing.T) {
 	const guard, reached = "WAVETANK_TEST_NETWORK", "connections: "
 	clients, dialer := lineOf(t, "// the client's line"), lineOf(t, "// the dialer's line")
@@ -184,8 +186,9 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 	}
 }
 
-// An address that is dialled without the reconcile's context cannot be refused by stock Go. The run fails afterwards, by name, whether
-// the server answers, is not there, or holds the connection, on which the run hangs.
+// An address that is dialled without the reconcile's context cannot be refused by stock Go. The run
+// fails afterwards, by name, whether the server answers, is not there, or holds the connection, on
+// which the run hangs.
 func TestTheRealNetworkIsNoticed(t *testing.T) {
 	const guard = "WAVETANK_TEST_NOTICED"
 	cases := map[string]surfer{

@@ -17,7 +17,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// rangeWriter creates a ConfigMap for each entry of its object, in map order: a real bug, and one that no seed can replay.
+// rangeWriter creates a ConfigMap for each entry of its object, in map order: a real bug, and one
+// that no seed can replay.
 type rangeWriter struct{ client.Client }
 
 func (s *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -34,7 +35,8 @@ func (s *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// A controller that is not deterministic is found by running twice, and the first step that differs is named.
+// A controller that is not deterministic is found by running twice, and the first step that differs
+// is named.
 func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("scatterer", func(mgr ctrl.Manager) error {

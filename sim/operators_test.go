@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Small operators for the tests of the harness. Each is ordinary controller-runtime code over ConfigMaps.
+// Small operators for the tests of the harness. Each is ordinary controller-runtime code over
+// ConfigMaps.
 
 func configMap(name string, data ...string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}

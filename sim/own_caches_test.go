@@ -21,7 +21,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// A program with two caches of its own, which watch the same kinds, feeds a channel source from both.
+// A program with two caches of its own, which watch the same kinds, feeds a channel source from
+// both.
 func TestCachesThatWatchTheSameReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error { return feedFromTwoCaches(mgr) })

@@ -11,8 +11,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// With a directory for reports, a failure leaves its timeline there and names it; a replay of its story leaves one in
-// the same place, and keeps the history for whoever asks.
+// With a directory for reports, a failure leaves its timeline there and names it; a replay of its
+// story leaves one in the same place, and keeps the history for whoever asks.
 func TestAFailureLeavesItsTimeline(t *testing.T) {
 	dir := t.TempDir()
 	f := find(t, filepath.Join(dir, "stories"), sim.ReportTo(dir))

@@ -61,8 +61,9 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	}
 }
 
-// TestASetupFunctionThatFailsLaterIsAFinding: its first life proves that it can be called, so what fails after a crash or a stop
-// is the operator, and has a story. One that fails once, under a fault, is started again as by the kubelet.
+// TestASetupFunctionThatFailsLaterIsAFinding: its first life proves that it can be called, so what
+// fails after a crash or a stop is the operator, and has a story. One that fails once, under a
+// fault, is started again as by the kubelet.
 func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	failing := func(lives func(int) bool, disturb func(*sim.World)) result.Report {
 		return sim.Explore(t, func(w *sim.World) {

@@ -40,7 +40,8 @@ func (r *fanOut) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	return ctrl.Result{}, g.Wait()
 }
 
-// fansOut is a scenario with replicas of that reconciler and faults that end its requests in flight.
+// fansOut is a scenario with replicas of that reconciler and faults that end its requests in
+// flight.
 func fansOut(replicas int, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		for i := range replicas {
@@ -57,7 +58,8 @@ func fansOut(replicas int, faults ...fault.Fault) func(*sim.World) {
 	}
 }
 
-// Whatever cancels requests in flight, they end one at a time: the error group keeps the same error in each run.
+// Whatever cancels requests in flight, they end one at a time: the error group keeps the same error
+// in each run.
 func TestParallelRequestsReplay(t *testing.T) {
 	stale, slow := fault.StaleCache(30*time.Second), fault.ServerError()
 	for _, c := range []struct {

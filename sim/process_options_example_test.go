@@ -6,7 +6,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// The world of a scenario: sim.Check(t, func(w *sim.World) { … }), and the operator's own setup function.
+// The world of a scenario: sim.Check(t, func(w *sim.World) { … }), and the operator's own setup
+// function.
 var (
 	world *sim.World
 	setup func(ctrl.Manager) error

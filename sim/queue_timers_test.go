@@ -15,8 +15,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// attempt is what a reconcile does: it may write the object, so that an event makes the key due again meanwhile; it is
-// busy for some time, in which a timer may fire; and it returns.
+// attempt is what a reconcile does: it may write the object, so that an event makes the key due
+// again meanwhile; it is busy for some time, in which a timer may fire; and it returns.
 type attempt struct {
 	write bool
 	busy  time.Duration
@@ -49,8 +49,8 @@ func (r *attempts) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 	return ctrl.Result{RequeueAfter: a.after}, a.err
 }
 
-// A timer of the work queue fires while its key is being reconciled because of an event. The world settles, with both
-// kinds of queue, and all that was planned has happened.
+// A timer of the work queue fires while its key is being reconciled because of an event. The world
+// settles, with both kinds of queue, and all that was planned has happened.
 func TestATimerFiresDuringAReconcile(t *testing.T) {
 	failed := errors.New("not yet")
 	plans := map[string][]attempt{

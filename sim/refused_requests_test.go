@@ -12,7 +12,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// An operator all of whose writes are refused, and which keeps that to itself, looks as quiet as a correct one.
+// An operator all of whose writes are refused, and which keeps that to itself, looks as quiet as a
+// correct one.
 func TestRequestsThatAllFailAreToldOf(t *testing.T) {
 	for _, row := range []struct {
 		name string // of the copy

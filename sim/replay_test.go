@@ -46,8 +46,8 @@ func typed(t *testing.T, out string) []string {
 	return strings.Fields(args)
 }
 
-// A campaign that keeps going is not ended by the stories that it, or another shard, has kept, and keeps one of each cause and
-// length, not one of each failing run.
+// A campaign that keeps going is not ended by the stories that it, or another shard, has kept, and
+// keeps one of each cause and length, not one of each failing run.
 func TestKeptStoriesDoNotEndACampaignThatKeepsGoing(t *testing.T) {
 	dir := t.TempDir()
 	keepGoing := func() result.Report {
@@ -79,8 +79,9 @@ func TestKeptStoriesLeaveTimeToSearch(t *testing.T) {
 	}
 }
 
-// A kept story that holds only because the code no longer comes to what its fault struck is said to have lost its teeth: where
-// go test shows it, in the result, and with an exit code where that is asked for. One whose fault strikes in vain has not.
+// A kept story that holds only because the code no longer comes to what its fault struck is said to
+// have lost its teeth: where go test shows it, in the result, and with an exit code where that is
+// asked for. One whose fault strikes in vain has not.
 func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	if os.Getenv(part) != "" {
 		sim.Check(t, func(w *sim.World) {
@@ -152,7 +153,8 @@ func TestAShardLeavesTheUnreachedToTheMerge(t *testing.T) {
 	}
 }
 
-// Bazel's rules_go has the test's main function share out the tests, so that each makes all of its runs.
+// Bazel's rules_go has the test's main function share out the tests, so that each makes all of its
+// runs.
 func TestBazelSharesOutTests(t *testing.T) {
 	if os.Getenv(part) != "" {
 		sim.Check(t, func(w *sim.World) { w.Settle() }, sim.Runs(6), sim.For(0))
@@ -183,7 +185,8 @@ func (s *scatterer) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	return reconcile.Result{}, nil
 }
 
-// The story of two runs that differ is played until they do, by the printed command and before each search.
+// The story of two runs that differ is played until they do, by the printed command and before each
+// search.
 func TestTheStoryOfAMapRangeReplays(t *testing.T) {
 	if os.Getenv(part) != "" {
 		sim.Check(t, func(w *sim.World) {
@@ -275,7 +278,8 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 	}
 }
 
-// The printed commands of a catalogue's tests, of a test with subtests, and of subtests reach their stories.
+// The printed commands of a catalogue's tests, of a test with subtests, and of subtests reach their
+// stories.
 func TestCommandsReachTheirStories(t *testing.T) {
 	if from := os.Getenv("WAVETANK_TEST_CATALOGUE"); from != "" {
 		sim.Check(t, stormy, sim.Replay(from))

@@ -145,7 +145,8 @@ func TestTypedControllersReplay(t *testing.T) {
 	}
 }
 
-// An error that prints a pointer says something else in each run, and the program does nothing else.
+// An error that prints a pointer says something else in each run, and the program does nothing
+// else.
 func TestAnErrorWithAnAddress(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		n := 0
@@ -196,7 +197,8 @@ func TestARunnableThatFails(t *testing.T) {
 	}
 }
 
-// A predicate that panics ends its program, as in production, and is told as a finding. It does not end the test binary.
+// A predicate that panics ends its program, as in production, and is told as a finding. It does not
+// end the test binary.
 func TestAPredicateThatPanics(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {

@@ -16,8 +16,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// A cloud takes its time to delete what an operator has asked it to, and the operator looks every 30 s: a finalizer that waits for
-// ten minutes is not stuck, one that waits for ever is.
+// A cloud takes its time to delete what an operator has asked it to, and the operator looks every
+// 30 s: a finalizer that waits for ten minutes is not stuck, one that waits for ever is.
 func TestAFinalizerThatWaitsForTheCloud(t *testing.T) {
 	for takes, want := range map[time.Duration]string{10 * time.Minute: "", 1 << 62: "no stuck finalizer"} {
 		got := ""

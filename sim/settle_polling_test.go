@@ -23,7 +23,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// polls asks the server for each ConfigMap once a second, and writes every tenth time if it is told to.
+// polls asks the server for each ConfigMap once a second, and writes every tenth time if it is told
+// to.
 func polls(writes bool) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Start("poller", func(mgr ctrl.Manager) error {
@@ -56,8 +57,8 @@ func TestAWorldInWhichKeysPollSettles(t *testing.T) {
 	}
 }
 
-// goesRound has a program without a manager look at a ConfigMap every five minutes, as informers with a resync have it done, and
-// write it each time until it has done so often enough.
+// goesRound has a program without a manager look at a ConfigMap every five minutes, as informers
+// with a resync have it done, and write it each time until it has done so often enough.
 func goesRound(writes int) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Run("rounds", func(ctx context.Context, cfg *rest.Config) error {
@@ -92,8 +93,9 @@ func TestAProgramThatGoesRoundSettles(t *testing.T) {
 	}
 }
 
-// beside has a manager run something that tries an update again and again, ever more rarely, as a work queue of its own does; the first
-// tries meet the wrong version. Reconcilers have nothing to do.
+// beside has a manager run something that tries an update again and again, ever more rarely, as a
+// work queue of its own does; the first tries meet the wrong version. Reconcilers have nothing to
+// do.
 func beside(w *sim.World) {
 	w.Start("beside", func(mgr ctrl.Manager) error {
 		return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -125,7 +127,8 @@ func beside(w *sim.World) {
 	w.Settle()
 }
 
-// Something that asks twice a second, and changes nothing, is not waited for longer than it takes to see that.
+// Something that asks twice a second, and changes nothing, is not waited for longer than it takes
+// to see that.
 func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, ctrl.Manager) error{
 		"the cluster": func(ctx context.Context, mgr ctrl.Manager) error {
@@ -164,7 +167,8 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 	}
 }
 
-// What a manager runs beside its controllers has timers that nobody sees; the world waits for them all the same.
+// What a manager runs beside its controllers has timers that nobody sees; the world waits for them
+// all the same.
 func TestWorkBesideControllersIsWaitedFor(t *testing.T) {
 	if err := sim.Explore(t, beside, sim.Runs(5)).Err(); err != nil {
 		t.Error(err)

@@ -18,8 +18,9 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// A CronJob that fires every minute, whose Jobs take longer than that, does not keep a world from settling in which somebody
-// polls every ten minutes; with w.Sleep its schedule comes round, faults or not.
+// A CronJob that fires every minute, whose Jobs take longer than that, does not keep a world from
+// settling in which somebody polls every ten minutes; with w.Sleep its schedule comes round, faults
+// or not.
 func TestSeasonalWorkSettles(t *testing.T) {
 	slow := kubelet.Plans(func(_ *corev1.Pod, _ int, p kubelet.Plan) kubelet.Plan { p.Run = 90 * time.Second; return p })
 	var made []int

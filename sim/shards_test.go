@@ -36,7 +36,8 @@ func inAProcess(t *testing.T, explore func(on sim.ExploreOption) result.Report) 
 	return explore(sim.On(e))
 }
 
-// TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's runs are the same.
+// TestShardsMakeTheSameRuns: whichever shard makes them, and however many there are, a campaign's
+// runs are the same.
 func TestShardsMakeTheSameRuns(t *testing.T) {
 	const guard = "WAVETANK_TEST_SHARD"
 	if os.Getenv(guard) != "" {
@@ -117,8 +118,9 @@ func TestACampaignGoesOnWhereItWasCutOff(t *testing.T) {
 	}
 }
 
-// TestAnEarlierFindingIsNotForgotten: what a process found before it was killed fails the campaign that goes on after it, as
-// long as it can be had again, and what other code has found is none of its business.
+// TestAnEarlierFindingIsNotForgotten: what a process found before it was killed fails the campaign
+// that goes on after it, as long as it can be had again, and what other code has found is none of
+// its business.
 func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 	dir := t.TempDir()
 	made := 0
@@ -156,8 +158,8 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestCampaignsThatEndEarlyLeaveAResult: where the run without disturbances breaks, where a story that is kept does, and where
-// rapid draws.
+// TestCampaignsThatEndEarlyLeaveAResult: where the run without disturbances breaks, where a story
+// that is kept does, and where rapid draws.
 func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 	broken := func(w *sim.World) {
 		w.Always("there is nothing", func(h *history.History) error {
@@ -186,7 +188,8 @@ func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 	}
 }
 
-// TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its shortest story.
+// TestFindingsAreGroupedByCause: a campaign that keeps going names each cause once, with its
+// shortest story.
 func TestFindingsAreGroupedByCause(t *testing.T) {
 	r := sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.KeepGoing(), sim.Shrink(time.Second))
 	if r.Runs < 60 || len(r.Findings) < 2 {
@@ -212,7 +215,8 @@ func TestFindingsAreGroupedByCause(t *testing.T) {
 	}
 }
 
-// TestACompleteCampaignStandsWhileAnotherGoesOn: a command that was cut off is given again. What it had completed is not made anew.
+// TestACompleteCampaignStandsWhileAnotherGoesOn: a command that was cut off is given again. What it
+// had completed is not made anew.
 func TestACompleteCampaignStandsWhileAnotherGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	made := 0

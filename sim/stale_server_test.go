@@ -24,7 +24,8 @@ func pair(k string) []client.Object {
 	return []client.Object{configMap("a", "k", k), secret}
 }
 
-// A server is behind for a kind by what happened to it, however short that lasted, and other kinds may be current.
+// A server is behind for a kind by what happened to it, however short that lasted, and other kinds
+// may be current.
 func TestAServerMayBeBehindForOneKindOnly(t *testing.T) {
 	seen := map[string]bool{}
 	look := func(mgr ctrl.Manager) reconcile.Func {

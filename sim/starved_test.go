@@ -19,7 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// toils makes a scenario whose first reconcile does some work that the simulated world knows nothing of.
+// toils makes a scenario whose first reconcile does some work that the simulated world knows
+// nothing of.
 func toils(work func()) func(*sim.World) {
 	return func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
@@ -43,7 +44,8 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A process that gets a CPU for a tenth of the time needs several times the limit of real time for a step. It does not hang.
+// A process that gets a CPU for a tenth of the time needs several times the limit of real time for
+// a step. It does not hang.
 func TestAStarvedRunDoesNotHang(t *testing.T) {
 	const guard = "WAVETANK_TEST_STARVED"
 	if os.Getenv(guard) != "" {
@@ -77,8 +79,8 @@ func TestAStarvedRunDoesNotHang(t *testing.T) {
 	}
 }
 
-// A run that waits longer than the limit for something real, and once only, is repeated in another process. It does not wait there,
-// so the campaign goes on.
+// A run that waits longer than the limit for something real, and once only, is repeated in another
+// process. It does not wait there, so the campaign goes on.
 func TestAHangIsRepeatedBeforeItIsReported(t *testing.T) {
 	const guard = "WAVETANK_TEST_ONCE"
 	if marker := os.Getenv(guard); marker != "" {
@@ -99,7 +101,8 @@ func TestAHangIsRepeatedBeforeItIsReported(t *testing.T) {
 	}
 }
 
-// A campaign that a hang ended goes on with the run that hung. The runs before it are not made anew.
+// A campaign that a hang ended goes on with the run that hung. The runs before it are not made
+// anew.
 func TestAHangDoesNotDiscardRuns(t *testing.T) {
 	const guard = "WAVETANK_TEST_RESUME"
 	if dir := os.Getenv(guard); dir != "" {

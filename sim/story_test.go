@@ -36,7 +36,8 @@ func find(t *testing.T, dir string, opts ...sim.ExploreOption) *result.Failure {
 	return r.Failure
 }
 
-// A shrunk story is local-minimal: without any one of its choices, faults included, the failure is gone.
+// A shrunk story is local-minimal: without any one of its choices, faults included, the failure is
+// gone.
 func TestAStoryIsLocalMinimal(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 3} {
 		f := find(t, t.TempDir(), sim.Seed(seed))
@@ -90,8 +91,8 @@ func TestRapidDrivesARun(t *testing.T) {
 	}
 }
 
-// A failing Check leaves a story; the next Check tells it before it searches; the printed command replays it ten times
-// out of ten; and a story whose choices are no longer asked for says so.
+// A failing Check leaves a story; the next Check tells it before it searches; the printed command
+// replays it ten times out of ten; and a story whose choices are no longer asked for says so.
 func TestTheReplayCommandReplays(t *testing.T) {
 	const guard = "WAVETANK_TEST_REPLAY"
 	if os.Getenv(guard) != "" {
@@ -195,7 +196,8 @@ func TestAStorySaysWhenTheTimeForShrinkingWasUp(t *testing.T) {
 	}
 }
 
-// A value that is drawn stays off the record of events, so that the world does not count as less quiet, and it is told.
+// A value that is drawn stays off the record of events, so that the world does not count as less
+// quiet, and it is told.
 func TestDrawnValuesAreTold(t *testing.T) {
 	type order struct {
 		Name string

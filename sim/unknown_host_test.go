@@ -16,7 +16,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// A scenario may say that a host does not exist; the program sees what a resolver says, and no connection that got lost.
+// A scenario may say that a host does not exist; the program sees what a resolver says, and no
+// connection that got lost.
 func TestAHostThatDoesNotExist(t *testing.T) {
 	var saw error
 	r := sim.Explore(t, func(w *sim.World) {

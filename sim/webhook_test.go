@@ -25,8 +25,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there are, the other
-// refuses to let a ConfigMap go while the one that it depends on is there.
+// keeper serves two webhooks: one stamps every ConfigMap with the number of ConfigMaps that there
+// are, the other refuses to let a ConfigMap go while the one that it depends on is there.
 type keeper struct{ client.Reader }
 
 func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
@@ -178,7 +178,8 @@ func TestFailurePolicy(t *testing.T) {
 	}
 }
 
-// A user's write waits for a webhook whose process has not started yet, or has died, or cannot be reached, as people try again.
+// A user's write waits for a webhook whose process has not started yet, or has died, or cannot be
+// reached, as people try again.
 func TestUsersInsist(t *testing.T) {
 	early, late := 0, 0
 	r := sim.Explore(t, func(w *sim.World) {
@@ -212,7 +213,8 @@ func TestUsersInsist(t *testing.T) {
 	}
 }
 
-// A webhook that faults keep away for longer than people insist is no mistake of the scenario: they stop then.
+// A webhook that faults keep away for longer than people insist is no mistake of the scenario: they
+// stop then.
 func TestUsersOutlastFaults(t *testing.T) {
 	mended := 0
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
@@ -272,7 +274,8 @@ func TestWebhookTimeOut(t *testing.T) {
 	}, sim.Runs(1)))
 }
 
-// The namespace controller deletes collections, whose objects a webhook guards: it tries again until the order is right.
+// The namespace controller deletes collections, whose objects a webhook guards: it tries again
+// until the order is right.
 func TestTheNamespaceControllerBearsRefusals(t *testing.T) {
 	refused := 0
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
@@ -329,7 +332,8 @@ func TestAWebhookOutside(t *testing.T) {
 
 var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
 
-// Everything at once: a process with few rights, webhooks of another that is killed again and again, stale caches.
+// Everything at once: a process with few rights, webhooks of another that is killed again and
+// again, stale caches.
 func TestRightsAndWebhooksReplay(t *testing.T) {
 	crashed, refusedCalls := 0, 0
 	report := sim.Explore(t, func(w *sim.World) {

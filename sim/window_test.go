@@ -66,7 +66,8 @@ func TestAWindowIsToldFromItsBeginning(t *testing.T) {
 	}
 }
 
-// Two runs that part are found out, and the event is named, though the record is gone when the first run has ended.
+// Two runs that part are found out, and the event is named, though the record is gone when the
+// first run has ended.
 func TestAWindowTellsRunsApart(t *testing.T) {
 	n := 0
 	f := sim.Explore(t, func(w *sim.World) {

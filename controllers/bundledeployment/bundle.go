@@ -1,5 +1,5 @@
-// This file exists for the Bundles that a deployment generates: one for each template that it has had, until the newest
-// one is installed.
+// This file exists for the Bundles that a deployment generates: one for each template that it has
+// had, until the newest one is installed.
 
 package bundledeployment
 
@@ -20,7 +20,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 )
 
-// mostBundles is how many Bundles a deployment may have. More are a sign that something turns in circles.
+// mostBundles is how many Bundles a deployment may have. More are a sign that something turns in
+// circles.
 const mostBundles = 4
 
 // errMostBundles is final: people have to look.

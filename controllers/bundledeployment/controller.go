@@ -1,5 +1,5 @@
-// This file exists to wire the operator into a manager and to show one pass from beginning to end, the same for every
-// variant.
+// This file exists to wire the operator into a manager and to show one pass from beginning to end,
+// the same for every variant.
 
 package bundledeployment
 
@@ -52,8 +52,8 @@ type Reconciler struct {
 	Workers int
 	// Namespace of the release records; DefaultNamespace if empty.
 	Namespace string
-	// KeepRemains leaves what a failed first install has made where it is. Only the full cure asks: V0 to V2 always
-	// remove it, V3 never does.
+	// KeepRemains leaves what a failed first install has made where it is. Only the full cure asks:
+	// V0 to V2 always remove it, V3 never does.
 	KeepRemains bool
 
 	policy  policy
@@ -64,8 +64,8 @@ type Reconciler struct {
 	identity string
 }
 
-// ManagerOptions returns the options with what the operator needs of its manager: of all kinds but its own the cache
-// holds only what belongs to a deployment.
+// ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
+// its own the cache holds only what belongs to a deployment.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	everything := cache.ByObject{Label: labels.Everything()}
 	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1alpha1.BundleDeployment{}: everything, &v1alpha1.Bundle{}: everything}

@@ -1,4 +1,5 @@
-// This file exists so that whoever installs the operator gets its kinds from the same place as its code.
+// This file exists so that whoever installs the operator gets its kinds from the same place as its
+// code.
 
 package bundledeployment
 
@@ -13,8 +14,8 @@ import (
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 
-// CRDs returns the kinds that the operator works with, Bundle and BundleDeployment. Every call returns fresh copies, in
-// the order of their names.
+// CRDs returns the kinds that the operator works with, Bundle and BundleDeployment. Every call
+// returns fresh copies, in the order of their names.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	return crds.Read("bundledeployment", crdFiles)
 }

@@ -1,4 +1,5 @@
-// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema must keep and accept.
+// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema
+// must keep and accept.
 
 package bundledeployment
 

@@ -1,33 +1,38 @@
-// This file exists for the full cure: how a release comes to be applied so that failures settle, interruptions heal and no
-// worker ever waits. It is meant to be copied.
+// This file exists for the full cure: how a release comes to be applied so that failures settle,
+// interruptions heal and no worker ever waits. It is meant to be copied.
 //
 // The release records say all that it needs to know, so that it may die anywhere and go on:
 //
-//   - The newest record says who may write, and until when: whoever wants to install, upgrade, repair or remove holds it
-//     before, and writes nothing after that time. So of two processes that both believe that they are the leader only one
-//     does anything, and the other one waits.
-//   - It says how the last attempt ended. An attempt whose record is still pending, or half undone, although the time for it
-//     is over, was made by a process that is gone. It counts as failed.
-//   - A label on the record counts the attempts that have failed in a row. It, and the time of the attempt, say when the
-//     next one is due. Nothing but a change of what is wanted makes it come sooner: neither events of the objects that
-//     are being removed nor a restart, which would empty the work queue's memory of failures; nor a chart that renders
-//     something else each time, which is known by its content.
-//   - Another label says whether the release was ever whole. While it was not, what a failed attempt has made is removed
-//     before the next one. Afterwards nothing is removed or rolled back: an upgrade may have done what cannot be undone.
-//   - An attempt that needs more time than one pass has is gone on with by the next one, which finds less to do; one of a chart
-//     with hooks is made anew instead, as to go on would leave them out.
-//   - What failed upgrades have made and nobody wants any more is deleted when one has succeeded; Helm compares with one record only.
+//   - The newest record says who may write, and until when: whoever wants to install, upgrade,
+//     repair or remove holds it before, and writes nothing after that time. So of two processes
+//     that both believe that they are the leader only one does anything, and the other one waits.
+//   - It says how the last attempt ended. An attempt whose record is still pending, or half undone,
+//     although the time for it is over, was made by a process that is gone. It counts as failed.
+//   - A label on the record counts the attempts that have failed in a row. It, and the time of the
+//     attempt, say when the next one is due. Nothing but a change of what is wanted makes it come
+//     sooner: neither events of the objects that are being removed nor a restart, which would empty
+//     the work queue's memory of failures; nor a chart that renders something else each time, which
+//     is known by its content.
+//   - Another label says whether the release was ever whole. While it was not, what a failed
+//     attempt has made is removed before the next one. Afterwards nothing is removed or rolled
+//     back: an upgrade may have done what cannot be undone.
+//   - An attempt that needs more time than one pass has is gone on with by the next one, which
+//     finds less to do; one of a chart with hooks is made anew instead, as to go on would leave
+//     them out.
+//   - What failed upgrades have made and nobody wants any more is deleted when one has succeeded;
+//     Helm compares with one record only.
 //
-// Hooks are the one thing that a worker waits for, and no longer than a pass may write. What asks to be kept (helm.sh/resource-policy)
-// is kept.
+// Hooks are the one thing that a worker waits for, and no longer than a pass may write. What asks
+// to be kept (helm.sh/resource-policy) is kept.
 //
-// A failed attempt is not an error to the work queue, which would count failures of its own: it ends in a status that
-// names the cause, and in a RequeueAfter.
+// A failed attempt is not an error to the work queue, which would count failures of its own: it
+// ends in a status that names the cause, and in a RequeueAfter.
 //
-// Deployments are read from the server, not from the cache. As the events of the operator's own status writes are dropped,
-// a pass that finds in an old status what it was about to write would write nothing, and nobody would tell it that the
-// newest one says something else. Whose a deployment is, is looked at here as well: the predicate drops events of those that are
-// another provisioner's, but not timers, nor events of what has been installed.
+// Deployments are read from the server, not from the cache. As the events of the operator's own
+// status writes are dropped, a pass that finds in an old status what it was about to write would
+// write nothing, and nobody would tell it that the newest one says something else. Whose a
+// deployment is, is looked at here as well: the predicate drops events of those that are another
+// provisioner's, but not timers, nor events of what has been installed.
 
 package bundledeployment
 
@@ -52,7 +57,8 @@ import (
 
 // Labels of the release records. Helm hands those of one revision on to the next.
 const (
-	// FailuresLabel counts the attempts up to this one that have failed, or will have when it fails.
+	// FailuresLabel counts the attempts up to this one that have failed, or will have when it
+	// fails.
 	FailuresLabel = "core.rukpak.io/failures"
 	// GenerationLabel is the generation of the deployment that an attempt was made for.
 	GenerationLabel = "core.rukpak.io/generation"
@@ -60,18 +66,21 @@ const (
 	ChartLabel = "core.rukpak.io/chart"
 	// WholeLabel says that some revision before this one was deployed.
 	WholeLabel = "core.rukpak.io/was-deployed"
-	// PrunedLabel says that nothing is left of what revisions before this one have made and it does not have.
+	// PrunedLabel says that nothing is left of what revisions before this one have made and it does
+	// not have.
 	PrunedLabel = "core.rukpak.io/pruned"
 )
 
 const (
-	// firstDelay and longestDelay bound the time between two attempts, as in the work queue's default.
+	// firstDelay and longestDelay bound the time between two attempts, as in the work queue's
+	// default.
 	firstDelay, longestDelay = 5 * time.Millisecond, 1000 * time.Second
 	// lookAgain is how soon to see whether what is being removed is gone.
 	lookAgain = 5 * time.Second
 )
 
-// applyWhenDue does what the release needs, or says when. No release and no error means that it has to wait.
+// applyWhenDue does what the release needs, or says when. No release and no error means that it has
+// to wait.
 func (p *pass) applyWhenDue(ctx context.Context) (*helmrelease.Release, ctrl.Result, error) {
 	last, err := p.client.Get()
 	if err != nil {
@@ -118,8 +127,8 @@ func unfinished(r *helmrelease.Release) bool {
 	return r != nil && (r.Info.Status.IsPending() || r.Info.Status == helmrelease.StatusUninstalling)
 }
 
-// wait says of what an attempt has failed, as its record does, removes what it must not leave, and says how long the next one has to
-// wait.
+// wait says of what an attempt has failed, as its record does, removes what it must not leave, and
+// says how long the next one has to wait.
 func (p *pass) wait(failed *helmrelease.Release) (time.Duration, error) {
 	_ = p.failed(reasonOf(wasDeployed(failed)), errors.New(failed.Info.Description))
 	left, err := p.removeRemains(failed)
@@ -164,7 +173,8 @@ func (p *pass) keep(ctx context.Context, deployed *helmrelease.Release) (*helmre
 	return deployed, ctrl.Result{}, nil
 }
 
-// hold makes this process the one that may write, by the newest record as this pass has read it first.
+// hold makes this process the one that may write, by the newest record as this pass has read it
+// first.
 func (p *pass) hold(newest *helmrelease.Release) func() error {
 	return func() error { return p.held.Hold(recordOf(newest)) }
 }
@@ -209,7 +219,8 @@ func reasonOf(whole bool) string {
 	return v1alpha1.InstallFailed
 }
 
-// goOn finishes an attempt of this very process, which ran out of time, or could not write down how it ended.
+// goOn finishes an attempt of this very process, which ran out of time, or could not write down how
+// it ended.
 func (p *pass) goOn(ctx context.Context, begun *helmrelease.Release) (*helmrelease.Release, ctrl.Result, error) {
 	_ = p.failed(v1alpha1.ReconcileFailed, errors.New("the last attempt was not finished in time; it is gone on with"))
 	if err := p.hold(begun)(); err != nil {
@@ -233,7 +244,8 @@ func (p *pass) fell(reason string, err error, last *helmrelease.Release) (*helmr
 		return nil, ctrl.Result{}, err
 	}
 	if failed == nil || last != nil && failed.Version == last.Version {
-		// It did not get as far as making a record, so nothing was touched, and only the queue can count.
+		// It did not get as far as making a record, so nothing was touched, and only the queue can
+		// count.
 		return nil, ctrl.Result{}, fmt.Errorf("%s: see the condition %s", reason, v1alpha1.Installed)
 	}
 	if err := p.settleRecord(failed); err != nil {
@@ -243,8 +255,8 @@ func (p *pass) fell(reason string, err error, last *helmrelease.Release) (*helmr
 	return nil, ctrl.Result{RequeueAfter: max(wait, time.Millisecond)}, err
 }
 
-// next says how long to wait before the attempt after a failed one. Where something else is wanted than it was made for, only what
-// is left of it has to be waited for.
+// next says how long to wait before the attempt after a failed one. Where something else is wanted
+// than it was made for, only what is left of it has to be waited for.
 func (p *pass) next(failed *helmrelease.Release, left bool) (wait time.Duration) {
 	if failed.Labels[GenerationLabel] == p.generation() {
 		wait = time.Until(due(failed))
@@ -257,7 +269,8 @@ func (p *pass) next(failed *helmrelease.Release, left bool) (wait time.Duration)
 
 func (p *pass) generation() string { return strconv.FormatInt(p.bd.Generation, 10) }
 
-// settleRecord turns the record of an attempt that nobody is making any more into that of a failed one.
+// settleRecord turns the record of an attempt that nobody is making any more into that of a failed
+// one.
 func (p *pass) settleRecord(last *helmrelease.Release) error {
 	s := last.Info.Status
 	if !s.IsPending() && s != helmrelease.StatusUninstalling {
@@ -273,8 +286,8 @@ func (p *pass) settleRecord(last *helmrelease.Release) error {
 	return nil
 }
 
-// removeRemains removes what attempts before the first success have made, and says whether anything of it is left. Only
-// objects that this deployment owns are touched; it does not wait for them.
+// removeRemains removes what attempts before the first success have made, and says whether anything
+// of it is left. Only objects that this deployment owns are touched; it does not wait for them.
 func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	if p.KeepRemains || wasDeployed(last) || p.bd.Status.ActiveBundle != "" {
 		return false, nil
@@ -296,8 +309,8 @@ func (p *pass) removeRemains(last *helmrelease.Release) (left bool, err error) {
 	return left, nil
 }
 
-// wasDeployed says whether this revision or one before it was ever deployed. Of a record that an earlier release of this operator
-// made nobody knows, and then nothing is removed.
+// wasDeployed says whether this revision or one before it was ever deployed. Of a record that an
+// earlier release of this operator made nobody knows, and then nothing is removed.
 func wasDeployed(r *helmrelease.Release) bool {
 	return r.Labels[WholeLabel] != "false" || r.Info.Status == helmrelease.StatusDeployed || r.Info.Status == helmrelease.StatusSuperseded
 }

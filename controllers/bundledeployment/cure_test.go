@@ -1,4 +1,5 @@
-// This file exists to hold the arithmetic of the cure: when an attempt is due, and what records of other makers say.
+// This file exists to hold the arithmetic of the cure: when an attempt is due, and what records of
+// other makers say.
 
 package bundledeployment
 

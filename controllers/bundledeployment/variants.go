@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
-// from the controller as it was to the full cure.
+// This file exists to show at a glance what the variants of the story do differently: one policy,
+// one line for each step from the controller as it was to the full cure.
 
 package bundledeployment
 
@@ -17,7 +17,8 @@ type Variant string
 const (
 	// V0 undoes what a failed action left behind, and does not wait for that to be done.
 	V0 Variant = "V0"
-	// V0StatusFilter is V0 without its own status writes as a reason to run. Not in the thread: the obvious patch.
+	// V0StatusFilter is V0 without its own status writes as a reason to run. Not in the thread: the
+	// obvious patch.
 	V0StatusFilter Variant = "V0-status-filter"
 	// V1 waits up to 30 s for what it undoes.
 	V1 Variant = "V1"
@@ -43,8 +44,8 @@ type policy struct {
 	cured bool
 }
 
-// cleanUpWait is the 30 s of the thread. Helm looks every 2 s whether the objects are gone; a limit that is a multiple of that would
-// leave it to the runtime whether the last look still counts.
+// cleanUpWait is the 30 s of the thread. Helm looks every 2 s whether the objects are gone; a limit
+// that is a multiple of that would leave it to the runtime whether the last look still counts.
 const cleanUpWait = 30*time.Second - 7*time.Millisecond
 
 // policies is the table of the story.

@@ -1,4 +1,5 @@
-// This file exists for the choice of a bundle: what the catalogs offer, what may follow what, and what the user allows.
+// This file exists for the choice of a bundle: what the catalogs offer, what may follow what, and
+// what the user allows.
 
 package clusterextension
 

@@ -1,5 +1,5 @@
-// This file exists to wire the operator into a manager and to show one pass from beginning to end, the same for every
-// variant.
+// This file exists to wire the operator into a manager and to show one pass from beginning to end,
+// the same for every variant.
 
 package clusterextension
 
@@ -59,8 +59,8 @@ type Reconciler struct {
 	identity string
 }
 
-// ManagerOptions returns the options with what the operator needs of its manager: of all kinds but its own the cache
-// holds only what belongs to an extension.
+// ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
+// its own the cache holds only what belongs to an extension.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	everything := cache.ByObject{Label: labels.Everything()}
 	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1.ClusterExtension{}: everything, &v1.ClusterCatalog{}: everything}
@@ -84,8 +84,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.reads = r.Client
 	var events []predicate.Predicate
 	if r.policy.fenced {
-		// As the events of its own status are dropped, a pass that read an old one from the cache could take it for what it
-		// was about to write, and nobody would tell it that the newest one says something else.
+		// As the events of its own status are dropped, a pass that read an old one from the cache
+		// could take it for what it was about to write, and nobody would tell it that the newest
+		// one says something else.
 		r.reads, events = mgr.GetAPIReader(), append(events, notOnlyStatus())
 	}
 	c, err := ctrl.NewControllerManagedBy(mgr).

@@ -1,28 +1,37 @@
-// This file exists for the full cure: how a release comes through any interruption. It is meant to be copied.
+// This file exists for the full cure: how a release comes through any interruption. It is meant to
+// be copied.
 //
-//   - Finish first. While the newest record is not deployed, its version is the target, from the manifest in the record:
-//     the catalog is not asked, for an edge from v2 to v3 presupposes a whole v2. This holds for failures as well as for
-//     interruptions. A user who wants out says so by the upgrade constraint policy SelfCertified.
-//   - Finishing is done in place, on the record that was begun, and what is there already is not written again. So it may
-//     be interrupted as often as you like, anywhere, and there is no moment between two records.
-//   - The newest record says who may write, and until when: whoever wants to install, upgrade, repair or prune holds it
-//     before. He writes nothing after that time: his connection refuses. So a process that finds a record in another
-//     one's hands waits for that time, and for the requests that may be under way, and then takes the record over, by a
-//     write with an optimistic lock on what it read before it decided anything. An attempt that takes longer than its
-//     time is not lost: the next one finds less to do. What remains is a process that is frozen between that check and
-//     the wire, or a write that the server takes longer for than the grace: while webhooks are asked, for one.
-//   - Records are written so that they cannot be torn: chunks are named by their content, they are written before the
-//     index that names them, and old ones are deleted last. A record that an older version of the operator tore is made
-//     again from the catalog, or else the status says that it is broken and that the catalog no longer has its bundle.
+//   - Finish first. While the newest record is not deployed, its version is the target, from the
+//     manifest in the record: the catalog is not asked, for an edge from v2 to v3 presupposes a
+//     whole v2. This holds for failures as well as for interruptions. A user who wants out says so
+//     by the upgrade constraint policy SelfCertified.
+//   - Finishing is done in place, on the record that was begun, and what is there already is not
+//     written again. So it may be interrupted as often as you like, anywhere, and there is no
+//     moment between two records.
+//   - The newest record says who may write, and until when: whoever wants to install, upgrade,
+//     repair or prune holds it before. He writes nothing after that time: his connection refuses.
+//     So a process that finds a record in another one's hands waits for that time, and for the
+//     requests that may be under way, and then takes the record over, by a write with an optimistic
+//     lock on what it read before it decided anything. An attempt that takes longer than its time
+//     is not lost: the next one finds less to do. What remains is a process that is frozen between
+//     that check and the wire, or a write that the server takes longer for than the grace: while
+//     webhooks are asked, for one.
+//   - Records are written so that they cannot be torn: chunks are named by their content, they are
+//     written before the index that names them, and old ones are deleted last. A record that an
+//     older version of the operator tore is made again from the catalog, or else the status says
+//     that it is broken and that the catalog no longer has its bundle.
 //   - Before anything is done again, the status says that it was interrupted, and how often.
-//   - Nothing but news and the back-off begins an attempt: events of its own status are dropped, so that a refusal that says
-//     something else each time is tried no sooner. A chart that renders something else each time is applied once.
-//   - What is dropped is looked for once more when a version is whole: Helm only logs it when it cannot delete something, and
-//     knows nothing of versions that were skipped.
-//   - What was begun of a chart with hooks is not gone on with, as that would leave them out: the status says so, and how to get out.
+//   - Nothing but news and the back-off begins an attempt: events of its own status are dropped, so
+//     that a refusal that says something else each time is tried no sooner. A chart that renders
+//     something else each time is applied once.
+//   - What is dropped is looked for once more when a version is whole: Helm only logs it when it
+//     cannot delete something, and knows nothing of versions that were skipped.
+//   - What was begun of a chart with hooks is not gone on with, as that would leave them out: the
+//     status says so, and how to get out.
 //
-// No worker ever waits, but for hooks, and for these no longer than a pass may write: whoever has to, says when to call again. However
-// often an attempt is interrupted it is made again: the status says how often, and from the sixth time on what that may mean.
+// No worker ever waits, but for hooks, and for these no longer than a pass may write: whoever has
+// to, says when to call again. However often an attempt is interrupted it is made again: the status
+// says how often, and from the sixth time on what that may mean.
 
 package clusterextension
 
@@ -47,7 +56,8 @@ import (
 const (
 	// InterruptionsKey counts how often an attempt was interrupted.
 	InterruptionsKey = "wavetank.example/interruptions"
-	// PrunedKey says that nothing is left of what records before this one have made and it does not have.
+	// PrunedKey says that nothing is left of what records before this one have made and it does not
+	// have.
 	PrunedKey = "wavetank.example/pruned"
 	// ChartKey is the digest of the chart that it was made from.
 	ChartKey = "wavetank.example/chart"
@@ -108,21 +118,23 @@ func (p *pass) overridden() bool {
 	return p.ext.Spec.Source.Catalog.UpgradeConstraintPolicy == v1.PolicySelfCertified
 }
 
-// unfinished says of a record that its attempt did not arrive. An uninstall is how other variants undo an install.
+// unfinished says of a record that its attempt did not arrive. An uninstall is how other variants
+// undo an install.
 func unfinished(s helmrelease.Status) bool {
 	return s.IsPending() || s == helmrelease.StatusFailed || s == helmrelease.StatusUninstalling
 }
 
-// hold makes this process the one that may write, by the newest record as it was read, or says how long another one still
-// may. Before it returns with the record, the status says what has happened to it.
+// hold makes this process the one that may write, by the newest record as it was read, or says how
+// long another one still may. Before it returns with the record, the status says what has happened
+// to it.
 func (p *pass) hold(ctx context.Context) error {
 	if p.newest == nil || release.Holds(p.newest, p.identity, p.end()) {
 		return nil // the record that it will make says so, or this one does
 	}
 	bundle := bundleOf(p.newest.Annotations)
 	n := interruptions(p.newest)
-	// A record of this very process is pending because it could not write down how its attempt ended: a failure like any
-	// other.
+	// A record of this very process is pending because it could not write down how its attempt
+	// ended: a failure like any other.
 	interrupted := release.Status(p.newest).IsPending() && p.newest.Annotations[release.HolderKey] != p.identity
 	if interrupted {
 		n++

@@ -1,5 +1,5 @@
-// This file exists for the partial cures, V1 to V5: what each of them does about a record whose process has died. All of
-// them take a pending record for that of a dead process.
+// This file exists for the partial cures, V1 to V5: what each of them does about a record whose
+// process has died. All of them take a pending record for that of a dead process.
 
 package clusterextension
 

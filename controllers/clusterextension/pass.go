@@ -1,5 +1,5 @@
-// This file exists for what happens between reading an extension and writing its status: what is installed, what should
-// be, and the way there.
+// This file exists for what happens between reading an extension and writing its status: what is
+// installed, what should be, and the way there.
 
 package clusterextension
 
@@ -29,7 +29,8 @@ const mostRecords = 10
 // pass is one look at one extension.
 type pass struct {
 	*Reconciler
-	// read is the extension as the server has it, as far as this pass knows, and ext what it makes of it.
+	// read is the extension as the server has it, as far as this pass knows, and ext what it makes
+	// of it.
 	read, ext *v1.ClusterExtension
 
 	client  *release.Client
@@ -42,7 +43,8 @@ type pass struct {
 
 func (p *pass) run(ctx context.Context) error {
 	if !p.ext.DeletionTimestamp.IsZero() {
-		// The caches of this process hold nothing of it that would not go by itself, and what it has installed goes with it.
+		// The caches of this process hold nothing of it that would not go by itself, and what it
+		// has installed goes with it.
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupUnpackCacheFinalizer)
 		controllerutil.RemoveFinalizer(p.ext, v1.CleanupContentManagerCacheFinalizer)
 		return nil
@@ -182,7 +184,8 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 	return p.client.Upgrade(b.Chart, map[string]any{})
 }
 
-// needsUpgrade compares the newest record with what the bundle's chart renders now; the full cure with the chart.
+// needsUpgrade compares the newest record with what the bundle's chart renders now; the full cure
+// with the chart.
 func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error) {
 	s := newest.Info.Status
 	if p.policy.fenced && s == helmrelease.StatusDeployed && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
@@ -227,7 +230,8 @@ func (p *pass) retrying(b *Bundle, err error) error {
 	return err
 }
 
-// blocked writes down what only the user can change, and returns an error for which the work queue does not try again.
+// blocked writes down what only the user can change, and returns an error for which the work queue
+// does not try again.
 func (p *pass) blocked(b *Bundle, err error) error {
 	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked, oneLine(fmt.Sprintf("error for resolved %s: %v", b, err)))
 	return reconcile.TerminalError(err)

@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
-// from the controller as it was to the full cure.
+// This file exists to show at a glance what the variants of the story do differently: one policy,
+// one line for each step from the controller as it was to the full cure.
 
 package clusterextension
 
@@ -15,11 +15,14 @@ type Variant string
 
 // The variants, in the order of the story.
 const (
-	// V0 has no answer to a pending record: Helm refuses, and it tries again. As reported, and what upstream ships.
+	// V0 has no answer to a pending record: Helm refuses, and it tries again. As reported, and what
+	// upstream ships.
 	V0 Variant = "V0"
-	// V1 undoes what was interrupted: an install by an uninstall, an upgrade by a rollback. The author's first version.
+	// V1 undoes what was interrupted: an install by an uninstall, an upgrade by a rollback. The
+	// author's first version.
 	V1 Variant = "V1"
-	// V2 deletes the pending record and nothing else, and lets the next pass decide. The pull request.
+	// V2 deletes the pending record and nothing else, and lets the next pass decide. The pull
+	// request.
 	V2 Variant = "V2"
 	// V2b deletes it and goes on in the same pass, with the bundle that was resolved before.
 	V2b Variant = "V2b"
@@ -27,9 +30,11 @@ const (
 	V3 Variant = "V3"
 	// V3b marks it as deployed.
 	V3b Variant = "V3b"
-	// V4 deletes the Secrets of a record that is pending or cannot be read, without looking into them.
+	// V4 deletes the Secrets of a record that is pending or cannot be read, without looking into
+	// them.
 	V4 Variant = "V4"
-	// V5 finishes what was interrupted, from the manifest in its record, before it decides anything else.
+	// V5 finishes what was interrupted, from the manifest in its record, before it decides anything
+	// else.
 	V5 Variant = "V5"
 	// V6 is the full cure: see cure.go.
 	V6 Variant = "V6"
@@ -37,13 +42,15 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0.
 type policy struct {
-	// first is done before anything is read or resolved. If it fails, or has to wait, the pass is over.
+	// first is done before anything is read or resolved. If it fails, or has to wait, the pass is
+	// over.
 	first func(*pass, context.Context) error
 	// pending is done when Helm would refuse because the newest record is pending.
 	pending func(*pass, *helmrelease.Release) error
 	// goOn goes on in the same pass after that.
 	goOn bool
-	// fenced gives attempts a holder and an end, and has records written so that they cannot be torn.
+	// fenced gives attempts a holder and an end, and has records written so that they cannot be
+	// torn.
 	fenced bool
 }
 

@@ -1,5 +1,6 @@
-// This file exists to watch applications of any kind in any cluster without knowing their Go types. What is seen of them
-// is turned into events for the pipelines that use them, and reaches the controller's queue through a channel.
+// This file exists to watch applications of any kind in any cluster without knowing their Go types.
+// What is seen of them is turned into events for the pipelines that use them, and reaches the
+// controller's queue through a channel.
 
 package promotion
 
@@ -25,13 +26,15 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// The indices find the pipelines that have an application among their targets, and those with a target in a cluster.
+// The indices find the pipelines that have an application among their targets, and those with a
+// target in a cluster.
 const (
 	appIndex     = ".spec.targets"
 	clusterIndex = ".spec.clusters"
 )
 
-// place is what one cache is for: a kind of application in a cluster. No cluster is the operator's own.
+// place is what one cache is for: a kind of application in a cluster. No cluster is the operator's
+// own.
 type place struct {
 	cluster types.NamespacedName
 	gvk     schema.GroupVersionKind
@@ -44,20 +47,22 @@ type outlook struct {
 	// watched says whether the handler has been added.
 	watched bool
 
-	// kubeconfig is how another cluster is reached, end ends its cache. Unset for the operator's own.
+	// kubeconfig is how another cluster is reached, end ends its cache. Unset for the operator's
+	// own.
 	kubeconfig []byte
 	end        context.CancelFunc
 }
 
-// apps watches the applications: those of the operator's own cluster through the manager's cache, and those of every other
-// place through a cache of its own, which is made when the first pipeline asks for it.
+// apps watches the applications: those of the operator's own cluster through the manager's cache,
+// and those of every other place through a cache of its own, which is made when the first pipeline
+// asks for it.
 type apps struct {
 	cache  cache.Cache
 	live   client.Reader
 	dial   func(kubeconfig []byte) (*rest.Config, error)
 	events chan event.GenericEvent
-	// life ends with the manager. Informer handlers outlive the pass that registered them, so a pass's context
-	// would not do.
+	// life ends with the manager. Informer handlers outlive the pass that registered them, so a
+	// pass's context would not do.
 	life context.Context
 	end  context.CancelFunc
 	all  sync.WaitGroup // the caches of other clusters, and those who look after them
@@ -110,7 +115,8 @@ func (a *apps) outlook(at place) *outlook {
 	return a.outlooks[at]
 }
 
-// watch makes sure that the applications of a place are watched, and says whether the cache has caught up with the server.
+// watch makes sure that the applications of a place are watched, and says whether the cache has
+// caught up with the server.
 func (a *apps) watch(ctx context.Context, at place, o *outlook) (bool, error) {
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(at.gvk)

@@ -1,6 +1,7 @@
-// This file exists for targets in other clusters: a target names a GitopsCluster, which names a Secret, which holds a
-// kubeconfig. Each kind of application in each such cluster has a cache of its own, which is made on first use, is not in
-// sync at first, and ends when no pipeline needs it any more.
+// This file exists for targets in other clusters: a target names a GitopsCluster, which names a
+// Secret, which holds a kubeconfig. Each kind of application in each such cluster has a cache of
+// its own, which is made on first use, is not in sync at first, and ends when no pipeline needs it
+// any more.
 
 package promotion
 
@@ -24,14 +25,16 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// GitopsCluster is the kind that stands for a cluster. Its spec.secretRef.name is a Secret in its namespace, whose key
-// "kubeconfig" says how to reach it; it is to be used only while its Ready condition is true.
+// GitopsCluster is the kind that stands for a cluster. Its spec.secretRef.name is a Secret in its
+// namespace, whose key "kubeconfig" says how to reach it; it is to be used only while its Ready
+// condition is true.
 var GitopsCluster = schema.GroupVersionKind{Group: "gitops.weave.works", Version: "v1alpha1", Kind: "GitopsCluster"}
 
 // kubeconfigKey is where a cluster's Secret holds the kubeconfig.
 const kubeconfigKey = "kubeconfig"
 
-// A cache that may not be needed any more is looked at after firstLook, and after twice as long each time up to lastLook.
+// A cache that may not be needed any more is looked at after firstLook, and after twice as long
+// each time up to lastLook.
 const (
 	firstLook = 2 * time.Second
 	lastLook  = 512 * time.Second
@@ -55,9 +58,9 @@ func clusterOf(pipeline *v1alpha1.Pipeline, target v1alpha1.Target) types.Namesp
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// lookAt finds where a target's application is read. A cluster that is missing or not ready is no error but something to
-// write down, the second result. As in the original the Secret is read when a cache is made; only the cure looks again
-// whether it has changed.
+// lookAt finds where a target's application is read. A cluster that is missing or not ready is no
+// error but something to write down, the second result. As in the original the Secret is read when
+// a cache is made; only the cure looks again whether it has changed.
 func (p *pass) lookAt(ctx context.Context, at place) (*outlook, string, error) {
 	o := p.r.apps.outlook(at)
 	if at.cluster.Name == "" {
@@ -187,7 +190,8 @@ func (a *apps) pipelinesIn(ctx context.Context, cluster client.Object) (out []re
 	return out
 }
 
-// pipelinesBehind maps a Secret to the pipelines with a target in a cluster that is reached with it.
+// pipelinesBehind maps a Secret to the pipelines with a target in a cluster that is reached with
+// it.
 func (a *apps) pipelinesBehind(ctx context.Context, secret client.Object) (out []reconcile.Request) {
 	clusters := &unstructured.UnstructuredList{}
 	clusters.SetGroupVersionKind(GitopsCluster.GroupVersion().WithKind(GitopsCluster.Kind + "List"))

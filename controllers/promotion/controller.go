@@ -1,5 +1,5 @@
-// This file exists to wire the operator into a manager and to show one pass from beginning to end, the same for every
-// variant.
+// This file exists to wire the operator into a manager and to show one pass from beginning to end,
+// the same for every variant.
 
 package promotion
 
@@ -23,15 +23,18 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// Reconciler promotes revisions along pipelines. Fill in the exported fields and call SetupWithManager.
+// Reconciler promotes revisions along pipelines. Fill in the exported fields and call
+// SetupWithManager.
 type Reconciler struct {
 	// Client is the manager's: it reads from the cache and writes to the server.
 	Client client.Client
 	// HTTP reaches the forge; http.DefaultClient if nil.
 	HTTP *http.Client
-	// Forge is the base URL of the forge's API; if empty it is the host of a pipeline's repository URL.
+	// Forge is the base URL of the forge's API; if empty it is the host of a pipeline's repository
+	// URL.
 	Forge string
-	// Dial makes of a kubeconfig how to reach another cluster; clientcmd.RESTConfigFromKubeConfig if nil.
+	// Dial makes of a kubeconfig how to reach another cluster; clientcmd.RESTConfigFromKubeConfig
+	// if nil.
 	Dial func(kubeconfig []byte) (*rest.Config, error)
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
@@ -82,8 +85,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // errDue ends a dry pass at the first thing that it would do.
 var errDue = errors.New("something is due")
 
-// Reconcile makes one pass. A guarded variant first makes it dry, over the cache, and makes it again in earnest, with
-// live reads, only if the dry pass came upon something to do.
+// Reconcile makes one pass. A guarded variant first makes it dry, over the cache, and makes it
+// again in earnest, with live reads, only if the dry pass came upon something to do.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if !r.policy.guarded {
 		return r.pass(ctx, req, false)
@@ -146,7 +149,8 @@ func (p *pass) promote(ctx context.Context, d decision) error {
 			return err
 		}
 	}
-	// The original asks the environment whether to promote and the pipeline how, and panics if that does not say.
+	// The original asks the environment whether to promote and the pipeline how, and panics if that
+	// does not say.
 	pr, err := p.carryOut(ctx, p.order(d, (*p.pipeline.Spec.Promotion).Strategy))
 	if p.r.policy.record {
 		p.record(ctx, d, pr, err)

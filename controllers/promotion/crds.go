@@ -1,4 +1,5 @@
-// This file exists so that whoever installs the operator gets its kinds from the same place as its code.
+// This file exists so that whoever installs the operator gets its kinds from the same place as its
+// code.
 
 package promotion
 
@@ -13,8 +14,9 @@ import (
 //go:embed crds/*.yaml
 var crdFiles embed.FS
 
-// CRDs returns the kinds that the operator works with: Pipeline, Promotion, GitopsCluster, and the Kustomization that
-// stands for any application. Every call returns fresh copies, in the order of their names.
+// CRDs returns the kinds that the operator works with: Pipeline, Promotion, GitopsCluster, and the
+// Kustomization that stands for any application. Every call returns fresh copies, in the order of
+// their names.
 func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 	return crds.Read("promotion", crdFiles)
 }

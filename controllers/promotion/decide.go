@@ -1,5 +1,5 @@
-// This file exists to keep the decision apart from everything that happens around it: given what was read of the
-// targets, is there a revision to promote, and to which environment?
+// This file exists to keep the decision apart from everything that happens around it: given what
+// was read of the targets, is there a revision to promote, and to which environment?
 
 package promotion
 
@@ -20,11 +20,12 @@ type decision struct {
 // environments is the status of the environments by name.
 type environments map[string]*v1alpha1.EnvironmentStatus
 
-// doneRule says whether an environment that does not run a revision yet needs no promotion to it any more.
+// doneRule says whether an environment that does not run a revision yet needs no promotion to it
+// any more.
 type doneRule func(env *v1alpha1.EnvironmentStatus, revision string) bool
 
-// decide finds the first environment, in order, that does not run what the first one runs. It never looks past it: a
-// later environment gets a revision only after every earlier one has proved it.
+// decide finds the first environment, in order, that does not run what the first one runs. It never
+// looks past it: a later environment gets a revision only after every earlier one has proved it.
 func decide(spec *v1alpha1.PipelineSpec, status environments, done doneRule) decision {
 	if len(spec.Environments) == 0 {
 		return decision{pending: "The pipeline has no environments"}
@@ -55,7 +56,8 @@ func decide(spec *v1alpha1.PipelineSpec, status environments, done doneRule) dec
 	return decision{revision: revision}
 }
 
-// anyTargetRuns takes a target that runs the revision as a sign that it was promoted. The rule of the original.
+// anyTargetRuns takes a target that runs the revision as a sign that it was promoted. The rule of
+// the original.
 func anyTargetRuns(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	for _, target := range env.Targets {
 		if target.Revision == revision {

@@ -8,7 +8,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// ran is an environment whose targets run the given revisions; a leading "!" marks a target that is not ready.
+// ran is an environment whose targets run the given revisions; a leading "!" marks a target that is
+// not ready.
 func ran(revisions ...string) *v1alpha1.EnvironmentStatus {
 	env := &v1alpha1.EnvironmentStatus{}
 	for _, r := range revisions {

@@ -1,4 +1,5 @@
-// This file exists for the partial cures: what they put between deciding to promote and promoting, each a function.
+// This file exists for the partial cures: what they put between deciding to promote and promoting,
+// each a function.
 
 package promotion
 
@@ -26,8 +27,8 @@ func readRecordLive(ctx context.Context, p *pass, d decision) (bool, error) {
 	return live.UID == p.pipeline.UID && (env == nil || !recorded(env, d.revision)), nil
 }
 
-// recordIntent (V6) writes the record first, bound to the resourceVersion that this pass read. If anyone has written
-// since, the pass ends with a conflict and promotes nothing.
+// recordIntent (V6) writes the record first, bound to the resourceVersion that this pass read. If
+// anyone has written since, the pass ends with a conflict and promotes nothing.
 func recordIntent(ctx context.Context, p *pass, d decision) (bool, error) {
 	now := metav1.NewTime(time.Now())
 	p.pipeline.Status.Environments[d.env.Name].Promotion = &v1alpha1.PromotionRecord{
@@ -37,7 +38,8 @@ func recordIntent(ctx context.Context, p *pass, d decision) (bool, error) {
 	return err == nil, err
 }
 
-// createGuardOnce (V7) creates a guard object that only one pass can create. Nobody looks at it again.
+// createGuardOnce (V7) creates a guard object that only one pass can create. Nobody looks at it
+// again.
 func createGuardOnce(ctx context.Context, p *pass, d decision) (bool, error) {
 	err := p.r.Client.Create(ctx, newGuard(p.pipeline, d.env.Name, d.revision, 0))
 	if apierrors.IsAlreadyExists(err) {

@@ -1,29 +1,34 @@
-// This file exists for the full cure (V8): a promotion that takes effect once, whatever is stale, lost, repeated or killed.
-// It is meant to be copied.
+// This file exists for the full cure (V8): a promotion that takes effect once, whatever is stale,
+// lost, repeated or killed. It is meant to be copied.
 //
-// At most once and at least once cannot both be had across a crash if the effect itself can be repeated, so the cure
-// makes the effect safe to repeat and then insists:
+// At most once and at least once cannot both be had across a crash if the effect itself can be
+// repeated, so the cure makes the effect safe to repeat and then insists:
 //
-//   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it, and everything below
-//     is keyed by it. The episode tells a return to a revision from a repetition; see countEpisode.
-//   - At most one effect: the forge carries out one order for each idempotency key, and the key is the guard's name,
-//     which is computed from those four. Neither a second guard nor a lost one can lead to another key.
-//     (The guard's own uid would be the obvious key. But a guard that is deleted by hand, pruned, or restored from a
-//     backup comes back with another uid, and the forge would take it for another promotion.)
-//   - At least one effect: the guard records what was confirmed, not what was intended. Until it says Promoted, every
-//     pass asks the forge and tries again, with back-off. Asked is where the attempts went before, even if the pipeline
-//     has another repository by now: another forge, or another repository, knows nothing of the key. The next attempt
-//     goes where the pipeline says if the earlier ones were plainly refused, or if none of them is found where it went
-//     and none can be on its way any more. (To give up on a forge that cannot be asked any more, delete the Promotion.)
-//   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether there may be
-//     something to do; the pass that does it has read the pipeline, every target and the guard live, and binds its
-//     writes to the versions it read.
+//   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it,
+//     and everything below is keyed by it. The episode tells a return to a revision from a
+//     repetition; see countEpisode.
+//   - At most one effect: the forge carries out one order for each idempotency key, and the key is
+//     the guard's name, which is computed from those four. Neither a second guard nor a lost one
+//     can lead to another key. (The guard's own uid would be the obvious key. But a guard that is
+//     deleted by hand, pruned, or restored from a backup comes back with another uid, and the forge
+//     would take it for another promotion.)
+//   - At least one effect: the guard records what was confirmed, not what was intended. Until it
+//     says Promoted, every pass asks the forge and tries again, with back-off. Asked is where the
+//     attempts went before, even if the pipeline has another repository by now: another forge, or
+//     another repository, knows nothing of the key. The next attempt goes where the pipeline says
+//     if the earlier ones were plainly refused, or if none of them is found where it went and none
+//     can be on its way any more. (To give up on a forge that cannot be asked any more, delete the
+//     Promotion.)
+//   - Decisions rest on the server, not on the cache. A dry pass over the cache only says whether
+//     there may be something to do; the pass that does it has read the pipeline, every target and
+//     the guard live, and binds its writes to the versions it read.
 //   - Nothing outdated is left for people to merge: see withdraw.go.
 //
-// When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the claim's notBefore has
-// passed, and the forge, asked in the same pass, knew nothing of the key. That is: the process died or was cut off between its
-// claim and the arrival of its order; the order, or the reply to the claim, was lost on the way; the forge refused the
-// order; or the order is still under way, longer than the timeout if the same process asks, longer than the back-off if
+// When may a promotion be attempted a second time? Only if an earlier attempt was claimed, the
+// claim's notBefore has passed, and the forge, asked in the same pass, knew nothing of the key.
+// That is: the process died or was cut off between its claim and the arrival of its order; the
+// order, or the reply to the claim, was lost on the way; the forge refused the order; or the order
+// is still under way, longer than the timeout if the same process asks, longer than the back-off if
 // another one does. In each case the second order carries the first one's key.
 
 package promotion
@@ -48,19 +53,22 @@ import (
 )
 
 const (
-	// firstRetry and lastRetry bound the time between two attempts; it doubles from one to the other.
+	// firstRetry and lastRetry bound the time between two attempts; it doubles from one to the
+	// other.
 	firstRetry = 2 * time.Second
 	lastRetry  = 2 * time.Minute
 	// asking begins the message of a guard whose receiver cannot be asked.
 	asking = "asking for the outcome of an earlier attempt: "
 )
 
-// countEpisode begins a new episode if the first environment runs another revision than the current one's.
+// countEpisode begins a new episode if the first environment runs another revision than the current
+// one's.
 //
-// The number is only ever written together with the resourceVersion that it was read at, and the targets were read live
-// after the pipeline was. So each episode in the chain was true at some moment after its predecessor had been written,
-// and differs from it: for every recorded stay at a revision there was a real one, and no two share a number. A stay too
-// short to be seen gets no episode, which is right, for nothing was promoted in it.
+// The number is only ever written together with the resourceVersion that it was read at, and the
+// targets were read live after the pipeline was. So each episode in the chain was true at some
+// moment after its predecessor had been written, and differs from it: for every recorded stay at a
+// revision there was a real one, and no two share a number. A stay too short to be seen gets no
+// episode, which is right, for nothing was promoted in it.
 func (p *pass) countEpisode() {
 	status, spec := &p.pipeline.Status, &p.pipeline.Spec
 	if len(spec.Environments) == 0 {
@@ -77,8 +85,8 @@ func (p *pass) countEpisode() {
 	status.Episode = &next
 }
 
-// promoteGuarded carries out a decision through its guard, shows the guard's state in the pipeline's status, and tidies
-// the guards of past episodes.
+// promoteGuarded carries out a decision through its guard, shows the guard's state in the
+// pipeline's status, and tidies the guards of past episodes.
 func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, error) {
 	var guard *v1alpha1.Promotion
 	var wait time.Duration
@@ -91,8 +99,9 @@ func (p *pass) promoteGuarded(ctx context.Context, d decision) (ctrl.Result, err
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
 	}
-	// What is known of the attempt is written down even if the attempt itself failed, and what has been outdone is outdone
-	// even then: the two have nothing to do with each other, nor need they go to the same forge.
+	// What is known of the attempt is written down even if the attempt itself failed, and what has
+	// been outdone is outdone even then: the two have nothing to do with each other, nor need they
+	// go to the same forge.
 	err = errors.Join(err, p.write(ctx))
 	if errors.Is(err, errDue) {
 		return ctrl.Result{}, err
@@ -109,7 +118,8 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// drive brings a promotion as far as it can go now, and says how long to wait before the next attempt is allowed.
+// drive brings a promotion as far as it can go now, and says how long to wait before the next
+// attempt is allowed.
 func (p *pass) drive(ctx context.Context, d decision, guard *v1alpha1.Promotion) (time.Duration, error) {
 	defer p.project(guard)
 	if final(guard) {
@@ -152,8 +162,9 @@ func (p *pass) keyed(d decision, guard *v1alpha1.Promotion, strategy *v1alpha1.S
 	return o
 }
 
-// lingers puts into a guard that the pipeline names another receiver by now, which is not given the order as long as an
-// earlier one may still arrive where it went: two receivers would carry out both.
+// lingers puts into a guard that the pipeline names another receiver by now, which is not given the
+// order as long as an earlier one may still arrive where it went: two receivers would carry out
+// both.
 func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
 	const why = "an earlier attempt went elsewhere, and may still arrive there: waiting until it is found or cannot any more"
 	if guard.Status.Message == why {
@@ -162,8 +173,9 @@ func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
 	return p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why })
 }
 
-// cannotAsk puts into a guard that nobody knows the outcome of its attempts, and why. It does so once: errors may differ in
-// what does not matter, and a write each time would wake this controller each time.
+// cannotAsk puts into a guard that nobody knows the outcome of its attempts, and why. It does so
+// once: errors may differ in what does not matter, and a write each time would wake this controller
+// each time.
 func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why error) error {
 	why = fmt.Errorf(asking+"%w", why)
 	if strings.HasPrefix(guard.Status.Message, asking) {
@@ -172,8 +184,8 @@ func (p *pass) cannotAsk(ctx context.Context, guard *v1alpha1.Promotion, why err
 	return errors.Join(why, p.writeGuard(ctx, guard, func(s *v1alpha1.PromotionStatus) { s.Message = why.Error() }))
 }
 
-// attempt claims the next attempt and makes it. Of several passes that would, in whatever process, only the one whose
-// claim is written goes on: the claim is bound to the guard's resourceVersion.
+// attempt claims the next attempt and makes it. Of several passes that would, in whatever process,
+// only the one whose claim is written goes on: the claim is bound to the guard's resourceVersion.
 func (p *pass) attempt(ctx context.Context, guard *v1alpha1.Promotion, o order) (time.Duration, error) {
 	before := guard.Status.Strategy
 	first := before == nil || !equality.Semantic.DeepEqual(before, &o.strategy) // no other is under way
@@ -215,8 +227,8 @@ func (p *pass) confirm(ctx context.Context, guard *v1alpha1.Promotion, pr *v1alp
 	return nil
 }
 
-// writeGuard changes a guard's status at the resourceVersion it was read at. If that fails the guard in memory stays as
-// it was, so that nothing is said of it that the server does not hold.
+// writeGuard changes a guard's status at the resourceVersion it was read at. If that fails the
+// guard in memory stays as it was, so that nothing is said of it that the server does not hold.
 func (p *pass) writeGuard(ctx context.Context, guard *v1alpha1.Promotion, change func(*v1alpha1.PromotionStatus)) error {
 	next := guard.DeepCopy()
 	change(&next.Status)
@@ -235,8 +247,8 @@ func untilNextAttempt(guard *v1alpha1.Promotion) time.Duration {
 	return max(0, time.Until(guard.Status.NotBefore.Time))
 }
 
-// backoff is the time from one attempt to the next. It is kept in the guard and not in the work queue, so that no other
-// reason to run, and no restart, cuts it short.
+// backoff is the time from one attempt to the next. It is kept in the guard and not in the work
+// queue, so that no other reason to run, and no restart, cuts it short.
 func backoff(attempts int64) time.Duration {
 	wait := firstRetry
 	for i := int64(1); i < attempts && wait < lastRetry; i++ {
@@ -281,8 +293,9 @@ func newGuard(pipeline *v1alpha1.Pipeline, env, revision string, episode int64) 
 	}
 }
 
-// guardName computes a name from everything that identifies a promotion. The pipeline's name is there for people; the
-// rest is a digest, because revisions and environments may hold characters that names may not.
+// guardName computes a name from everything that identifies a promotion. The pipeline's name is
+// there for people; the rest is a digest, because revisions and environments may hold characters
+// that names may not.
 func guardName(pipeline string, spec v1alpha1.PromotionSpec) string {
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", spec.PipelineUID, spec.Environment, spec.Revision, spec.Episode))
 	return fmt.Sprintf("%.200s-%x", pipeline, digest[:10])

@@ -1,5 +1,5 @@
-// This file exists to pin down the parts of the cure that can be seen without a cluster that fails: names, episodes,
-// back-off. What it withstands is for the simulator to say.
+// This file exists to pin down the parts of the cure that can be seen without a cluster that fails:
+// names, episodes, back-off. What it withstands is for the simulator to say.
 
 package promotion
 

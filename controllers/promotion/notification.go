@@ -1,4 +1,5 @@
-// This file exists for the second means of promotion: an Event, on which a CI outside acts, once for each Event.
+// This file exists for the second means of promotion: an Event, on which a CI outside acts, once
+// for each Event.
 
 package promotion
 
@@ -26,8 +27,8 @@ const (
 	RevisionAnnotation    = "pipelines.weave.works/revision"
 )
 
-// carryOut orders a promotion by the means that its policy names. An error says that no answer confirmed it, not that
-// nothing happened. In the original, no means at all is a success.
+// carryOut orders a promotion by the means that its policy names. An error says that no answer
+// confirmed it, not that nothing happened. In the original, no means at all is a success.
 func (p *pass) carryOut(ctx context.Context, o order) (*v1alpha1.PullRequest, error) {
 	switch s := o.strategy; {
 	case s.PullRequest != nil:
@@ -56,8 +57,9 @@ func (p *pass) find(ctx context.Context, o order) (found bool, pr *v1alpha1.Pull
 	return false, nil, nil
 }
 
-// notify creates the Event. Its name is the order's key, so that the API server itself makes it safe to repeat; without a
-// key it has a name of its own each time, as the Events of any recorder have.
+// notify creates the Event. Its name is the order's key, so that the API server itself makes it
+// safe to repeat; without a key it has a name of its own each time, as the Events of any recorder
+// have.
 func (p *pass) notify(ctx context.Context, o order) error {
 	pl, now := p.pipeline, metav1.NewTime(time.Now())
 	event := &corev1.Event{

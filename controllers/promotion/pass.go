@@ -1,5 +1,5 @@
-// This file exists for what one pass holds in memory: the pipeline as it was read, what was seen of its targets, and what
-// has been written of it so far.
+// This file exists for what one pass holds in memory: the pipeline as it was read, what was seen of
+// its targets, and what has been written of it so far.
 
 package promotion
 
@@ -30,7 +30,8 @@ type pass struct {
 	// reader reads what has Go types, appReader what has none: from the cache or live.
 	reader, appReader client.Reader
 
-	// pipeline is what this pass makes of it, written the same as it was before the changes not yet written.
+	// pipeline is what this pass makes of it, written the same as it was before the changes not yet
+	// written.
 	pipeline, written *v1alpha1.Pipeline
 }
 
@@ -47,7 +48,8 @@ func (r *Reconciler) begin(ctx context.Context, key types.NamespacedName, dry bo
 	return p, nil
 }
 
-// observe reads every target and sets the first part of the status. It says whether every target could be read.
+// observe reads every target and sets the first part of the status. It says whether every target
+// could be read.
 func (p *pass) observe(ctx context.Context) (bool, error) {
 	spec, status := &p.pipeline.Spec, &p.pipeline.Status
 	seen := environments{}
@@ -92,8 +94,8 @@ func (p *pass) observe(ctx context.Context) (bool, error) {
 	return complete, nil
 }
 
-// readTarget reads one target. An application that is missing, or of a kind whose cache has not caught up, is no error
-// but something to write down; ok is false then.
+// readTarget reads one target. An application that is missing, or of a kind whose cache has not
+// caught up, is no error but something to write down; ok is false then.
 func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
 	ref := p.pipeline.Spec.AppRef
 	status.ClusterAppRef = v1alpha1.ClusterAppReference{LocalAppReference: ref, ClusterRef: target.ClusterRef}
@@ -105,8 +107,8 @@ func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v
 	app := &unstructured.Unstructured{}
 	app.SetGroupVersionKind(gv.WithKind(ref.Kind))
 
-	// The watch is wanted in any case, because it wakes this controller; what it has seen so far matters only to
-	// those that read from it.
+	// The watch is wanted in any case, because it wakes this controller; what it has seen so far
+	// matters only to those that read from it.
 	at := place{clusterOf(p.pipeline, target), app.GroupVersionKind()}
 	from, trouble, err := p.lookAt(ctx, at)
 	if err != nil || trouble != "" {
@@ -136,8 +138,8 @@ func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v
 	return status, true, nil
 }
 
-// describe fills in what an application says of itself, in the manner of Flux: a Ready condition and the last applied
-// revision. Ready without a revision is not usable, and is said to be so.
+// describe fills in what an application says of itself, in the manner of Flux: a Ready condition
+// and the last applied revision. Ready without a revision is not usable, and is said to be so.
 func describe(status *v1alpha1.TargetStatus, app *unstructured.Unstructured) {
 	status.Ready = isReady(app)
 	status.Revision, _, _ = unstructured.NestedString(app.Object, "status", "lastAppliedRevision")
@@ -181,7 +183,8 @@ func (p *pass) setApproval(d decision) {
 	}
 }
 
-// record puts the outcome of a promotion into the status. As in the original the error itself is only logged.
+// record puts the outcome of a promotion into the status. As in the original the error itself is
+// only logged.
 func (p *pass) record(ctx context.Context, d decision, pr *v1alpha1.PullRequest, err error) {
 	if err != nil {
 		log.FromContext(ctx).Error(err, "promoting", "environment", d.env.Name, "revision", d.revision)
@@ -195,9 +198,10 @@ func (p *pass) record(ctx context.Context, d decision, pr *v1alpha1.PullRequest,
 	}
 }
 
-// write sends what this pass has changed in the status since the last write, and nothing if there is nothing. A guarded
-// variant binds it to the resourceVersion that it knows and goes on from the server's reply; the others send the bare
-// difference, and keep the resourceVersion that they began with.
+// write sends what this pass has changed in the status since the last write, and nothing if there
+// is nothing. A guarded variant binds it to the resourceVersion that it knows and goes on from the
+// server's reply; the others send the bare difference, and keep the resourceVersion that they began
+// with.
 func (p *pass) write(ctx context.Context) error {
 	if equality.Semantic.DeepEqual(p.written.Status, p.pipeline.Status) {
 		return nil

@@ -1,5 +1,5 @@
-// This file exists to speak to the forge: how a promotion is ordered over HTTP, and how one that may have been ordered
-// before is looked up.
+// This file exists to speak to the forge: how a promotion is ordered over HTTP, and how one that
+// may have been ordered before is looked up.
 
 package promotion
 
@@ -61,8 +61,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("the forge answered %d: %s", r.code, r.says) }
 
-// refused says whether an error means that an order was not carried out, and never will be. A time-out, a conflict and an
-// error of the receiver's own mean nothing of the kind.
+// refused says whether an error means that an order was not carried out, and never will be. A
+// time-out, a conflict and an error of the receiver's own mean nothing of the kind.
 func refused(err error) bool {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -71,8 +71,8 @@ func refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
 }
 
-// order describes the pull request for a decision. The branch is the same for every revision, so a newer revision
-// takes over the pull request of an older one.
+// order describes the pull request for a decision. The branch is the same for every revision, so a
+// newer revision takes over the pull request of an older one.
 func (p *pass) order(d decision, strategy v1alpha1.Strategy) order {
 	pl := p.pipeline
 	o := order{
@@ -104,7 +104,8 @@ func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequ
 	return reply.pullRequest(), nil
 }
 
-// findPullRequest looks for the pull request that an order with this key has led to, and returns nil if there is none.
+// findPullRequest looks for the pull request that an order with this key has led to, and returns
+// nil if there is none.
 func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply, error) {
 	var replies []pullReply
 	if err := p.r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
@@ -157,7 +158,8 @@ func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha
 	return json.Unmarshal(reply, into)
 }
 
-// pullsURL is the address of a repository's pull requests, from the URL under which people know the repository.
+// pullsURL is the address of a repository's pull requests, from the URL under which people know the
+// repository.
 func (r *Reconciler) pullsURL(repository string) (string, error) {
 	u, err := url.Parse(repository)
 	if err != nil {

@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
-// from the controller as it was to the full cure.
+// This file exists to show at a glance what the variants of the story do differently: one policy,
+// one line for each step from the controller as it was to the full cure.
 
 package promotion
 
@@ -26,11 +26,13 @@ const (
 	V1 Variant = "V1"
 	// V2 also ignores its own status writes as a reason to run.
 	V2 Variant = "V2"
-	// V3 also comes back by itself while a target cannot be read, and until then decides nothing. The end of the thread.
+	// V3 also comes back by itself while a target cannot be read, and until then decides nothing.
+	// The end of the thread.
 	V3 Variant = "V3"
 	// V4 is V3 with a live read of the record just before promoting.
 	V4 Variant = "V4"
-	// V5 is V3 with a client that reads its own writes; the difference is in [Variant.ManagerOptions].
+	// V5 is V3 with a client that reads its own writes; the difference is in
+	// [Variant.ManagerOptions].
 	V5 Variant = "V5"
 	// V6 is V3 with the record written before promoting, at the resourceVersion that was read.
 	V6 Variant = "V6"
@@ -44,22 +46,27 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0.
 type policy struct {
-	// done says whether an environment that does not run the revision yet needs no promotion any more.
+	// done says whether an environment that does not run the revision yet needs no promotion any
+	// more.
 	done doneRule
-	// record writes the outcome of a promotion to the status, errors included, instead of returning the error.
+	// record writes the outcome of a promotion to the status, errors included, instead of returning
+	// the error.
 	record bool
 	// onlySpecChanges drops events of Pipelines whose generation has not changed.
 	onlySpecChanges bool
-	// requeueUnread ends a pass that could not read every target: nothing is decided, and it comes back with back-off.
+	// requeueUnread ends a pass that could not read every target: nothing is decided, and it comes
+	// back with back-off.
 	requeueUnread bool
 	// stamp puts the time of the pass into the first status write.
 	stamp bool
-	// swallow starts the operator without a controller if its set-up fails, instead of letting the process end.
+	// swallow starts the operator without a controller if its set-up fails, instead of letting the
+	// process end.
 	swallow bool
 	// gate is asked between deciding and promoting.
 	gate gate
 
-	// guarded replaces the record by a guard object with phases, and the pass by two looks: one at the cache, one live.
+	// guarded replaces the record by a guard object with phases, and the pass by two looks: one at
+	// the cache, one live.
 	guarded bool
 	// timeout bounds one call to the forge; zero waits for as long as it takes.
 	timeout time.Duration
@@ -104,8 +111,8 @@ func (v Variant) policy() (policy, error) {
 	return p, nil
 }
 
-// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs anything: a client that
-// waits until the cache has seen what it wrote.
+// ManagerOptions returns the options with what a variant needs of its manager. Only V5 needs
+// anything: a client that waits until the cache has seen what it wrote.
 func (v Variant) ManagerOptions(o ctrl.Options) ctrl.Options {
 	if v == V5 {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {

@@ -1,6 +1,7 @@
-// This file exists for what the full cure leaves behind when the first environment moves on: guards that were not confirmed,
-// and pull requests that have been outdone. The original needs none of it, for it pushes every revision to the same branch;
-// a branch for each promotion keeps a late order away from a newer revision, and has to be cleared away.
+// This file exists for what the full cure leaves behind when the first environment moves on: guards
+// that were not confirmed, and pull requests that have been outdone. The original needs none of it,
+// for it pushes every revision to the same branch; a branch for each promotion keeps a late order
+// away from a newer revision, and has to be cleared away.
 
 package promotion
 
@@ -18,16 +19,16 @@ import (
 )
 
 const (
-	// keepEpisodes is how many past episodes keep their guards, for people to look at. Nothing depends on them, unless what
-	// they ordered is still open.
+	// keepEpisodes is how many past episodes keep their guards, for people to look at. Nothing
+	// depends on them, unless what they ordered is still open.
 	keepEpisodes = 3
 	// lateOrder is how long an order may be on its way.
 	lateOrder = 15 * time.Minute
 )
 
-// turns are the environments whose turn has come in this episode: they run its revision, or have been promoted to it. What
-// was ordered for them in past episodes is outdone. What was ordered for later ones, which the episode has not reached, is
-// still the best that there is for them.
+// turns are the environments whose turn has come in this episode: they run its revision, or have
+// been promoted to it. What was ordered for them in past episodes is outdone. What was ordered for
+// later ones, which the episode has not reached, is still the best that there is for them.
 func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
 	if d.revision == "" {
 		return nil
@@ -46,12 +47,14 @@ func (p *pass) turns(d decision, guard *v1alpha1.Promotion) []string {
 	return out
 }
 
-// tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and deletes guards that nobody
-// needs, as many of them as it can: one whose forge fails keeps none of the others. It says how long to wait until an order
-// that may still be on its way has arrived or never will.
+// tidyGuards gives up the unconfirmed guards of past episodes, closes what has been outdone, and
+// deletes guards that nobody needs, as many of them as it can: one whose forge fails keeps none of
+// the others. It says how long to wait until an order that may still be on its way has arrived or
+// never will.
 //
-// A pass that slept through an episode finds its guard given up, or its claim refused, and stops. If it slept between its
-// claim and its order, the order is late: it goes under its own key to its own branch, and is closed when it has arrived.
+// A pass that slept through an episode finds its guard given up, or its claim refused, and stops.
+// If it slept between its claim and its order, the order is late: it goes under its own key to its
+// own branch, and is closed when it has arrived.
 func (p *pass) tidyGuards(ctx context.Context, turns []string) (time.Duration, error) {
 	var guards v1alpha1.PromotionList
 	err := p.r.Client.List(ctx, &guards, client.InNamespace(p.pipeline.Namespace),
@@ -97,15 +100,17 @@ func (p *pass) tidying(guard *v1alpha1.Promotion, turns []string) tidying {
 	return leave
 }
 
-// leadsTo says whether the pipeline promotes to an environment. Nothing is the best that there is for one that was taken out
-// of the spec. But what was ordered for it in this episode is left until the next begins: should the environment come back
-// before that, it gets nothing else, for the forge carries out one order for each key.
+// leadsTo says whether the pipeline promotes to an environment. Nothing is the best that there is
+// for one that was taken out of the spec. But what was ordered for it in this episode is left until
+// the next begins: should the environment come back before that, it gets nothing else, for the
+// forge carries out one order for each key.
 func (p *pass) leadsTo(env string) bool {
 	i := slices.IndexFunc(p.pipeline.Spec.Environments, func(e v1alpha1.Environment) bool { return e.Name == env })
 	return i > 0 // nothing is promoted to the first
 }
 
-// tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard itself.
+// tidyGuard looks at a guard as the cache has it, and only if something seems due, at the guard
+// itself.
 func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns []string) (time.Duration, error) {
 	if p.tidying(cached, turns) == leave {
 		return 0, nil
@@ -132,7 +137,8 @@ func (p *pass) tidyGuard(ctx context.Context, cached *v1alpha1.Promotion, turns 
 	return 0, nil
 }
 
-// withdraw closes the pull request that a guard has led to. If there is none although one was ordered, it may still come.
+// withdraw closes the pull request that a guard has led to. If there is none although one was
+// ordered, it may still come.
 func (p *pass) withdraw(ctx context.Context, guard *v1alpha1.Promotion) (time.Duration, error) {
 	var found *pullReply
 	var err error

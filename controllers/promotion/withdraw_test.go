@@ -1,4 +1,5 @@
-// This file exists to pin down what the cure clears away behind itself, and when a refused order may go elsewhere.
+// This file exists to pin down what the cure clears away behind itself, and when a refused order
+// may go elsewhere.
 
 package promotion
 

@@ -1,4 +1,5 @@
-// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema must keep and accept.
+// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema
+// must keep and accept.
 
 package reposync
 
@@ -46,7 +47,8 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	})
 }
 
-// What depends-on says is read as kpt writes it, and what is not of that form is nobody's dependency.
+// What depends-on says is read as kpt writes it, and what is not of that form is nobody's
+// dependency.
 func TestNeeds(t *testing.T) {
 	o := newInventory(types.NamespacedName{Namespace: "shop", Name: "repo-sync"})
 	o.SetAnnotations(map[string]string{DependsOn: "/namespaces/shop/Service/database, rbac.authorization.k8s.io/namespaces/shop/RoleBinding/b,rubbish"})

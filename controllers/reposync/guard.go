@@ -1,4 +1,5 @@
-// This file exists for the webhook of the variants that have an order of deletion enforced, whoever deletes.
+// This file exists for the webhook of the variants that have an order of deletion enforced, whoever
+// deletes.
 
 package reposync
 
@@ -21,8 +22,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// Guard refuses deletions by admission. Fill in the exported field and call SetupWithManager; its configuration is
-// [Guard.Configuration].
+// Guard refuses deletions by admission. Fill in the exported field and call SetupWithManager; its
+// configuration is [Guard.Configuration].
 type Guard struct {
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
@@ -106,7 +107,8 @@ func inventoryInUse(ctx context.Context, g *Guard, o *unstructured.Unstructured)
 	return fmt.Sprintf("%s is in it", all[0].object), nil
 }
 
-// dependedOn: no object is deleted while a managed object, or a RepoSync, that says that it depends on it exists.
+// dependedOn: no object is deleted while a managed object, or a RepoSync, that says that it depends
+// on it exists.
 func dependedOn(ctx context.Context, g *Guard, o *unstructured.Unstructured) (string, error) {
 	if o.GetNamespace() == "" || o.GroupVersionKind().GroupKind() == inventoryKind.GroupKind() {
 		return "", nil
@@ -145,7 +147,8 @@ func dependedOn(ctx context.Context, g *Guard, o *unstructured.Unstructured) (st
 	return "", nil
 }
 
-// manages says whether a sync manages an object. Then it cannot go before that, whatever it says that it depends on.
+// manages says whether a sync manages an object. Then it cannot go before that, whatever it says
+// that it depends on.
 func manages(ctx context.Context, c client.Client, sync *v1beta1.RepoSync, o object) (bool, error) {
 	inv := newInventory(client.ObjectKeyFromObject(sync))
 	if err := c.Get(ctx, client.ObjectKeyFromObject(sync), inv); err != nil {
@@ -155,8 +158,8 @@ func manages(ctx context.Context, c client.Client, sync *v1beta1.RepoSync, o obj
 	return slices.Contains(all, o), err
 }
 
-// Configuration is the webhook's, to be reached through a Service called "admission-webhook"; nil if the variant has none.
-// It is asked about deletions outside the system namespace.
+// Configuration is the webhook's, to be reached through a Service called "admission-webhook"; nil
+// if the variant has none. It is asked about deletions outside the system namespace.
 func (g *Guard) Configuration(policy admissionregv1.FailurePolicyType) (*admissionregv1.ValidatingWebhookConfiguration, error) {
 	p, err := g.Variant.policy()
 	if err != nil || len(p.refuses) == 0 {

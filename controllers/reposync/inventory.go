@@ -1,4 +1,5 @@
-// This file exists for the inventory of what a sync manages, and for deleting that in the order of its dependencies.
+// This file exists for the inventory of what a sync manages, and for deleting that in the order of
+// its dependencies.
 
 package reposync
 
@@ -19,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DependsOn is the annotation that says what an object needs: a comma-separated list of objects, written
-// "group/namespaces/namespace/kind/name" with an empty group for core, as kpt defines it.
+// DependsOn is the annotation that says what an object needs: a comma-separated list of objects,
+// written "group/namespaces/namespace/kind/name" with an empty group for core, as kpt defines it.
 const DependsOn = "config.kubernetes.io/depends-on"
 
 var inventoryKind = schema.GroupVersionKind{Group: "kpt.dev", Version: "v1alpha1", Kind: "ResourceGroup"}
@@ -66,8 +67,8 @@ func newInventory(sync types.NamespacedName) *unstructured.Unstructured {
 	return inv
 }
 
-// contents are the objects of an inventory. That of a RepoSync lists nothing outside its namespace: what else is in it somebody
-// wrote there who has fewer rights than those that would act on it.
+// contents are the objects of an inventory. That of a RepoSync lists nothing outside its namespace:
+// what else is in it somebody wrote there who has fewer rights than those that would act on it.
 func contents(inv *unstructured.Unstructured) ([]object, error) {
 	var typed struct {
 		Spec struct {
@@ -106,8 +107,8 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 	return out, nil
 }
 
-// dependents are those of all that need one object. What is in a namespace needs that. Between objects that need each other there
-// is no order.
+// dependents are those of all that need one object. What is in a namespace needs that. Between
+// objects that need each other there is no order.
 func dependents(all []managed, on object) (out []managed) {
 	for _, m := range all {
 		if on.Kind == "Namespace" && on.Group == "" && m.Namespace == on.Name {
@@ -143,8 +144,9 @@ func leads(all []managed, from, to object) bool {
 	return false
 }
 
-// destroy deletes what an inventory lists, dependents first, and then the inventory. It returns what is still there, in words;
-// nothing means that it is done. No inventory means that nothing is managed.
+// destroy deletes what an inventory lists, dependents first, and then the inventory. It returns
+// what is still there, in words; nothing means that it is done. No inventory means that nothing is
+// managed.
 func destroy(ctx context.Context, c client.Client, sync types.NamespacedName) (waits string, err error) {
 	inv := newInventory(sync)
 	if err := c.Get(ctx, sync, inv); err != nil {

@@ -26,8 +26,9 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// Manager makes a reconciler for each RepoSync and takes it away again. It has rights to all that it does in every
-// namespace, and in V10 to all that reconcilers manage. Fill in the exported field and call SetupWithManager.
+// Manager makes a reconciler for each RepoSync and takes it away again. It has rights to all that
+// it does in every namespace, and in V10 to all that reconcilers manage. Fill in the exported field
+// and call SetupWithManager.
 type Manager struct {
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
@@ -48,8 +49,8 @@ func (r *RootManager) SetupWithManager(mgr ctrl.Manager) error {
 	return (&Manager{Variant: r.Variant, root: true}).SetupWithManager(mgr)
 }
 
-// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster has many, are not read from the
-// cache, and watched, if at all, in the system namespace only.
+// ManagerOptions returns the options with what the manager needs: ConfigMaps, of which a cluster
+// has many, are not read from the cache, and watched, if at all, in the system namespace only.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	o.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}
 	o.Cache.ByObject = maps.Clone(o.Cache.ByObject)
@@ -127,7 +128,8 @@ func (m *Manager) inNamespace(ctx context.Context, namespace string, which func(
 	return out
 }
 
-// secretOf is the name of the Secret that has to be copied for a sync. A RootSync has its own beside it already.
+// secretOf is the name of the Secret that has to be copied for a sync. A RootSync has its own
+// beside it already.
 func secretOf(s v1beta1.Sync) string {
 	if s.GetNamespace() == Namespace || s.Wants().Git == nil {
 		return ""

@@ -1,4 +1,5 @@
-// This file exists for the names under which the programs of the operator find each other's objects.
+// This file exists for the names under which the programs of the operator find each other's
+// objects.
 
 package reposync
 
@@ -16,8 +17,9 @@ import (
 // Namespace is the system namespace, where reconcilers run and RootSyncs are. No RepoSync is there.
 const Namespace = "config-management-system"
 
-// BindingName is the name of the RoleBinding that gives all reconcilers of a namespace their rights, and of the ClusterRole
-// that it refers to. RootBindingName is that of the ClusterRoleBinding by which the reconcilers of RootSyncs are cluster-admin.
+// BindingName is the name of the RoleBinding that gives all reconcilers of a namespace their
+// rights, and of the ClusterRole that it refers to. RootBindingName is that of the
+// ClusterRoleBinding by which the reconcilers of RootSyncs are cluster-admin.
 const (
 	BindingName     = "configsync.gke.io:ns-reconciler"
 	RootBindingName = "configsync.gke.io:root-reconciler"
@@ -68,8 +70,8 @@ func syncOf(o client.Object) (sync types.NamespacedName, ok bool) {
 	return sync, o.GetNamespace() == Namespace && sync.Name != ""
 }
 
-// ReconcilerRole is the ClusterRole of the reconcilers of RepoSyncs. It says nothing of what they manage: for that they need rights that
-// somebody else gives them.
+// ReconcilerRole is the ClusterRole of the reconcilers of RepoSyncs. It says nothing of what they
+// manage: for that they need rights that somebody else gives them.
 func ReconcilerRole() *rbacv1.ClusterRole {
 	rule := func(group, verbs string, resources ...string) rbacv1.PolicyRule {
 		r := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"get", "list", "watch"}}

@@ -1,4 +1,5 @@
-// This file exists for the reconciler, which there is one of for each RepoSync, with the rights of its ServiceAccount.
+// This file exists for the reconciler, which there is one of for each RepoSync, with the rights of
+// its ServiceAccount.
 
 package reposync
 
@@ -23,7 +24,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// How often the reconciler looks whether what it manages is still as declared, and whether what it deletes has gone.
+// How often the reconciler looks whether what it manages is still as declared, and whether what it
+// deletes has gone.
 const (
 	syncPeriod    = time.Minute
 	destroyPeriod = 2 * time.Second
@@ -33,8 +35,9 @@ const (
 type Reconciler struct {
 	// Sync is the RepoSync, or the RootSync if its namespace is [Namespace].
 	Sync types.NamespacedName
-	// Source returns what the repository declares, each object after those that it depends on. All that a RepoSync declares must
-	// be in its namespace; what a RootSync declares may say by [NamespaceSelector] in which namespaces it is to be.
+	// Source returns what the repository declares, each object after those that it depends on. All
+	// that a RepoSync declares must be in its namespace; what a RootSync declares may say by
+	// [NamespaceSelector] in which namespaces it is to be.
 	Source func(context.Context, v1beta1.Sync) ([]*unstructured.Unstructured, error)
 	// Variant is the stage of the story to play; the zero value is the full cure.
 	Variant Variant
@@ -43,8 +46,8 @@ type Reconciler struct {
 	writer
 }
 
-// SetupWithManager registers the reconciler. The manager's cache should be restricted to the namespace of the sync: the
-// reconciler of a RepoSync has no rights for more.
+// SetupWithManager registers the reconciler. The manager's cache should be restricted to the
+// namespace of the sync: the reconciler of a RepoSync has no rights for more.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	var err error
 	if r.policy, err = r.Variant.policy(); err != nil {
@@ -150,7 +153,8 @@ func (r *Reconciler) record(ctx context.Context, declared []*unstructured.Unstru
 	return r.client.Update(ctx, inv)
 }
 
-// apply creates an object that is not there. Nobody else changes these objects, so there is nothing to correct.
+// apply creates an object that is not there. Nobody else changes these objects, so there is nothing
+// to correct.
 func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructured) error {
 	o := declared.DeepCopy()
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(o), o)

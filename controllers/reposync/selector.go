@@ -12,11 +12,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// NamespaceSelector is the annotation of an object that is to be in every namespace whose labels it selects, as those labels are
-// when the reconciler looks. Its value is the selector; that of Config Sync is the name of an object that holds it.
+// NamespaceSelector is the annotation of an object that is to be in every namespace whose labels it
+// selects, as those labels are when the reconciler looks. Its value is the selector; that of Config
+// Sync is the name of an object that holds it.
 const NamespaceSelector = "configmanagement.gke.io/namespace-selector"
 
-// placed puts a copy of each object that selects namespaces into each of them, and leaves the others as they are.
+// placed puts a copy of each object that selects namespaces into each of them, and leaves the
+// others as they are.
 func (r *Reconciler) placed(ctx context.Context, declared []*unstructured.Unstructured) (out []*unstructured.Unstructured, err error) {
 	for _, o := range declared {
 		selector := o.GetAnnotations()[NamespaceSelector]

@@ -21,8 +21,8 @@ type writer struct {
 	live   client.Reader
 }
 
-// modify lets change alter the sync, and writes it by write if it did. One that has gone, or is another by now, is left
-// alone.
+// modify lets change alter the sync, and writes it by write if it did. One that has gone, or is
+// another by now, is left alone.
 func (w writer) modify(ctx context.Context, sync v1beta1.Sync, change func(v1beta1.Sync), write func(v1beta1.Sync) error) error {
 	return client.IgnoreNotFound(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		now := newSync(client.ObjectKeyFromObject(sync))

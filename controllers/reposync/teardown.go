@@ -1,4 +1,5 @@
-// This file exists for the heart of the story: what the reconciler-manager does while a RepoSync is being deleted.
+// This file exists for the heart of the story: what the reconciler-manager does while a RepoSync is
+// being deleted.
 
 package reposync
 
@@ -20,14 +21,15 @@ import (
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 )
 
-// How soon the manager looks again at a namespace that may begin to terminate, and at what it waits for itself.
+// How soon the manager looks again at a namespace that may begin to terminate, and at what it waits
+// for itself.
 const (
 	namespacePeriod = 10 * time.Second
 	teardownPeriod  = 2 * time.Second
 )
 
-// release says whether the manager may take the reconciler's finalizer off; if not, when to ask again, and never if that
-// is zero.
+// release says whether the manager may take the reconciler's finalizer off; if not, when to ask
+// again, and never if that is zero.
 type release func(context.Context, *Manager, v1beta1.Sync) (may bool, again time.Duration, err error)
 
 // never waits for the event with which the reconciler takes it off.
@@ -40,7 +42,8 @@ func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error
 	return true, 0, nil
 }
 
-// whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up again when that changes.
+// whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up
+// again when that changes.
 func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	may, err := terminating(ctx, m.client, sync.GetNamespace())
 	return may, 0, err
@@ -52,15 +55,17 @@ func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bo
 	return may, namespacePeriod, err
 }
 
-// lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it ends the reconciler, so that
-// there is one hand at work, and deletes what is managed in the reconciler's place. A RepoSync that has gone has left
-// nothing behind, whoever did it.
+// lastResort waits for the reconciler for as long as the policy's patience, and says so. Then it
+// ends the reconciler, so that there is one hand at work, and deletes what is managed in the
+// reconciler's place. A RepoSync that has gone has left nothing behind, whoever did it.
 //
-// That its Deployment has gone does not end a reconciler: its pods go later, and on a node that nobody reaches they may run
-// on for ever, so that there is no waiting for them. That its ServiceAccount has gone takes away what it could do, wherever it
-// runs: the API server takes no token of an account that does not exist, or is another by now, though it may for ten seconds
-// more. This is only about the last resort. While the RepoSync stays, the pods of a Deployment that somebody has deleted may
-// overlap with those of its successor; both have one account, and each creates only what is declared and is not there.
+// That its Deployment has gone does not end a reconciler: its pods go later, and on a node that
+// nobody reaches they may run on for ever, so that there is no waiting for them. That its
+// ServiceAccount has gone takes away what it could do, wherever it runs: the API server takes no
+// token of an account that does not exist, or is another by now, though it may for ten seconds
+// more. This is only about the last resort. While the RepoSync stays, the pods of a Deployment that
+// somebody has deleted may overlap with those of its successor; both have one account, and each
+// creates only what is declared and is not there.
 func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
 	key := client.ObjectKeyFromObject(sync)
 	name := ReconcilerName(key)
@@ -136,9 +141,10 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 	return 0, nil
 }
 
-// bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody took its finalizers off.
-// There is no telling from what is left how far that has come: a pass may have ended anywhere. What goes after the binding is
-// watched, all of it; as long as some of that is there, a manager that starts hears of it.
+// bereft sees to what is left of a sync that has gone, maybe without the manager, because somebody
+// took its finalizers off. There is no telling from what is left how far that has come: a pass may
+// have ended anywhere. What goes after the binding is watched, all of it; as long as some of that
+// is there, a manager that starts hears of it.
 func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	if !m.policy.sweeps {
 		return ctrl.Result{}, nil
@@ -156,7 +162,8 @@ func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Re
 	return ctrl.Result{RequeueAfter: wait}, err
 }
 
-// discard deletes all Secrets that were copied for a sync. Nobody knows any more what they are called.
+// discard deletes all Secrets that were copied for a sync. Nobody knows any more what they are
+// called.
 func (m *Manager) discard(ctx context.Context, key types.NamespacedName) error {
 	var copies corev1.SecretList
 	if err := m.live.List(ctx, &copies, client.InNamespace(Namespace), client.MatchingLabels(in(key, "").Labels)); err != nil {
@@ -180,7 +187,8 @@ func (m *Manager) undeploy(ctx context.Context, sync v1beta1.Sync) (gone bool, e
 	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 }
 
-// revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it serves nobody else.
+// revoke takes a reconciler's rights away: its subject off the binding, or the binding itself if it
+// serves nobody else.
 func (m *Manager) revoke(ctx context.Context, sync v1beta1.Sync) error {
 	b := m.policy.binding(m.root, sync.GetNamespace())
 	if err := m.live.Get(ctx, client.ObjectKeyFromObject(b), b.Object); err != nil {

@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
-// from the operator as it was to the full cure.
+// This file exists to show at a glance what the variants of the story do differently: one policy,
+// one line for each step from the operator as it was to the full cure.
 
 package reposync
 
@@ -17,13 +17,15 @@ const (
 	V0 Variant = "V0"
 	// V1 has the manager take it off as soon as a RepoSync is being deleted.
 	V1 Variant = "V1"
-	// V2 takes it off when the namespace terminates, as far as the cache knows: pull request 1191, as merged.
+	// V2 takes it off when the namespace terminates, as far as the cache knows: pull request 1191,
+	// as merged.
 	V2 Variant = "V2"
 	// V2w reads the namespace live, and comes back.
 	V2w Variant = "V2w"
 	// V3 refuses to delete a namespace while a RepoSync is in it.
 	V3 Variant = "V3"
-	// V4 has the reconciler leave what it manages to the namespace controller, unless an order was asked for.
+	// V4 has the reconciler leave what it manages to the namespace controller, unless an order was
+	// asked for.
 	V4 Variant = "V4"
 	// V5 is V4, and a finalizer keeps the RoleBinding for as long as the reconciler needs it.
 	V5 Variant = "V5"
@@ -33,18 +35,21 @@ const (
 	V6g Variant = "V6g"
 	// V9 gives reconcilers their rights by a ClusterRoleBinding.
 	V9 Variant = "V9"
-	// V10 is the full cure: the webhook of V6g, and a manager that says what a deletion waits for and in the end does the
-	// reconciler's work itself.
+	// V10 is the full cure: the webhook of V6g, and a manager that says what a deletion waits for
+	// and in the end does the reconciler's work itself.
 	V10 Variant = "V10"
 )
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0.
 type policy struct {
-	// release decides, while a RepoSync is being deleted, whether the manager goes on in spite of the reconciler's finalizer.
+	// release decides, while a RepoSync is being deleted, whether the manager goes on in spite of
+	// the reconciler's finalizer.
 	release release
-	// patience is how long a deletion may take before the manager does it itself; it is for lastResort.
+	// patience is how long a deletion may take before the manager does it itself; it is for
+	// lastResort.
 	patience time.Duration
-	// skips has the reconciler destroy nothing in a terminating namespace if no managed object depends on another.
+	// skips has the reconciler destroy nothing in a terminating namespace if no managed object
+	// depends on another.
 	skips bool
 	// holds keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
 	holds bool
@@ -52,9 +57,11 @@ type policy struct {
 	clusterWide bool
 	// sweeps has the manager take away what it made for a sync whose finalizers somebody took off.
 	sweeps bool
-	// minds has the manager look after the settings of its reconcilers, too, when somebody changes or deletes them.
+	// minds has the manager look after the settings of its reconcilers, too, when somebody changes
+	// or deletes them.
 	minds bool
-	// avoids has the reconciler of a RootSync declare nothing in a namespace that is being deleted: pull request 1194.
+	// avoids has the reconciler of a RootSync declare nothing in a namespace that is being deleted:
+	// pull request 1194.
 	avoids bool
 	// refuses are the deletions that the webhook refuses.
 	refuses []refusal

@@ -1,6 +1,6 @@
-// This file is how the full cure tells the API server's answers apart. 409 and 404, and 422 for its UID, say that the object
-// is not what it was taken for, 429 and 5xx that the server could not; what is left is refused, and will be as long as the
-// input is the same.
+// This file is how the full cure tells the API server's answers apart. 409 and 404, and 422 for its
+// UID, say that the object is not what it was taken for, 429 and 5xx that the server could not;
+// what is left is refused, and will be as long as the input is the same.
 
 package throttle
 
@@ -16,14 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A call that the server could not perform is made so often again at once, with such pauses: after that it has failed.
+// A call that the server could not perform is made so often again at once, with such pauses: after
+// that it has failed.
 const (
 	again    = 2
 	patience = 100 * time.Millisecond
 )
 
-// patiently makes a call again that was answered with 429 or 5xx. client-go does so by itself only if the server says when.
-// Where nothing is heard of the new call, the answer to the one before says more.
+// patiently makes a call again that was answered with 429 or 5xx. client-go does so by itself only
+// if the server says when. Where nothing is heard of the new call, the answer to the one before
+// says more.
 func (k *keeper) patiently(ctx context.Context, call func() error) error {
 	err := call()
 	for n := time.Duration(1); n <= again && k.policy.classify && transient(apierrors.ReasonForError(err)) && pause(ctx, n*patience); n++ {
@@ -47,8 +49,8 @@ func transient(reason metav1.StatusReason) bool {
 // errVanished says that there is nothing left to do for an object.
 var errVanished = errors.New("the object has vanished")
 
-// vanished says whether the answer to a write means that. 404 does not where a definition has no status subresource, for
-// one, or where it is a webhook that answers so.
+// vanished says whether the answer to a write means that. 404 does not where a definition has no
+// status subresource, for one, or where it is a webhook that answers so.
 func (k *keeper) vanished(ctx context.Context, body *unstructured.Unstructured, answer error) error {
 	if _, err := k.latest(ctx, body); err != nil {
 		return err
@@ -56,8 +58,9 @@ func (k *keeper) vanished(ctx context.Context, body *unstructured.Unstructured, 
 	return fmt.Errorf("patching %s/%s, which is there: %w", body.GetNamespace(), body.GetName(), answer)
 }
 
-// another says whether a patch was refused because it is for another UID. That is a conflict to an update, but to a patch
-// it is a change of what cannot be changed (apiserver, pkg/registry/rest/update.go: Preconditions and BeforeUpdate).
+// another says whether a patch was refused because it is for another UID. That is a conflict to an
+// update, but to a patch it is a change of what cannot be changed (apiserver,
+// pkg/registry/rest/update.go: Preconditions and BeforeUpdate).
 func another(err error) bool {
 	return apierrors.IsInvalid(err) &&
 		slices.ContainsFunc(details(err).Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
@@ -75,8 +78,9 @@ func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*
 	return latest, nil
 }
 
-// missing says whether it is this object that is not found. An answer of 404 may be about something else: a kind that is
-// not served, or a path that a proxy does not know, for which typed clients put in the details what they have asked for.
+// missing says whether it is this object that is not found. An answer of 404 may be about something
+// else: a kind that is not served, or a path that a proxy does not know, for which typed clients
+// put in the details what they have asked for.
 func missing(err error, body *unstructured.Unstructured) bool {
 	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) {
 		return false

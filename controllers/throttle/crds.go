@@ -1,4 +1,5 @@
-// This file exists so that whoever installs the operator gets its kind from the same place as its code.
+// This file exists so that whoever installs the operator gets its kind from the same place as its
+// code.
 
 package throttle
 

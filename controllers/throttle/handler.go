@@ -1,4 +1,5 @@
-// This file is what users of the framework write: handlers, and the one that the story is told with.
+// This file is what users of the framework write: handlers, and the one that the story is told
+// with.
 
 package throttle
 
@@ -23,10 +24,11 @@ type Handler struct {
 	ID string
 	// When says of which objects it is called; nil for all.
 	When func(object *unstructured.Unstructured) bool
-	// Do is the body. What it returns is shown in the status. An error is temporary unless it is a PermanentError.
+	// Do is the body. What it returns is shown in the status. An error is temporary unless it is a
+	// PermanentError.
 	Do func(ctx context.Context, t Task) (result any, err error)
-	// Retry is how long after a temporary error it is called again; 60 s if zero. Retries is how many calls there are at
-	// most; 0 for any number.
+	// Retry is how long after a temporary error it is called again; 60 s if zero. Retries is how
+	// many calls there are at most; 0 for any number.
 	Retry   time.Duration
 	Retries int
 }
@@ -42,8 +44,8 @@ func (e *PermanentError) Error() string { return e.Err.Error() }
 type Task struct {
 	Object *unstructured.Unstructured
 	Client dynamic.Interface
-	// Token is the same for every call that is about the same generation of the object; empty if the operator cannot
-	// promise that.
+	// Token is the same for every call that is about the same generation of the object; empty if
+	// the operator cannot promise that.
 	Token string
 	// Mute handlers are to write to nothing but what they make.
 	Mute bool
@@ -59,7 +61,8 @@ const (
 	SerialLabel = Domain + "/serial" // of the handler, as Provision was told
 )
 
-// Provision makes a child of the object, and shows in the object's status that it is there: the latter if echo.
+// Provision makes a child of the object, and shows in the object's status that it is there: the
+// latter if echo.
 func Provision(serial int, echo bool) func(context.Context, Task) (any, error) {
 	return func(ctx context.Context, t Task) (any, error) {
 		meta := map[string]any{

@@ -36,7 +36,8 @@ type Operator struct {
 	Workers int
 }
 
-// Run is the operator's main. It returns when ctx is done, or with the error for which the process must end.
+// Run is the operator's main. It returns when ctx is done, or with the error for which the process
+// must end.
 func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 	policy, err := o.Variant.policy()
 	if err != nil {
@@ -101,8 +102,8 @@ func (k *keeper) die(err error) {
 	}
 }
 
-// watch lists and watches for ever. A watch that ends, or is too old, is followed by another full list; any other error
-// is the end of it.
+// watch lists and watches for ever. A watch that ends, or is too old, is followed by another full
+// list; any other error is the end of it.
 func (k *keeper) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := k.listAndWatch(ctx); err != nil && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {

@@ -1,4 +1,5 @@
-// This file is the way of an object through its handlers. All that is known of it stands on the object.
+// This file is the way of an object through its handlers. All that is known of it stands on the
+// object.
 
 package throttle
 
@@ -22,8 +23,8 @@ const Finalizer = Domain + "/KopfFinalizerMarker"
 // touch is the annotation by which the operator wakes itself when a handler's time has come.
 const touch = Domain + "/touch-dummy"
 
-// process takes the object one handler further; the write that records it is the event that leads on. If all that is
-// left to do has to wait, it returns for how long.
+// process takes the object one handler further; the write that records it is the event that leads
+// on. If all that is left to do has to wait, it returns for how long.
 func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured, records map[string]*Record) (time.Duration, error) {
 	marked := slices.Contains(body.GetFinalizers(), Finalizer)
 	switch {
@@ -97,8 +98,9 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	return k.patch(ctx, body, "status", map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
 }
 
-// conclude makes the status say what the records say, whatever became of earlier attempts. It is written to nothing but what
-// was read: the UID would not do, for a custom resource's status is written without a look at that (apiextensions-apiserver,
+// conclude makes the status say what the records say, whatever became of earlier attempts. It is
+// written to nothing but what was read: the UID would not do, for a custom resource's status is
+// written without a look at that (apiextensions-apiserver,
 // pkg/registry/customresource/status_strategy.go).
 func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, records map[string]*Record) error {
 	results := map[string]any{}
@@ -110,9 +112,9 @@ func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, 
 	return k.status(ctx, body, k.seen(body), map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled", "every handler has been called")
 }
 
-// record persists a handler's record. An intent stands on what was read: an answer of 409 says that it was not the newest,
-// which another attempt will bring. An outcome has happened, whatever has become of the object meanwhile; but it is of no other
-// object that may have the name by now.
+// record persists a handler's record. An intent stands on what was read: an answer of 409 says that
+// it was not the newest, which another attempt will bring. An outcome has happened, whatever has
+// become of the object meanwhile; but it is of no other object that may have the name by now.
 func (k *keeper) record(ctx context.Context, o *object, only map[string]any, body *unstructured.Unstructured, h *Handler, value string) error {
 	change := annotation(k.policy.key(h.ID), value)
 	maps.Copy(change["metadata"].(map[string]any), only)
@@ -123,8 +125,8 @@ func (k *keeper) record(ctx context.Context, o *object, only map[string]any, bod
 	return err
 }
 
-// outcome is what a call came to and what could not be written down yet. While the input is the same the handler need not,
-// and must not, be called again for it: only the write is tried again.
+// outcome is what a call came to and what could not be written down yet. While the input is the
+// same the handler need not, and must not, be called again for it: only the write is tried again.
 type outcome struct {
 	change int64
 	value  string
@@ -143,7 +145,8 @@ func (k *keeper) finalizers(ctx context.Context, body *unstructured.Unstructured
 	return k.patch(ctx, body, "", map[string]any{"metadata": meta})
 }
 
-// seen is the part of a write by which it is refused if somebody else has written since: only the full cure looks.
+// seen is the part of a write by which it is refused if somebody else has written since: only the
+// full cure looks.
 func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
 	if !k.policy.intent {
 		return nil
@@ -151,7 +154,8 @@ func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
 	return map[string]any{"resourceVersion": body.GetResourceVersion()}
 }
 
-// same is the part of a write by which it is refused if another object has the name by now: only the full cure looks.
+// same is the part of a write by which it is refused if another object has the name by now: only
+// the full cure looks.
 func (k *keeper) same(body *unstructured.Unstructured) map[string]any {
 	if !k.policy.classify {
 		return nil
@@ -163,8 +167,8 @@ func annotation(key, value string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
 }
 
-// patch changes the object or its status. The full cure says by errVanished that there is no such object any more; the
-// others take every 404 for that, and that for a success.
+// patch changes the object or its status. The full cure says by errVanished that there is no such
+// object any more; the others take every 404 for that, and that for a success.
 func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub string, change map[string]any) error {
 	data, err := json.Marshal(change)
 	if err != nil {

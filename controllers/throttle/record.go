@@ -27,7 +27,8 @@ type Record struct {
 	Stopped string `json:"stopped,omitempty"`
 	Delayed string `json:"delayed,omitempty"`
 	Retries int    `json:"retries,omitempty"`
-	// Attempts are counted before the handler is called, where that is persisted; Retries after it has failed.
+	// Attempts are counted before the handler is called, where that is persisted; Retries after it
+	// has failed.
 	Attempts int  `json:"attempts,omitempty"`
 	Success  bool `json:"success,omitempty"`
 	Failure  bool `json:"failure,omitempty"`
@@ -112,7 +113,8 @@ func legalKey(handler string) string {
 	return Domain + "/h-" + legal[:min(len(legal), 40)] + "-" + hex.EncodeToString(hash[:5])
 }
 
-// token names what a handler makes for one generation of one object: the same, however often it is called.
+// token names what a handler makes for one generation of one object: the same, however often it is
+// called.
 func token(body *unstructured.Unstructured, h *Handler) string {
 	hash := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", body.GetUID(), h.ID, body.GetGeneration()))
 	return hex.EncodeToString(hash[:5])

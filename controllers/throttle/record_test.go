@@ -1,4 +1,5 @@
-// This file is about what the operator writes down: under legal names, by the handlers' own policy, on the schedule.
+// This file is about what the operator writes down: under legal names, by the handlers' own policy,
+// on the schedule.
 
 package throttle
 

@@ -1,4 +1,5 @@
-// This file is how the full cure says what it cannot do: on the object, or beside it where even that is refused.
+// This file is how the full cure says what it cannot do: on the object, or beside it where even
+// that is refused.
 
 package throttle
 
@@ -18,14 +19,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// HandledCondition says whether the operator has come to an end with the object, or what keeps it from that.
+// HandledCondition says whether the operator has come to an end with the object, or what keeps it
+// from that.
 const HandledCondition = "Handled"
 
 // Events are written where an object's status is refused.
 var Events = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// report writes down an error. Whether that works is not a reason for another error: the object is tried again anyway. Nor is
-// it tied to what was read: where another object has the name by now, that one's own end is another status, and replaces it.
+// report writes down an error. Whether that works is not a reason for another error: the object is
+// tried again anyway. Nor is it tied to what was read: where another object has the name by now,
+// that one's own end is another status, and replaces it.
 func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, err error) {
 	if !k.policy.report {
 		return
@@ -65,8 +68,8 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 // noAnswer is the reason where there was no answer that could give one.
 const noAnswer = "Failed"
 
-// weight orders reasons by how much they say: what the server could not do, or nobody heard of, or somebody else was faster
-// with, may pass, and must not take the place of what is refused.
+// weight orders reasons by how much they say: what the server could not do, or nobody heard of, or
+// somebody else was faster with, may pass, and must not take the place of what is refused.
 func weight(reason any) int {
 	switch s, _ := reason.(string); {
 	case s == noAnswer:
@@ -77,7 +80,8 @@ func weight(reason any) int {
 	return 2
 }
 
-// status writes the condition, and more if there is more to say; nothing if the object says so already.
+// status writes the condition, and more if there is more to say; nothing if the object says so
+// already.
 func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, only, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
 	old := condition(body)
 	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() &&
@@ -96,8 +100,8 @@ func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, on
 	return k.patch(ctx, body, "status", write)
 }
 
-// stands says whether a merge patch of something would change nothing. What it sets is compared as JSON, in which a number
-// is the same whichever Go type it was read into.
+// stands says whether a merge patch of something would change nothing. What it sets is compared as
+// JSON, in which a number is the same whichever Go type it was read into.
 func stands(old any, change map[string]any) bool {
 	have, ok := old.(map[string]any)
 	for key, ought := range change {

@@ -1,4 +1,5 @@
-// This file is about when the full cure writes the status: if that would change something, and only then.
+// This file is about when the full cure writes the status: if that would change something, and only
+// then.
 
 package throttle
 

@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy, one line for each step
-// from the framework as it was to the full cure.
+// This file exists to show at a glance what the variants of the story do differently: one policy,
+// one line for each step from the framework as it was to the full cure.
 
 package throttle
 
@@ -13,7 +13,8 @@ type Variant string
 
 // The variants, in the order of the story.
 const (
-	// V0a logs an error of the framework and goes on. The events that make it a hot loop are of the handlers' own making.
+	// V0a logs an error of the framework and goes on. The events that make it a hot loop are of the
+	// handlers' own making.
 	V0a Variant = "V0a"
 	// V0b is V0a where handlers write to nothing but their children, so that no event follows.
 	V0b Variant = "V0b"
@@ -44,7 +45,8 @@ const (
 
 // policy is the set of decisions in which the variants differ. The zero policy is V0a.
 type policy struct {
-	// after follows an error on the way of an object through its handlers, around one outside of that.
+	// after follows an error on the way of an object through its handlers, around one outside of
+	// that.
 	after, around reaction
 	// mute keeps handlers from writing to the object that they are called for.
 	mute bool
@@ -54,7 +56,8 @@ type policy struct {
 	key func(handler string) string
 	// intent has a handler's start persisted before it runs, and names what it makes after that.
 	intent bool
-	// classify tells answers of the API server apart, and keeps what a handler has come to until it has been written down.
+	// classify tells answers of the API server apart, and keeps what a handler has come to until it
+	// has been written down.
 	classify bool
 	// report says on the object, or where that is refused in an Event about it, what went wrong.
 	report bool

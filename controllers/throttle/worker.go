@@ -1,4 +1,5 @@
-// This file is about who looks after an object, and when: a worker for each, which knows only the newest event.
+// This file is about who looks after an object, and when: a worker for each, which knows only the
+// newest event.
 
 package throttle
 
@@ -18,7 +19,8 @@ type object struct {
 	queued bool                       // has a worker or waits for one
 	// fresh is signalled with every event.
 	fresh chan struct{}
-	// failures in a row, until when they throttle the object, and with which generation of it the last one came.
+	// failures in a row, until when they throttle the object, and with which generation of it the
+	// last one came.
 	failures int
 	until    time.Time
 	failed   int64
@@ -27,14 +29,16 @@ type object struct {
 	// alarm numbers what was said last of when to come back; earlier alarms do not count.
 	alarm int
 	gone  bool
-	// kept are outcomes that are not written down yet, by handler. Only the object's worker looks at them.
+	// kept are outcomes that are not written down yet, by handler. Only the object's worker looks
+	// at them.
 	kept map[string]outcome
 }
 
 // delays follow the first failure, the second, and so on; the last one is for all that come after.
 var delays = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
 
-// fail counts a failure. It returns for how long the object is throttled, or by when it is tried again.
+// fail counts a failure. It returns for how long the object is throttled, or by when it is tried
+// again.
 func (k *keeper) fail(o *object) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -52,7 +56,8 @@ func (k *keeper) succeed(o *object) {
 	o.alarm++
 }
 
-// races is how many conflicts in a row are nothing but that somebody was faster. What goes on longer will go on.
+// races is how many conflicts in a row are nothing but that somebody was faster. What goes on
+// longer will go on.
 const races = 2
 
 // outrun counts a conflict, and says whether it is one of those.
@@ -97,7 +102,8 @@ func (k *keeper) forget(body *unstructured.Unstructured) {
 	k.remove(body.GetUID())
 }
 
-// keepOnly forgets the objects that a list does not have: the watch before it may have ended without a word of their end.
+// keepOnly forgets the objects that a list does not have: the watch before it may have ended
+// without a word of their end.
 func (k *keeper) keepOnly(listed []unstructured.Unstructured) {
 	there := map[types.UID]bool{}
 	for i := range listed {
@@ -164,8 +170,8 @@ func (k *keeper) work(ctx context.Context, o *object) {
 	}
 }
 
-// next waits for an event, gathers those that follow it closely, and takes the newest. It returns nil when the worker
-// has ended, because it was idle for long enough or because the program ends.
+// next waits for an event, gathers those that follow it closely, and takes the newest. It returns
+// nil when the worker has ended, because it was idle for long enough or because the program ends.
 func (k *keeper) next(ctx context.Context, o *object) *unstructured.Unstructured {
 	idle := time.Now().Add(k.policy.idle)
 	for {
@@ -222,8 +228,9 @@ func (k *keeper) press(ctx context.Context, o *object, d time.Duration) bool {
 	return false
 }
 
-// unthrottled says whether it is time to look at an event. A variant that throttles sleeps until it is, or until a newer
-// event has come, which will be looked at instead; one that backs off comes back by itself, or for another spec.
+// unthrottled says whether it is time to look at an event. A variant that throttles sleeps until it
+// is, or until a newer event has come, which will be looked at instead; one that backs off comes
+// back by itself, or for another spec.
 func (k *keeper) unthrottled(ctx context.Context, o *object, body *unstructured.Unstructured) bool {
 	k.mu.Lock()
 	d, failed := time.Until(o.until), o.failed
@@ -237,8 +244,9 @@ func (k *keeper) unthrottled(ctx context.Context, o *object, body *unstructured.
 	return failed != body.GetGeneration()
 }
 
-// look takes one event through: first what the operator itself wrote on the object, then its handlers. An error of the
-// former is around the handlers, and not in the reach of what V2 guards. It returns how long a handler is to wait.
+// look takes one event through: first what the operator itself wrote on the object, then its
+// handlers. An error of the former is around the handlers, and not in the reach of what V2 guards.
+// It returns how long a handler is to wait.
 func (k *keeper) look(ctx context.Context, o *object, body *unstructured.Unstructured) (time.Duration, error) {
 	records, err := k.recall(body)
 	if err != nil {
@@ -278,8 +286,8 @@ func (k *keeper) react(ctx context.Context, o *object, body *unstructured.Unstru
 	}
 }
 
-// comeBack has an object read when its time has come, and handed out as an event would. No worker waits for that, and
-// until then only another spec is a reason to look at it.
+// comeBack has an object read when its time has come, and handed out as an event would. No worker
+// waits for that, and until then only another spec is a reason to look at it.
 func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Unstructured, d time.Duration) {
 	k.mu.Lock()
 	o.until, o.failed = time.Now().Add(d), body.GetGeneration()
@@ -296,7 +304,8 @@ func (k *keeper) comeBack(ctx context.Context, o *object, body *unstructured.Uns
 			}
 			latest, err := k.latest(ctx, body)
 			k.mu.Lock()
-			// Somebody else may come back meanwhile, who must not be made to wait longer by a failure of this one.
+			// Somebody else may come back meanwhile, who must not be made to wait longer by a
+			// failure of this one.
 			stale = o.alarm != alarm || o.gone
 			if err == nil && !stale {
 				k.handOut(ctx, o, latest)

@@ -53,7 +53,8 @@ spec:
       data: {image: "${schema.spec.image}", service: "${service.metadata.name}"}
 `
 
-// setup is what kro's main does with its flags' defaults, but for its client, which it makes from what the manager has.
+// setup is what kro's main does with its flags' defaults, but for its client, which it makes from
+// what the manager has.
 func setup(mgr ctrl.Manager) error {
 	clients, err := kroclient.NewSet(kroclient.Config{RestConfig: mgr.GetConfig(), QPS: 100, Burst: 150})
 	if err != nil {
@@ -80,7 +81,8 @@ func setup(mgr ctrl.Manager) error {
 	return mgr.Add(dynamic)
 }
 
-// operator returns what puts kro into a world in which there is the type App. What all worlds share is made here, once.
+// operator returns what puts kro into a world in which there is the type App. What all worlds share
+// is made here, once.
 func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, api.AddToScheme, internalapi.AddToScheme} {
@@ -128,9 +130,9 @@ func TestAppsAreMade(t *testing.T) {
 	})
 }
 
-// An App that is deleted before kro has put its finalizer on it comes back: that write is a server-side apply without the uid, and creates
-// what is not there. No fault is needed, only a moment. go test -v shows the story; kro's own tests would rather say
-// sim.Check, and fail.
+// An App that is deleted before kro has put its finalizer on it comes back: that write is a
+// server-side apply without the uid, and creates what is not there. No fault is needed, only a
+// moment. go test -v shows the story; kro's own tests would rather say sim.Check, and fail.
 func TestADeletedAppComesBack(t *testing.T) {
 	start := operator(t)
 	r := sim.Explore(t, func(w *sim.World) {

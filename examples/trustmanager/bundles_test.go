@@ -32,7 +32,8 @@ var certificate string
 
 var options = controller.Options{Namespace: "cert-manager"}
 
-// operator returns what puts trust-manager into a world, set up as its main does it. What all worlds share is made here, once.
+// operator returns what puts trust-manager into a world, set up as its main does it. What all
+// worlds share is made here, once.
 func operator(t *testing.T) func(*sim.World) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, trustapi.AddToScheme} {
@@ -69,10 +70,11 @@ func TestTrustIsSpread(t *testing.T) {
 	})
 }
 
-// When another namespace is to have them, the copy in the first one is removed: it is applied without its certificates and
-// then deleted. Where the cache trails by a few milliseconds, a copy that has been deleted already is made anew and deleted,
-// and each of the two is an event that begins it again. go test -v shows the story; an operator's own tests would rather
-// say sim.Check, and fail.
+// When another namespace is to have them, the copy in the first one is removed: it is applied
+// without its certificates and then deleted. Where the cache trails by a few milliseconds, a copy
+// that has been deleted already is made anew and deleted, and each of the two is an event that
+// begins it again. go test -v shows the story; an operator's own tests would rather say sim.Check,
+// and fail.
 func TestRemovedCopiesComeBack(t *testing.T) {
 	start := operator(t)
 	r := sim.Explore(t, func(w *sim.World) {

@@ -40,8 +40,8 @@ func TestAllProperties(t *testing.T) {
 	})
 }
 
-// Each set is tried by itself: hack/mutants plants bugs in the operator and sees which set finds them. An operator's own
-// tests need no such test.
+// Each set is tried by itself: hack/mutants plants bugs in the operator and sees which set finds
+// them. An operator's own tests need no such test.
 func TestEachProperty(t *testing.T) {
 	start := operator(t)
 	for _, set := range sets {
@@ -67,7 +67,8 @@ func twoBundles(w *sim.World, start func(*sim.World)) {
 	w.Settle()
 }
 
-// synced says whether the copy is as the bundle's specification wants it when the status says so of this generation.
+// synced says whether the copy is as the bundle's specification wants it when the status says so of
+// this generation.
 func synced(h *history.History) error {
 	var b trustapi.Bundle
 	o, ok := h.Object("trust.cert-manager.io", "Bundle", "", "ca")

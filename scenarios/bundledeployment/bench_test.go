@@ -1,4 +1,5 @@
-// This file exists to measure how fast installs go: Helm's actions are the heaviest guests that there are.
+// This file exists to measure how fast installs go: Helm's actions are the heaviest guests that
+// there are.
 
 package bundledeployment
 

@@ -1,5 +1,6 @@
-// This file exists to read a history once, piece by piece as it grows, into what the properties are about: when the
-// operator took a deployment in hand and why, what it attempted, what its status said, and what it left behind.
+// This file exists to read a history once, piece by piece as it grows, into what the properties are
+// about: when the operator took a deployment in hand and why, what it attempted, what its status
+// said, and what it left behind.
 
 package bundledeployment
 
@@ -23,7 +24,8 @@ import (
 type Books struct {
 	// Terminates is the slowest clean-up of this world: how long a namespace takes to go.
 	Terminates time.Duration
-	// Since is the time of the last change from outside: everything is measured from there. See [Story.Mark].
+	// Since is the time of the last change from outside: everything is measured from there. See
+	// [Story.Mark].
 	Since history.Time
 	// Over is set when it has been watched for so long that it should have settled.
 	Over bool
@@ -37,7 +39,8 @@ type Books struct {
 // account is what is known of one deployment.
 type account struct {
 	name string
-	// hands are all hand-outs since the last change from outside or crash, begun the time when that was.
+	// hands are all hand-outs since the last change from outside or crash, begun the time when that
+	// was.
 	hands []*hand
 	begun history.Time
 	last  *hand // the one that is or was last in hand, whenever that was
@@ -46,7 +49,8 @@ type account struct {
 	// ready is when its bundle was unpacked; 0 if it is not.
 	ready    history.Time
 	attempts int // of all times
-	// overlap is an attempt that began while something which a clean-up had deleted was still there.
+	// overlap is an attempt that began while something which a clean-up had deleted was still
+	// there.
 	overlap error
 	leaving map[string]history.Ref // by uid: deleted by the operator, and not gone yet
 	records map[string]string      // status of each release record, by name
@@ -154,7 +158,8 @@ func deployment(reconcile string) string {
 	return name
 }
 
-// change takes in one change of one object, made while the operator had a deployment in hand, or by somebody else.
+// change takes in one change of one object, made while the operator had a deployment in hand, or by
+// somebody else.
 func (b *Books) change(e *history.Event, by string, c *history.Change) {
 	switch c.Ref.Kind {
 	case "BundleDeployment":
@@ -216,7 +221,8 @@ func (b *Books) readBundle(e *history.Event, c *history.Change) {
 	}
 }
 
-// readRecord takes in a release record. That of an install or an upgrade is made as the attempt begins.
+// readRecord takes in a release record. That of an install or an upgrade is made as the attempt
+// begins.
 func (b *Books) readRecord(e *history.Event, by string, c *history.Change) {
 	var record corev1.Secret
 	stored.Decode(c.Object, &record)

@@ -1,5 +1,6 @@
-// This file exists for deaths of the operator that the table does not count: at every single write of the full cure, and
-// how long the window is in which a death within a clean-up wedges the variants that undo.
+// This file exists for deaths of the operator that the table does not count: at every single write
+// of the full cure, and how long the window is in which a death within a clean-up wedges the
+// variants that undo.
 
 package bundledeployment
 
@@ -17,8 +18,9 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// The full cure dies around the writes of install, upgrade, repair, and of what undoes a refused install. A sweep kills once a
-// run, before or after one write, at each point in turn that the undisturbed run offers, before it tries anything else.
+// The full cure dies around the writes of install, upgrade, repair, and of what undoes a refused
+// install. A sweep kills once a run, before or after one write, at each point in turn that the
+// undisturbed run offers, before it tries anything else.
 //
 //make:campaigns
 func TestFullCureDiesAtEveryWrite(t *testing.T) {
@@ -54,7 +56,8 @@ func TestFullCureDiesAtEveryWrite(t *testing.T) {
 // reads are the verbs that change nothing.
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 
-// half is for how long, at most, the record of a refused install was half undone: a crash in that time wedges the deployment.
+// half is for how long, at most, the record of a refused install was half undone: a crash in that
+// time wedges the deployment.
 func half(t *testing.T, s Setting) (longest time.Duration) {
 	t.Helper()
 	r := sim.Explore(t, func(w *sim.World) {
@@ -72,8 +75,8 @@ func half(t *testing.T, s Setting) (longest time.Duration) {
 	return longest
 }
 
-// Waiting for the clean-up makes the window of a crash that wedges as long as the clean-up, up to the 30 s that it waits.
-// Without waiting, it is as long as a few requests.
+// Waiting for the clean-up makes the window of a crash that wedges as long as the clean-up, up to
+// the 30 s that it waits. Without waiting, it is as long as a few requests.
 func TestWaitingWidensTheWindowOfACrash(t *testing.T) {
 	for _, terminates := range []time.Duration{5 * time.Second, 13 * time.Second, 21 * time.Second, 45 * time.Second} {
 		without := half(t, Setting{Variant: bundledeployment.V0, Terminates: terminates})
@@ -85,8 +88,9 @@ func TestWaitingWidensTheWindowOfACrash(t *testing.T) {
 	}
 }
 
-// halfUndone is for how long each release record was in the state "uninstalling", which neither an install nor an upgrade
-// nor a rollback of Helm gets past: as long as that takes, a crash wedges the deployment.
+// halfUndone is for how long each release record was in the state "uninstalling", which neither an
+// install nor an upgrade nor a rollback of Helm gets past: as long as that takes, a crash wedges
+// the deployment.
 func halfUndone(h *history.History) (times []time.Duration) {
 	since := map[string]history.Time{}
 	for i := range h.Events {

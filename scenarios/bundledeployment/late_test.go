@@ -1,5 +1,5 @@
-// This file exists for processes that are late: whose install takes longer than they may write, or who have been frozen
-// between what they have read and what they make of it.
+// This file exists for processes that are late: whose install takes longer than they may write, or
+// who have been frozen between what they have read and what they make of it.
 
 package bundledeployment
 

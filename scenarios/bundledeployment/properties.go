@@ -1,5 +1,6 @@
-// This file exists for the properties that ask how the operator goes about a deployment that cannot be installed: whether
-// it settles into one attempt for each period of back-off, and whether its status says why.
+// This file exists for the properties that ask how the operator goes about a deployment that cannot
+// be installed: whether it settles into one attempt for each period of back-off, and whether its
+// status says why.
 
 package bundledeployment
 
@@ -15,7 +16,8 @@ const (
 	periods = 5
 	// mostRecords is how many release records may be kept.
 	mostRecords = 10
-	// firstSleep and longestSleep are those of the work queue's default rate limiter; in between they double.
+	// firstSleep and longestSleep are those of the work queue's default rate limiter; in between
+	// they double.
 	firstSleep, longestSleep = 5 * time.Millisecond, 1000 * time.Second
 )
 
@@ -37,9 +39,10 @@ func (b *Books) enough() int {
 	return n
 }
 
-// calm is where a deployment has settled, as its place among the hands: the first attempt since the last change from outside
-// that a timer began, after so many failures that the sleep before it had to be longer than the clean-up, and was. -1 if
-// there was none yet. That is the dossier's definition for whoever keeps time, the work queue or the operator itself.
+// calm is where a deployment has settled, as its place among the hands: the first attempt since the
+// last change from outside that a timer began, after so many failures that the sleep before it had
+// to be longer than the clean-up, and was. -1 if there was none yet. That is the dossier's
+// definition for whoever keeps time, the work queue or the operator itself.
 func (b *Books) calm(a *account) int {
 	failures := 0
 	var before *hand // with the attempt before
@@ -55,8 +58,9 @@ func (b *Books) calm(a *account) int {
 	return -1
 }
 
-// restless says that a deployment does not come to rest: it has had the failures after which it should sleep longer than the
-// clean-up takes, and five more attempts, none of them after such a sleep.
+// restless says that a deployment does not come to rest: it has had the failures after which it
+// should sleep longer than the clean-up takes, and five more attempts, none of them after such a
+// sleep.
 func (b *Books) restless(a *account) error {
 	if n := a.tried(len(a.hands)); n >= b.enough()+periods {
 		return fmt.Errorf("%s: %d attempts since the last change from outside, the latest at %s, and never a sleep longer than the clean-up takes, %v, which was due after %d",
@@ -115,7 +119,8 @@ func (b *Books) judge(h *history.History, name string, holds func(*account, int)
 	return nil
 }
 
-// Settles (S0-L1): once it sleeps longer than the clean-up takes, there is one attempt for each period of back-off.
+// Settles (S0-L1): once it sleeps longer than the clean-up takes, there is one attempt for each
+// period of back-off.
 func (b *Books) Settles(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		return b.judge(h, name, func(a *account, calm int) error {
@@ -130,9 +135,10 @@ func (b *Books) Settles(name string) func(*history.History) error {
 	}
 }
 
-// BackoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of the next one passes at
-// least the sleep after so many failures, and the sleep itself is not more than twice what passed the time before. What an
-// attempt takes, as long as requests are or a clean-up, lies between the two measures, so neither needs a margin.
+// BackoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of
+// the next one passes at least the sleep after so many failures, and the sleep itself is not more
+// than twice what passed the time before. What an attempt takes, as long as requests are or a
+// clean-up, lies between the two measures, so neither needs a margin.
 func (b *Books) BackoffGrows(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		return b.judge(h, name, func(a *account, calm int) error {
@@ -158,7 +164,8 @@ func (b *Books) BackoffGrows(name string) func(*history.History) error {
 	}
 }
 
-// Actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the status names the cause.
+// Actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the
+// status names the cause.
 func (b *Books) Actionable(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -177,8 +184,9 @@ func (b *Books) Actionable(name string) func(*history.History) error {
 	}
 }
 
-// judged is from when on a deployment is judged, and whether that is long ago. One that does not come to rest is judged
-// from when it should have, once it has made as many attempts as there are periods.
+// judged is from when on a deployment is judged, and whether that is long ago. One that does not
+// come to rest is judged from when it should have, once it has made as many attempts as there are
+// periods.
 func (b *Books) judged(a *account) (from history.Time, long bool) {
 	if calm := b.calm(a); calm >= 0 {
 		return a.hands[calm].at, len(settledPeriods(a, calm)) >= periods
@@ -208,8 +216,9 @@ func (a *account) told(from, to history.Time) (d time.Duration) {
 	return d
 }
 
-// Quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it settles may still
-// write: the one before it met what was left of its own clean-up, and the status says that until there is better news.
+// Quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it
+// settles may still write: the one before it met what was left of its own clean-up, and the status
+// says that until there is better news.
 func (b *Books) Quiet(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		return b.judge(h, name, func(a *account, calm int) error {
@@ -225,7 +234,8 @@ func (b *Books) Quiet(name string) func(*history.History) error {
 	}
 }
 
-// NoOverlap (S0-S1): no attempt begins while something is still there that the clean-up of the one before has deleted.
+// NoOverlap (S0-S1): no attempt begins while something is still there that the clean-up of the one
+// before has deleted.
 func (b *Books) NoOverlap(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -233,7 +243,8 @@ func (b *Books) NoOverlap(name string) func(*history.History) error {
 	}
 }
 
-// NoOrphans (S1-S6, which the full cure takes over): what carries the deployment's name is what is wanted of it, so many objects.
+// NoOrphans (S1-S6, which the full cure takes over): what carries the deployment's name is what is
+// wanted of it, so many objects.
 func (b *Books) NoOrphans(name string, wanted int) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)

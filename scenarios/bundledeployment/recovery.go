@@ -1,5 +1,5 @@
-// This file exists for the properties that ask what becomes of a deployment when its cause is removed, when the operator
-// dies, and when others fail beside it.
+// This file exists for the properties that ask what becomes of a deployment when its cause is
+// removed, when the operator dies, and when others fail beside it.
 
 package bundledeployment
 
@@ -11,8 +11,9 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Recovers (S0-L3): so long after the last change from outside the deployment is installed. The time in which it is in hand, which is
-// as long as requests and clean-ups take, counts only as far as it is more than busy.
+// Recovers (S0-L3): so long after the last change from outside the deployment is installed. The
+// time in which it is in hand, which is as long as requests and clean-ups take, counts only as far
+// as it is more than busy.
 func (b *Books) Recovers(name string, within, busy time.Duration) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -43,8 +44,9 @@ func (a *account) idle(from, to history.Time) time.Duration {
 	return d
 }
 
-// NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named the cause. Periods are
-// sleeps that are longer than a clean-up takes, so that nothing but the operator is in its own way.
+// NoWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named
+// the cause. Periods are sleeps that are longer than a clean-up takes, so that nothing but the
+// operator is in its own way.
 func (b *Books) NoWedge(name string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -67,8 +69,8 @@ func (b *Books) NoWedge(name string) func(*history.History) error {
 	}
 }
 
-// Prompt (S0-F1): whenever there is something to do for a deployment, a worker begins with it soon, whatever becomes of the
-// others. The way of an event to the operator is not part of that.
+// Prompt (S0-F1): whenever there is something to do for a deployment, a worker begins with it soon,
+// whatever becomes of the others. The way of an event to the operator is not part of that.
 func (b *Books) Prompt(name string, within time.Duration) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -81,8 +83,9 @@ func (b *Books) Prompt(name string, within time.Duration) func(*history.History)
 	}
 }
 
-// OneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them is installed, and the
-// status of each says that it is, or that the object is the other's. One that cannot be installed anyway may name that cause instead.
+// OneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them
+// is installed, and the status of each says that it is, or that the object is the other's. One that
+// cannot be installed anyway may name that cause instead.
 func (b *Books) OneOwner(name, other string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
@@ -110,13 +113,15 @@ func (b *Books) OneOwner(name, other string) func(*history.History) error {
 	}
 }
 
-// another says whether a status says that an object is another's: in Helm's words, or in the API server's (ValidateOwnerReferences).
+// another says whether a status says that an object is another's: in Helm's words, or in the API
+// server's (ValidateOwnerReferences).
 func (s said) another() bool {
 	return strings.Contains(s.message, "cannot be imported into the current release") ||
 		strings.Contains(s.message, "Only one reference can have Controller set to true")
 }
 
-// Fenced (S1-S8, which the full cure takes over): of two processes only one goes on with what was begun.
+// Fenced (S1-S8, which the full cure takes over): of two processes only one goes on with what was
+// begun.
 func (b *Books) Fenced(h *history.History) error {
 	b.read(h)
 	return b.fence.Broken()

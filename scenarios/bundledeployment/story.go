@@ -1,4 +1,5 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+// This file exists to set the scene, so that each telling of the story is only about what happens
+// in it.
 
 package bundledeployment
 
@@ -28,8 +29,8 @@ const Operator = "rukpak"
 // Second is the name of another replica of it.
 const Second = "rukpak-2"
 
-// cause is the token of the root cause: a namespace that does not exist, into which a bundle wants to put something. To
-// remove the cause somebody has to create it.
+// cause is the token of the root cause: a namespace that does not exist, into which a bundle wants
+// to put something. To remove the cause somebody has to create it.
 const cause = "rc-17"
 
 // Setting is how one world differs from another.
@@ -38,13 +39,15 @@ type Setting struct {
 	Variant bundledeployment.Variant
 	// Workers, if not as many as the variant has.
 	Workers int
-	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real cluster.
+	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real
+	// cluster.
 	Terminates time.Duration
 	// Replicas of the operator, with leader election, if more than one.
 	Replicas int
 	// Unelected are replicas without leader election: all of them lead, all the time.
 	Unelected bool
-	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and is how long that takes to go.
+	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and
+	// is how long that takes to go.
 	Held time.Duration
 	// Classic takes the work queue that controller-runtime had before the priority queue.
 	Classic bool
@@ -168,8 +171,8 @@ func Namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// Deployment installs the chart of an image into a namespace. If it is refused, one of its objects wants to go into the
-// namespace that does not exist.
+// Deployment installs the chart of an image into a namespace. If it is refused, one of its objects
+// wants to go into the namespace that does not exist.
 func Deployment(name, image, namespace string, refused bool) *v1alpha1.BundleDeployment {
 	values := "namespace: " + namespace + "\n"
 	if refused {

@@ -1,4 +1,5 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+// This file exists to hold the whole story as a table: for each variant, which question it fails
+// under which faults.
 
 package bundledeployment
 
@@ -15,7 +16,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Row is a variant as the table has it: "V2-slow" is V2 where namespaces take longer to go than it waits.
+// Row is a variant as the table has it: "V2-slow" is V2 where namespaces take longer to go than it
+// waits.
 type Row string
 
 // slow is V2 in a world that is slower than it.
@@ -38,7 +40,8 @@ var delays = rapid.SampledFrom([]time.Duration{0, 10 * time.Millisecond, time.Se
 // shortly is in the middle of an attempt, of a clean-up, or between two.
 var shortly = rapid.SampledFrom([]time.Duration{20 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second})
 
-// notAsked is why a cell is there of which the dossier says nothing; silent is that for whole columns.
+// notAsked is why a cell is there of which the dossier says nothing; silent is that for whole
+// columns.
 const notAsked = "it does not say"
 
 // oneWorker and inItsOwnWay are why the dossier is corrected more than once.
@@ -55,8 +58,8 @@ const (
 
 var silent = map[Row]string{"": notAsked}
 
-// fails are the variants that do not settle, failHeld those that do not where another controller holds the namespace for longer
-// than they wait; undoes are those that undo what has failed.
+// fails are the variants that do not settle, failHeld those that do not where another controller
+// holds the namespace for longer than they wait; undoes are those that undo what has failed.
 var (
 	fails    = []Row{"V0", slow}
 	failHeld = []Row{"V0", "V1", "V2", slow}

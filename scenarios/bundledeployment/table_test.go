@@ -1,5 +1,5 @@
-// This file is the suite: the table of the story with its catalogue, and what is asked beside it: other queues, other
-// clients, more workers, slower namespaces.
+// This file is the suite: the table of the story with its catalogue, and what is asked beside it:
+// other queues, other clients, more workers, slower namespaces.
 
 package bundledeployment
 
@@ -47,8 +47,8 @@ func TestSettingsThatDoNotMatter(t *testing.T) {
 	}
 }
 
-// What no operator of the table gets wrong is seen where it is: one that is set up twice has two workers for one deployment, and
-// watches each kind twice.
+// What no operator of the table gets wrong is seen where it is: one that is set up twice has two
+// workers for one deployment, and watches each kind twice.
 func TestAnOperatorThatIsSetUpTwice(t *testing.T) {
 	s := Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second, Twice: true}
 	for _, sentence := range []string{oneHand, watchedOnce} {
@@ -64,7 +64,8 @@ func dull(t *testing.T, scenario func(*sim.World)) {
 	}
 }
 
-// A healthy deployment waits for failing ones exactly when all workers do, and never longer than their waits take in turn.
+// A healthy deployment waits for failing ones exactly when all workers do, and never longer than
+// their waits take in turn.
 func TestWorkersThatWait(t *testing.T) {
 	for workers := 1; workers <= 4; workers++ {
 		for failing := range 7 {
@@ -91,8 +92,8 @@ func TestWorkersThatWait(t *testing.T) {
 	}
 }
 
-// What is installed stays when the full cure takes over from V3, and when the operator starts again after an install
-// whose end could not be written down at once.
+// What is installed stays when the full cure takes over from V3, and when the operator starts again
+// after an install whose end could not be written down at once.
 //
 //make:campaigns
 func TestFullCureStartsAgain(t *testing.T) {
@@ -123,9 +124,10 @@ func TestFullCureUnderFaults(t *testing.T) {
 	sim.Check(t, Interrupted(s, faults()...), sim.Runs(10), sim.For(20*time.Second))
 }
 
-// Sleeps of a failing deployment as reported: three attempts for each, so that one is eight times as long as the one before. In the
-// classic queue the first failure's timer survives the other two, in the priority queue it is the last one's. They begin when
-// sleeps are longer than the namespace takes to go, after 14 failures: three at once, and one for each shorter sleep.
+// Sleeps of a failing deployment as reported: three attempts for each, so that one is eight times
+// as long as the one before. In the classic queue the first failure's timer survives the other two,
+// in the priority queue it is the last one's. They begin when sleeps are longer than the namespace
+// takes to go, after 14 failures: three at once, and one for each shorter sleep.
 func TestSleepsAsReported(t *testing.T) {
 	for classic, want := range map[bool][]time.Duration{
 		true:  {sleep(15), sleep(18), longestSleep},
@@ -151,7 +153,8 @@ func TestSleepsAsReported(t *testing.T) {
 	}
 }
 
-// attempts is how many attempts a failing deployment makes in a while, and for how much of it the status names the cause.
+// attempts is how many attempts a failing deployment makes in a while, and for how much of it the
+// status names the cause.
 func attempts(t *testing.T, s Setting, while time.Duration) (n int, share float64) {
 	t.Helper()
 	r := sim.Explore(t, func(w *sim.World) {
@@ -169,9 +172,10 @@ func attempts(t *testing.T, s Setting, while time.Duration) (n int, share float6
 	return n, share
 }
 
-// Where namespaces take longer to go than the pull request waits, it makes things worse than it found them. The dossier's model
-// counted 1,300 to 2,600 attempts in 40,000 s, and the cause named for 3 to 49 % of the time; as reported for 0.01 %. It put the
-// end of that at 90 s, where the pattern of three attempts for each sleep returns; here it returns at 89 s, as the attempts in
+// Where namespaces take longer to go than the pull request waits, it makes things worse than it
+// found them. The dossier's model counted 1,300 to 2,600 attempts in 40,000 s, and the cause named
+// for 3 to 49 % of the time; as reported for 0.01 %. It put the end of that at 90 s, where the
+// pattern of three attempts for each sleep returns; here it returns at 89 s, as the attempts in
 // between take their time.
 func TestWaitingMayBeWorseThanNotWaiting(t *testing.T) {
 	const while = 3000 * time.Second

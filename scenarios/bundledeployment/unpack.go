@@ -1,4 +1,5 @@
-// This file exists for what stands behind the operator: the charts that bundles hold, and whoever unpacks them.
+// This file exists for what stands behind the operator: the charts that bundles hold, and whoever
+// unpacks them.
 
 package bundledeployment
 
@@ -28,7 +29,8 @@ import (
 //go:embed charts
 var files embed.FS
 
-// charts are the content of all bundles, by the name of their image. All runs share them: nobody changes a chart.
+// charts are the content of all bundles, by the name of their image. All runs share them: nobody
+// changes a chart.
 var charts = load("app", "wide", "kinds")
 
 func load(names ...string) map[string]*chart.Chart {
@@ -110,7 +112,8 @@ func (u *Unpacker) unpack(b *v1alpha1.Bundle) {
 	_ = actor.Do(u.cluster, http.MethodPut, path+"/status", b, nil)
 }
 
-// holder is a controller that has a finalizer on ConfigMaps, and takes its time to take it off one that is being deleted.
+// holder is a controller that has a finalizer on ConfigMaps, and takes its time to take it off one
+// that is being deleted.
 type holder struct {
 	after   time.Duration
 	cluster actor.Cluster
@@ -138,7 +141,8 @@ func (o *holder) Observe(c apiserver.Change) {
 	})
 }
 
-// namespaces is the namespace controller of a world: it takes its time before it begins to empty a namespace.
+// namespaces is the namespace controller of a world: it takes its time before it begins to empty a
+// namespace.
 func (s Setting) namespaces() actor.Actor {
 	c := namespace.New()
 	if s.OldServer {

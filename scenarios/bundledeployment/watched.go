@@ -1,5 +1,5 @@
-// This file exists to count what no request shows: informers are shared, so a kind that is watched twice is listed once, and
-// only its events are handled twice.
+// This file exists to count what no request shows: informers are shared, so a kind that is watched
+// twice is listed once, and only its events are handled twice.
 
 package bundledeployment
 
@@ -24,7 +24,8 @@ type watched struct {
 	times map[string]int
 }
 
-// by is a life's manager, whose cache is asked once for each watch. The client has a cache of its own to ask.
+// by is a life's manager, whose cache is asked once for each watch. The client has a cache of its
+// own to ask.
 func (c *watched) by(mgr ctrl.Manager) ctrl.Manager {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +33,8 @@ func (c *watched) by(mgr ctrl.Manager) ctrl.Manager {
 	return watchedManager{mgr, c}
 }
 
-// count takes in a watch that began while the operator ran; those that it is set up with are of its own types.
+// count takes in a watch that began while the operator ran; those that it is set up with are of its
+// own types.
 func (c *watched) count(o client.Object) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		c.mu.Lock()

@@ -1,5 +1,6 @@
-// This file exists to read a history once, piece by piece as it grows, into what the properties are about: what was
-// written of which version, what the release records and the status said meanwhile, and who was at it.
+// This file exists to read a history once, piece by piece as it grows, into what the properties are
+// about: what was written of which version, what the release records and the status said meanwhile,
+// and who was at it.
 
 package clusterextension
 
@@ -149,12 +150,14 @@ func (b *Books) read(h *history.History) {
 // mine says whether a reconcile, "controller /name #3", is of the extension.
 func (*Books) mine(reconcile string) bool { return strings.Contains(reconcile, " /"+app+" #") }
 
-// breaksOff says whether a fault, other than the death of the operator, ends an attempt where it does not expect it.
+// breaksOff says whether a fault, other than the death of the operator, ends an attempt where it
+// does not expect it.
 func breaksOff(note string) bool {
 	return strings.HasPrefix(note, "ServerError") || strings.HasPrefix(note, "LostReply")
 }
 
-// stillborn says whether the operator is killed as it is about to write an object: that was an attempt, too.
+// stillborn says whether the operator is killed as it is about to write an object: that was an
+// attempt, too.
 func stillborn(note string) bool {
 	return strings.Contains(note, "): before ") && (strings.Contains(note, " ConfigMap ") || strings.Contains(note, " Deployment "))
 }

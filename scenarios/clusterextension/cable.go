@@ -1,4 +1,5 @@
-// This file exists to interrupt an action at the same place in every run, so that what follows can be interrupted everywhere.
+// This file exists to interrupt an action at the same place in every run, so that what follows can
+// be interrupted everywhere.
 
 package clusterextension
 
@@ -15,7 +16,8 @@ type cable struct {
 	left int // writes until it is cut; never if negative
 }
 
-// plug puts a cable in before the operator makes Helm's clients. The manager's own client has its connection already.
+// plug puts a cable in before the operator makes Helm's clients. The manager's own client has its
+// connection already.
 func plug(config *rest.Config) *cable {
 	c := &cable{left: -1}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {

@@ -1,4 +1,5 @@
-// This file exists for what stands behind the operator: the versions of the package shop, and the catalog that offers them.
+// This file exists for what stands behind the operator: the versions of the package shop, and the
+// catalog that offers them.
 
 package clusterextension
 
@@ -22,7 +23,8 @@ var files embed.FS
 // The versions of the package.
 const (
 	one, two, three = "1.0.0", "2.0.0", "3.0.0"
-	// refused is a version 2 of which the server refuses the last object, until the namespace rc-17 exists.
+	// refused is a version 2 of which the server refuses the last object, until the namespace rc-17
+	// exists.
 	refused = "2.0.0-refused"
 	cause   = "rc-17"
 	// restless is a version 1 that is rendered differently each time.

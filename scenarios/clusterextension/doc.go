@@ -1,48 +1,55 @@
-// Package clusterextension tells the story of releases that do not survive an interruption: the operator dies within one
-// of Helm's actions, the release record stays pending for ever, and whatever is done about that may be worse than the
-// fault. The operator is that of controllers/clusterextension, with the real Helm SDK and its records in shards.
+// Package clusterextension tells the story of releases that do not survive an interruption: the
+// operator dies within one of Helm's actions, the release record stays pending for ever, and
+// whatever is done about that may be worse than the fault. The operator is that of
+// controllers/clusterextension, with the real Helm SDK and its records in shards.
 //
-// [Begin] sets the scene: a catalog with three versions of a package and the edges between them, data outside the cluster
-// that version 2 migrates and version 3 needs at one level, one or two replicas of the operator. [Books] reads the run's
-// history and judges it. A [Telling] is what happens, [Table] the table of which variant fails which question, and
-// VERDICTS.md what was observed.
+// [Begin] sets the scene: a catalog with three versions of a package and the edges between them,
+// data outside the cluster that version 2 migrates and version 3 needs at one level, one or two
+// replicas of the operator. [Books] reads the run's history and judges it. A [Telling] is what
+// happens, [Table] the table of which variant fails which question, and VERDICTS.md what was
+// observed.
 //
 // # What the runs showed
 //
-// As reported (V0), every death between the first write of a record and its last wedges the extension, and the status
-// says for ever that another operation is in progress.
+// As reported (V0), every death between the first write of a record and its last wedges the
+// extension, and the status says for ever that another operation is in progress.
 //
-// The proposals trade that wedge for others. To roll back (V1) writes an old version over migrated data, and a rollback
-// that is interrupted itself is followed by one to the half of version 2, which is then called deployed: what the dossier
-// expected to stay valid, edges and no orphans, does not with two interruptions. Its uninstall can be interrupted as well, and
-// leaves a record that says uninstalling, which is not pending and which nothing gets past. To forget the record (V2,
-// V2b, V4) or to call it failed (V3) lets version 3 in over a half of version 2, with the data at two levels. To call it
-// deployed (V3b) does the same, and orphans what an interrupted upgrade had still to delete.
+// The proposals trade that wedge for others. To roll back (V1) writes an old version over migrated
+// data, and a rollback that is interrupted itself is followed by one to the half of version 2,
+// which is then called deployed: what the dossier expected to stay valid, edges and no orphans,
+// does not with two interruptions. Its uninstall can be interrupted as well, and leaves a record
+// that says uninstalling, which is not pending and which nothing gets past. To forget the record
+// (V2, V2b, V4) or to call it failed (V3) lets version 3 in over a half of version 2, with the data
+// at two levels. To call it deployed (V3b) does the same, and orphans what an interrupted upgrade
+// had still to delete.
 //
-// To finish first (V5) holds all that. What it lacks shows where two replicas overlap, where a record is torn between two
-// shards, and where version 2 is not interrupted but refused: then it, too, lets version 3 in. V6 adds the fence, records
-// that cannot be torn, and the rule for failures. Helm only logs it when it cannot write that a record is superseded, and then
-// two of them say deployed; the driver of V6 writes nothing more after such a failure, so that the upgrade has failed and is
-// finished like any other. One habit is left in all variants: a status that says what is installed goes on to name version 1
-// while version 2 takes its place.
+// To finish first (V5) holds all that. What it lacks shows where two replicas overlap, where a
+// record is torn between two shards, and where version 2 is not interrupted but refused: then it,
+// too, lets version 3 in. V6 adds the fence, records that cannot be torn, and the rule for
+// failures. Helm only logs it when it cannot write that a record is superseded, and then two of
+// them say deployed; the driver of V6 writes nothing more after such a failure, so that the upgrade
+// has failed and is finished like any other. One habit is left in all variants: a status that says
+// what is installed goes on to name version 1 while version 2 takes its place.
 //
 // To forget a record (V2, V2b, V4) also gives its number away: the next record is revision 2 again.
 //
 // # Where the judges are milder than the wish
 //
-// The status is true if what it names has been there as a whole, not if it still is: see the habit above. A record may be
-// touched when its writer is dead or its time is over, as with a lease, because nobody can know of the first. Nothing gives up
-// after so many attempts; from the fifth interruption on the status of V6 says that something may be killing the operator.
-// Crashes within a rollback are swept with records in one piece, those within everything that V6 does with shards.
+// The status is true if what it names has been there as a whole, not if it still is: see the habit
+// above. A record may be touched when its writer is dead or its time is over, as with a lease,
+// because nobody can know of the first. Nothing gives up after so many attempts; from the fifth
+// interruption on the status of V6 says that something may be killing the operator. Crashes within
+// a rollback are swept with records in one piece, those within everything that V6 does with shards.
 //
 // # What takes the time
 //
-// BenchmarkSettledInstall with a CPU profile: half of the CPU time is Helm's (rendering, decoding of YAML, building of objects), a sixth
-// the steps of the simulator, a tenth its API server; release records are 4 %, discovery 3 %.
+// BenchmarkSettledInstall with a CPU profile: half of the CPU time is Helm's (rendering, decoding
+// of YAML, building of objects), a sixth the steps of the simulator, a tenth its API server;
+// release records are 4 %, discovery 3 %.
 //
 // # What upstream ships
 //
-// Neither pull request was merged. The default path is V0: it keeps most of the safety there is, by not moving, and gives up
-// progress. Behind a feature gate another engine keeps the oldest unfinished revision as the target, and does not ask
-// the catalog meanwhile: the rule of V5 and V6.
+// Neither pull request was merged. The default path is V0: it keeps most of the safety there is, by
+// not moving, and gives up progress. Behind a feature gate another engine keeps the oldest
+// unfinished revision as the target, and does not ask the catalog meanwhile: the rule of V5 and V6.
 package clusterextension

@@ -1,5 +1,6 @@
-// This file exists to hold what was foretold of the story against what its cells say, the scenarios that were wanted against the
-// questions that tell them, and what upstream settled for against the rest.
+// This file exists to hold what was foretold of the story against what its cells say, the scenarios
+// that were wanted against the questions that tell them, and what upstream settled for against the
+// rest.
 
 package clusterextension
 

@@ -1,4 +1,5 @@
-// This file exists for what is no reason to try again, and for what users do to an extension besides asking for versions.
+// This file exists for what is no reason to try again, and for what users do to an extension
+// besides asking for versions.
 
 package clusterextension
 
@@ -37,7 +38,8 @@ func TestRefusalsThatVary(t *testing.T) {
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
 }
 
-// What the operator can make nothing of the schema refuses: no catalog, and another namespace or package for what is installed.
+// What the operator can make nothing of the schema refuses: no catalog, and another namespace or
+// package for what is installed.
 func TestWhatTheSchemaRefuses(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := Begin(w, Setting{Variant: clusterextension.V6})
@@ -115,14 +117,16 @@ func TestChartsThatVary(t *testing.T) {
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
 }
 
-// An extension that is deleted and made again under its name is installed again, however much is left of the first one.
+// An extension that is deleted and made again under its name is installed again, however much is
+// left of the first one.
 //
 //make:campaigns
 func TestMadeAgain(t *testing.T) {
 	sim.Check(t, MadeAgain(installed, noOrphans)(sharded(Setting{Variant: clusterextension.V6}), crash()...), sim.Runs(60), sim.For(0), sim.Verify(1))
 }
 
-// A record that is broken, of a bundle that the catalog no longer has, is nothing that anybody but the user can mend: he is told.
+// A record that is broken, of a bundle that the catalog no longer has, is nothing that anybody but
+// the user can mend: he is told.
 func TestBrokenAndWithdrawn(t *testing.T) {
 	for _, givesUp := range []bool{false, true} {
 		sim.Check(t, func(w *sim.World) {

@@ -1,4 +1,5 @@
-// This file exists for the properties. Most of them are judged as the history is read, at the write that breaks them.
+// This file exists for the properties. Most of them are judged as the history is read, at the write
+// that breaks them.
 
 package clusterextension
 
@@ -42,8 +43,8 @@ const (
 	mostRecords = 10
 	// many interruptions in a row are enough for the status to say so for the rest of the time.
 	many = 5
-	// share is for how much of the time the status must say what it should; without progress for so long, and while it is interrupted again and
-	// again, for so long.
+	// share is for how much of the time the status must say what it should; without progress for so
+	// long, and while it is interrupted again and again, for so long.
 	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
 )
 
@@ -65,8 +66,9 @@ func (b *Books) Holds(sentence string) func(*history.History) error {
 	}
 }
 
-// judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a version, whether or not it had
-// that before: a repair is such a write. Before are the versions of which anything was there.
+// judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a
+// version, whether or not it had that before: a repair is such a write. Before are the versions of
+// which anything was there.
 func (b *Books) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
 	at := history.Clock(e.At)
 	if b.begun != "" && b.begun != version && !b.override {
@@ -99,8 +101,8 @@ func (b *Books) judgeRecords(e *history.Event, now, was *record) {
 	}
 }
 
-// judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole: while a version makes way for the
-// next it still names the one before, which then no longer is.
+// judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole:
+// while a version makes way for the next it still names the one before, which then no longer is.
 func (b *Books) judgeStatus(e *history.Event, now said) {
 	if now.installed != "" && !b.whole[now.installed] {
 		b.breaks(installTruth, "at %s the status says that version %s is installed, and it has never been there as a whole", history.Clock(e.At), now.installed)
@@ -110,14 +112,16 @@ func (b *Books) judgeStatus(e *history.Event, now said) {
 	}
 }
 
-// judgeEmpty (S1-A3) is asked too when a hand-out ends: what was deployed before it began the status must know now.
+// judgeEmpty (S1-A3) is asked too when a hand-out ends: what was deployed before it began the
+// status must know now.
 func (b *Books) judgeEmpty(at, since history.Time) {
 	if _, r := b.deployed(); r != nil && r.at < since && b.status.installed == "" {
 		b.breaks(installTruth, "at %s the status says that nothing is installed, and a record says that version %s is deployed", history.Clock(at), r.version)
 	}
 }
 
-// judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2), each of which must arrive too.
+// judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2),
+// each of which must arrive too.
 func (b *Books) judgeProgress(at history.Time) {
 	if b.interruptions > 0 && !b.quiet && (b.recent > mostAttempts || b.timers > mostTimers) {
 		for _, sentence := range []string{progress, fewAttempts} {
@@ -130,8 +134,8 @@ func (b *Books) judgeProgress(at history.Time) {
 	}
 }
 
-// judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who makes none has two periods of
-// back-off.
+// judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who
+// makes none has two periods of back-off.
 func (b *Books) judgeMask(at history.Time) {
 	if b.failing && b.interruptions > 0 && !b.well() && (b.ended > 0 || b.timers > mostTimers) && !strings.Contains(b.status.message, cause) {
 		b.breaks(unmasked, "at %s, after %d attempts since the interruption, the status does not name the cause; it says %s", history.Clock(at), b.ended, b.status)
@@ -143,8 +147,9 @@ func (s said) String() string {
 	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
 }
 
-// Actionable (S1-A1): while there is no progress after an interruption, from the first hand-out that has ended since, for 95 % of
-// the time the status names the bundle and says that it was interrupted; or of what it has failed since.
+// Actionable (S1-A1): while there is no progress after an interruption, from the first hand-out
+// that has ended since, for 95 % of the time the status names the bundle and says that it was
+// interrupted; or of what it has failed since.
 func (b *Books) Actionable(h *history.History) error {
 	b.read(h)
 	from, now := b.back, h.Now()
@@ -164,7 +169,8 @@ func (b *Books) Actionable(h *history.History) error {
 	return nil
 }
 
-// Perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the status says so for 95 % of the time.
+// Perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the
+// status says so for 95 % of the time.
 func (b *Books) Perpetual(h *history.History) error {
 	b.read(h)
 	from, now := b.fifth, h.Now()
@@ -198,8 +204,8 @@ func (b *Books) Finished(h *history.History) error {
 	return nil
 }
 
-// NoOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of the deployed record's manifest, with
-// all that it says of them.
+// NoOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of
+// the deployed record's manifest, with all that it says of them.
 func (b *Books) NoOrphans(h *history.History) error {
 	b.read(h)
 	if b.status.reason != v1.ReasonSucceeded {

@@ -1,4 +1,5 @@
-// This file exists for what the full cure does not go on with: it says so, and what there is to be done.
+// This file exists for what the full cure does not go on with: it says so, and what there is to be
+// done.
 
 package clusterextension
 
@@ -31,7 +32,8 @@ func (s *Story) says(reason string, parts ...string) func(*history.History) erro
 	}
 }
 
-// An upgrade of a chart with hooks that was interrupted is not finished without them. Who allows it has it made again, with them.
+// An upgrade of a chart with hooks that was interrupted is not finished without them. Who allows it
+// has it made again, with them.
 func TestHooksAreNotLeftOut(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})

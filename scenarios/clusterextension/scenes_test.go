@@ -1,4 +1,5 @@
-// This file exists for scenes in which the full cure is put to the test without a question of the table.
+// This file exists for scenes in which the full cure is put to the test without a question of the
+// table.
 
 package clusterextension
 
@@ -31,7 +32,8 @@ func TestFullCureInOtherScenes(t *testing.T) {
 	}
 }
 
-// The history is as full as it may be when that scene begins, and the oldest record is the only deployed one.
+// The history is as full as it may be when that scene begins, and the oldest record is the only
+// deployed one.
 func TestHistoryIsFull(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := full(w, Setting{Variant: clusterextension.V6})

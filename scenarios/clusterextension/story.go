@@ -1,4 +1,5 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+// This file exists to set the scene, so that each telling of the story is only about what happens
+// in it.
 
 package clusterextension
 
@@ -31,7 +32,8 @@ const (
 	Second   = "operator-controller-2"
 )
 
-// app is the extension that all tellings are about, and apps the namespace that it is installed into.
+// app is the extension that all tellings are about, and apps the namespace that it is installed
+// into.
 const app, apps = "shop", "apps"
 
 // Setting is how one world differs from another.
@@ -40,13 +42,15 @@ type Setting struct {
 	Variant clusterextension.Variant
 	// Edges are the versions from which version 3 may be reached.
 	Edges []string
-	// ChunkSize is how many bytes of a record fit into a Secret; 0 for the real 1 MiB, into which all of it fits.
+	// ChunkSize is how many bytes of a record fit into a Secret; 0 for the real 1 MiB, into which
+	// all of it fits.
 	ChunkSize int
 	// Replicas of the operator, with leader election, if more than one.
 	Replicas int
 	// Workers, if not one.
 	Workers int
-	// Terminates is how long an empty namespace takes to go; 5 s at the least, as in a real cluster.
+	// Terminates is how long an empty namespace takes to go; 5 s at the least, as in a real
+	// cluster.
 	Terminates time.Duration
 	// Classic takes the work queue that controller-runtime had before the priority queue.
 	Classic bool
@@ -69,7 +73,8 @@ type Story struct {
 	cable    *cable // of the operator's latest life
 }
 
-// Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is wanted yet.
+// Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is
+// wanted yet.
 func Begin(w *sim.World, s Setting) *Story {
 	w.Install(crds)
 	ledger := func(e history.Effect) {
@@ -121,7 +126,8 @@ func (s Setting) options() ctrl.Options {
 	return o
 }
 
-// Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension hears of it.
+// Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension
+// hears of it.
 func (s *Story) Offers(version string) {
 	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, three: s.Setting.Edges}[version]
 	s.catalog.offer(version, from...)
@@ -150,7 +156,8 @@ func (s *Story) resolved() {
 	}
 }
 
-// Wants applies the extension; a version other than "" is pinned, and a policy other than "" is set.
+// Wants applies the extension; a version other than "" is pinned, and a policy other than "" is
+// set.
 func (s *Story) Wants(version, policy string) {
 	ext := extension()
 	ext.Spec.Source.Catalog.Version, ext.Spec.Source.Catalog.UpgradeConstraintPolicy = version, policy

@@ -1,5 +1,5 @@
-// This file exists for deaths of the operator at every single write: of install, upgrade, rollback, uninstall and deletion, those of
-// shards included.
+// This file exists for deaths of the operator at every single write: of install, upgrade, rollback,
+// uninstall and deletion, those of shards included.
 
 package clusterextension
 
@@ -21,8 +21,9 @@ type point struct {
 	when  string
 }
 
-// swept kills the operator around every single write of a scenario, one run for each, and asks end what has come of it. It
-// fails unless every write that the undisturbed run makes under faults has been the last one before a death, and the first after one.
+// swept kills the operator around every single write of a scenario, one run for each, and asks end
+// what has come of it. It fails unless every write that the undisturbed run makes under faults has
+// been the last one before a death, and the first after one.
 func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then func(*Story), sentences []string, end func(*Story, point)) {
 	t.Helper()
 	var story *Story
@@ -99,8 +100,8 @@ func TestFullCureDiesAnywhere(t *testing.T) {
 	}
 }
 
-// The first proposal is interrupted on its way back, at every write of it. One death on the way of a rollback it survives; an
-// uninstall that is half done is final.
+// The first proposal is interrupted on its way back, at every write of it. One death on the way of
+// a rollback it survives; an uninstall that is half done is final.
 //
 //make:campaigns
 func TestRollbackDiesAnywhere(t *testing.T) {

@@ -1,4 +1,5 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+// This file exists to hold the whole story as a table: for each variant, which question it fails
+// under which faults.
 
 package clusterextension
 
@@ -83,14 +84,15 @@ func often() (faults []fault.Fault) {
 	return faults
 }
 
-// unrecorded answers writes of release records with an error, whether or not they have taken effect.
+// unrecorded answers writes of release records with an error, whether or not they have taken
+// effect.
 func unrecorded() []fault.Fault {
 	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("update")}
 	return []fault.Fault{fault.ServerError(records...), fault.LostReply(records...)}
 }
 
-// noChunks takes the right to create Secrets away for a while: a record's index may still be overwritten and its chunks deleted,
-// and no chunk can be made.
+// noChunks takes the right to create Secrets away for a while: a record's index may still be
+// overwritten and its chunks deleted, and no chunk can be made.
 func noChunks() []fault.Fault {
 	records := []fault.Scope{fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("create")}
 	return []fault.Fault{fault.Forbidden(time.Minute, records...)}

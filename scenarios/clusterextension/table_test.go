@@ -1,5 +1,5 @@
-// This file exists to put the story to the test: the table with its catalogue, every write of every action as a place to
-// die, and what is asked beside it.
+// This file exists to put the story to the test: the table with its catalogue, every write of every
+// action as a place to die, and what is asked beside it.
 
 package clusterextension
 
@@ -99,8 +99,9 @@ func TestFullCureTakesOver(t *testing.T) {
 	}
 }
 
-// Who wakes up when the time for what it was doing is over does no more of it, whoever has gone on meanwhile. Only a write that
-// had been sent already would still arrive, which no fence on this side of the server can prevent: so it is frozen as it reads.
+// Who wakes up when the time for what it was doing is over does no more of it, whoever has gone on
+// meanwhile. Only a write that had been sent already would still arrive, which no fence on this
+// side of the server can prevent: so it is frozen as it reads.
 //
 //make:campaigns
 func TestFrozenForLong(t *testing.T) {

@@ -1,4 +1,5 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant in its setting.
+// This file exists for what happens: each telling is a scenario that asks one question of a variant
+// in its setting.
 
 package clusterextension
 
@@ -18,11 +19,13 @@ import (
 // Telling is a scenario waiting for a setting and for faults.
 type Telling func(s Setting, faults ...fault.Fault) func(*sim.World)
 
-// meanwhile is how long an upgrade goes on before the next version appears. It is shorter than the kubelet waits before it
-// starts a process that has crashed: who died in it wakes up to another catalog.
+// meanwhile is how long an upgrade goes on before the next version appears. It is shorter than the
+// kubelet waits before it starts a process that has crashed: who died in it wakes up to another
+// catalog.
 const meanwhile = 8 * time.Second
 
-// from is a telling: a beginning without faults, and what happens then, under faults and until the world has settled.
+// from is a telling: a beginning without faults, and what happens then, under faults and until the
+// world has settled.
 func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(*Story)) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -65,7 +68,8 @@ func deployed(w *sim.World, t Setting) *Story {
 	return s
 }
 
-// halved begins one in which the operator has not got further than half of version 2, and starts again.
+// halved begins one in which the operator has not got further than half of version 2, and starts
+// again.
 func halved(w *sim.World, t Setting) *Story {
 	s := deployed(w, t)
 	s.halves(two)
@@ -79,7 +83,8 @@ func halfInstalled(w *sim.World, t Setting) *Story {
 	return s
 }
 
-// halves lets the operator make the record of a version and the first objects of it, and no write more in this life.
+// halves lets the operator make the record of a version and the first objects of it, and no write
+// more in this life.
 func (s *Story) halves(version string) {
 	s.Sleep(time.Second)
 	s.cable.left = 3
@@ -91,8 +96,9 @@ func (s *Story) halves(version string) {
 	s.Stop(Operator)
 }
 
-// full begins one with as many release records as are kept, of which the oldest is the only one that says deployed: version 2
-// was refused again and again by the operator as reported. Then the variant takes its place.
+// full begins one with as many release records as are kept, of which the oldest is the only one
+// that says deployed: version 2 was refused again and again by the operator as reported. Then the
+// variant takes its place.
 func full(w *sim.World, t Setting) *Story {
 	v := t.Variant
 	t.Variant = clusterextension.V0
@@ -112,8 +118,8 @@ func (s *Story) thenThree() {
 	}
 }
 
-// Upgrades is the story of the thread: version 1 is deployed, version 2 is interrupted, and version 3 appears before the
-// operator is back.
+// Upgrades is the story of the thread: version 1 is deployed, version 2 is interrupted, and version
+// 3 appears before the operator is back.
 func Upgrades(sentences ...string) Telling {
 	return from(deployed, sentences, upgrading)
 }
@@ -161,7 +167,8 @@ func PinnedBack(sentences ...string) Telling {
 	})
 }
 
-// Resynced has the catalogs change again and again while version 2 is being applied: each time every extension hears of it.
+// Resynced has the catalogs change again and again while version 2 is being applied: each time
+// every extension hears of it.
 func Resynced(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(two)
@@ -173,7 +180,8 @@ func Resynced(sentences ...string) Telling {
 	})
 }
 
-// Refused has the server refuse the last object of version 2. Version 3 may appear; in the end the cause is removed.
+// Refused has the server refuse the last object of version 2. Version 3 may appear; in the end the
+// cause is removed.
 func Refused(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(refused)
@@ -191,14 +199,16 @@ func Full(sentences ...string) Telling {
 	})
 }
 
-// allows removes the cause for which version 2 is refused. How soon that helps depends on how long it has been refused.
+// allows removes the cause for which version 2 is refused. How soon that helps depends on how long
+// it has been refused.
 func (s *Story) allows() {
 	s.read(s.History())
 	s.failing, s.quiet = false, true
 	s.Apply(Namespace(cause))
 }
 
-// Overridden has the server refuse version 2 for good; the user then says that version 3 may be installed all the same.
+// Overridden has the server refuse version 2 for good; the user then says that version 3 may be
+// installed all the same.
 func Overridden(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(refused)
@@ -228,7 +238,8 @@ func deleting(s *Story) {
 	s.Remove(extension())
 }
 
-// Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes it again.
+// Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes
+// it again.
 func Emptied(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Offers(two)
@@ -242,7 +253,8 @@ func Emptied(sentences ...string) Telling {
 // moments are times in which the garbage collector gets to anywhere.
 var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second})
 
-// MadeAgain deletes the extension once it is installed, and makes it again after a moment, under its name.
+// MadeAgain deletes the extension once it is installed, and makes it again after a moment, under
+// its name.
 func MadeAgain(sentences ...string) Telling {
 	return from(deployed, sentences, func(s *Story) {
 		s.Remove(extension())
@@ -255,7 +267,8 @@ func MadeAgain(sentences ...string) Telling {
 	})
 }
 
-// takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes it, and the full cure take its place.
+// takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes
+// it, and the full cure take its place.
 func (s *Story) takesOver() {
 	s.Sleep(30 * time.Second)
 	s.Setting.Variant = ""

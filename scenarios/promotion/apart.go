@@ -1,5 +1,5 @@
-// This file exists for environments that run in more than one place, some of them in another cluster: what is asked of one
-// target in the operator's own cluster is asked of all of them.
+// This file exists for environments that run in more than one place, some of them in another
+// cluster: what is asked of one target in the operator's own cluster is asked of all of them.
 
 package promotion
 
@@ -16,7 +16,8 @@ import (
 // second is the namespace of an environment's second target.
 func second(env string) string { return env + "-2" }
 
-// doubled gives every environment of a pipeline a second target, in the cluster that is named, or in the operator's own.
+// doubled gives every environment of a pipeline a second target, in the cluster that is named, or
+// in the operator's own.
 func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterReference) *v1alpha1.Pipeline {
 	for i := range p.Spec.Environments {
 		e := &p.Spec.Environments[i]
@@ -25,7 +26,8 @@ func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterRefere
 	return p
 }
 
-// inTwoClusters opens the story with everything at v1 in two places, of which the second is in another cluster.
+// inTwoClusters opens the story with everything at v1 in two places, of which the second is in
+// another cluster.
 func inTwoClusters(environments ...string) func(*sim.World, promotion.Variant) *Story {
 	return func(w *sim.World, v promotion.Variant) *Story {
 		s := Begin(w, v, environments...)
@@ -71,7 +73,8 @@ func (s *Story) unevenly() {
 	s.Settle()
 }
 
-// HastySecond has both targets of dev ready with a revision while the second one of staging is missing.
+// HastySecond has both targets of dev ready with a revision while the second one of staging is
+// missing.
 var HastySecond = telling(between("dev", "staging"), askComplete, func(s *Story) {
 	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), Namespace(second("dev")), Namespace(second("staging")))
 	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
@@ -82,7 +85,8 @@ var HastySecond = telling(between("dev", "staging"), askComplete, func(s *Story)
 	s.Settle()
 })
 
-// HastyAway has dev ready with a revision while the cluster of prod is not known, then cannot be reached, then has nothing in it.
+// HastyAway has dev ready with a revision while the cluster of prod is not known, then cannot be
+// reached, then has nothing in it.
 var HastyAway = telling(between("dev", "prod"), askComplete, func(s *Story) {
 	there := s.Elsewhere("prod.example", "prod")
 	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))

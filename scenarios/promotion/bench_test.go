@@ -41,7 +41,8 @@ func benchmark(b *testing.B, scenario func(*sim.World)) {
 	b.ReportMetric(float64(r.Virtual)/float64(r.Elapsed), "virtual/real")
 }
 
-// settled is the shortest whole promotion: one pipeline, two environments, one revision promoted and settled.
+// settled is the shortest whole promotion: one pipeline, two environments, one revision promoted
+// and settled.
 func settled(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")

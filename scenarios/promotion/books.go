@@ -1,5 +1,5 @@
-// This file exists to read a history once, piece by piece as it grows, into what the properties are about: what ran
-// where and when, what the pipelines said, and who ordered which promotion.
+// This file exists to read a history once, piece by piece as it grows, into what the properties are
+// about: what ran where and when, what the pipelines said, and who ordered which promotion.
 
 package promotion
 
@@ -14,7 +14,8 @@ import (
 
 // Books is what has been read of one run's history.
 type Books struct {
-	// Lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the time of a pass.
+	// Lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the
+	// time of a pass.
 	Lag time.Duration
 
 	// clusters are the names under which the pipelines know other clusters, by host.
@@ -183,7 +184,8 @@ func (b *Books) targets(p *version, env int) [][]reported {
 	return out
 }
 
-// within says whether a target was in a state that satisfies the condition at some time between from and to.
+// within says whether a target was in a state that satisfies the condition at some time between
+// from and to.
 func within(target []reported, from, to history.Time, is func(reported) bool) bool {
 	for i, s := range target {
 		ends := to

@@ -1,5 +1,6 @@
-// This file exists for how a controller conducts itself on the way to what is right in the end: whether it works in
-// circles, whether it writes down what it did, and whether it says what it is waiting for.
+// This file exists for how a controller conducts itself on the way to what is right in the end:
+// whether it works in circles, whether it writes down what it did, and whether it says what it is
+// waiting for.
 
 package promotion
 
@@ -20,7 +21,8 @@ const mostInVain = 3
 
 // pass is one reconcile that is under way.
 type pass struct {
-	// excused passes began with a stale cache or met with a fault: another attempt is what one wants of them.
+	// excused passes began with a stale cache or met with a fault: another attempt is what one
+	// wants of them.
 	excused  bool
 	timed    bool // begun by back-off or RequeueAfter
 	progress bool
@@ -34,8 +36,8 @@ type conduct struct {
 	inVain []string         // passes that ended without progress since the last change, and how
 	// unrecorded are orders that no status has shown yet.
 	unrecorded []entry
-	// waiting and told are the virtual times in which a pipeline had to wait, and in which its status said for what;
-	// since, waits and tells describe the stretch that has not ended.
+	// waiting and told are the virtual times in which a pipeline had to wait, and in which its
+	// status said for what; since, waits and tells describe the stretch that has not ended.
 	waiting, told time.Duration
 	since         history.Time
 	waits, tells  bool
@@ -79,7 +81,8 @@ func asksAgain(done *history.Event) bool {
 	return strings.HasPrefix(done.Outcome, "error") || done.Outcome == "requeue"
 }
 
-// moves says whether a change brings the story forward. Times and messages in a pipeline's status do not.
+// moves says whether a change brings the story forward. Times and messages in a pipeline's status
+// do not.
 func moves(c *history.Change) bool {
 	if c.Ref.Kind != "Pipeline" || c.Type != "MODIFIED" {
 		return true
@@ -109,7 +112,8 @@ func gist(object []byte) string {
 	return string(out)
 }
 
-// unreadable says whether some pipeline waits for a target that it cannot read: it has to come back for that.
+// unreadable says whether some pipeline waits for a target that it cannot read: it has to come back
+// for that.
 func (b *Books) unreadable() bool {
 	return b.eachPipeline(func(_ string, p *version) error {
 		if apimeta.IsStatusConditionFalse(p.Status.Conditions, v1alpha1.ReadyCondition) {
@@ -119,7 +123,8 @@ func (b *Books) unreadable() bool {
 	}) != nil
 }
 
-// NoLivelock: with all that it needs at hand and nobody in its way, the operator does not try in vain again and again.
+// NoLivelock: with all that it needs at hand and nobody in its way, the operator does not try in
+// vain again and again.
 func (b *Books) NoLivelock(h *history.History) error {
 	b.read(h)
 	if v := b.conduct.inVain; len(v) > mostInVain {
@@ -128,7 +133,8 @@ func (b *Books) NoLivelock(h *history.History) error {
 	return nil
 }
 
-// RecordedSoon: an order is shown in the pipeline's status within the lag bound, unless who gave it has died.
+// RecordedSoon: an order is shown in the pipeline's status within the lag bound, unless who gave it
+// has died.
 func (b *Books) RecordedSoon(h *history.History) error {
 	before := len(h.Events)
 	c := &b.conduct
@@ -162,8 +168,8 @@ func died(h *history.History, order entry, until int) bool {
 	return false
 }
 
-// clock measures waiting: a stretch ends with every change of an application or a pipeline, and with every life. One begins to
-// count when its first pass has ended.
+// clock measures waiting: a stretch ends with every change of an application or a pipeline, and
+// with every life. One begins to count when its first pass has ended.
 func (b *Books) clock(e *history.Event) {
 	c := &b.conduct
 	switch ends := e.Kind == history.Crash || e.Kind == history.Stop; {

@@ -1,5 +1,6 @@
-// This file exists for the odd corners: what environments, people and strategies may do while a promotion is under way. Each
-// is a few lines of what happens; what is asked of all of them is the same.
+// This file exists for the odd corners: what environments, people and strategies may do while a
+// promotion is under way. Each is a few lines of what happens; what is asked of all of them is the
+// same.
 
 package promotion
 
@@ -18,7 +19,8 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// corner is something that happens between a quiet opening, with dev and staging at v1, and a delivery to everywhere.
+// corner is something that happens between a quiet opening, with dev and staging at v1, and a
+// delivery to everywhere.
 type corner struct {
 	name    string
 	happens func(*Story)
@@ -34,8 +36,8 @@ var Corners = telling(quietly, (*Story).holds, func(s *Story) {
 	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
 })
 
-// holds asks for what must hold of the full cure wherever a pipeline may change. (Where it does not, there is more: see
-// Everything.)
+// holds asks for what must hold of the full cure wherever a pipeline may change. (Where it does
+// not, there is more: see Everything.)
 func (s *Story) holds() {
 	askOncePerStay(s)
 	s.Always(notStale, s.NotStale)
@@ -46,8 +48,8 @@ func (s *Story) holds() {
 	askTidy(s)
 }
 
-// Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in the midst of promoting
-// them.
+// Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in
+// the midst of promoting them.
 func Fleet(n int) Telling {
 	return telling(between("dev", "staging"), func(s *Story) {
 		s.Eventually(TakesEffectOnce, s.Git.OncePerRevision)
@@ -167,7 +169,8 @@ var ownPolicy = corner{"a policy only on the environment", func(s *Story) {
 var Reborn = telling(quietly, askEverywhere, reborn.turn)
 
 var (
-	// Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often it was told.
+	// Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often
+	// it was told.
 	Notified = telling(notifying, askToldOnce, startsUp)
 	// NotifiedAtAll asks whether the CI was told.
 	NotifiedAtAll = telling(notifying, askTold, startsUpAndSettles)
@@ -208,7 +211,8 @@ func notifying(w *sim.World, v promotion.Variant) *Story {
 	return s
 }
 
-// told has an entry for each Event that asks for a promotion: nil for the first one of a promotion, an error for others.
+// told has an entry for each Event that asks for a promotion: nil for the first one of a promotion,
+// an error for others.
 func told(h *history.History) (out []error) {
 	seen := map[string]bool{}
 	for _, o := range h.Objects("", "Event") {

@@ -1,5 +1,5 @@
-// This file exists for what the full cure still owes to people when something else that it has to do fails, or when they have
-// told it to do something else meanwhile.
+// This file exists for what the full cure still owes to people when something else that it has to
+// do fails, or when they have told it to do something else meanwhile.
 
 package promotion
 
@@ -30,8 +30,8 @@ func askElsewhere(s *Story) {
 	askEverywhere(s)
 }
 
-// movesForGood has a repository fail to carry out an order, so that nobody knows what became of it, and has people give the
-// pipeline another one for that.
+// movesForGood has a repository fail to carry out an order, so that nobody knows what became of it,
+// and has people give the pipeline another one for that.
 func movesForGood(s *Story) {
 	s.door.deaf = "/repos/acme/shop/"
 	s.Runs("dev", "v2")
@@ -40,8 +40,8 @@ func movesForGood(s *Story) {
 	s.Settle()
 }
 
-// movesAtOnce has people give the pipeline another repository while an order may be on its way to the first: another replica may
-// go on with what one has begun that froze.
+// movesAtOnce has people give the pipeline another repository while an order may be on its way to
+// the first: another replica may go on with what one has begun that froze.
 func movesAtOnce(s *Story) {
 	s.Replica("second", promotion.V8, 1)
 	movesHouse(s)
@@ -70,7 +70,8 @@ func (s *Story) isCleared(only string) {
 	s.only = ""
 }
 
-// outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of another one.
+// outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of
+// another one.
 func outdoesElsewhere(s *Story) {
 	s.Runs("dev", "v2")
 	s.Settle()
@@ -83,8 +84,9 @@ func outdoesElsewhere(s *Story) {
 	s.isCleared("v7")
 }
 
-// onlyOneComesBack has a forge fail, and what prod is promoted by go for good, while somebody brings staging by hand to what
-// dev runs, so that the pull request to what it ran before is outdone.
+// onlyOneComesBack has a forge fail, and what prod is promoted by go for good, while somebody
+// brings staging by hand to what dev runs, so that the pull request to what it ran before is
+// outdone.
 func onlyOneComesBack(s *Story) {
 	p := Pipeline("dev", "staging", "prod")
 	p.Spec.Environments[2].Promotion = moved("prod").Spec.Promotion

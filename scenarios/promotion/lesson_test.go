@@ -1,4 +1,5 @@
-// This file exists to tell what the story teaches, in figures that the harness itself has counted: LESSON.md.
+// This file exists to tell what the story teaches, in figures that the harness itself has counted:
+// LESSON.md.
 
 package promotion
 
@@ -21,13 +22,15 @@ import (
 
 const lessonPage = "LESSON.md"
 
-// tally counts the runs in which the operator died, by how often the promotion then took effect: never, once, more often.
+// tally counts the runs in which the operator died, by how often the promotion then took effect:
+// never, once, more often.
 type tally struct{ never, once, more int }
 
 // points is more than a promotion has points to die at.
 const points = 30
 
-// count lets the operator die at every point of one promotion, once in each run, and looks what came of it.
+// count lets the operator die at every point of one promotion, once in each run, and looks what
+// came of it.
 func count(t *testing.T, v promotion.Variant, m means) tally {
 	var n tally
 	died := false
@@ -159,7 +162,8 @@ var predictions = []verdicts.Prediction[promotion.Variant]{
 	{Says: "a policy that only the environment has makes the original panic", Column: "a policy only on the environment", Variant: promotion.V0, Falls: true},
 }
 
-// shown is the end of a short run in which a variant fails, from the last thing that happened to it on.
+// shown is the end of a short run in which a variant fails, from the last thing that happened to it
+// on.
 func shown(t *testing.T, v promotion.Variant, column string) string {
 	t.Helper()
 	f, file := verdicts.Failure(t, Table(), column, v)

@@ -1,5 +1,6 @@
-// This file exists for what people and installers do at the wrong moment: they move a repository, take a forge away, go on
-// before anybody has merged, roll back, or install the kinds after the operator.
+// This file exists for what people and installers do at the wrong moment: they move a repository,
+// take a forge away, go on before anybody has merged, roll back, or install the kinds after the
+// operator.
 
 package promotion
 
@@ -25,7 +26,8 @@ func movesHouse(s *Story) {
 	s.Sleep(dwell)
 }
 
-// Mistyped names a repository that the forge does not have, and corrects it when the first order has been refused.
+// Mistyped names a repository that the forge does not have, and corrects it when the first order
+// has been refused.
 var Mistyped = telling(between("dev", "staging"), askEverywhere, func(s *Story) {
 	s.door.without = "/repos/acme/shpo/"
 	mistyped := Pipeline("dev", "staging")
@@ -72,7 +74,8 @@ var (
 	RolledBack = telling(quietly, askNoneBack, rollsBack)
 )
 
-// InstalledLate starts the operator before its kinds are there, as an installer does that is in no particular order.
+// InstalledLate starts the operator before its kinds are there, as an installer does that is in no
+// particular order.
 var InstalledLate = telling(func(w *sim.World, v promotion.Variant) *Story {
 	s := set(w, func(*ctrl.Options) {}, "dev", "staging")
 	w.Run(Operator, func(ctx context.Context, cfg *rest.Config) error {

@@ -78,8 +78,9 @@ var _ = Describe("A promotion", func() {
 			simginkgo.Check(Corners(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
 		})
 		It("happens once in another cluster, whatever strikes", func() {
-			// The operator's own caches of other clusters are none that the harness sees: it would take the world for settled
-			// while such a cache waits to open its watch again. So only the watches of Pipelines end.
+			// The operator's own caches of other clusters are none that the harness sees: it would
+			// take the world for settled while such a cache waits to open its watch again. So only
+			// the watches of Pipelines end.
 			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
 		})
 		It("rests on what all targets have proved, in two clusters", func() {
@@ -111,7 +112,8 @@ func search(more ...sim.ExploreOption) []sim.ExploreOption {
 	return append(more, sim.Runs(1000), sim.For(time.Minute))
 }
 
-// briefly are the options of campaigns that must hold, unless the environment says how long they should be: see make hold.
+// briefly are the options of campaigns that must hold, unless the environment says how long they
+// should be: see make hold.
 func briefly(opts ...sim.ExploreOption) []sim.ExploreOption {
 	if os.Getenv("SIM_RUNS") != "" || os.Getenv("SIM_FOR") != "" {
 		return nil

@@ -1,5 +1,5 @@
-// This file exists for the numbers: how soon a promotion is ordered, how soon a pipeline is whole, and how long whoever
-// was refused waits before the next order.
+// This file exists for the numbers: how soon a promotion is ordered, how soon a pipeline is whole,
+// and how long whoever was refused waits before the next order.
 
 package promotion
 
@@ -86,7 +86,8 @@ func (b *Books) tick(h *history.History, e *history.Event, ended *pass) {
 	}
 }
 
-// putOff keeps for how long the queue puts off the next pass: by what this one asked for, or by its back-off.
+// putOff keeps for how long the queue puts off the next pass: by what this one asked for, or by its
+// back-off.
 func (t *timing) putOff(key string, e *history.Event) {
 	if !asksAgain(e) {
 		t.failed[key], t.asked[key] = 0, e.Wait
@@ -127,7 +128,8 @@ func (b *Books) notice(c *history.Change) {
 	}
 }
 
-// reckon looks what is due, and from when on. Whoever disturbs the world gives the operator time anew.
+// reckon looks what is due, and from when on. Whoever disturbs the world gives the operator time
+// anew.
 func (b *Books) reckon(e *history.Event, disturbed bool) {
 	t := &b.timing
 	_ = b.eachPipeline(func(uid string, p *version) error {
@@ -175,8 +177,8 @@ func (b *Books) periodEnds(key string) {
 	})
 }
 
-// OrderedSoon: what is due is ordered within three back-off periods. Passes that began with a stale cache or met with a
-// fault end no period, nor do those that cannot read every target yet.
+// OrderedSoon: what is due is ordered within three back-off periods. Passes that began with a stale
+// cache or met with a fault end no period, nor do those that cannot read every target yet.
 func (b *Books) OrderedSoon(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
@@ -195,8 +197,8 @@ func (b *Books) OrderedSoon(h *history.History) error {
 	})
 }
 
-// ReadySoon: a pipeline whose targets can all be read is Ready after what it was put off for when they came to be, and a second;
-// or a pass is under way that may find it so.
+// ReadySoon: a pipeline whose targets can all be read is Ready after what it was put off for when
+// they came to be, and a second; or a pass is under way that may find it so.
 func (b *Books) ReadySoon(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
@@ -217,7 +219,8 @@ func (b *Books) busy(p *version) bool {
 	return false
 }
 
-// posted keeps an order that has left the operator, and looks whether it came too soon after one that was refused.
+// posted keeps an order that has left the operator, and looks whether it came too soon after one
+// that was refused.
 func (b *Books) posted(e *history.Event) {
 	var o forge.Order
 	if err := json.Unmarshal(e.Sent, &o); err != nil {
@@ -253,7 +256,8 @@ func (b *Books) answered(h *history.History, e *history.Event) {
 	}
 }
 
-// Spaced: who has been refused waits before the next order, twice as long each time and at least as long as the queue would.
+// Spaced: who has been refused waits before the next order, twice as long each time and at least as
+// long as the queue would.
 func (b *Books) Spaced(h *history.History) error {
 	b.read(h)
 	return b.timing.hasty

@@ -1,5 +1,5 @@
-// This file exists for the properties of the story. The first two are the forge's own: see forge.OncePerRevision and
-// forge.AttemptedOncePerRevision.
+// This file exists for the properties of the story. The first two are the forge's own: see
+// forge.OncePerRevision and forge.AttemptedOncePerRevision.
 
 package promotion
 
@@ -13,9 +13,9 @@ import (
 	"github.com/wavetank/wavetank/models/forge"
 )
 
-// OncePerStay: a revision takes effect in an environment at most as often as the first environment came to run it. It
-// holds a controller that counts episodes to the truth, and one that does not count to its word where nothing is
-// rolled back.
+// OncePerStay: a revision takes effect in an environment at most as often as the first environment
+// came to run it. It holds a controller that counts episodes to the truth, and one that does not
+// count to its word where nothing is rolled back.
 func (b *Books) OncePerStay(h *history.History) error {
 	count := map[string]int{}
 	for _, e := range b.entries(h, forge.Effect) {
@@ -32,7 +32,8 @@ func (b *Books) OncePerStay(h *history.History) error {
 	return nil
 }
 
-// InOrder: an environment is promoted only to what the one before it ran, ready with it, within the lag bound.
+// InOrder: an environment is promoted only to what the one before it ran, ready with it, within the
+// lag bound.
 func (b *Books) InOrder(h *history.History) error {
 	for _, e := range b.fresh(h, "InOrder") {
 		if e.env < 0 {
@@ -66,8 +67,9 @@ func (b *Books) NotStale(h *history.History) error {
 	return nil
 }
 
-// CompleteInformation: nothing is promoted while a target cannot be read. Whether it could be is what the pipeline's
-// own status says at that moment, and whether the target had existed within the lag bound.
+// CompleteInformation: nothing is promoted while a target cannot be read. Whether it could be is
+// what the pipeline's own status says at that moment, and whether the target had existed within the
+// lag bound.
 func (b *Books) CompleteInformation(h *history.History) error {
 	for _, e := range b.fresh(h, "CompleteInformation") {
 		ready := apimeta.FindStatusCondition(e.pipeline.Status.Conditions, v1alpha1.ReadyCondition)
@@ -86,9 +88,9 @@ func (b *Books) CompleteInformation(h *history.History) error {
 	return nil
 }
 
-// Promoted: if the first environment runs a revision and is ready with it, the first environment that does not has been
-// promoted to it since the revision came. A return to a revision counts as its coming, if the world had settled on
-// another one in between.
+// Promoted: if the first environment runs a revision and is ready with it, the first environment
+// that does not has been promoted to it since the revision came. A return to a revision counts as
+// its coming, if the world had settled on another one in between.
 func (b *Books) Promoted(h *history.History) error {
 	effects := b.entries(h, forge.Effect)
 	return b.eachPipeline(func(uid string, p *version) error {
@@ -129,7 +131,8 @@ func (b *Books) Recorded(h *history.History) error {
 	})
 }
 
-// StatusIsTrue: the status shows what every target runs, and the Ready condition says whether all could be read.
+// StatusIsTrue: the status shows what every target runs, and the Ready condition says whether all
+// could be read.
 func (b *Books) StatusIsTrue(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(_ string, p *version) error {
@@ -156,7 +159,8 @@ func (b *Books) StatusIsTrue(h *history.History) error {
 	})
 }
 
-// eachPipeline calls f for every living pipeline with at least one environment, in the order of creation.
+// eachPipeline calls f for every living pipeline with at least one environment, in the order of
+// creation.
 func (b *Books) eachPipeline(f func(uid string, p *version) error) error {
 	for _, uid := range b.order {
 		versions := b.pipelines[uid]
@@ -171,7 +175,8 @@ func (b *Books) eachPipeline(f func(uid string, p *version) error) error {
 	return nil
 }
 
-// behind finds the first environment that is not ready with what the first one runs, the revision, and what runs there.
+// behind finds the first environment that is not ready with what the first one runs, the revision,
+// and what runs there.
 func (b *Books) behind(p *version) (*v1alpha1.Environment, string, string) {
 	revision := ""
 	for i := range p.Spec.Environments {
@@ -191,8 +196,8 @@ func (b *Books) behind(p *version) (*v1alpha1.Environment, string, string) {
 	return nil, revision, ""
 }
 
-// came is the event at which the first environment came to run a revision it runs now: the end of the last stay at
-// another revision on which the world had settled.
+// came is the event at which the first environment came to run a revision it runs now: the end of
+// the last stay at another revision on which the world had settled.
 func (b *Books) came(p *version, revision string) int {
 	came := 0
 	for _, target := range b.targets(p, 0) {

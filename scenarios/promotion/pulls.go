@@ -33,7 +33,8 @@ func (b *Books) OneOpen(h *history.History) error {
 	})
 }
 
-// NoneBack: where an environment runs what the first one runs, no pull request to anything else is open.
+// NoneBack: where an environment runs what the first one runs, no pull request to anything else is
+// open.
 func (b *Books) NoneBack(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {

@@ -1,5 +1,5 @@
-// This file exists for environments in other clusters: an API server of their own, the GitopsCluster by which the operator
-// knows it, and the Secret that says where it is.
+// This file exists for environments in other clusters: an API server of their own, the
+// GitopsCluster by which the operator knows it, and the Secret that says where it is.
 
 package promotion
 
@@ -37,7 +37,8 @@ func dial(mgr ctrl.Manager) func([]byte) (*rest.Config, error) {
 	}
 }
 
-// Elsewhere adds an API server with namespaces. From here on these are there, if the pipeline says so, too: see Away.
+// Elsewhere adds an API server with namespaces. From here on these are there, if the pipeline says
+// so, too: see Away.
 func (s *Story) Elsewhere(host string, namespaces ...string) *sim.Cluster {
 	c := s.Cluster(host)
 	c.Install(crds)
@@ -100,8 +101,8 @@ func kubeconfig(host string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: away}, Data: map[string][]byte{"kubeconfig": data}}
 }
 
-// Remote tells of an environment in a cluster that is made known only after the pipeline, and whose cache is not in sync
-// when it is first asked.
+// Remote tells of an environment in a cluster that is made known only after the pipeline, and whose
+// cache is not in sync when it is first asked.
 var Remote = telling(between("dev", "prod"), askStatusIsTrue, becomesKnown)
 
 func becomesKnown(s *Story) {
@@ -117,7 +118,8 @@ func becomesKnown(s *Story) {
 	s.Settle()
 }
 
-// Moves tells of a cluster that moves to another host: its Secret changes, and nothing else tells of it.
+// Moves tells of a cluster that moves to another host: its Secret changes, and nothing else tells
+// of it.
 var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
 	s.remotely("prod.example")
 	s.Settle()
@@ -128,7 +130,8 @@ var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
 	s.Settle()
 })
 
-// Faraway takes revisions to another cluster and back again, with every property that must hold of the full cure.
+// Faraway takes revisions to another cluster and back again, with every property that must hold of
+// the full cure.
 var Faraway = telling(between("dev", "prod"), (*Story).holds, func(s *Story) {
 	s.remotely("prod.example")
 	s.Settle()

@@ -1,4 +1,5 @@
-// This file exists for what must have happened at least once in a campaign, or the campaign proves nothing.
+// This file exists for what must have happened at least once in a campaign, or the campaign proves
+// nothing.
 
 package promotion
 
@@ -7,7 +8,8 @@ import (
 	"github.com/wavetank/wavetank/models/forge"
 )
 
-// CrashedMidPromotion: the process died after it had ordered a promotion and before the same pass wrote anything more.
+// CrashedMidPromotion: the process died after it had ordered a promotion and before the same pass
+// wrote anything more.
 func (b *Books) CrashedMidPromotion(h *history.History) bool {
 	for _, attempt := range h.Effects(forge.Attempt) {
 		for i := attempt.Event + 1; i < len(h.Events); i++ {

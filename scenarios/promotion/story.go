@@ -1,4 +1,5 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+// This file exists to set the scene, so that each telling of the story is only about what happens
+// in it.
 
 package promotion
 
@@ -37,20 +38,23 @@ type Story struct {
 	*Books
 	// Git is the outside world.
 	Git *forge.Forge
-	// Environments in the order of promotion. Each has one target, in the namespace of its name, and those that More names.
+	// Environments in the order of promotion. Each has one target, in the namespace of its name,
+	// and those that More names.
 	Environments []string
 	// More are further namespaces in which an environment runs.
 	More map[string][]string
 
 	tune func(*ctrl.Options)
 	door *door
-	// away are the clients of the clusters that the other environments' applications are in, by namespace.
+	// away are the clients of the clusters that the other environments' applications are in, by
+	// namespace.
 	away map[string]client.Client
 	// only is the revision that may be open at the forge, "" as long as others may be, too.
 	only string
 }
 
-// Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected from here on.
+// Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected
+// from here on.
 func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
 	return BeginWith(w, v, func(*ctrl.Options) {}, environments...)
 }
@@ -74,8 +78,8 @@ func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *Story 
 	return s
 }
 
-// door is what stands before the forge. While it is shut nobody gets in, and it knows of a repository that is not there, and of
-// one that fails to carry out orders.
+// door is what stands before the forge. While it is shut nobody gets in, and it knows of a
+// repository that is not there, and of one that fails to carry out orders.
 type door struct {
 	http.Handler
 	shut          bool
@@ -96,7 +100,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Replica starts the operator once more, under another name: one that was not stopped in time, or a second leader.
+// Replica starts the operator once more, under another name: one that was not stopped in time, or a
+// second leader.
 func (s *Story) Replica(name string, v promotion.Variant, workers int) {
 	s.Start(name, setup(v, workers), sim.Options(s.options(v)))
 }
@@ -177,7 +182,8 @@ func (s *Story) report(env, revision string, ready bool) {
 	}
 }
 
-// Deliver merges every open pull request, oldest first, and lets the environments run what was merged.
+// Deliver merges every open pull request, oldest first, and lets the environments run what was
+// merged.
 func (s *Story) Deliver() {
 	for i := range s.Git.PullRequests() {
 		pr := s.Git.PullRequests()[i] // as it is now: the operator may have closed it since the last one was merged

@@ -1,4 +1,5 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+// This file exists to hold the whole story as a table: for each variant, which question it fails
+// under which faults.
 
 package promotion
 
@@ -129,7 +130,8 @@ func manners() []column {
 	}
 }
 
-// longRollout is a long rollout, with a rollback and with revisions that come and go, of which several things are asked.
+// longRollout is a long rollout, with a rollback and with revisions that come and go, of which
+// several things are asked.
 var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale}
 	return telling(between("dev", "staging", "prod"), func(s *Story) {
@@ -158,7 +160,8 @@ func grounds() []column {
 	}
 }
 
-// wakers are what may hand the pipeline out between a promotion and the moment at which the cache knows of it.
+// wakers are what may hand the pipeline out between a promotion and the moment at which the cache
+// knows of it.
 func wakers() []column {
 	return []column{
 		{
@@ -224,7 +227,8 @@ func elsewhere() []column {
 	}
 }
 
-// oddly are the corners. They are asked of the thread's last word and of the cures that write before they act.
+// oddly are the corners. They are asked of the thread's last word and of the cures that write
+// before they act.
 func oddly() []column {
 	others := variants("V0", "V1a", "V1", "V2", "V4", "V5", "V6t")
 	columns := []column{
@@ -293,7 +297,8 @@ func lostPatch() []fault.Fault {
 	return []fault.Fault{fault.LostReply(fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch"))}
 }
 
-// failingPatch answers the operator's writes to the pipeline with all that can go wrong with a patch.
+// failingPatch answers the operator's writes to the pipeline with all that can go wrong with a
+// patch.
 func failingPatch() []fault.Fault {
 	scopes := []fault.Scope{fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch")}
 	return []fault.Fault{fault.ServerError(scopes...), fault.Rejected("the status cannot be written now", scopes...)}

@@ -1,5 +1,5 @@
-// This file exists for the rest of the table: the dossier's numbers, environments in several places, what people and
-// installers do at the wrong moment, and every fault at once.
+// This file exists for the rest of the table: the dossier's numbers, environments in several
+// places, what people and installers do at the wrong moment, and every fault at once.
 
 package promotion
 
@@ -132,8 +132,8 @@ func mishaps() []column {
 	}
 }
 
-// everyFault is the column of the full cure: all that it answers is asked, and all that can strike there does. Another cluster
-// under every fault is in the suite.
+// everyFault is the column of the full cure: all that it answers is asked, and all that can strike
+// there does. Another cluster under every fault is in the suite.
 func everyFault() []column {
 	return []column{{
 		Name: "every fault", Tell: Anything, Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) }, Broken: TakesEffectOnce,
@@ -159,8 +159,8 @@ func conflicts() []fault.Fault {
 	return []fault.Fault{fault.Conflict(fault.In(Operator), fault.OfKind("Pipeline"), fault.OnVerb("patch"))}
 }
 
-// EveryFault is all that the harness knows to do to an operator and to the outside. Where scopes narrow whose watches end, nobody
-// is cut off.
+// EveryFault is all that the harness knows to do to an operator and to the outside. Where scopes
+// narrow whose watches end, nobody is cut off.
 func EveryFault(watches ...fault.Scope) []fault.Fault {
 	faults := []fault.Fault{
 		fault.StaleCache(30 * time.Second), fault.Crash(Operator), fault.RacingRequeue(),

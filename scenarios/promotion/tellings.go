@@ -1,4 +1,5 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
+// This file exists for what happens: each telling is a scenario that asks one question of a
+// variant, under faults.
 
 package promotion
 
@@ -33,13 +34,15 @@ const (
 	noneBack        = "nothing is open that would undo a rollback"
 )
 
-// dwell is how long a telling watches where it must not ask the world to settle, because one of its variants never does.
+// dwell is how long a telling watches where it must not ask the world to settle, because one of its
+// variants never does.
 const dwell = 3 * time.Minute
 
 // Telling is what happens to a variant, under faults, with what is asked of it.
 type Telling = func(v promotion.Variant, faults ...fault.Fault) func(*sim.World)
 
-// telling opens the story, lets faults strike from there on, asks something, and lets something happen.
+// telling opens the story, lets faults strike from there on, asks something, and lets something
+// happen.
 func telling(open func(*sim.World, promotion.Variant) *Story, ask, happen func(*Story)) Telling {
 	return func(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -56,8 +59,8 @@ func between(environments ...string) func(*sim.World, promotion.Variant) *Story 
 	return func(w *sim.World, v promotion.Variant) *Story { return Begin(w, v, environments...) }
 }
 
-// quietly opens the story with everything at v1 before the operator has anything to do, so that what follows is the
-// only reason to run.
+// quietly opens the story with everything at v1 before the operator has anything to do, so that
+// what follows is the only reason to run.
 func quietly(w *sim.World, v promotion.Variant) *Story {
 	s := Begin(w, v, "dev", "staging")
 	s.Apply(Namespace("shop"))
@@ -89,37 +92,45 @@ func askOneOpen(s *Story)         { s.Eventually(oneOpen, s.OneOpen) }
 func askNoneBack(s *Story)        { s.Eventually(noneBack, s.NoneBack) }
 
 var (
-	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise at rest.
+	// OneEvent is the default trace: dev reports a new revision once, in a world that is otherwise
+	// at rest.
 	OneEvent = telling(quietly, askAttemptedOnce, movesOn)
-	// OneEffect is OneEvent, but asks how often the promotion takes effect, not how often it is attempted.
+	// OneEffect is OneEvent, but asks how often the promotion takes effect, not how often it is
+	// attempted.
 	OneEffect = telling(quietly, askTakesEffectOnce, movesOn)
 	// Conduct asks nothing of the outcome, only how the operator goes about it.
 	Conduct = telling(quietly, askNoLivelock, movesOn)
 	// Bookkeeping is OneEvent, but asks for the record.
 	Bookkeeping = telling(quietly, askRecordedSoon, movesOn)
-	// Burst is what Flux really does around a rollout: it writes the application's status several times.
+	// Burst is what Flux really does around a rollout: it writes the application's status several
+	// times.
 	Burst = telling(quietly, askAttemptedOnce, comesInABurst)
-	// Truthful asks whether the status comes to say what is the case after a burst. A variant that ignores its own status
-	// writes may compare what it sees with a stale copy of its status, find no difference, write nothing, and never be
-	// woken again: this is not in the thread, the runs found it.
+	// Truthful asks whether the status comes to say what is the case after a burst. A variant that
+	// ignores its own status writes may compare what it sees with a stale copy of its status, find
+	// no difference, write nothing, and never be woken again: this is not in the thread, the runs
+	// found it.
 	Truthful = telling(quietly, askStatusIsTrue, struggles)
 	// Arrives asks whether a revision gets everywhere in the end.
 	Arrives = telling(between("dev", "staging", "prod"), askEverywhere, rollsOut)
 	// Returns rolls dev back to what it ran before, and asks for that to arrive too.
 	Returns = telling(between("dev", "staging"), askEverywhere, (*Story).returns)
-	// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only once.
+	// ReturnsOnce is Returns, but asks whether each stay of dev at a revision is promoted only
+	// once.
 	ReturnsOnce = telling(between("dev", "staging"), askOncePerStay, (*Story).returns)
 	// Late lets one target appear after the pipeline, and no pipeline event tells of it.
 	Late = telling(between("dev", "staging"), askStatusIsTrue, appearsLate)
-	// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the forge.
+	// Waits lets a pipeline wait: for a target, for dev to become ready, for people or for the
+	// forge.
 	Waits = telling(between("dev", "staging"), askActionable, waits)
-	// Hasty has dev ready with a revision while staging is missing, and asks whether anything is promoted before all targets can
-	// be read.
+	// Hasty has dev ready with a revision while staging is missing, and asks whether anything is
+	// promoted before all targets can be read.
 	Hasty = telling(between("dev", "staging"), askComplete, hastens)
-	// Everything is a long story with all that the environments and people may do, and every property that must hold of
-	// the full cure. How often a promotion is attempted is not asked: where replies are lost, the cure must ask again.
+	// Everything is a long story with all that the environments and people may do, and every
+	// property that must hold of the full cure. How often a promotion is attempted is not asked:
+	// where replies are lost, the cure must ask again.
 	Everything = telling(between("dev", "staging", "prod"), askEverything, (*Story).backAndForth)
-	// LongRollout is Everything, but does not insist that all that makes it worth its while happens in every campaign.
+	// LongRollout is Everything, but does not insist that all that makes it worth its while happens
+	// in every campaign.
 	LongRollout = telling(between("dev", "staging", "prod"), askProperties, (*Story).backAndForth)
 )
 
@@ -239,8 +250,8 @@ func askTidy(s *Story) {
 	askOrderedSoon(s)
 }
 
-// backAndForth is a rollout through three environments, with a burst, a rollback while a pull request is open, and a
-// revision that comes and goes faster than anyone may notice.
+// backAndForth is a rollout through three environments, with a burst, a rollback while a pull
+// request is open, and a revision that comes and goes faster than anyone may notice.
 func (s *Story) backAndForth() {
 	s.Open()
 	for _, env := range s.Environments {
@@ -264,8 +275,8 @@ func (s *Story) backAndForth() {
 	s.Settle()
 }
 
-// Crowd is what no deployment should do: three replicas with several workers and no leader, two pipelines over one
-// application, and a pipeline that is deleted and made again under its name.
+// Crowd is what no deployment should do: three replicas with several workers and no leader, two
+// pipelines over one application, and a pipeline that is deleted and made again under its name.
 func Crowd(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, "dev", "staging")

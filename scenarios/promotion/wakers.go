@@ -1,5 +1,6 @@
-// This file exists for what may wake the operator between a promotion and the moment at which its cache knows of it. A
-// filter on events stops one waker of them all, its own status write; each telling here has another one.
+// This file exists for what may wake the operator between a promotion and the moment at which its
+// cache knows of it. A filter on events stops one waker of them all, its own status write; each
+// telling here has another one.
 
 package promotion
 
@@ -13,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// soon is how long after an application's event the next thing happens: the pass that the event causes is under way, or
-// has just ended.
+// soon is how long after an application's event the next thing happens: the pass that the event
+// causes is under way, or has just ended.
 const soon = 20 * time.Millisecond
 
 // Edited lets somebody edit the pipeline, harmlessly, while it is being promoted.
@@ -40,8 +41,9 @@ var ClusterEvent = telling(func(w *sim.World, v promotion.Variant) *Story {
 	s.Sleep(dwell)
 })
 
-// Leftover lets a target be missing at first. An operator that comes back for it, with back-off, has a timer pending when
-// the target appears: the classic queue keeps it, the priority queue lets the target's event use it up.
+// Leftover lets a target be missing at first. An operator that comes back for it, with back-off,
+// has a timer pending when the target appears: the classic queue keeps it, the priority queue lets
+// the target's event use it up.
 func Leftover(priority bool) Telling {
 	return telling(func(w *sim.World, v promotion.Variant) *Story {
 		s := BeginWith(w, v, func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")

@@ -1,4 +1,5 @@
-// This file exists to read a run's history once, event by event, into what the properties ask about.
+// This file exists to read a run's history once, event by event, into what the properties ask
+// about.
 
 package reposync
 
@@ -26,16 +27,19 @@ type Books struct {
 	syncs   []*account
 	// wanted is when somebody first wanted a namespace to go.
 	wanted map[string]history.Time
-	// disturbed is when a fault, a user or a start or end of a program last changed the course of things.
+	// disturbed is when a fault, a user or a start or end of a program last changed the course of
+	// things.
 	disturbed history.Time
-	// away is set while a program is away that nobody can do without, dead holds those that have crashed and wait for the kubelet.
+	// away is set while a program is away that nobody can do without, dead holds those that have
+	// crashed and wait for the kubelet.
 	away bool
 	dead map[string]bool
 	// broken says, by property, what broke it, for those that are judged event by event.
 	broken map[string]error
 	// over is set when the telling has come to its end.
 	over bool
-	// blame names what a deletion waits for in this telling, and blocked for how long it must be said.
+	// blame names what a deletion waits for in this telling, and blocked for how long it must be
+	// said.
 	blame   string
 	blocked [2]history.Time
 
@@ -234,7 +238,8 @@ func (b *Books) order(e *history.Event, ref history.Ref) {
 	}
 }
 
-// spare is told of an object that somebody deletes: what a RepoSync manages is to stay if its policy says so.
+// spare is told of an object that somebody deletes: what a RepoSync manages is to stay if its
+// policy says so.
 func (b *Books) spare(e *history.Event, ref history.Ref) {
 	for _, s := range b.syncs {
 		if !s.foreground && ours(e.Process) && slices.Contains(managed(s.NamespacedName), ref) {
@@ -307,7 +312,8 @@ func (b *Books) refused(e *history.Event) {
 	b.handouts[key] = e.Index
 }
 
-// late says whether something that began at a time has lasted for longer than bound, since nothing disturbed it.
+// late says whether something that began at a time has lasted for longer than bound, since nothing
+// disturbed it.
 func (b *Books) late(h *history.History, since history.Time, bound time.Duration) bool {
 	if b.away || len(b.dead) > 0 {
 		b.disturbed = h.Now()

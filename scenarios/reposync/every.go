@@ -9,8 +9,9 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// EveryFault is what the harness knows to do to the operator's programs in their cluster, but for freezing one: a write that
-// was on its way when the reconciler's node was given up may still arrive then, and no variant has a fence against that.
+// EveryFault is what the harness knows to do to the operator's programs in their cluster, but for
+// freezing one: a write that was on its way when the reconciler's node was given up may still
+// arrive then, and no variant has a fence against that.
 func EveryFault() []fault.Fault {
 	reconciler := reposync.ReconcilerName(shop)
 	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Conflict(fault.In(Manager)), fault.Conflict(fault.In(reconciler)),

@@ -1,5 +1,5 @@
-// This file exists to hold what was foretold of the story against what its cells say, and the scenarios that were wanted against
-// the questions that tell them.
+// This file exists to hold what was foretold of the story against what its cells say, and the
+// scenarios that were wanted against the questions that tell them.
 
 package reposync
 
@@ -8,8 +8,8 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
 )
 
-// predictions are what the dossier derived from reading the code, without having seen it happen. The first is more than a matter of order:
-// see TestOrdersOfThePairsThatMatter.
+// predictions are what the dossier derived from reading the code, without having seen it happen.
+// The first is more than a matter of order: see TestOrdersOfThePairsThatMatter.
 func predictions() []verdicts.Prediction[reposync.Variant] {
 	return []verdicts.Prediction[reposync.Variant]{
 		{Says: "whether a namespace that is deleted goes depends on the order of its types, and it may never go", Column: "namespace finishes", Variant: reposync.V0, Falls: true},

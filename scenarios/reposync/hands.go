@@ -45,7 +45,8 @@ func strippedFirst(s *Story) {
 	s.DeleteNamespace(shop.Namespace)
 }
 
-// What somebody may delete by hand of what a reconciler lives by: its binding is told of in revoked.
+// What somebody may delete by hand of what a reconciler lives by: its binding is told of in
+// revoked.
 var (
 	deployment = func() client.Object { return &appsv1.Deployment{ObjectMeta: lives()} }
 	identity   = func() client.Object { return &corev1.ServiceAccount{ObjectMeta: lives()} }
@@ -55,8 +56,9 @@ func lives() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: reposync.Namespace, Name: reposync.ReconcilerName(shop)}
 }
 
-// bereaved has somebody delete what the reconciler lives by a while before something else happens or after that, when the
-// reconciler has begun and cannot have finished: another controller holds what it deletes.
+// bereaved has somebody delete what the reconciler lives by a while before something else happens
+// or after that, when the reconciler has begun and cannot have finished: another controller holds
+// what it deletes.
 func bereaved(of func() client.Object, happen func(*Story)) func(*Story) {
 	return func(s *Story) {
 		deletes := func(s *Story) {
@@ -76,7 +78,8 @@ func bereaved(of func() client.Object, happen func(*Story)) func(*Story) {
 	}
 }
 
-// orphaned has a user say that what is managed is to stay, and delete the RepoSync then, whose reconciler may be dead.
+// orphaned has a user say that what is managed is to stay, and delete the RepoSync then, whose
+// reconciler may be dead.
 func orphaned(s *Story) {
 	s.setPolicy(v1beta1.Orphan)
 	s.Sleep(sim.Draw(s.World, "until the RepoSync is deleted", delays))

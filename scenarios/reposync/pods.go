@@ -1,5 +1,6 @@
-// This file exists for the cluster's own controllers, as far as the models do not have them: what stands between a Deployment
-// and the process that it runs, and a namespace controller that takes its time.
+// This file exists for the cluster's own controllers, as far as the models do not have them: what
+// stands between a Deployment and the process that it runs, and a namespace controller that takes
+// its time.
 
 package reposync
 
@@ -14,8 +15,8 @@ import (
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
-// pods runs a process for as long as the Deployment of its name exists and its node is up. It may linger when the Deployment
-// has gone, in tellings in which nobody makes that anew.
+// pods runs a process for as long as the Deployment of its name exists and its node is up. It may
+// linger when the Deployment has gone, in tellings in which nobody makes that anew.
 type pods struct {
 	cluster actor.Cluster
 	lingers time.Duration
@@ -76,7 +77,8 @@ func (p *pods) of(name string) *pod {
 	return p.all[name]
 }
 
-// run waits for the pod, and runs the program until the pod goes: then it ends at once, as by SIGKILL. Its next life waits.
+// run waits for the pod, and runs the program until the pod goes: then it ends at once, as by
+// SIGKILL. Its next life waits.
 func (p *pods) run(ctx context.Context, name string, program func(context.Context) error) error {
 	p.mu.Lock()
 	up := p.of(name).up

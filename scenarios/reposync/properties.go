@@ -1,5 +1,5 @@
-// This file exists for the properties of the story, with their numbers. Those that are judged event by event are in
-// books.go.
+// This file exists for the properties of the story, with their numbers. Those that are judged event
+// by event are in books.go.
 
 package reposync
 
@@ -49,7 +49,8 @@ func (b *Books) Judged(sentence string) func(*history.History) error {
 	}
 }
 
-// Finishes (S3-L1): a namespace that somebody wants to go is gone two minutes after the last disturbance.
+// Finishes (S3-L1): a namespace that somebody wants to go is gone two minutes after the last
+// disturbance.
 func (b *Books) Finishes(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
@@ -92,8 +93,8 @@ func syncRef(sync types.NamespacedName) history.Ref {
 	return history.Ref{Group: "configsync.gke.io", Kind: kind, Namespace: sync.Namespace, Name: sync.Name}
 }
 
-// RootGoes: a RootSync that is being deleted is gone two minutes after the last disturbance, with a namespace and a RepoSync that
-// it declares.
+// RootGoes: a RootSync that is being deleted is gone two minutes after the last disturbance, with a
+// namespace and a RepoSync that it declares.
 func (b *Books) RootGoes(h *history.History) error {
 	b.take(h)
 	if s := b.account(syncRef(root)); s != nil && s.deleting != 0 && s.gone == 0 && b.late(h, s.deleting, 2*time.Minute) {
@@ -102,8 +103,8 @@ func (b *Books) RootGoes(h *history.History) error {
 	return nil
 }
 
-// Renewed: when the telling is over, everything that a RootSync declares, and all that a RepoSync among that declares, is there and
-// stays.
+// Renewed: when the telling is over, everything that a RootSync declares, and all that a RepoSync
+// among that declares, is there and stays.
 func (b *Books) Renewed(h *history.History) error {
 	b.take(h)
 	if !b.over {
@@ -119,7 +120,8 @@ func (b *Books) Renewed(h *history.History) error {
 	return nil
 }
 
-// NoLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left, nor are its reconciler's rights.
+// NoLeaks (S3-S4): 30 s after a RepoSync has gone, nothing that was made for it is left, nor are
+// its reconciler's rights.
 func (b *Books) NoLeaks(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {
@@ -143,7 +145,8 @@ func (b *Books) NoLeaks(h *history.History) error {
 	return nil
 }
 
-// Swept is NoLeaks when the telling is over, for tellings in which the manager may be late because its work fails.
+// Swept is NoLeaks when the telling is over, for tellings in which the manager may be late because
+// its work fails.
 func (b *Books) Swept(h *history.History) error {
 	if b.take(h); !b.over {
 		return nil
@@ -151,10 +154,11 @@ func (b *Books) Swept(h *history.History) error {
 	return b.NoLeaks(h)
 }
 
-// OnceOff (S3-S5): the reconciler's finalizer is taken off once, and nobody tries to put it back on a RepoSync that is being
-// deleted, which the server refuses. What S5 says of a writer who comes too late is in rivals.go, and less than it says: in a
-// search that let one program be slow for long V10 met three 409s in a row, each by another write. Nothing bounds how often others
-// come in between.
+// OnceOff (S3-S5): the reconciler's finalizer is taken off once, and nobody tries to put it back on
+// a RepoSync that is being deleted, which the server refuses. What S5 says of a writer who comes
+// too late is in rivals.go, and less than it says: in a search that let one program be slow for
+// long V10 met three 409s in a row, each by another write. Nothing bounds how often others come in
+// between.
 func (b *Books) OnceOff(h *history.History) error {
 	from := b.read
 	b.take(h)
@@ -185,8 +189,8 @@ func (b *Books) Truth(h *history.History) error {
 	return nil
 }
 
-// Actionable (S3-A2): for 95 % of the time that a deletion is blocked, from its 30th second on, the RepoSync says by what. It
-// judges when the telling is over.
+// Actionable (S3-A2): for 95 % of the time that a deletion is blocked, from its 30th second on, the
+// RepoSync says by what. It judges when the telling is over.
 func (b *Books) Actionable(h *history.History) error {
 	b.take(h)
 	if !b.over || len(b.syncs) == 0 {
@@ -220,7 +224,8 @@ func (b *Books) Siblings(h *history.History) error {
 	return nil
 }
 
-// Whole: the reconciler of a RepoSync that nobody deletes has its rights, and by a binding that nobody deletes.
+// Whole: the reconciler of a RepoSync that nobody deletes has its rights, and by a binding that
+// nobody deletes.
 func (b *Books) Whole(h *history.History) error {
 	b.take(h)
 	for _, s := range b.syncs {

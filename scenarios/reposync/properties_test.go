@@ -102,7 +102,8 @@ func (d *diary) without(process, finalizer string) {
 	})
 }
 
-// Each property that no variant breaks holds of one course of events and fails in another that differs from it by what it forbids.
+// Each property that no variant breaks holds of one course of events and fails in another that
+// differs from it by what it forbids.
 func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 	reconciler := reposync.ReconcilerName(shop)
 	settings, database := managed(shop)[0], managed(shop)[1]

@@ -22,7 +22,8 @@ import (
 // kinds are those of managed objects, each of which may depend on the next.
 var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
 
-// managed are the objects that a repository declares, dependents first. Of a RootSync they are those of [allForShop].
+// managed are the objects that a repository declares, dependents first. Of a RootSync they are
+// those of [allForShop].
 func managed(sync types.NamespacedName) (out []history.Ref) {
 	if sync == root {
 		return []history.Ref{syncRef(shop), {Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
@@ -37,7 +38,8 @@ func managed(sync types.NamespacedName) (out []history.Ref) {
 	return out
 }
 
-// source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a ServiceAccount.
+// source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a
+// ServiceAccount.
 func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
 	sync := client.ObjectKeyFromObject(of)
 	switch {

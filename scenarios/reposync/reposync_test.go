@@ -1,4 +1,5 @@
-// This file is the suite: the table of the story with its catalogue, and every order in which a namespace can be emptied.
+// This file is the suite: the table of the story with its catalogue, and every order in which a
+// namespace can be emptied.
 
 package reposync
 
@@ -42,7 +43,8 @@ func orders(list []string, f func([]string)) {
 	place(nil, list)
 }
 
-// stuck says whether the namespace does not finish in the undisturbed run, with the types deleted in an order.
+// stuck says whether the namespace does not finish in the undisturbed run, with the types deleted
+// in an order.
 func stuck(t *testing.T, v reposync.Variant, order []string, pace time.Duration) bool {
 	t.Helper()
 	return breaks(t, finishes, v, order, pace)
@@ -59,15 +61,18 @@ func breaks(t *testing.T, sentence string, v reposync.Variant, order []string, p
 	return r.Failure != nil
 }
 
-// paces are how long the namespace controller takes for each of its steps: nothing promises how soon one type is emptied after another.
-// The reconciler is faster than the slowest, and never as fast as the fastest.
+// paces are how long the namespace controller takes for each of its steps: nothing promises how
+// soon one type is emptied after another. The reconciler is faster than the slowest, and never as
+// fast as the fastest.
 var paces = []time.Duration{0, 100 * time.Millisecond, time.Second, 5 * time.Second}
 
 var fastest, slowest = paces[0], paces[len(paces)-1]
 
-// The six orders of the types that matter to each other, for every variant. Who is stuck in the table is stuck at any pace where the
-// RoleBinding goes before the RepoSync is deleted. Otherwise the reconciler has a time to do its work in: none in the fastest
-// namespace, enough in the slowest, and between these it depends on the other types, too. Who is not stuck in the table never is.
+// The six orders of the types that matter to each other, for every variant. Who is stuck in the
+// table is stuck at any pace where the RoleBinding goes before the RepoSync is deleted. Otherwise
+// the reconciler has a time to do its work in: none in the fastest namespace, enough in the
+// slowest, and between these it depends on the other types, too. Who is not stuck in the table
+// never is.
 func TestOrdersOfThePairsThatMatter(t *testing.T) {
 	answers := Table().Column("namespace finishes")
 	for _, v := range reposync.Variants() {
@@ -89,8 +94,8 @@ func TestOrdersOfThePairsThatMatter(t *testing.T) {
 	}
 }
 
-// The six orders of what is managed, each of which depends on the next, at both ends: only one of them is right, and a variant that
-// does not enforce it keeps it by luck.
+// The six orders of what is managed, each of which depends on the next, at both ends: only one of
+// them is right, and a variant that does not enforce it keeps it by luck.
 func TestOrdersOfWhatIsManaged(t *testing.T) {
 	answers := Table().Column("order among all, namespace deleted")
 	right := kindsInside[4:]
@@ -106,8 +111,8 @@ func TestOrdersOfWhatIsManaged(t *testing.T) {
 	}
 }
 
-// Where the RoleBinding goes long before the RepoSync is deleted, the manager wants to make it anew, is told that the namespace
-// terminates, and says so on the RepoSync.
+// Where the RoleBinding goes long before the RepoSync is deleted, the manager wants to make it
+// anew, is told that the namespace terminates, and says so on the RepoSync.
 func TestABindingIsNotMadeAnewInATerminatingNamespace(t *testing.T) {
 	refused, said := false, false
 	r := sim.Explore(t, told(Setting{Order: kindsInside[:2], Pace: 5 * time.Second}, func(*Story) {}, func(s *Story) {
@@ -147,7 +152,8 @@ func TestEveryOrder(t *testing.T) {
 	}
 }
 
-// What users do who do not know what they are doing, or know it too well, is nothing by which the full cure is stuck or led astray.
+// What users do who do not know what they are doing, or know it too well, is nothing by which the
+// full cure is stuck or led astray.
 func TestFullCureWhateverUsersDo(t *testing.T) {
 	askBoth := func(s *Story) { askFinishes(s); askGoes(s) }
 	askSpares := func(s *Story) {

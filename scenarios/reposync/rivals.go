@@ -1,4 +1,5 @@
-// This file exists for who else writes a RepoSync, and what becomes of whoever comes too late for that.
+// This file exists for who else writes a RepoSync, and what becomes of whoever comes too late for
+// that.
 
 package reposync
 
@@ -21,8 +22,8 @@ type write struct {
 
 func (s *account) wrote(e *history.Event) { s.writes = append(s.writes, write{e.Process, e.Index}) }
 
-// tooLate is told of a write to a RepoSync that somebody else has written since it was read. Who looks again before it tries
-// again is too late only as often as others write.
+// tooLate is told of a write to a RepoSync that somebody else has written since it was read. Who
+// looks again before it tries again is too late only as often as others write.
 func (b *Books) tooLate(e *history.Event) {
 	s := b.account(e.Ref)
 	if s == nil || s.deleting == 0 {
@@ -41,10 +42,12 @@ func (b *Books) tooLate(e *history.Event) {
 	}
 }
 
-// tries are how many a writer needs at most who comes too late, unless others have written as often.
+// tries are how many a writer needs at most who comes too late, unless others have written as
+// often.
 const tries = 3
 
-// contested has a user delete the RepoSync or its namespace; others write the RepoSync all the while, by [rivals].
+// contested has a user delete the RepoSync or its namespace; others write the RepoSync all the
+// while, by [rivals].
 func contested(s *Story) {
 	if sim.Draw(s.World, "the namespace is deleted", rapid.Bool()) {
 		deletesNamespace(s)

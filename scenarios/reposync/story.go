@@ -1,4 +1,5 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+// This file exists to set the scene, so that each telling of the story is only about what happens
+// in it.
 
 package reposync
 
@@ -51,23 +52,27 @@ type Setting struct {
 	Forever bool
 	// Orphans leaves managed objects behind when a RepoSync is deleted.
 	Orphans bool
-	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace, on which the RepoSync says
-	// that it depends. Otherwise they have them by a ClusterRoleBinding.
+	// Inside gives reconcilers their rights to what they manage by a RoleBinding in the namespace,
+	// on which the RepoSync says that it depends. Otherwise they have them by a ClusterRoleBinding.
 	Inside bool
-	// Stray has the first managed object of shop/repo-sync depend on one that a user has made, which nobody manages.
+	// Stray has the first managed object of shop/repo-sync depend on one that a user has made,
+	// which nobody manages.
 	Stray bool
 	// Root is what a RootSync declares, if there is one.
 	Root declaration
 	// Ignore lets deletions pass while nobody answers at the webhook. Otherwise they fail.
 	Ignore bool
-	// Unserved has repositories declare something of a kind that nobody serves, too; Circular has RepoSyncs say that they depend on
-	// the first object that they manage, and the last one of those on the first.
+	// Unserved has repositories declare something of a kind that nobody serves, too; Circular has
+	// RepoSyncs say that they depend on the first object that they manage, and the last one of
+	// those on the first.
 	Unserved, Circular bool
-	// Order is the one in which the namespace controller deletes types, the others after these; see namespace.InOrder.
+	// Order is the one in which the namespace controller deletes types, the others after these; see
+	// namespace.InOrder.
 	Order []string
 	// Lingers is how long a reconciler goes on when its Deployment has gone.
 	Lingers time.Duration
-	// Pace is how long the namespace controller takes for each of its steps; as good as no time if 0.
+	// Pace is how long the namespace controller takes for each of its steps; as good as no time
+	// if 0.
 	Pace time.Duration
 }
 
@@ -81,8 +86,8 @@ var (
 type declaration string
 
 const (
-	// allForShop is what a user would create: shop/repo-sync, its namespace and what it needs, with the rights to what it manages
-	// by a RoleBinding in the namespace.
+	// allForShop is what a user would create: shop/repo-sync, its namespace and what it needs, with
+	// the rights to what it manages by a RoleBinding in the namespace.
 	allForShop declaration = "all for shop"
 	// oneForEach is a ConfigMap for every namespace of the team.
 	oneForEach declaration = "one for each"
@@ -136,8 +141,8 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
 	return story
 }
 
-// kinds are those of the operator. A cluster in which nobody has a RootSync does without that kind, whose place among the types of a
-// namespace would be one more to try.
+// kinds are those of the operator. A cluster in which nobody has a RootSync does without that kind,
+// whose place among the types of a namespace would be one more to try.
 func (s Setting) kinds() (out []*apiextensionsv1.CustomResourceDefinition) {
 	for _, crd := range crds {
 		if s.Root != "" || crd.Spec.Names.Kind != "RootSync" {
@@ -280,11 +285,12 @@ func (s *Story) Unhold() {
 	}
 }
 
-// patience is how long a user who was refused waits for what is to go first, and period how often that user looks.
+// patience is how long a user who was refused waits for what is to go first, and period how often
+// that user looks.
 const patience, period = time.Minute, 5 * time.Second
 
-// DeleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first deletes that, and tries again
-// for a while.
+// DeleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first
+// deletes that, and tries again for a while.
 func (s *Story) DeleteNamespace(name string) {
 	s.wants(name, s.History().Now())
 	if s.refused(name) {
@@ -331,7 +337,8 @@ func (s *Story) remove(o client.Object) error {
 	}
 }
 
-// theEnd is an object that nobody looks at. Properties that measure time judge by the time of the last event.
+// theEnd is an object that nobody looks at. Properties that measure time judge by the time of the
+// last event.
 func (s *Story) theEnd() {
 	s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: theEnd}})
 }

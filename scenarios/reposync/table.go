@@ -1,4 +1,5 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+// This file exists to hold the whole story as a table: for each variant, which question it fails
+// under which faults.
 
 package reposync
 
@@ -20,7 +21,8 @@ func Table() verdicts.Table[reposync.Variant] {
 		Foretold: predictions(), Wanted: wanted(), AtLeast: verdicts.Enough}
 }
 
-// Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3 V4 V5 V6n V6g V9 V10.
+// Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3
+// V4 V5 V6n V6g V9 V10.
 func Columns() []column {
 	return slices.Concat(liveness(), order(), rights(), openness(), hands(), others(), roots())
 }
@@ -279,8 +281,9 @@ func others() []column {
 	}
 }
 
-// roots are the questions about a RootSync. One that declares a namespace, the RepoSync in it and the RepoSync's rights is the
-// knot of issue 589; one that declares something for namespaces as they come and go is that of pull request 1194.
+// roots are the questions about a RootSync. One that declares a namespace, the RepoSync in it and
+// the RepoSync's rights is the knot of issue 589; one that declares something for namespaces as
+// they come and go is that of pull request 1194.
 func roots() []column {
 	return []column{
 		{

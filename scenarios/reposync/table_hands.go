@@ -1,4 +1,5 @@
-// This file exists for the questions about what people do by hand to what the operator made, and to what it was told.
+// This file exists for the questions about what people do by hand to what the operator made, and to
+// what it was told.
 
 package reposync
 

@@ -1,4 +1,5 @@
-// This file exists for what becomes of a reconciler that goes on when the manager has taken over from it.
+// This file exists for what becomes of a reconciler that goes on when the manager has taken over
+// from it.
 
 package reposync
 
@@ -29,7 +30,8 @@ func askOneHand(s *Story) {
 	})
 }
 
-// replaced has another controller hold what the reconciler deletes, until the manager has taken over.
+// replaced has another controller hold what the reconciler deletes, until the manager has taken
+// over.
 func replaced(s *Story) {
 	s.DeleteSync(shop)
 	s.Sleep(replacedAfter + time.Second)

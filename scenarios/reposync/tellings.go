@@ -1,4 +1,5 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
+// This file exists for what happens: each telling is a scenario that asks one question of a
+// variant, under faults.
 
 package reposync
 
@@ -23,7 +24,8 @@ import (
 
 type telling = func(v reposync.Variant, faults ...fault.Fault) func(*sim.World)
 
-// told is a telling: everything is synced, something is asked of the operator, and something happens.
+// told is a telling: everything is synced, something is asked of the operator, and something
+// happens.
 func told(setting Setting, ask, happen func(*Story)) telling {
 	return func(v reposync.Variant, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -172,7 +174,8 @@ func missing(s *Story) {
 	s.Sleep(10 * time.Minute)
 }
 
-// delays are short ones; of moments one is when a namespace is being emptied, which begins after five seconds.
+// delays are short ones; of moments one is when a namespace is being emptied, which begins after
+// five seconds.
 var (
 	delays  = rapid.SampledFrom([]time.Duration{0, 3 * time.Millisecond, 30 * time.Millisecond, 300 * time.Millisecond, 3 * time.Second})
 	moments = rapid.SampledFrom([]time.Duration{0, 3 * time.Second, 6 * time.Second, 8 * time.Second})
@@ -263,8 +266,8 @@ func again(s *Story) {
 // treasure is what nobody but its owner has a right to, and elsewhere where it is.
 const treasure, elsewhere = "treasure", "elsewhere"
 
-// coveted has a tenant write a Secret of another namespace into the inventory, and then delete the RepoSync while its reconciler
-// is dead: whoever takes over has rights to everything.
+// coveted has a tenant write a Secret of another namespace into the inventory, and then delete the
+// RepoSync while its reconciler is dead: whoever takes over has rights to everything.
 func coveted(s *Story) {
 	s.Apply(named(elsewhere), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: treasure}})
 	reconcilerDead(func(s *Story) {

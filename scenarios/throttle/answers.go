@@ -1,4 +1,5 @@
-// This file exists for the properties about the API server's answers: what follows 404, 409, 422, 429 and 5xx.
+// This file exists for the properties about the API server's answers: what follows 404, 409, 422,
+// 429 and 5xx.
 
 package throttle
 
@@ -9,8 +10,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// CalledOnce: a handler is called once for each change of an object, and once more only if what it asked for has failed, or
-// if somebody has ended the operator meanwhile.
+// CalledOnce: a handler is called once for each change of an object, and once more only if what it
+// asked for has failed, or if somebody has ended the operator meanwhile.
 func (b *Books) CalledOnce(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -38,7 +39,8 @@ func (b *Books) excused(before, c call) bool {
 	return false
 }
 
-// NotForTheVanished: no handler is called for an object that is not there any more, and was not while the operator asked.
+// NotForTheVanished: no handler is called for an object that is not there any more, and was not
+// while the operator asked.
 func (b *Books) NotForTheVanished(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -49,7 +51,8 @@ func (b *Books) NotForTheVanished(h *history.History) error {
 	return nil
 }
 
-// Insists: a write that was answered with 429 or 5xx is sent again within a second, until that has been so three times in a row.
+// Insists: a write that was answered with 429 or 5xx is sent again within a second, until that has
+// been so three times in a row.
 func (b *Books) Insists(h *history.History) error {
 	b.take(h)
 	const again = 2*second + leg // 429 says when, which is in a second
@@ -72,7 +75,8 @@ func (b *Books) Insists(h *history.History) error {
 
 func couldNot(code int) bool { return code == 429 || code >= 500 }
 
-// ConflictIsNoFailure: whoever is answered 409 looks at once at what is newest, however often that happens.
+// ConflictIsNoFailure: whoever is answered 409 looks at once at what is newest, however often that
+// happens.
 func (b *Books) ConflictIsNoFailure(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {

@@ -1,4 +1,5 @@
-// This file exists to read a run's history once, event by event, into what the properties ask about.
+// This file exists to read a run's history once, event by event, into what the properties ask
+// about.
 
 package throttle
 
@@ -40,15 +41,16 @@ type example struct {
 	children map[change]int
 	// made is when the first child for a generation was.
 	made map[int64]history.Time
-	// refused are the operator's writes to the object that were refused for good; signs are what can be read on or
-	// about the object, and until when.
+	// refused are the operator's writes to the object that were refused for good; signs are what
+	// can be read on or about the object, and until when.
 	refused []refusal
 	signs   []sign
 	latest  state
-	// heard is when the operator first heard of the object, ready when it first heard that its finalizer is there, and wrote
-	// when it first wrote to it; 0 for not yet.
+	// heard is when the operator first heard of the object, ready when it first heard that its
+	// finalizer is there, and wrote when it first wrote to it; 0 for not yet.
 	heard, ready, wrote history.Time
-	// writes are the operator's writes to the object, without those of the status; reads are when it read it.
+	// writes are the operator's writes to the object, without those of the status; reads are when
+	// it read it.
 	writes []write
 	reads  []history.Time
 	// left is when the object went.
@@ -111,7 +113,8 @@ type life struct {
 	began, ended history.Time // ended is 0 while it lasts
 	note         string
 	deaf         history.Time // since when it neither watches nor asks to; 0 while it does
-	// killed is set if it was not an object for which it ended, blameless when something that a handler asked for last failed.
+	// killed is set if it was not an object for which it ended, blameless when something that a
+	// handler asked for last failed.
 	killed    bool
 	blameless history.Time
 }
@@ -162,7 +165,8 @@ func (b *Books) take(h *history.History) {
 	}
 }
 
-// ends takes in that a life has ended or was asked to: by a signal, by its own decision, or because it could not watch.
+// ends takes in that a life has ended or was asked to: by a signal, by its own decision, or because
+// it could not watch.
 func (b *Books) ends(e *history.Event) {
 	l := b.lives[e.Life-1]
 	if e.Kind == history.Crash || !strings.HasPrefix(e.Note, "exited:") || strings.HasPrefix(e.Note, "exited: watching:") {
@@ -206,7 +210,8 @@ func (b *Books) answered(e, request *history.Event) {
 	}
 }
 
-// permanent says whether an answer would be the same to the same request. 404 is one of them for an object that is there.
+// permanent says whether an answer would be the same to the same request. 404 is one of them for an
+// object that is there.
 func permanent(code int) bool {
 	return code == 400 || code == 403 || code == 404 || code == 413 || code == 422
 }
@@ -354,8 +359,9 @@ func (o *example) tells(message string, at history.Time) bool {
 	return false
 }
 
-// What bounds allow: window is for how long the operator gathers events, leg how long a request or its answer is on its
-// way at most, and soon what a finalizer, an intent and a handler take one after the other.
+// What bounds allow: window is for how long the operator gathers events, leg how long a request or
+// its answer is on its way at most, and soon what a finalizer, an intent and a handler take one
+// after the other.
 const (
 	window = 100 * time.Millisecond
 	leg    = 500 * time.Millisecond

@@ -1,5 +1,6 @@
-// This file is about what only the full cure has an answer to: what it must not do to another object of the same name, what
-// becomes of its status in other hands, and of conflicts that never end.
+// This file is about what only the full cure has an answer to: what it must not do to another
+// object of the same name, what becomes of its status in other hands, and of conflicts that never
+// end.
 
 package throttle
 
@@ -29,7 +30,8 @@ func holds(t *testing.T, scene *verdicts.Scene[throttle.Variant], runs int, faul
 	}
 }
 
-// replaced has a user take an object away by force, while its handler may be at work, and make another of the same name.
+// replaced has a user take an object away by force, while its handler may be at work, and make
+// another of the same name.
 func replaced(s *Story) {
 	s.Always("nothing is said of the next one that is about the last one", func(h *history.History) error {
 		s.take(h)
@@ -76,13 +78,15 @@ func TestWhatTheHandlersReturnedIsShownAgain(t *testing.T) {
 	holds(t, tell(quiet, cleared), 20, relists(), handled)
 }
 
-// clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody touches the object.
+// clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody
+// touches the object.
 var clashing = Scene{Handlers: []string{short}, Before: func(s *Story) {
 	s.police("kopfexamples")
 	s.policy.clash = true
 }}
 
-// clashed asks for the schedule of what fails, after two races that may be lost, and that the third conflict is told.
+// clashed asks for the schedule of what fails, after two races that may be lost, and that the third
+// conflict is told.
 func clashed(s *Story) {
 	s.Always("a conflict that does not end is tried on the schedule, and told", func(h *history.History) error {
 		s.take(h)

@@ -1,4 +1,5 @@
-// This file exists for the full cure in its whole life: all that users may do, under all that may strike.
+// This file exists for the full cure in its whole life: all that users may do, under all that may
+// strike.
 
 package throttle
 
@@ -32,8 +33,9 @@ func everything(s *Story) {
 	s.Settle()
 }
 
-// askedAlways is what the full cure answers under every fault. It is not asked how soon something happens after something
-// else: the program may be dead, frozen or cut off for as long as that takes.
+// askedAlways is what the full cure answers under every fault. It is not asked how soon something
+// happens after something else: the program may be dead, frozen or cut off for as long as that
+// takes.
 func askedAlways() []string {
 	return []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie, handled}
 }
@@ -43,8 +45,9 @@ func always(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
 	return tell(lively, everything).Tell(v, askedAlways(), faults...)
 }
 
-// EveryFault is all that the harness knows to do to an operator of this kind in its cluster, and to the ledger outside. It
-// has no work queue and no lease, and what a proxy writes into the ledger twice says nothing of it.
+// EveryFault is all that the harness knows to do to an operator of this kind in its cluster, and to
+// the ledger outside. It has no work queue and no lease, and what a proxy writes into the ledger
+// twice says nothing of it.
 func EveryFault() []fault.Fault {
 	operator, its := fault.In(Operator), fault.OfKind("KopfExample")
 	return []fault.Fault{
@@ -57,9 +60,10 @@ func EveryFault() []fault.Fault {
 	}
 }
 
-// nuisances are what may strike an operator wherever the question is not about them: its watch trails and ends, and some of
-// its writes fail or are not heard of again. Where handlers write to the object too, only the former: a handler that fails
-// is called again by its own policy, and that is written down.
+// nuisances are what may strike an operator wherever the question is not about them: its watch
+// trails and ends, and some of its writes fail or are not heard of again. Where handlers write to
+// the object too, only the former: a handler that fails is called again by its own policy, and that
+// is written down.
 func nuisances() []fault.Fault { return append(late(), failing()...) }
 
 func late() []fault.Fault { return lateNews(30 * time.Second) }

@@ -1,5 +1,5 @@
-// This file exists for what leaves the cluster: an entry in a ledger for every call of a handler, which no name of a child
-// can hide and no crash can undo.
+// This file exists for what leaves the cluster: an entry in a ledger for every call of a handler,
+// which no name of a child can hide and no crash can undo.
 
 package throttle
 
@@ -62,8 +62,8 @@ func changeOf(generation, serial string) change {
 	return change{g, serial}
 }
 
-// provision is a handler that writes its call into the ledger, makes its child, and returns as much as the object's
-// spec.output asks for.
+// provision is a handler that writes its call into the ledger, makes its child, and returns as much
+// as the object's spec.output asks for.
 func provision(config *rest.Config, serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
 	do := throttle.Provision(serial, echo)
 	return func(ctx context.Context, t throttle.Task) (any, error) {

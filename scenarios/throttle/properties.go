@@ -11,15 +11,16 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// The numbers of the schedule 1, 1, 2, 3, 5, 8, … 610 s: how often in its first part, and how seldom after.
+// The numbers of the schedule 1, 1, 2, 3, 5, 8, … 610 s: how often in its first part, and how
+// seldom after.
 const (
 	firstPart = 1596 * time.Second
 	mostCalls = 15
 	longest   = 610 * time.Second
 )
 
-// Bounded: a handler is called for one object no more often than the schedule allows, give or take the time that the
-// calls take.
+// Bounded: a handler is called for one object no more often than the schedule allows, give or take
+// the time that the calls take.
 func (b *Books) Bounded(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -50,8 +51,9 @@ func (o *example) bounded(serial string) error {
 	return nil
 }
 
-// stored says that all that was written meanwhile was stored. Then the row has come to an end: whatever call follows is the
-// handler's own way of trying again, because a request of its own has failed.
+// stored says that all that was written meanwhile was stored. Then the row has come to an end:
+// whatever call follows is the handler's own way of trying again, because a request of its own has
+// failed.
 func (o *example) stored(from, to history.Time) bool {
 	wrote := false
 	for _, w := range o.writes {
@@ -77,8 +79,9 @@ func (o *example) callsOf(serial string) (at []history.Time) {
 // schedule is the original's, in seconds.
 var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
 
-// Scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has it, counted from the first,
-// whatever time the operator was down. It is what a schedule can promise that goes on after a restart.
+// Scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
+// it, counted from the first, whatever time the operator was down. It is what a schedule can
+// promise that goes on after a restart.
 func (b *Books) Scheduled(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -101,8 +104,8 @@ func (b *Books) Scheduled(h *history.History) error {
 	return nil
 }
 
-// OncePerLife: one life of the operator calls a handler once for each change of an object, and the next life begins no
-// sooner than the kubelet lets it.
+// OncePerLife: one life of the operator calls a handler once for each change of an object, and the
+// next life begins no sooner than the kubelet lets it.
 func (b *Books) OncePerLife(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -120,8 +123,9 @@ func (b *Books) OncePerLife(h *history.History) error {
 	return nil
 }
 
-// Isolated: what an object whose name begins with "healthy" needs is done within the batch window and what calls take, from
-// the event on that says it, and the operator does not end because of an object.
+// Isolated: what an object whose name begins with "healthy" needs is done within the batch window
+// and what calls take, from the event on that says it, and the operator does not end because of an
+// object.
 func (b *Books) Isolated(h *history.History) error {
 	if err := b.NoEnd(h); err != nil {
 		return err
@@ -139,7 +143,8 @@ func (b *Books) Isolated(h *history.History) error {
 	return nil
 }
 
-// NoEnd: the operator does not end because of an object. It may be killed, or find itself unable to watch.
+// NoEnd: the operator does not end because of an object. It may be killed, or find itself unable to
+// watch.
 func (b *Books) NoEnd(h *history.History) error {
 	b.take(h)
 	for i, l := range b.lives {
@@ -150,7 +155,8 @@ func (b *Books) NoEnd(h *history.History) error {
 	return nil
 }
 
-// Newest: when handlers are called, the spec that they are called for is the newest, or was 5 s ago.
+// Newest: when handlers are called, the spec that they are called for is the newest, or was 5 s
+// ago.
 func (b *Books) Newest(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -215,8 +221,8 @@ func (b *Books) each(h *history.History, judge func(o *example, c change, handle
 	return nil
 }
 
-// Recovered: once nothing is refused any more, every object is handled within the delay that the schedule has come to, or
-// the kubelet's back-off if the operator ends, though nobody touches it.
+// Recovered: once nothing is refused any more, every object is handled within the delay that the
+// schedule has come to, or the kubelet's back-off if the operator ends, though nobody touches it.
 func (b *Books) Recovered(h *history.History) error {
 	return b.each(h, func(o *example, c change, handler string) error {
 		if b.allowed == 0 || len(o.refused) == 0 || o.latest.Status.Handlers[handler] != nil {
@@ -233,7 +239,8 @@ func (b *Books) Recovered(h *history.History) error {
 	})
 }
 
-// longestKubeletDelay is how long the kubelet waits, at most, before it starts a program that ends again and again.
+// longestKubeletDelay is how long the kubelet waits, at most, before it starts a program that ends
+// again and again.
 const longestKubeletDelay = 5 * time.Minute
 
 // kubeletDelay is how long it waits before it starts a program that has ended so many times.
@@ -276,8 +283,8 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 	return nil
 }
 
-// NeverSilent: when a write was refused for good, the object or an Event about it says so before the operator tries again;
-// if it does not try again, within ten seconds.
+// NeverSilent: when a write was refused for good, the object or an Event about it says so before
+// the operator tries again; if it does not try again, within ten seconds.
 func (b *Books) NeverSilent(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -298,7 +305,8 @@ func (b *Books) NeverSilent(h *history.History) error {
 // oneAttempt is how long a client may go on with a request that the server could not perform.
 const oneAttempt = 3*leg + leg/2
 
-// attempt is when the operator tried again after some time: a call of a handler, or another write that was refused.
+// attempt is when the operator tried again after some time: a call of a handler, or another write
+// that was refused.
 func (o *example) attempt(after history.Time) (history.Time, bool) {
 	for _, c := range o.calls {
 		if c.at > after {
@@ -313,8 +321,9 @@ func (o *example) attempt(after history.Time) (history.Time, bool) {
 	return 0, false
 }
 
-// Actionable: for 95 % of the time from a second after the first refusal, the object or an Event about it says what is
-// refused and where, as long as it is refused. It judges when the telling is over.
+// Actionable: for 95 % of the time from a second after the first refusal, the object or an Event
+// about it says what is refused and where, as long as it is refused. It judges when the telling is
+// over.
 func (b *Books) Actionable(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
@@ -348,8 +357,9 @@ func (b *Books) NoZombie(h *history.History) error {
 	return nil
 }
 
-// StartsOver: after a success, the second attempt comes the first delay after the first one that fails: no sooner, and later
-// only by what gathering events and calls take. A success is a change of the spec after which nothing was refused.
+// StartsOver: after a success, the second attempt comes the first delay after the first one that
+// fails: no sooner, and later only by what gathering events and calls take. A success is a change
+// of the spec after which nothing was refused.
 func (b *Books) StartsOver(h *history.History) error {
 	b.take(h)
 	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way

@@ -1,5 +1,5 @@
-// This file exists for the other ways in which an API server refuses what the operator writes: a webhook of the cluster's
-// owner, a schema that has grown, a limit on the size of requests.
+// This file exists for the other ways in which an API server refuses what the operator writes: a
+// webhook of the cluster's owner, a schema that has grown, a limit on the size of requests.
 
 package throttle
 
@@ -20,8 +20,8 @@ import (
 	"github.com/wavetank/wavetank/controllers/throttle"
 )
 
-// policy is a validating webhook that has not heard of the operator: objects are not to get annotations of other domains,
-// and their status is not to be written at all.
+// policy is a validating webhook that has not heard of the operator: objects are not to get
+// annotations of other domains, and their status is not to be written at all.
 type policy struct {
 	away   bool // nobody answers
 	lifted bool // everything may pass
@@ -87,7 +87,8 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 // wordy is how much a handler returns that a terse policy does not let be written down.
 const wordy = 2000
 
-// terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only sooner.
+// terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only
+// sooner.
 var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) {
 	s.police("kopfexamples")
 	s.policy.terse = true
@@ -106,15 +107,16 @@ func oneWordy(s *Story) {
 	s.Sleep(whole)
 }
 
-// restored is an object that has the operator's finalizer already, so that the first thing to be written is progress.
+// restored is an object that has the operator's finalizer already, so that the first thing to be
+// written is progress.
 func restored(name string) *unstructured.Unstructured {
 	o := Example(name)
 	o.SetFinalizers([]string{throttle.Finalizer})
 	return o
 }
 
-// Scenes in which something is refused from the start: by a webhook, by one that closes the status too, by one at which
-// nobody answers, and by a schema that has grown since the object was made.
+// Scenes in which something is refused from the start: by a webhook, by one that closes the status
+// too, by one at which nobody answers, and by a schema that has grown since the object was made.
 var (
 	denying       = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) { s.police("kopfexamples") }}
 	denyingQuiet  = Scene{Handlers: []string{short}, Before: denying.Before}
@@ -132,8 +134,8 @@ func unanswered(s *Story) {
 	s.policy.away = true
 }
 
-// grown is an object without an owner, whom the kind has come to require. A rule at the top is about the whole object, so
-// that no change passes, not even one of the status.
+// grown is an object without an owner, whom the kind has come to require. A rule at the top is
+// about the whole object, so that no change passes, not even one of the status.
 func grown(s *Story) {
 	strict := throttle.CRD()
 	schema := strict.Spec.Versions[0].Schema.OpenAPIV3Schema
@@ -145,7 +147,8 @@ func grown(s *Story) {
 	s.Apply(strict)
 }
 
-// denied is an object on which nothing is let be written down, and time; deniedBriefly has it for the first delays only.
+// denied is an object on which nothing is let be written down, and time; deniedBriefly has it for
+// the first delays only.
 func denied(s *Story) {
 	s.Apply(Example("denied"))
 	s.Sleep(whole)
@@ -181,8 +184,8 @@ func relaxed(s *Story) {
 	s.recover()
 }
 
-// recover notes that from now on nothing is refused, and lets more time pass than the longest delay before it allows, which is the
-// kubelet's.
+// recover notes that from now on nothing is refused, and lets more time pass than the longest delay
+// before it allows, which is the kubelet's.
 func (s *Story) recover() {
 	s.Apply(note("nothing-is-refused"))
 	s.allowed = s.History().Now()

@@ -1,4 +1,5 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens in it.
+// This file exists to set the scene, so that each telling of the story is only about what happens
+// in it.
 
 package throttle
 
@@ -23,7 +24,8 @@ import (
 // Operator is the name of the process that runs the operator.
 const Operator = "operator"
 
-// Names of handlers. The annotation of the long one is not legal as it is; it is called for objects with replicas.
+// Names of handlers. The annotation of the long one is not legal as it is; it is called for objects
+// with replicas.
 const (
 	short = "provision"
 	long  = "provision_one_persistent_volume_claim_for_every_replica_of_the_database"
@@ -108,13 +110,15 @@ func Verbose(name string) *unstructured.Unstructured {
 	return o
 }
 
-// note is an object that nobody looks at: properties that measure time judge by the time of the last event.
+// note is an object that nobody looks at: properties that measure time judge by the time of the
+// last event.
 func note(name string) client.Object {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 }
 
-// Edit changes the object as a user does: a merge patch, and nothing else is touched. Who is told that a webhook does not
-// answer tries again later; if the object is not there, there is nothing to edit.
+// Edit changes the object as a user does: a merge patch, and nothing else is touched. Who is told
+// that a webhook does not answer tries again later; if the object is not there, there is nothing to
+// edit.
 func (s *Story) Edit(name string, change map[string]any) {
 	data, err := json.Marshal(change)
 	if err != nil {

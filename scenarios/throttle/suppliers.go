@@ -1,4 +1,5 @@
-// This file exists for those who make a hot loop go round: whoever supplies events of an object that cannot be written to.
+// This file exists for those who make a hot loop go round: whoever supplies events of an object
+// that cannot be written to.
 
 package throttle
 
@@ -54,8 +55,8 @@ func mirror(ctx context.Context, config *rest.Config) error {
 	return nil
 }
 
-// relisted has another object change every few seconds, so that there are events with which the watch can end. Nobody
-// touches the poisoned one.
+// relisted has another object change every few seconds, so that there are events with which the
+// watch can end. Nobody touches the poisoned one.
 func relisted(s *Story) {
 	s.Apply(Poisoned("poisoned"), Example("busy"))
 	for i := range 45 {
@@ -64,7 +65,8 @@ func relisted(s *Story) {
 	}
 }
 
-// storm has another writer change a poisoned object four times a second; verboseStorm one whose handler returns too much.
+// storm has another writer change a poisoned object four times a second; verboseStorm one whose
+// handler returns too much.
 func storm(s *Story) { s.storm(Poisoned("poisoned")) }
 
 func verboseStorm(s *Story) { s.storm(Verbose("verbose")) }
@@ -105,7 +107,8 @@ func forced(s *Story) {
 	s.Sleep(dwell)
 }
 
-// noPlace has a kind without a status subresource: the object is there, and its status is not found.
+// noPlace has a kind without a status subresource: the object is there, and its status is not
+// found.
 func noPlace(s *Story) {
 	crd := throttle.CRD()
 	crd.Spec.Versions[0].Subresources = nil

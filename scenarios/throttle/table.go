@@ -1,4 +1,5 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails under which faults.
+// This file exists to hold the whole story as a table: for each variant, which question it fails
+// under which faults.
 
 package throttle
 
@@ -115,7 +116,8 @@ func repetition() []column {
 	}
 }
 
-// suppliers are the questions who makes a hot loop go round, where handlers write to nothing but what they make.
+// suppliers are the questions who makes a hot loop go round, where handlers write to nothing but
+// what they make.
 func suppliers() []column {
 	return []column{
 		{

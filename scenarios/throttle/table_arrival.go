@@ -1,4 +1,5 @@
-// This file exists for the part of the table that is about what one sees, what happens in the end, and what happens once.
+// This file exists for the part of the table that is about what one sees, what happens in the end,
+// and what happens once.
 
 package throttle
 

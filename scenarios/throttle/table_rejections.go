@@ -2,7 +2,8 @@
 
 package throttle
 
-// Of the other rejections the dossier has no cells of their own: what it says of the reported one is what is expected.
+// Of the other rejections the dossier has no cells of their own: what it says of the reported one
+// is what is expected.
 
 // Scenes of other rejections of which more than one thing is asked.
 var (

@@ -1,4 +1,5 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant, under faults.
+// This file exists for what happens: each telling is a scenario that asks one question of a
+// variant, under faults.
 
 package throttle
 
@@ -85,8 +86,8 @@ func (s *Story) ask(sentences ...string) {
 	}
 }
 
-// Scenes: with the handler whose name is too long before one that is legal, after it, and without it; with and without
-// handlers that write to the object.
+// Scenes: with the handler whose name is too long before one that is legal, after it, and without
+// it; with and without handlers that write to the object.
 var (
 	asReported = Scene{Handlers: []string{long, short}, Echo: true}
 	silent     = Scene{Handlers: []string{long, short}}
@@ -179,7 +180,8 @@ func oneWatched(s *Story) {
 	s.Sleep(dwell)
 }
 
-// refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches the object.
+// refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches
+// the object.
 func refusedAWhile(s *Story) {
 	strict := throttle.CRD()
 	status := strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
@@ -196,7 +198,8 @@ func refusedAWhile(s *Story) {
 	s.Settle()
 }
 
-// mended is poisoned until its spec is edited, after some minutes; mendedLate when every back-off has grown long.
+// mended is poisoned until its spec is edited, after some minutes; mendedLate when every back-off
+// has grown long.
 func mended(s *Story) { s.mend(4 * time.Minute) }
 
 func mendedLate(s *Story) {
@@ -235,7 +238,8 @@ var listening = &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant,
 	}
 }}
 
-// heldByAnother has another controller put its finalizer on the object at the moment when the operator does.
+// heldByAnother has another controller put its finalizer on the object at the moment when the
+// operator does.
 func heldByAnother(s *Story) {
 	s.hold()
 	s.Sleep(dwell)

@@ -1,4 +1,5 @@
-// This file is the suite: the table of the story with its catalogue, and the story with a thousand objects.
+// This file is the suite: the table of the story with its catalogue, and the story with a thousand
+// objects.
 
 package throttle
 
@@ -14,7 +15,8 @@ import (
 
 func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
 
-// thousand has one poisoned object among a thousand, all of which are there when the operator starts; more come later.
+// thousand has one poisoned object among a thousand, all of which are there when the operator
+// starts; more come later.
 func thousand(v throttle.Variant) func(*sim.World) {
 	return func(w *sim.World) {
 		scene := asReported
@@ -32,8 +34,8 @@ func thousand(v throttle.Variant) func(*sim.World) {
 	}
 }
 
-// One poisoned object of a thousand takes all of them down where the process ends for it, and none where it is throttled, in
-// whatever order things happen.
+// One poisoned object of a thousand takes all of them down where the process ends for it, and none
+// where it is throttled, in whatever order things happen.
 func TestAThousandObjects(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

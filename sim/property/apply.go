@@ -8,11 +8,11 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// ApplyIsStable holds while nothing changes in a settled world when the user applies the same objects
-// once more: no object appears or goes, and generation, spec and status stay. For Always; it is in
-// the default pack. It is judged from where the scenario calls [sim.World.ApplyAgain] until the world
-// has settled again, and nowhere else. Without patterns it looks at all objects but Leases and
-// Events.
+// ApplyIsStable holds while nothing changes in a settled world when the user applies the same
+// objects once more: no object appears or goes, and generation, spec and status stay. For Always;
+// it is in the default pack. It is judged from where the scenario calls [sim.World.ApplyAgain]
+// until the world has settled again, and nowhere else. Without patterns it looks at all objects but
+// Leases and Events.
 //
 // It breaks where a program changes a field that the user applies, or acts on an apply and not on
 // what was applied. A GitOps tool that applies every few minutes makes the two go on for ever.
@@ -22,8 +22,8 @@ import (
 // that RequeueAfter asked for may change what it likes: it waits for time to pass.
 //
 // In 176 to 208 runs of each operator in examples/ and of the fixed variants of four reference
-// scenarios it saw no violation. A false alarm is a change that has to do with time alone and comes from no such reconcile: by a
-// goroutine beside the controllers, or by a controller of the cluster.
+// scenarios it saw no violation. A false alarm is a change that has to do with time alone and comes
+// from no such reconcile: by a goroutine beside the controllers, or by a controller of the cluster.
 //
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 func ApplyIsStable(of ...history.Ref) func(*history.History) error {

@@ -11,7 +11,8 @@ import (
 const widget = `{"metadata":{"name":"a","generation":1,"resourceVersion":"5"},"spec":{"size":1},` +
 	`"status":{"ready":true,"at":"2026-01-01T00:00:00Z"}}`
 
-// appliedOnceMore is what ApplyIsStable says of one event after the same objects were applied again.
+// appliedOnceMore is what ApplyIsStable says of one event after the same objects were applied
+// again.
 func appliedOnceMore(after ...history.Event) string {
 	ref := history.Ref{Group: "example.com", Kind: "Widget", Namespace: "default", Name: "a"}
 	h := &history.History{}
@@ -36,8 +37,8 @@ func becomes(old, now string) history.Event {
 			Object: []byte(strings.Replace(widget, old, now, 1))}}}
 }
 
-// Generation, spec and status count. Times and versions do not, nor what waits for time to pass, nor
-// what comes when the world has settled again.
+// Generation, spec and status count. Times and versions do not, nor what waits for time to pass,
+// nor what comes when the world has settled again.
 func TestWhatApplyIsStableCounts(t *testing.T) {
 	lease := becomes(`"size":1`, `"size":2`)
 	lease.Changes[0].Ref = history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Name: "a"}

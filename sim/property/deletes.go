@@ -13,17 +13,18 @@ import (
 // at all objects but Leases and Events.
 //
 // An incarnation has read an object when anything that it received contained the object's UID: a
-// reply, a list, or a watch event, as its cache takes its objects from there. What it created itself
-// counts as read, even if the reply was lost. What arrives while a DELETE is under way counts, too.
+// reply, a list, or a watch event, as its cache takes its objects from there. What it created
+// itself counts as read, even if the reply was lost. What arrives while a DELETE is under way
+// counts, too.
 //
 // A DELETE with a precondition for the UID or the resource version is safe: the server refuses it
 // when another object has the name. DELETEs of a whole collection are not judged. Nor are the user,
 // the garbage collector and the other controllers of the cluster.
 //
-// It is not in the default pack. In 126 to 208 runs of each operator in examples/ and of the
-// fixed variants of the five reference scenarios it saw no violation, but it reports every program that deletes what it never reads. Many do
-// so on purpose, as for the children of an object that is going. What a process was only shown by a
-// call of its webhook does not count as read.
+// It is not in the default pack. In 126 to 208 runs of each operator in examples/ and of the fixed
+// variants of the five reference scenarios it saw no violation, but it reports every program that
+// deletes what it never reads. Many do so on purpose, as for the children of an object that is
+// going. What a process was only shown by a call of its webhook does not count as read.
 func DeletesWhatItRead(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		r := &readers{of: of, pending: map[int][]string{}, read: map[string]map[string]bool{},

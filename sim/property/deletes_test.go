@@ -17,8 +17,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// deletesByName drops the Secret that it saw first when it is told to. Meanwhile the Secret was made
-// anew. The sound twin names the UID that it saw, and reads again when that is refused.
+// deletesByName drops the Secret that it saw first when it is told to. Meanwhile the Secret was
+// made anew. The sound twin names the UID that it saw, and reads again when that is refused.
 func deletesByName(w *sim.World, flawed bool) {
 	w.Always("DeletesWhatItRead", property.DeletesWhatItRead())
 	key := &corev1.Secret{ObjectMeta: named("key")}
@@ -67,8 +67,8 @@ func TestADeleteByNameIsToldWithBothUIDs(t *testing.T) {
 	}
 }
 
-// These delete by name and have read what they delete: in an earlier reply, by their cache alone, by
-// a list, or because they made it themselves and never heard so.
+// These delete by name and have read what they delete: in an earlier reply, by their cache alone,
+// by a list, or because they made it themselves and never heard so.
 func TestDeletesOfWhatWasRead(t *testing.T) {
 	readers := map[string]func(o *operator, c context.Context, key client.ObjectKey) error{
 		"by a get": func(o *operator, c context.Context, key client.ObjectKey) error {

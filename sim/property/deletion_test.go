@@ -12,7 +12,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// A Namespace may be kept by a finalizer in its own metadata, whether it still holds something or not.
+// A Namespace may be kept by a finalizer in its own metadata, whether it still holds something or
+// not.
 func TestNamespaceFinishesNamesItsFinalizers(t *testing.T) {
 	kept := "kept by metadata.finalizers: " + finalizer
 	for want, in := range map[string][]string{

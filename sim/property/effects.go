@@ -15,7 +15,8 @@ func AtMostOnce(kind string) func(*history.History) error {
 	})
 }
 
-// ExactlyOnce holds when each of the keys has had one effect of the kind, and no key more than one. For Eventually.
+// ExactlyOnce holds when each of the keys has had one effect of the kind, and no key more than one.
+// For Eventually.
 func ExactlyOnce(kind string, keys ...string) func(*history.History) error {
 	return perRun(func() judge {
 		l := ledger(kind)

@@ -1,26 +1,29 @@
-// Package property holds properties that any controller can be asked for. Each constructor returns a function for
-// [sim.World.Always] or [sim.World.Eventually], and says which:
+// Package property holds properties that any controller can be asked for. Each constructor returns
+// a function for [sim.World.Always] or [sim.World.Eventually], and says which:
 //
 //	w.Always("nobody works in circles", property.NoHotLoop(100, 10*time.Second))
 //	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second))
 //
-// In a run with a window ([sim.Window]) a property that looks back further than that panics and says so.
+// In a run with a window ([sim.Window]) a property that looks back further than that panics and
+// says so.
 //
-// They read the history of the run and nothing else, so the code under test needs no annotation. What they say when they
-// break is one sentence with names, virtual times and versions. They read each event once, however often they are
-// judged, and what they remember belongs to one run.
+// They read the history of the run and nothing else, so the code under test needs no annotation.
+// What they say when they break is one sentence with names, virtual times and versions. They read
+// each event once, however often they are judged, and what they remember belongs to one run.
 //
-// Every run is judged by a default pack without being asked: "settles" (judged by Settle itself), "no hot loop"
-// (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched" (CacheUntouched()), "no stuck finalizer"
-// (NoStuckFinalizer(0) at each Settle) and "apply is stable" (ApplyIsStable(), where a scenario calls
-// [sim.World.ApplyAgain]). [sim.World.Without] switches them off by name.
+// Every run is judged by a default pack without being asked: "settles" (judged by Settle itself),
+// "no hot loop" (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched"
+// (CacheUntouched()), "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and "apply is
+// stable" (ApplyIsStable(), where a scenario calls [sim.World.ApplyAgain]). [sim.World.Without]
+// switches them off by name.
 //
 // # Words
 //
 //   - Change: a committed change of an object other than Leases and Events.
-//   - Disturbance: a change by anybody but the programs under test (the user, a built-in controller, somebody else), a
-//     fault that strikes, the healing of faults, the beginning or end of a life. Most bounds are counted from the last
-//     disturbance, because before that nobody can be expected to have finished.
+//   - Disturbance: a change by anybody but the programs under test (the user, a built-in
+//     controller, somebody else), a fault that strikes, the healing of faults, the beginning or end
+//     of a life. Most bounds are counted from the last disturbance, because before that nobody can
+//     be expected to have finished.
 //   - Key: one object of one controller, as its work queue knows it, in one life of its process.
 //
 // Where a [history.Ref] selects objects, its empty fields match anything.
@@ -72,8 +75,8 @@ func perRun(begin func() judge) func(*history.History) error {
 	}
 }
 
-// breaks is asked with every rule that decides about a property and what it found. Tests turn one rule after the other
-// round, to see that each matters.
+// breaks is asked with every rule that decides about a property and what it found. Tests turn one
+// rule after the other round, to see that each matters.
 var breaks = func(rule string, found bool) bool { return found }
 
 // changes says whether the event committed a change to an object other than Leases and Events.
@@ -133,7 +136,8 @@ func selects(pattern, ref history.Ref) bool {
 		(pattern.Namespace == "" || pattern.Namespace == ref.Namespace) && (pattern.Name == "" || pattern.Name == ref.Name)
 }
 
-// anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and Events.
+// anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and
+// Events.
 func anyOf(patterns []history.Ref, ref history.Ref) bool {
 	if len(patterns) == 0 {
 		return !ref.Chatter()
@@ -157,8 +161,8 @@ type owner struct {
 	Controller bool   `json:"controller"`
 }
 
-// metadataOf reads an object's metadata if it contains one of the fields at all: most objects do not, and reading
-// without decoding is cheap.
+// metadataOf reads an object's metadata if it contains one of the fields at all: most objects do
+// not, and reading without decoding is cheap.
 func metadataOf(object []byte, fields ...string) (m metadata) {
 	for _, f := range fields {
 		if bytes.Contains(object, []byte(`"`+f+`"`)) {

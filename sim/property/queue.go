@@ -9,13 +9,15 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// BackoffSettled holds while a controller that keeps failing does so at the pace of its back-off: it makes one attempt
-// in each back-off period of a key, and the back-off does not shrink. For Always.
+// BackoffSettled holds while a controller that keeps failing does so at the pace of its back-off:
+// it makes one attempt in each back-off period of a key, and the back-off does not shrink. For
+// Always.
 //
-// An attempt is a reconcile that sends a request for which attempt is true; when attempt is nil, any request that is meant
-// to change something but for a status, a Lease or an Event. A back-off period begins with a hand-out that the back-off
-// timer caused and ends with the next; hand-outs by watch events, resyncs and other timers lie within. It is judged from
-// the first such hand-out on whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
+// An attempt is a reconcile that sends a request for which attempt is true; when attempt is nil,
+// any request that is meant to change something but for a status, a Lease or an Event. A back-off
+// period begins with a hand-out that the back-off timer caused and ends with the next; hand-outs by
+// watch events, resyncs and other timers lie within. It is judged from the first such hand-out on
+// whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
 // disturbance begins all anew.
 func BackoffSettled(controller string, slowest time.Duration, attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
@@ -67,7 +69,8 @@ type period struct {
 	cause    string // of the last hand-out
 }
 
-// mutates says whether a request is meant to change something but for a status, a Lease or an Event.
+// mutates says whether a request is meant to change something but for a status, a Lease or an
+// Event.
 func mutates(e *history.Event) bool {
 	switch e.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
@@ -78,10 +81,11 @@ func mutates(e *history.Event) bool {
 	return false
 }
 
-// NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from when its queue could have
-// handed it out. For Always. Keys wait when all workers are busy with others, so a bound of a few seconds finds
-// reconcilers that block. What its own last reconcile takes does not count as waiting, nor does the time in which a process
-// does not lead, or stands still under fault.Pause.
+// NoStarvation holds while no key waits for a worker for longer than bound (virtual time), from
+// when its queue could have handed it out. For Always. Keys wait when all workers are busy with
+// others, so a bound of a few seconds finds reconcilers that block. What its own last reconcile
+// takes does not count as waiting, nor does the time in which a process does not lead, or stands
+// still under fault.Pause.
 func NoStarvation(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
@@ -94,9 +98,10 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 	})
 }
 
-// NoPanic holds while no reconcile panics. For Always; it is in the default pack. controller-runtime recovers panics unless
-// RecoverPanic is false and retries with back-off, so that a test that looks only at objects may not notice; without
-// recovery the process dies and is started again.
+// NoPanic holds while no reconcile panics. For Always; it is in the default pack.
+// controller-runtime recovers panics unless RecoverPanic is false and retries with back-off, so
+// that a test that looks only at objects may not notice; without recovery the process dies and is
+// started again.
 func NoPanic() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
@@ -108,10 +113,11 @@ func NoPanic() func(*history.History) error {
 	})
 }
 
-// CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always; it is in the default
-// pack. The objects of a cache are shared by all that read it: handlers, predicates and mapping functions get them
-// themselves, and so do readers with UnsafeDisableDeepCopy. The harness compares each with what the server sent when it
-// leaves the cache, at each Settle and at the end of the run.
+// CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always;
+// it is in the default pack. The objects of a cache are shared by all that read it: handlers,
+// predicates and mapping functions get them themselves, and so do readers with
+// UnsafeDisableDeepCopy. The harness compares each with what the server sent when it leaves the
+// cache, at each Settle and at the end of the run.
 func CacheUntouched() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {

@@ -19,10 +19,10 @@ import (
 //   - Changes are those of objects other than Leases and Events, and effects outside the cluster. A
 //     write that changes nothing does not count.
 //   - Something new is an answer that differs from the answer in the reconcile before, from the API
-//     server or an outside host. Of a list the items are compared. What a cache was sent is new, too,
-//     for all keys of that incarnation, as nobody sees what a reconcile reads from a cache.
-//   - A disturbance or another cause than a timer, as a watch event, begins all anew. So a back-off is
-//     not judged while faults are injected.
+//     server or an outside host. Of a list the items are compared. What a cache was sent is new,
+//     too, for all keys of that incarnation, as nobody sees what a reconcile reads from a cache.
+//   - A disturbance or another cause than a timer, as a watch event, begins all anew. So a back-off
+//     is not judged while faults are injected.
 //
 // Timers fire once in [World.Settle] when nothing is left to do. Let time pass with [World.Sleep]:
 // most times the longest period, and ten more for a back-off that is growing.

@@ -8,12 +8,12 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// Settles holds while no program under test changes anything later than within (virtual time) after the last
-// disturbance. For Always. A world that never comes to rest breaks "settles" of the default pack in the end; this one
-// says sooner, and by whom.
+// Settles holds while no program under test changes anything later than within (virtual time) after
+// the last disturbance. For Always. A world that never comes to rest breaks "settles" of the
+// default pack in the end; this one says sooner, and by whom.
 //
-// Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the longest back-off or
-// RequeueAfter after which there is legitimately something left to do.
+// Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the
+// longest back-off or RequeueAfter after which there is legitimately something left to do.
 func Settles(within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		var last *history.Event
@@ -79,15 +79,16 @@ func IdempotentAtRest() func(*history.History) error {
 	})
 }
 
-// NoHotLoop holds while no key is handed out more than most times within a stretch of virtual time without a reason. For
-// Always. Reasons are: each change by anybody but the programs under test, each fault, and for each object the first
-// change of each sort (created, modified, deleted) that each program makes, in that stretch or up to five times as long
-// before it, for news may come late. A loop soon runs out of those: it changes the same objects again and again, or
-// nothing.
+// NoHotLoop holds while no key is handed out more than most times within a stretch of virtual time
+// without a reason. For Always. Reasons are: each change by anybody but the programs under test,
+// each fault, and for each object the first change of each sort (created, modified, deleted) that
+// each program makes, in that stretch or up to five times as long before it, for news may come
+// late. A loop soon runs out of those: it changes the same objects again and again, or nothing.
 //
-// The default pack takes 100 within 10 s: what client-go's default limiter for the classic queue (10 a second, burst 100)
-// grants to all keys of a controller together, here for one key. A key that fails again and again from controller-runtime's
-// first back-off of 5 ms on is handed out 11 times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
+// The default pack takes 100 within 10 s: what client-go's default limiter for the classic queue
+// (10 a second, burst 100) grants to all keys of a controller together, here for one key. A key
+// that fails again and again from controller-runtime's first back-off of 5 ms on is handed out 11
+// times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
 func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		lives := map[string]map[string]*loop{}

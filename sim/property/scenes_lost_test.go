@@ -14,8 +14,8 @@ import (
 	"github.com/wavetank/wavetank/sim/property"
 )
 
-// retriesStale retries after a conflict. Flawed, it puts the newest version on the object that it read at
-// first; else it reads the object again and changes that.
+// retriesStale retries after a conflict. Flawed, it puts the newest version on the object that it
+// read at first; else it reads the object again and changes that.
 func retriesStale(w *sim.World, flawed bool) {
 	w.Always("NoLostUpdate", property.NoLostUpdate())
 	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {

@@ -1,5 +1,5 @@
-// This file holds the worlds in which the shipped properties are tried: for each a small operator with one flaw, and its
-// twin without it.
+// This file holds the worlds in which the shipped properties are tried: for each a small operator
+// with one flaw, and its twin without it.
 
 package property_test
 
@@ -77,7 +77,8 @@ type operator struct {
 
 type pass func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error)
 
-// start runs an operator whose reconciles call work; gone is called, when it is given, for objects that are not there.
+// start runs an operator whose reconciles call work; gone is called, when it is given, for objects
+// that are not there.
 func start(w *sim.World, o controller.Options, work pass, gone func(*operator, context.Context, request) error) {
 	w.Start("operator", func(mgr ctrl.Manager) error {
 		op := &operator{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), seen: map[string]int{}}

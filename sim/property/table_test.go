@@ -19,7 +19,8 @@ func tried(t *testing.T, s scene, flawed bool) *reported.Failure {
 	return sim.Explore(t, func(w *sim.World) { s.play(w, flawed) }, sim.Runs(30), sim.For(0), sim.Verify(0), sim.Shrink(0)).Failure
 }
 
-// Each property breaks on the operator that has the flaw it is for, under its own sentence, and holds on the twin.
+// Each property breaks on the operator that has the flaw it is for, under its own sentence, and
+// holds on the twin.
 func TestPropertiesTellFlawedFromSound(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.property+"/"+s.flaw, func(t *testing.T) {
@@ -68,8 +69,9 @@ func rules(t *testing.T) (out []string) {
 	return out
 }
 
-// Each rule matters: a property whose rule never finds anything lets a flawed operator pass, one whose rule always does
-// breaks on a sound one. So the scenes would notice if a rule were lost or turned round.
+// Each rule matters: a property whose rule never finds anything lets a flawed operator pass, one
+// whose rule always does breaks on a sound one. So the scenes would notice if a rule were lost or
+// turned round.
 func TestEveryRuleMatters(t *testing.T) {
 	all := rules(t)
 	if len(all) < 18 {

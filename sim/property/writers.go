@@ -12,25 +12,28 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// NoLostUpdate holds while no reconcile overwrites a field that another writer has changed since the version that the
-// reconcile knew. For Always. Without patterns it looks at all objects but Leases and Events.
+// NoLostUpdate holds while no reconcile overwrites a field that another writer has changed since
+// the version that the reconcile knew. For Always. Without patterns it looks at all objects but
+// Leases and Events.
 //
-// A version counts as known when its watch event, list or reply had reached that life by the time of the reconcile's last
-// reply (or its beginning). Requests that touch other fields are safe, as server-side apply does by itself; elements of
-// lists are told apart by their name, type, key, uid or ip, other lists by their values.
+// A version counts as known when its watch event, list or reply had reached that life by the time
+// of the reconcile's last reply (or its beginning). Requests that touch other fields are safe, as
+// server-side apply does by itself; elements of lists are told apart by their name, type, key, uid
+// or ip, other lists by their values.
 //
-// A request that carries a resourceVersion is safe if its content is based on that version. A retry that puts the newest
-// resourceVersion on the object that it read before sets back what others have written since, and the server accepts it.
-// What an update sets back to the value of the version that its content is based on is lost. Which version that is shows in
-// two ways:
+// A request that carries a resourceVersion is safe if its content is based on that version. A retry
+// that puts the newest resourceVersion on the object that it read before sets back what others have
+// written since, and the server accepts it. What an update sets back to the value of the version
+// that its content is based on is lost. Which version that is shows in two ways:
 //
-//   - The reconcile sends again, under a newer version, what was refused with a conflict. Fields that the program has
-//     written itself may be meant, and are not reported.
-//   - The update has the generation or the managed fields of an older version than the one that it carries.
+//   - The reconcile sends again, under a newer version, what was refused with a conflict. Fields
+//     that the program has written itself may be meant, and are not reported.
+//   - The update has the generation or the managed fields of an older version than the one that it
+//     carries.
 //
-// An update that shows neither counts as based on the version that it carries: a stale copy that gets the newest version
-// before its first attempt, where only fields changed that do not count for the generation. Nor is a change reported that
-// stale content overwrites with a new value.
+// An update that shows neither counts as based on the version that it carries: a stale copy that
+// gets the newest version before its first attempt, where only fields changed that do not count for
+// the generation. Nor is a change reported that stale content overwrites with a new value.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
@@ -101,7 +104,8 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 	return nil
 }
 
-// revisionOfList is the version of all that a list shows: each cluster counts its own, and a server may be behind.
+// revisionOfList is the version of all that a list shows: each cluster counts its own, and a server
+// may be behind.
 func revisionOfList(list []byte) int64 {
 	var l struct {
 		Metadata struct {
@@ -129,7 +133,8 @@ func (w *writers) learn(who string, ref history.Ref, event int, revision int64) 
 	}
 }
 
-// manyVersions is after how many versions of an object somebody looks which of them are still needed.
+// manyVersions is after how many versions of an object somebody looks which of them are still
+// needed.
 const manyVersions = 64
 
 // trim forgets the versions that no reconcile under way began or went on with.

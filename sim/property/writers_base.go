@@ -42,8 +42,8 @@ type refusal struct {
 	named   int64  // the version that it carried
 }
 
-// origin is the version that the content of an update is based on, if that is older than the version
-// that the update carries; else its fields are nil.
+// origin is the version that the content of an update is based on, if that is older than the
+// version that the update carries; else its fields are nil.
 type origin struct {
 	revision int64
 	fields   map[string]string
@@ -62,7 +62,8 @@ func (w *writers) keep(c *history.Change) {
 	w.bases[c.Ref] = all
 }
 
-// refuse remembers an update that met a conflict. Content that was refused before keeps its version.
+// refuse remembers an update that met a conflict. Content that was refused before keeps its
+// version.
 func (w *writers) refuse(run string, e *history.Event) {
 	if e.Verb != "update" || e.Code != http.StatusConflict || e.Reconcile == "" || !anyOf(w.of, e.Ref) {
 		return

@@ -6,7 +6,8 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// NoLostUpdate remembers no more versions of an object the more there have been, and those that a reconcile under way may know.
+// NoLostUpdate remembers no more versions of an object the more there have been, and those that a
+// reconcile under way may know.
 func TestNoLostUpdateForgets(t *testing.T) {
 	w := &writers{known: map[string][]version{}, active: map[string]int{"op/1 op default/a #1": 5000}}
 	ref := history.Ref{Kind: "ConfigMap", Namespace: "default", Name: "a"}

@@ -54,7 +54,8 @@ type Report struct {
 	// Warnings say, in a sentence each, what makes a campaign say less than it seems to:
 	//
 	//   - it ended with fewer than 20 runs, or before a Sometimes was reached;
-	//   - a declared fault had no opportunity, or was never injected: at 200 of them, or in 20 runs;
+	//   - a declared fault had no opportunity, or was never injected: at 200 of them, or in 20
+	//     runs;
 	//   - every reconcile of a process failed: 10 of them, or all those of 20 runs;
 	//   - all requests of one sort of a process were refused: 100 of them;
 	//   - no process was started in any run;

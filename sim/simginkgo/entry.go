@@ -10,12 +10,13 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// Entry is the value of the report entry "wavetank": what a campaign found, as JSON in --ginkgo.json-report and in the
-// properties of --ginkgo.junit-report.
+// Entry is the value of the report entry "wavetank": what a campaign found, as JSON
+// in --ginkgo.json-report and in the properties of --ginkgo.junit-report.
 type Entry struct {
 	// Campaign is the spec's full text, with a number for all but the first campaign of a spec.
 	Campaign string `json:"campaign"`
-	// Verdict is "held", "caught" when a run broke a property, or "missed" when no run reached what a Sometimes says.
+	// Verdict is "held", "caught" when a run broke a property, or "missed" when no run reached what
+	// a Sometimes says.
 	Verdict  string  `json:"verdict"`
 	Seed     uint64  `json:"seed"`
 	Runs     int     `json:"runs"`

@@ -1,4 +1,5 @@
-// This file is a suite whose specs fail on purpose. It runs only in children of the tests in simginkgo_test.go.
+// This file is a suite whose specs fail on purpose. It runs only in children of the tests in
+// simginkgo_test.go.
 
 package simginkgo_test
 

@@ -28,7 +28,8 @@ func (h *host) Name() string { return strings.ReplaceAll(h.spec, "\n", " ") }
 // Package implements host.Host.
 func (h *host) Package() string { return h.pkg }
 
-// Replay implements host.Host. Ginkgo matches the focus against the suite's description, a blank, and the spec's text.
+// Replay implements host.Host. Ginkgo matches the focus against the suite's description, a blank,
+// and the spec's text.
 func (h *host) Replay(file string) string {
 	focus := " " + strings.ReplaceAll(regexp.QuoteMeta(h.spec), "\n", `\n`) + "$"
 	command := fmt.Sprintf("%s -run %s -ginkgo.focus=%s", shell.GoTest(h.pkg),
@@ -47,13 +48,15 @@ func (h *host) Logf(format string, args ...any) {
 	ginkgo.GinkgoWriter.Printf(format+"\n", args...)
 }
 
-// halt is how Fatalf leaves the campaign: Ginkgo's Fail must be called by the spec's own frames to find its line.
+// halt is how Fatalf leaves the campaign: Ginkgo's Fail must be called by the spec's own frames to
+// find its line.
 type halt struct{ message string }
 
 // Fatalf implements host.Host.
 func (h *host) Fatalf(format string, args ...any) { panic(halt{fmt.Sprintf(format, args...)}) }
 
-// Leaves says whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked by then.
+// Leaves says whether a panic is how Ginkgo's Fail and Skip leave a spec, which they have marked by
+// then.
 func (h *host) Leaves(v any) bool {
 	e, ok := v.(types.GinkgoError)
 	return ok && e.Heading == types.GinkgoErrors.UncaughtGinkgoPanic(types.CodeLocation{}).(types.GinkgoError).Heading

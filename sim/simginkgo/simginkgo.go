@@ -22,7 +22,8 @@ var bootstrap struct {
 	pkg string
 }
 
-// Use hands over the *testing.T of the function that calls RunSpecs. Call it there, once, before RunSpecs.
+// Use hands over the *testing.T of the function that calls RunSpecs. Call it there, once, before
+// RunSpecs.
 func Use(t *testing.T) {
 	t.Helper()
 	pc, _, _, _ := runtime.Caller(1)
@@ -45,8 +46,8 @@ func packageOf(function string) string {
 	return strings.TrimSuffix(function, "_test")
 }
 
-// Check runs a scenario many times, each run with other choices, and fails the spec at the first run in which a
-// property breaks: sim.Check for specs.
+// Check runs a scenario many times, each run with other choices, and fails the spec at the first
+// run in which a property breaks: sim.Check for specs.
 func Check(scenario func(*sim.World), opts ...sim.ExploreOption) {
 	ginkgo.GinkgoHelper()
 	r, failed := explore(scenario, append([]sim.ExploreOption{sim.Stories("")}, opts...))
@@ -60,8 +61,8 @@ func Check(scenario func(*sim.World), opts ...sim.ExploreOption) {
 	}
 }
 
-// Explore runs a scenario many times and reports what it found without failing the spec: sim.Explore for specs. Misuse
-// of the door still fails it.
+// Explore runs a scenario many times and reports what it found without failing the spec:
+// sim.Explore for specs. Misuse of the door still fails it.
 func Explore(scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
 	ginkgo.GinkgoHelper()
 	r, failed := explore(scenario, opts)

@@ -1,4 +1,5 @@
-// This file runs the suite of fixtures_test.go in child processes and reads the reports that Ginkgo writes.
+// This file runs the suite of fixtures_test.go in child processes and reads the reports that Ginkgo
+// writes.
 
 package simginkgo_test
 
@@ -186,7 +187,8 @@ func TestReplayCommand(t *testing.T) {
 	}
 }
 
-// A focus cannot say where a spec's text begins, so the command also chooses a spec whose text ends with the same words.
+// A focus cannot say where a spec's text begins, so the command also chooses a spec whose text ends
+// with the same words.
 func TestReplayCommandOfANamesake(t *testing.T) {
 	dir := t.TempDir()
 	report, _ := child(t, "1", dir, "-ginkgo.focus=has a longer namesake$")
@@ -203,7 +205,8 @@ func TestReplayCommandOfANamesake(t *testing.T) {
 	}
 }
 
-// Ginkgo's own Skip and Fail have marked the spec when they leave the scenario: there is nothing to shrink, to keep or to report.
+// Ginkgo's own Skip and Fail have marked the spec when they leave the scenario: there is nothing to
+// shrink, to keep or to report.
 func TestGinkgosOwn(t *testing.T) {
 	dir := t.TempDir()
 	report, _ := child(t, "1", dir, "-ginkgo.focus=skips itself|fails by Ginkgo's own|holds after those")

@@ -1,5 +1,5 @@
-// This file exists because runtime.Object asks for deep copies. It is written by hand: the types are few, and a test
-// fills every field and compares.
+// This file exists because runtime.Object asks for deep copies. It is written by hand: the types
+// are few, and a test fills every field and compares.
 
 package v1alpha1
 

@@ -1,6 +1,7 @@
-// Package v1alpha1 holds the API types of the bundle deployment operator, with the group and the field names that
-// operator-framework/rukpak gave them, so that a story told here can be compared with the thread it came from. Of the
-// sources of a bundle only images are here. The package holds no logic.
+// Package v1alpha1 holds the API types of the bundle deployment operator, with the group and the
+// field names that operator-framework/rukpak gave them, so that a story told here can be compared
+// with the thread it came from. Of the sources of a bundle only images are here. The package holds
+// no logic.
 package v1alpha1
 
 import (

@@ -1,5 +1,5 @@
-// This file exists for the two kinds: a BundleDeployment says what should be installed, a Bundle is content that has been
-// unpacked for it.
+// This file exists for the two kinds: a BundleDeployment says what should be installed, a Bundle is
+// content that has been unpacked for it.
 
 package v1alpha1
 

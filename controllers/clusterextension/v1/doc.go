@@ -1,6 +1,7 @@
-// Package v1 holds the API types of the cluster extension operator, with the group and the field names that
-// operator-framework/operator-controller gave them, so that a story told here can be compared with the thread it came
-// from. Of the sources of a catalog only images are here. The package holds no logic.
+// Package v1 holds the API types of the cluster extension operator, with the group and the field
+// names that operator-framework/operator-controller gave them, so that a story told here can be
+// compared with the thread it came from. Of the sources of a catalog only images are here. The
+// package holds no logic.
 package v1
 
 import (

@@ -1,5 +1,5 @@
-// This file exists for the two kinds: a ClusterExtension says which package should be installed, a ClusterCatalog where
-// bundles of packages are found.
+// This file exists for the two kinds: a ClusterExtension says which package should be installed, a
+// ClusterCatalog where bundles of packages are found.
 
 package v1
 
@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// OwnerKindLabel and OwnerNameLabel are on every object of a bundle that is applied for a ClusterExtension.
+	// OwnerKindLabel and OwnerNameLabel are on every object of a bundle that is applied for a
+	// ClusterExtension.
 	OwnerKindLabel = "olm.operatorframework.io/owner-kind"
 	// OwnerNameLabel is the owner's name.
 	OwnerNameLabel = "olm.operatorframework.io/owner-name"
@@ -30,7 +31,8 @@ const (
 	CleanupContentManagerCacheFinalizer = "olm.operatorframework.io/cleanup-contentmanager-cache"
 )
 
-// The conditions of a ClusterExtension and their reasons. The conditions that tell of deprecation are not here.
+// The conditions of a ClusterExtension and their reasons. The conditions that tell of deprecation
+// are not here.
 const (
 	TypeInstalled   = "Installed"
 	TypeProgressing = "Progressing"
@@ -46,7 +48,8 @@ const SourceTypeCatalog = "Catalog"
 
 // The policies for upgrades.
 const (
-	// PolicyCatalogProvided allows only the upgrades for which the catalog has an edge. It is the default.
+	// PolicyCatalogProvided allows only the upgrades for which the catalog has an edge. It is the
+	// default.
 	PolicyCatalogProvided = "CatalogProvided"
 	// PolicySelfCertified allows every change of version: the user answers for it.
 	PolicySelfCertified = "SelfCertified"
@@ -70,14 +73,16 @@ type ClusterExtensionList struct {
 
 // ClusterExtensionSpec is what is wanted.
 type ClusterExtensionSpec struct {
-	// Namespace of the bundle's namespaced objects. It must exist, and cannot be changed: a release stays where it is.
+	// Namespace of the bundle's namespaced objects. It must exist, and cannot be changed: a release
+	// stays where it is.
 	Namespace      string                  `json:"namespace"`
 	ServiceAccount ServiceAccountReference `json:"serviceAccount"`
 	Source         SourceConfig            `json:"source"`
 	Install        *InstallConfig          `json:"install,omitempty"`
 }
 
-// ServiceAccountReference names the account whose rights upstream acts with. This operator acts with its own.
+// ServiceAccountReference names the account whose rights upstream acts with. This operator acts
+// with its own.
 type ServiceAccountReference struct {
 	Name string `json:"name"`
 }
@@ -95,7 +100,8 @@ type CatalogFilter struct {
 	Version string `json:"version,omitempty"`
 	// Channels, if set, are those from which a bundle may come.
 	Channels []string `json:"channels,omitempty"`
-	// Selector, if set, chooses the catalogs by their labels. All is all there is: see the operator's Catalog.
+	// Selector, if set, chooses the catalogs by their labels. All is all there is: see the
+	// operator's Catalog.
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 	// UpgradeConstraintPolicy is PolicyCatalogProvided unless set.
 	UpgradeConstraintPolicy string `json:"upgradeConstraintPolicy,omitempty"`
@@ -111,7 +117,8 @@ type PreflightConfig struct {
 	CRDUpgradeSafety *CRDUpgradeSafetyConfig `json:"crdUpgradeSafety,omitempty"`
 }
 
-// CRDUpgradeSafetyConfig says whether upgrades may remove versions of a CRD: "Strict" (they must not) or "None".
+// CRDUpgradeSafetyConfig says whether upgrades may remove versions of a CRD: "Strict" (they must
+// not) or "None".
 type CRDUpgradeSafetyConfig struct {
 	Enforcement string `json:"enforcement"`
 }

@@ -1,9 +1,10 @@
-// Package v1alpha1 holds the API types of the promotion operator: Pipeline, with the field names that
-// weaveworks/pipeline-controller gave it, and Promotion, the guard object of the cured variants.
+// Package v1alpha1 holds the API types of the promotion operator: Pipeline, with the field names
+// that weaveworks/pipeline-controller gave it, and Promotion, the guard object of the cured
+// variants.
 //
-// The group is pipelines.weave.works. Two fields are ours and marked as such: status.episode of a Pipeline, and the whole
-// kind Promotion. Everything else is the original's, so that a story told here can be compared with the thread it
-// came from. The package holds no logic.
+// The group is pipelines.weave.works. Two fields are ours and marked as such: status.episode of a
+// Pipeline, and the whole kind Promotion. Everything else is the original's, so that a story told
+// here can be compared with the thread it came from. The package holds no logic.
 package v1alpha1
 
 import (

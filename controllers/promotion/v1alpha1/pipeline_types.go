@@ -1,4 +1,5 @@
-// This file exists to restate the original's Pipeline: an application, and the environments it passes through in order.
+// This file exists to restate the original's Pipeline: an application, and the environments it
+// passes through in order.
 
 package v1alpha1
 
@@ -22,7 +23,8 @@ type PipelineList struct {
 
 // PipelineSpec is what the user asks for.
 type PipelineSpec struct {
-	// AppRef names the application; an object of that name is expected in the namespace of every target.
+	// AppRef names the application; an object of that name is expected in the namespace of every
+	// target.
 	AppRef LocalAppReference `json:"appRef"`
 	// Environments in the order of promotion.
 	Environments []Environment `json:"environments"`
@@ -41,7 +43,8 @@ type LocalAppReference struct {
 type Environment struct {
 	Name    string   `json:"name"`
 	Targets []Target `json:"targets"`
-	// Promotion says how to promote to this environment; without it the pipeline's own policy holds.
+	// Promotion says how to promote to this environment; without it the pipeline's own policy
+	// holds.
 	Promotion *PromotionPolicy `json:"promotion,omitempty"`
 }
 
@@ -102,9 +105,9 @@ type PipelineStatus struct {
 	Episode *Episode `json:"episode,omitempty"`
 }
 
-// Episode is one stay of the first environment at one revision. A revision that comes back begins a new episode, which
-// is what tells a rollback from a repetition. Number only ever grows, and is only written with the resourceVersion it
-// was read at.
+// Episode is one stay of the first environment at one revision. A revision that comes back begins a
+// new episode, which is what tells a rollback from a repetition. Number only ever grows, and is
+// only written with the resourceVersion it was read at.
 type Episode struct {
 	Number   int64  `json:"number"`
 	Revision string `json:"revision"`

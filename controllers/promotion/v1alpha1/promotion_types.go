@@ -1,5 +1,6 @@
-// This file exists for the guard object: one Promotion stands for one promotion that must take effect once. The original
-// has no such kind; its author named the idea in the thread, and variants V7 and V8 carry it out.
+// This file exists for the guard object: one Promotion stands for one promotion that must take
+// effect once. The original has no such kind; its author named the idea in the thread, and variants
+// V7 and V8 carry it out.
 
 package v1alpha1
 
@@ -8,7 +9,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // PipelineUIDLabel marks a Promotion with the uid of the Pipeline it belongs to.
 const PipelineUIDLabel = "pipelines.weave.works/pipeline-uid"
 
-// Promotion is the guard of one promotion. Its name is made from its spec, so there can be only one.
+// Promotion is the guard of one promotion. Its name is made from its spec, so there can be only
+// one.
 type Promotion struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -29,7 +31,8 @@ type PromotionSpec struct {
 	PipelineUID string `json:"pipelineUID"`
 	Environment string `json:"environment"`
 	Revision    string `json:"revision"`
-	// Episode tells the first stay at a revision from a later return to it; 0 where the variant does not tell.
+	// Episode tells the first stay at a revision from a later return to it; 0 where the variant
+	// does not tell.
 	Episode int64 `json:"episode,omitempty"`
 }
 
@@ -56,8 +59,8 @@ type PromotionStatus struct {
 	LastAttemptedTime *metav1.Time `json:"lastAttemptedTime,omitempty"`
 	// NotBefore is when the next attempt may be claimed, if this one is not confirmed.
 	NotBefore *metav1.MicroTime `json:"notBefore,omitempty"`
-	// Strategy is where the attempts went whose outcome is not known, whatever becomes of the Pipeline's: only there can be
-	// asked what became of them.
+	// Strategy is where the attempts went whose outcome is not known, whatever becomes of the
+	// Pipeline's: only there can be asked what became of them.
 	Strategy    *Strategy    `json:"strategy,omitempty"`
 	PullRequest *PullRequest `json:"pullRequest,omitempty"`
 	// Withdrawn is set when nothing that was ordered can be open any more.

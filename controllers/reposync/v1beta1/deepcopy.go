@@ -1,4 +1,5 @@
-// This file exists because runtime.Object asks for deep copies. It is written by hand: the types are few.
+// This file exists because runtime.Object asks for deep copies. It is written by hand: the types
+// are few.
 
 package v1beta1
 

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The annotation that says what becomes of managed objects when a RepoSync or RootSync is deleted, and its values. Without it they
-// are orphaned.
+// The annotation that says what becomes of managed objects when a RepoSync or RootSync is deleted,
+// and its values. Without it they are orphaned.
 const (
 	DeletionPropagationPolicy = "configsync.gke.io/deletion-propagation-policy"
 	Foreground                = "Foreground"
@@ -37,7 +37,8 @@ type RepoSync struct {
 	Status SyncStatus `json:"status,omitempty"`
 }
 
-// RootSync keeps the objects that a repository declares, in all the cluster. It is in the operator's own namespace.
+// RootSync keeps the objects that a repository declares, in all the cluster. It is in the
+// operator's own namespace.
 type RootSync struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -21,13 +21,14 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// This file is the list of every package-level variable and process-wide setting that a run changes. Nothing else in
-// the harness may, but for variables of its own that say what is going on in the process:
+// This file is the list of every package-level variable and process-wide setting that a run
+// changes. Nothing else in the harness may, but for variables of its own that say what is going on
+// in the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
 //   - sim/internal/definitions: files are those that were read.
-//   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each test, and commandLine is
-//     what package flag has set.
+//   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
+//     test, and commandLine is what package flag has set.
 
 // Enter prepares the process for runs and returns the function that undoes it.
 //

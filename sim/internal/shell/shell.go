@@ -65,7 +65,8 @@ func Races() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// goTest names the settings without which another program would be built, or one that does not see what this one saw.
+// goTest names the settings without which another program would be built, or one that does not see
+// what this one saw.
 func goTest(pkg string, settings []debug.BuildSetting) string {
 	command := "go test " + pkg
 	for _, s := range settings {

@@ -16,8 +16,8 @@ import (
 // BackupReconciler gives each Backup a claim.
 type BackupReconciler struct {
 	client.Client
-	// Generated lets the server choose the claim's name, which the status alone remembers: an operator that dies between
-	// the two writes makes another claim.
+	// Generated lets the server choose the claim's name, which the status alone remembers: an
+	// operator that dies between the two writes makes another claim.
 	Generated bool
 }
 

@@ -40,8 +40,8 @@ func TestAllProperties(t *testing.T) {
 	}))
 }
 
-// Each set is tried by itself: hack/mutants plants bugs in the operator and sees which set finds them. An operator's own
-// tests need no such test.
+// Each set is tried by itself: hack/mutants plants bugs in the operator and sees which set finds
+// them. An operator's own tests need no such test.
 func TestEachProperty(t *testing.T) {
 	for _, set := range sets {
 		t.Run(set.name, func(t *testing.T) {

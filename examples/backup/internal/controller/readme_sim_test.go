@@ -12,7 +12,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// withBug is the variable that makes a child process of this test test the operator with the bug that it once had.
+// withBug is the variable that makes a child process of this test test the operator with the bug
+// that it once had.
 const withBug = "WAVETANK_TEST_GENERATED"
 
 var generated = os.Getenv(withBug) != ""
@@ -24,8 +25,8 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
-// With the bug, the README's example fails as the README says. The texts are compared where they do not depend on which
-// run was found.
+// With the bug, the README's example fails as the README says. The texts are compared where they do
+// not depend on which run was found.
 func TestReadmeShowsAFailure(t *testing.T) {
 	config, err := filepath.Abs("../../config")
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	v1 "example.com/backup/api/v1"
 )
 
-// Kubebuilder's manifests are installed as they are: the world calls the webhook server of the manager that registers the path.
+// Kubebuilder's manifests are installed as they are: the world calls the webhook server of the
+// manager that registers the path.
 func TestABackupKeepsItsBucket(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1.AddToScheme(scheme); err != nil {
