@@ -33,7 +33,8 @@ func TestLongTestsAreMarked(t *testing.T) {
 // What make test leaves out has a step of its own in .ci/run.
 func TestNoTestIsLeftOutOfCI(t *testing.T) {
 	const leftOut = `-skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$'`
-	if n := strings.Count(contents(t, "Makefile"), " -skip "); n != 1 || !strings.Contains(contents(t, "Makefile"), leftOut) {
+	if n := strings.Count(contents(t, "Makefile"), " -skip "); n != 1 ||
+		!strings.Contains(contents(t, "Makefile"), leftOut) {
 		t.Errorf("the Makefile skips tests in %d places; only make test may, with %s", n, leftOut)
 	}
 	steps := strings.Split(contents(t, ".ci/run"), "\n")

@@ -42,12 +42,16 @@ var arrows = map[string][]string{
 	"sim/internal/user":        {"sim/internal/definitions"},
 	"sim/internal/wire":        {"sim/internal/sched", "history", "models"},
 	"sim/internal/process":     {"sim/internal/sched", "sim/internal/wire", "history", "models"},
-	"sim/internal/inject":      {"sim/internal/process", "sim/internal/sched", "sim/internal/wire", "history", "models"},
-	"sim/fault":                {"sim/internal/inject", "sim/internal/process", "sim/internal/sched", "sim/internal/wire", "history", "models"},
-	"sim/internal/run":         {"sim/internal/choice", "sim/result", "history"},
-	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/choice", "sim/internal/process", "sim/internal/run",
+	"sim/internal/inject": {"sim/internal/process", "sim/internal/sched", "sim/internal/wire", "history",
+		"models"},
+	"sim/fault": {"sim/internal/inject", "sim/internal/process", "sim/internal/sched",
+		"sim/internal/wire", "history", "models"},
+	"sim/internal/run": {"sim/internal/choice", "sim/result", "history"},
+	"sim/internal/campaign": {"sim/host", "sim/internal/bubble", "sim/internal/choice", "sim/internal/process",
+		"sim/internal/run",
 		"sim/internal/shell", "sim/internal/wire", "sim/result", "history", "reports", "story"},
-	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions", "sim/internal/draw",
+	"sim/internal/world": {"sim/fault", "sim/internal/bubble", "sim/internal/choice", "sim/internal/definitions",
+		"sim/internal/draw",
 		"sim/internal/inject", "sim/internal/process", "sim/internal/run", "sim/internal/sched", "sim/internal/shell",
 		"sim/internal/user", "sim/internal/wire", "sim/property", "sim/result", "history", "models"},
 	"sim":           {"models", "history"},
@@ -112,7 +116,8 @@ func TestImportArrows(t *testing.T) {
 		}
 		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
 			for heavy, who := range reserved {
-				if strings.HasPrefix(i, heavy) && !slices.ContainsFunc(who, func(w string) bool { return below(from, w) }) {
+				if strings.HasPrefix(i, heavy) &&
+					!slices.ContainsFunc(who, func(w string) bool { return below(from, w) }) {
 					t.Errorf("%s imports %s; only %v may", from, i, who)
 				}
 			}
@@ -123,7 +128,8 @@ func TestImportArrows(t *testing.T) {
 		}
 		for _, i := range imports {
 			to, ours := strings.CutPrefix(i, module+"/")
-			if ours && !below(to, parent(from, room)) && !slices.ContainsFunc(allowed, func(a string) bool { return below(to, a) }) {
+			if ours && !below(to, parent(from, room)) &&
+				!slices.ContainsFunc(allowed, func(a string) bool { return below(to, a) }) {
 				t.Errorf("%s imports %s; %s may import of ours only %v", from, to, room, allowed)
 			}
 		}
@@ -190,7 +196,8 @@ var heavy = []struct {
 	pkg       string
 	forbidden []string
 }{
-	{"./sim", []string{"github.com/onsi/", "helm.sh/", "k8s.io/kubernetes/", "github.com/charmbracelet/", "github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
+	{"./sim", []string{"github.com/onsi/", "helm.sh/", "k8s.io/kubernetes/", "github.com/charmbracelet/",
+		"github.com/mattn/", "github.com/muesli/", "github.com/gdamore/"}},
 	{"./history", []string{"k8s.io/", "sigs.k8s.io/", "github.com/", "golang.org/"}},
 	{"./story", []string{"k8s.io/", "sigs.k8s.io/"}},
 	{"./reports", []string{"k8s.io/", "sigs.k8s.io/", "github.com/"}}, // sim draws with it
@@ -212,7 +219,8 @@ func TestImportersOfSimStayLight(t *testing.T) {
 // stands for all below.
 var may = map[string]map[string]string{
 	"time.Now": {
-		"sim/internal/campaign/":        "stands outside runs: says how much real time a campaign took, dates its record, watches runs",
+		"sim/internal/campaign/": "stands outside runs: says how much real time a campaign took, " +
+			"dates its record, watches runs",
 		"sim/internal/world/":           "hands the bubble's clock to API models and built-in controllers",
 		"cmd/":                          "tells people in real time how far processes are",
 		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
@@ -461,7 +469,8 @@ func TestForbiddenWords(t *testing.T) {
 func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.File)) {
 	t.Helper()
 	walk(t, func(path string) {
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(filepath.ToSlash(path), "/testdata/") {
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			strings.Contains(filepath.ToSlash(path), "/testdata/") {
 			return
 		}
 		fset := token.NewFileSet()
@@ -474,7 +483,8 @@ func eachFile(t *testing.T, f func(path string, fset *token.FileSet, file *ast.F
 }
 
 // built are directories that hold what was built or written, not what is kept.
-var built = []string{".git", "bin", filepath.Join("reports", "out"), filepath.Join("reports", "web", "node_modules"), filepath.Join("reports", "web", ".tests")}
+var built = []string{".git", "bin", filepath.Join("reports", "out"), filepath.Join("reports", "web", "node_modules"),
+	filepath.Join("reports", "web", ".tests")}
 
 // walk calls f for every file that the project keeps.
 func walk(t *testing.T, f func(path string)) {
@@ -485,7 +495,8 @@ func walk(t *testing.T, f func(path string)) {
 			return err
 		case d.IsDir() && (slices.Contains(built, path) || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		case !d.Type().IsRegular() || path == ".git" || strings.HasSuffix(path, ".test") || strings.HasSuffix(path, ".prof"):
+		case !d.Type().IsRegular() || path == ".git" || strings.HasSuffix(path, ".test") ||
+			strings.HasSuffix(path, ".prof"):
 			return nil
 		}
 		f(path)

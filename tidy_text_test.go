@@ -109,7 +109,8 @@ var coinedIn = []string{
 // coined are words of the project's own that docs/concepts.md has replaced. Their plurals and past
 // tenses are refused, too.
 var coined = []string{
-	"temper", "hush", "murmur", "blurted", "tellings", "unheeded", "hinge", "mishaps", "wakers", "retell", "guest", "dossier",
+	"temper", "hush", "murmur", "blurted", "tellings", "unheeded", "hinge", "mishaps", "wakers", "retell", "guest",
+	"dossier",
 }
 
 // thisFile names the words that it refuses.

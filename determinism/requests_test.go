@@ -47,7 +47,8 @@ func fansOut(replicas int, more ...fault.Fault) func(*sim.World) {
 			w.Start(name, func(mgr ctrl.Manager) error {
 				return ctrl.NewControllerManagedBy(mgr).Named("fan").For(&corev1.ConfigMap{}).
 					Complete(&fanOut{mgr.GetClient()})
-			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op", LeaderElectionNamespace: "default"}))
+			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op",
+				LeaderElectionNamespace: "default"}))
 			w.Inject(fault.Restart(name), fault.Crash(name))
 		}
 		w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())

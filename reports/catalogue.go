@@ -130,7 +130,8 @@ func sections(entries []Entry) (out []string) {
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "\n## %s\n\nMade from %s.\n\n", here.Folder, here.Thread)
-		b.WriteString("| story | faults | sentence | shortest run | found by | runs to find | CPU seconds to find | replay |\n")
+		b.WriteString("| story | faults | sentence | shortest run | found by | runs to find | CPU seconds to find | " +
+			"replay |\n")
 		b.WriteString("|---|---|---|---|---|---|---|---|\n")
 		for _, e := range entries[:n] {
 			s := e.Story

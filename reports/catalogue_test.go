@@ -42,12 +42,14 @@ func TestAnEntryNamesItsPattern(t *testing.T) {
 	s := &story.Story{Test: "T", Kind: "always", Property: "p", Tape: []story.Choice{
 		{ID: "fault StaleCache(30s) #1", Value: 2}, {ID: "fault StaleCache(5s) #1", Value: 1},
 		{ID: "fault Crash(a) #1", Value: 1}, {ID: "next #3", Value: 1}}}
-	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)", Story: s}
+	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)",
+		Story: s}
 	if got := e.Pattern(); got != "Crash and StaleCache" {
 		t.Errorf("pattern %q", got)
 	}
 	page := Catalogue([]Entry{e, {Folder: "b", Thread: "[b #2](https://b.example/2)", Story: s}})
-	for _, part := range []string{"\n## a\n\nMade from [a #1](https://a.example/1).", `| Crash and StaleCache | always "p" |`, "\n## b\n"} {
+	for _, part := range []string{"\n## a\n\nMade from [a #1](https://a.example/1).",
+		`| Crash and StaleCache | always "p" |`, "\n## b\n"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page does not have %q:\n%s", part, page)
 		}

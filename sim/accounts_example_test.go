@@ -44,7 +44,8 @@ func ExampleWorld_Start_webhooks() {
 			ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: "guard", Name: "guard", Path: &path}},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{admissionregv1.Delete},
-				Rule:       admissionregv1.Rule{APIGroups: []string{rbacv1.GroupName}, APIVersions: []string{"v1"}, Resources: []string{"rolebindings"}},
+				Rule: admissionregv1.Rule{APIGroups: []string{rbacv1.GroupName}, APIVersions: []string{"v1"},
+					Resources: []string{"rolebindings"}},
 			}},
 			SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 		}},

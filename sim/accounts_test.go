@@ -34,7 +34,8 @@ func granted(name string, rules ...rbacv1.PolicyRule) []client.Object {
 	}
 }
 
-var readsMaps = rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
+var readsMaps = rbacv1.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""},
+	Resources: []string{"configmaps"}}
 
 // reader asks for a ConfigMap once a minute and keeps what it was told.
 func reader(told *[]string) func(context.Context, *rest.Config) error {
@@ -102,7 +103,8 @@ func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
 		w.Sleep(time.Minute)
 		w.Stop("reader") // the next life gets a token for the new account
 		w.Sleep(time.Minute)
-		if got := strings.Join(told, " "); got != "found Unauthorized found" && got != "found Unauthorized found found" {
+		if got := strings.Join(told, " "); got != "found Unauthorized found" &&
+			got != "found Unauthorized found found" {
 			t.Errorf("the reader was told: %s", got)
 		}
 	}, sim.Runs(3), sim.Verify(1))
@@ -119,7 +121,8 @@ func TestImpersonation(t *testing.T) {
 		w.Apply(account("tenant"), account("operator"), configMap("a"))
 		w.Apply(granted("tenant", readsMaps)...)
 		w.Apply(granted("operator", rbacv1.PolicyRule{
-			Verbs: []string{"impersonate"}, APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, ResourceNames: []string{"tenant"},
+			Verbs: []string{"impersonate"}, APIGroups: []string{""}, Resources: []string{"serviceaccounts"},
+			ResourceNames: []string{"tenant"},
 		})...)
 		w.Run("operator", func(ctx context.Context, cfg *rest.Config) error {
 			var mapper meta.RESTMapper // of the first, because discovery would be refused too
@@ -134,7 +137,8 @@ func TestImpersonation(t *testing.T) {
 				}
 				mapper = c.RESTMapper()
 				said := "found"
-				if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &corev1.ConfigMap{}); err != nil {
+				if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"},
+					&corev1.ConfigMap{}); err != nil {
 					said = err.Error()
 				}
 				told = append(told, said)

@@ -54,7 +54,8 @@ func TestAnApplyThatIsUndoneIsReported(t *testing.T) {
 		if f == nil || f.Property != "apply is stable" {
 			t.Fatalf("server-side %v: found %+v", serverSide, f)
 		}
-		for _, want := range []string{"the user applied the same objects once more at ", "by user patch ConfigMap default/a",
+		for _, want := range []string{"the user applied the same objects once more at ",
+			"by user patch ConfigMap default/a",
 			`.data.level is "High", before "high"`, "the last write before was p/1 update ConfigMap default/a"} {
 			if !strings.Contains(f.Message, want) {
 				t.Errorf("server-side %v: the message lacks %q: %s", serverSide, want, f.Message)
@@ -74,7 +75,8 @@ func TestStableApplies(t *testing.T) {
 		return c.Update(ctx, cm)
 	}
 	for name, do := range map[string]doer{
-		"a field of its own": func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+		"a field of its own": func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result,
+			error) {
 			return reconcile.Result{}, set(ctx, c, cm, "seen", cm.Data["level"])
 		},
 		"no change": func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
@@ -83,7 +85,8 @@ func TestStableApplies(t *testing.T) {
 	} {
 		for _, serverSide := range []bool{false, true} {
 			t.Log(name, serverSide)
-			withoutFailure(t, appliedTwice(t, serverSide, do, fault.Crash("p"), fault.LostReply(), fault.StaleCache(time.Minute)))
+			withoutFailure(t,
+				appliedTwice(t, serverSide, do, fault.Crash("p"), fault.LostReply(), fault.StaleCache(time.Minute)))
 		}
 	}
 }
@@ -99,7 +102,8 @@ func TestApplyAgainLeavesOutWhatWasEdited(t *testing.T) {
 			t.Error(err)
 		}
 		w.ApplyAgain()
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(edited), edited); err != nil || edited.Data["k"] != "by hand" {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(edited), edited); err != nil ||
+			edited.Data["k"] != "by hand" {
 			t.Errorf("the edit was taken back: %v, %v", edited.Data, err)
 		}
 	}, sim.Runs(1)))

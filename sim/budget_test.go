@@ -58,7 +58,8 @@ func TestWarningsDependOnEvidence(t *testing.T) {
 		want     []string
 	}{
 		{"failing", failing, []string{
-			"only 1 of 100 runs in ", "fault Crash(op) of Sitee had no opportunity", `every reconcile of process "op" failed in 1 runs`}},
+			"only 1 of 100 runs in ", "fault Crash(op) of Sitee had no opportunity",
+			`every reconcile of process "op" failed in 1 runs`}},
 		{"empty", func(*sim.World) {}, []string{"only 1 of 100 runs in ", "no process was started in 1 runs"}},
 	} {
 		r := sim.Explore(t, row.scenario, sim.Runs(100), sim.For(1))
@@ -95,7 +96,8 @@ func TestFewRunsAreTold(t *testing.T) {
 		cmd.Env = append(os.Environ(), guard+"=1")
 		out, err := cmd.CombinedOutput()
 		said := strings.TrimSuffix(string(out), "PASS\n")
-		if err != nil || (said == "") != (row.want == "") || !strings.HasPrefix(said, row.want) || strings.Count(said, "\n") > 1 {
+		if err != nil || (said == "") != (row.want == "") || !strings.HasPrefix(said, row.want) ||
+			strings.Count(said, "\n") > 1 {
 			t.Errorf("%s runs in %s: %v\n%s", row.runs, row.budget, err, out)
 		}
 	}

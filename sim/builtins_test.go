@@ -68,7 +68,8 @@ func TestSecondDeletionOfANamespace(t *testing.T) {
 			shop := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 			w.Apply(shop)
 			w.Remove(shop)
-			if err := w.Client().Delete(w.Context(), shop); apierrors.IsConflict(err) != refuse || err != nil && !refuse {
+			if err := w.Client().Delete(w.Context(), shop); apierrors.IsConflict(err) != refuse || err != nil &&
+				!refuse {
 				panic(fmt.Sprintf("refused %v, and the second deletion is answered with %v", refuse, err))
 			}
 			w.Settle()
@@ -134,7 +135,8 @@ func TestNamespacesFinish(t *testing.T) {
 		w.Apply(ns, held)
 		w.Remove(ns)
 		w.Settle()
-		if o, ok := w.History().Object("", "Namespace", "", "shop"); !ok || !strings.Contains(string(o.JSON), "NamespaceFinalizersRemaining") {
+		if o, ok := w.History().Object("", "Namespace", "", "shop"); !ok ||
+			!strings.Contains(string(o.JSON), "NamespaceFinalizersRemaining") {
 			t.Errorf("a namespace with a held object is still there, and says so; found %s", o.JSON)
 		}
 		free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
@@ -159,7 +161,8 @@ func TestDependentsGoWithTheirOwner(t *testing.T) {
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
 			t.Error(err)
 		}
-		dependent.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}
+		dependent.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name,
+			UID: owner.UID}}
 		w.Apply(dependent, configMap("stranger"))
 		w.Settle()
 		w.Remove(owner)
@@ -187,7 +190,8 @@ func TestWorkloadsComeUp(t *testing.T) {
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web:1"}}
 		w.Eventually("the deployment is available", func(h *history.History) error {
 			var got appsv1.Deployment
-			if o, ok := h.Object("apps", "Deployment", "default", "web"); !ok || o.Into(&got) != nil || got.Status.AvailableReplicas != 3 {
+			if o, ok := h.Object("apps", "Deployment", "default", "web"); !ok || o.Into(&got) != nil ||
+				got.Status.AvailableReplicas != 3 {
 				return fmt.Errorf("%+v", got.Status)
 			}
 			return nil

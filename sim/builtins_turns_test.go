@@ -52,7 +52,8 @@ func TestWhoAModelWakesHasItsTurnAtOnce(t *testing.T) {
 			sim.Check(t, func(w *sim.World) {
 				b, lives := &bell{rings: make(chan struct{}), yields: yields, at: at}, 0
 				w.Builtin(b)
-				w.External("bell.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { b.ring("a request") }))
+				w.External("bell.example",
+					http.HandlerFunc(func(http.ResponseWriter, *http.Request) { b.ring("a request") }))
 				w.Run("sleeper", func(ctx context.Context, _ *rest.Config) error {
 					if lives++; lives > 1 {
 						<-ctx.Done()
@@ -82,7 +83,8 @@ func TestWhoAModelWakesHasItsTurnAtOnce(t *testing.T) {
 				w.Sleep(3 * time.Second)
 				for _, e := range w.History().Events {
 					if e.Kind == history.Stop && e.At != b.rung {
-						t.Errorf("rung by %s with %d yields at %v, and the sleeper was seen to end at %v", at, yields, b.rung, e.At)
+						t.Errorf("rung by %s with %d yields at %v, and the sleeper was seen to end at %v", at, yields,
+							b.rung, e.At)
 					}
 				}
 				w.Sometimes("the sleeper ends", func(h *history.History) bool { return h.Count(history.Stop) > 0 })

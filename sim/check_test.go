@@ -44,7 +44,8 @@ func (s *stepping) Begin(c actor.Cluster) {
 func TestABuiltinControllerStopsAProcess(t *testing.T) {
 	for _, webhooks := range []bool{false, true} {
 		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
-			w.Start("keeper", func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
+			w.Start("keeper",
+				func(mgr ctrl.Manager) error { return (&keeper{mgr.GetAPIReader()}).SetupWithManager(mgr) })
 			if webhooks {
 				w.Apply(hooked(admissionregv1.Fail)...)
 			}
@@ -81,11 +82,13 @@ func TestTheSchemeOfAProgramIsKnown(t *testing.T) {
 	metav1.AddToGroupVersion(scheme, corev1.SchemeGroupVersion)
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		elsewhere := w.Cluster("prod.example")
-		w.Run("op", func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }, sim.Options(ctrl.Options{Scheme: scheme}))
+		w.Run("op", func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil },
+			sim.Options(ctrl.Options{Scheme: scheme}))
 		w.Apply(&shelf{*configMap("a", "k", "v")})
 		elsewhere.Apply(&shelf{*configMap("b")})
 		var got shelf
-		if err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &got); err != nil || got.Data["k"] != "v" {
+		if err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &got); err != nil ||
+			got.Data["k"] != "v" {
 			t.Errorf("%v, %v", got.Data, err)
 		}
 	}, sim.Runs(1)))
@@ -105,7 +108,8 @@ func TestApplyOfWhatWasRead(t *testing.T) {
 		w.Apply(configMap("a"))
 		w.Apply(cm)
 		var got corev1.ConfigMap
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), &got); err != nil || got.Data["k"] != "v" || got.UID == cm.UID {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), &got); err != nil ||
+			got.Data["k"] != "v" || got.UID == cm.UID {
 			t.Errorf("%v %v, %v", got.UID, got.Data, err)
 		}
 	}, sim.Runs(1)))
@@ -130,7 +134,8 @@ func TestAProcessThatAchievesNothing(t *testing.T) {
 		}, sim.Runs(20), sim.For(0))
 		got, want := strings.Join(r.Warnings, "\n"), ""
 		if failing {
-			want = `every reconcile of process "op" failed in 20 runs, so what holds may hold because nothing is done; the last one ended with error: no such flavour`
+			want = `every reconcile of process "op" failed in 20 runs, ` +
+				`so what holds may hold because nothing is done; the last one ended with error: no such flavour`
 		}
 		if r.Failure != nil || got != want {
 			t.Errorf("%v: warnings are %q, want %q", r.Failure, got, want)

@@ -34,7 +34,8 @@ type gatherer struct {
 }
 
 func gather(mgr ctrl.Manager, http *http.Client) error {
-	away, err := cluster.New(&rest.Config{Host: "http://prod.example", Transport: http.Transport, QPS: -1}, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
+	away, err := cluster.New(&rest.Config{Host: "http://prod.example", Transport: http.Transport, QPS: -1},
+		func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,8 @@ func gather(mgr ctrl.Manager, http *http.Client) error {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).Named("gatherer").
-		WatchesRawSource(source.Kind(away.GetCache(), &corev1.ConfigMap{}, &handler.TypedEnqueueRequestForObject[*corev1.ConfigMap]{})).
+		WatchesRawSource(source.Kind(away.GetCache(), &corev1.ConfigMap{},
+			&handler.TypedEnqueueRequestForObject[*corev1.ConfigMap]{})).
 		Complete(&gatherer{mgr.GetClient(), away.GetClient()})
 }
 
@@ -62,7 +64,8 @@ func (g *gatherer) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 // gathered says that what is in prod is at home.
 func gathered(h *history.History) error {
 	for _, name := range []string{"a", "b"} {
-		if _, ok := h.Find(history.Ref{Cluster: "prod.example", Kind: "ConfigMap", Namespace: "default", Name: name}); !ok {
+		if _, ok := h.Find(history.Ref{Cluster: "prod.example", Kind: "ConfigMap", Namespace: "default",
+			Name: name}); !ok {
 			continue
 		}
 		if _, ok := h.Object("", "ConfigMap", "default", name); !ok {
@@ -107,7 +110,8 @@ func TestAnInformerThatIsRefusedForEver(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Cluster("prod.example")
 		w.Start("watcher", func(mgr ctrl.Manager) error {
-			away, err := dynamic.NewForConfig(&rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1})
+			away, err := dynamic.NewForConfig(&rest.Config{Host: "http://prod.example",
+				Transport: sim.HTTPClient(mgr).Transport, QPS: -1})
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,8 @@ type usual struct{ client.Client }
 
 func (u *usual) setup(mgr ctrl.Manager) error {
 	ctx := context.Background()
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, "of", func(o client.Object) []string { return []string{o.GetLabels()["of"]} }); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, "of",
+		func(o client.Object) []string { return []string{o.GetLabels()["of"]} }); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
@@ -57,7 +58,8 @@ func (u *usual) setup(mgr ctrl.Manager) error {
 	}
 	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		<-mgr.Elected()
-		w, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+		w, err := client.NewWithWatch(mgr.GetConfig(),
+			client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
 		if err != nil {
 			return err
 		}
@@ -94,14 +96,17 @@ func (u *usual) setup(mgr ctrl.Manager) error {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).Named("usual").
-		For(&corev1.ConfigMap{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		For(&corev1.ConfigMap{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{},
+			predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Owns(&appsv1.Deployment{}, builder.MatchEveryOwner).
 		Owns(&corev1.Secret{}, builder.OnlyMetadata).
 		WatchesRawSource(&source.Informer{Informer: informer, Handler: &handler.EnqueueRequestForObject{}}).
 		WatchesRawSource(source.Channel(ticks, &handler.EnqueueRequestForObject{})).
 		WithEventFilter(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetNamespace() == "default" })).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 2, ReconciliationTimeout: time.Minute, RecoverPanic: ptr.To(true),
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 2, ReconciliationTimeout: time.Minute,
+			RecoverPanic: ptr.To(true),
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second,
+				time.Minute)}).
 		Complete(u)
 }
 
@@ -128,16 +133,20 @@ func (u *usual) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 			return reconcile.Result{}, err
 		}
 	}
-	if err := c.Apply(ctx, corev1ac.Secret(cm.Name, req.Namespace).WithStringData(map[string]string{"k": "v"}).WithOwnerReferences(), client.ForceOwnership); err != nil {
+	if err := c.Apply(ctx,
+		corev1ac.Secret(cm.Name,
+			req.Namespace).WithStringData(map[string]string{"k": "v"}).WithOwnerReferences(), client.ForceOwnership); err != nil {
 		return reconcile.Result{}, err
 	}
-	copied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
-		"name": cm.Name + "-copy", "namespace": req.Namespace, "labels": map[string]any{"of": cm.Name}}}}
+	copied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{
+			"name": cm.Name + "-copy", "namespace": req.Namespace, "labels": map[string]any{"of": cm.Name}}}}
 	if err := c.Patch(ctx, copied, client.Apply, client.ForceOwnership); err != nil { //nolint:staticcheck // operators still do
 		return reconcile.Result{}, err
 	}
 	list := &corev1.ConfigMapList{}
-	if err := c.List(ctx, list, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("of", cm.Name)}); err != nil {
+	if err := c.List(ctx, list,
+		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("of", cm.Name)}); err != nil {
 		return reconcile.Result{}, err
 	}
 	if len(list.Items) == 0 {
@@ -157,8 +166,10 @@ func TestWhatOperatorsUsuallyDo(t *testing.T) {
 		w.Start("usual", func(mgr ctrl.Manager) error {
 			u := &usual{Client: mgr.GetClient()}
 			return u.setup(mgr)
-		}, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "usual", LeaderElectionNamespace: "default", HealthProbeBindAddress: ":8081"}))
-		w.Inject(fault.StaleCache(10*time.Second), fault.Crash("usual"), fault.LostReply(), fault.Conflict(), fault.Restart("usual"))
+		}, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "usual",
+			LeaderElectionNamespace: "default", HealthProbeBindAddress: ":8081"}))
+		w.Inject(fault.StaleCache(10*time.Second), fault.Crash("usual"), fault.LostReply(), fault.Conflict(),
+			fault.Restart("usual"))
 		w.Eventually("it is copied", func(h *history.History) error {
 			o, ok := h.Object("", "ConfigMap", "default", "a")
 			var cm corev1.ConfigMap

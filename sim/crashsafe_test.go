@@ -46,18 +46,22 @@ func TestCrashSafeAndConflict(t *testing.T) {
 
 func TestCrashSafeAndJobs(t *testing.T) {
 	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
-		doing(w, controller.Options{}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: cm.Name}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
-				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
-			return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, job))
-		})
+		doing(w, controller.Options{},
+			func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+				job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: cm.Name},
+					Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+						Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+							Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
+				return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, job))
+			})
 	})
 }
 
 func TestCrashSafeAndGeneratedNames(t *testing.T) {
 	leavesNoTrace(t, 50, fault.Crash("p"), func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("namer").For(&corev1.ConfigMap{}, role("source")).Owns(&corev1.Secret{}).
+			return ctrl.NewControllerManagedBy(mgr).Named("namer").For(&corev1.ConfigMap{},
+				role("source")).Owns(&corev1.Secret{}).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {
@@ -90,9 +94,11 @@ func TestCrashSafeAndGeneratedNames(t *testing.T) {
 func TestCrashSafeWithoutSettles(t *testing.T) {
 	leavesNoTrace(t, 20, fault.Crash("p"), func(w *sim.World) {
 		w.Without("settles")
-		doing(w, controller.Options{}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-			cm.Data = map[string]string{"now": time.Now().Truncate(time.Hour).Format(time.RFC3339)} // as who renews a certificate
-			return reconcile.Result{RequeueAfter: time.Hour}, c.Update(ctx, cm)
-		})
+		doing(w, controller.Options{},
+			func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+				// as who renews a certificate
+				cm.Data = map[string]string{"now": time.Now().Truncate(time.Hour).Format(time.RFC3339)}
+				return reconcile.Result{RequeueAfter: time.Hour}, c.Update(ctx, cm)
+			})
 	})
 }

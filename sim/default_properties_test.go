@@ -21,7 +21,8 @@ import (
 
 // doing starts a controller of the ConfigMaps in the role "source" that does what do says, once its
 // object is read.
-func doing(w *sim.World, o controller.Options, do func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)) {
+func doing(w *sim.World, o controller.Options,
+	do func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error)) {
 	w.Start("p", func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}, role("source")).WithOptions(o).
 			Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -42,12 +43,13 @@ var packed = map[string]func(*sim.World){
 	},
 	"no hot loop": func(w *sim.World) {
 		n := 0
-		doing(w, controller.Options{}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
-			if n++; n > 200 {
-				return reconcile.Result{}, nil
-			}
-			return reconcile.Result{RequeueAfter: time.Millisecond}, nil
-		})
+		doing(w, controller.Options{},
+			func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+				if n++; n > 200 {
+					return reconcile.Result{}, nil
+				}
+				return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+			})
 		w.Apply(withRole("source", configMap("a")))
 	},
 	"apply is stable": func(w *sim.World) {
@@ -57,12 +59,13 @@ var packed = map[string]func(*sim.World){
 	},
 	"no panic": func(w *sim.World) {
 		n := 0
-		doing(w, controller.Options{}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
-			if n++; n == 1 {
-				panic("no luck")
-			}
-			return reconcile.Result{}, nil
-		})
+		doing(w, controller.Options{},
+			func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+				if n++; n == 1 {
+					panic("no luck")
+				}
+				return reconcile.Result{}, nil
+			})
 		w.Apply(withRole("source", configMap("a")))
 	},
 	"no stuck finalizer": func(w *sim.World) {
@@ -72,16 +75,17 @@ var packed = map[string]func(*sim.World){
 		w.Remove(a)
 	},
 	"cache untouched": func(w *sim.World) {
-		doing(w, controller.Options{}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-			var all corev1.ConfigMapList
-			if err := c.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
-				return reconcile.Result{}, err
-			}
-			for i := range all.Items {
-				all.Items[i].Labels["seen"] = "yes"
-			}
-			return reconcile.Result{}, nil
-		})
+		doing(w, controller.Options{},
+			func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+				var all corev1.ConfigMapList
+				if err := c.List(ctx, &all, client.UnsafeDisableDeepCopy); err != nil {
+					return reconcile.Result{}, err
+				}
+				for i := range all.Items {
+					all.Items[i].Labels["seen"] = "yes"
+				}
+				return reconcile.Result{}, nil
+			})
 		w.Apply(withRole("source", configMap("a")))
 	},
 }
@@ -102,7 +106,8 @@ func TestTheDefaultPack(t *testing.T) {
 			if other == name {
 				continue
 			}
-			r := sim.Explore(t, func(w *sim.World) { w.Without(other); world(w); w.Settle() }, sim.Runs(1), sim.Shrink(0))
+			r := sim.Explore(t, func(w *sim.World) { w.Without(other); world(w); w.Settle() }, sim.Runs(1),
+				sim.Shrink(0))
 			if r.Failure == nil {
 				t.Errorf("without %s, %s is not judged either", other, name)
 			}
@@ -126,11 +131,12 @@ func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 			most := 0
 			f := sim.Explore(t, func(w *sim.World) {
 				n := 0
-				doing(w, controller.Options{UsePriorityQueue: &priority}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
-					n++
-					most = max(most, n)
-					return pace(n)
-				})
+				doing(w, controller.Options{UsePriorityQueue: &priority},
+					func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+						n++
+						most = max(most, n)
+						return pace(n)
+					})
 				w.Inject(fault.StaleCache(time.Second), fault.RacingRequeue(), fault.Crash("p"))
 				w.Apply(withRole("source", configMap("a")))
 				w.Settle()
@@ -152,12 +158,13 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 		scenario := func(w *sim.World) {
 			w.Without("no panic")
 			panics := 0
-			doing(w, controller.Options{RecoverPanic: &recovers}, func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
-				if panics++; panics <= 2 {
-					panic("no luck")
-				}
-				return reconcile.Result{}, nil
-			})
+			doing(w, controller.Options{RecoverPanic: &recovers},
+				func(context.Context, client.Client, *corev1.ConfigMap) (reconcile.Result, error) {
+					if panics++; panics <= 2 {
+						panic("no luck")
+					}
+					return reconcile.Result{}, nil
+				})
 			w.Eventually("it lives as it would in production", func(h *history.History) error {
 				var tale []string
 				for _, e := range h.Events {
@@ -187,13 +194,14 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 		many := func(w *sim.World) {
 			w.Without("no panic")
 			panics := 0
-			doing(w, controller.Options{RecoverPanic: &recovers, MaxConcurrentReconciles: 2}, func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-				if panics++; panics%3 == 0 && panics < 12 {
-					panic("no luck")
-				}
-				cm.Data = map[string]string{"done": "yes"}
-				return reconcile.Result{}, c.Update(ctx, cm)
-			})
+			doing(w, controller.Options{RecoverPanic: &recovers, MaxConcurrentReconciles: 2},
+				func(ctx context.Context, c client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+					if panics++; panics%3 == 0 && panics < 12 {
+						panic("no luck")
+					}
+					cm.Data = map[string]string{"done": "yes"}
+					return reconcile.Result{}, c.Update(ctx, cm)
+				})
 			w.Inject(fault.Conflict(), fault.RacingRequeue())
 			w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")))
 			w.Settle()

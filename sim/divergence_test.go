@@ -80,7 +80,8 @@ func sometimes(run int) moody {
 func explored(t *testing.T, of func(run int) moody, opts ...sim.ExploreOption) result.Report {
 	t.Helper()
 	return inAProcess(t, func(on sim.ExploreOption) result.Report {
-		opts := append([]sim.ExploreOption{on, sim.Runs(20), sim.For(0), sim.Verify(1), sim.Strategy("random")}, opts...)
+		opts := append([]sim.ExploreOption{on, sim.Runs(20), sim.For(0), sim.Verify(1), sim.Strategy("random")},
+			opts...)
 		return sim.Explore(t, moods(of), opts...)
 	})
 }

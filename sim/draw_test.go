@@ -36,7 +36,11 @@ func TestDrawFiltered(t *testing.T) {
 			t.Errorf("not distinct: %v", s)
 		}
 		sim.Draw(w, "map", rapid.MapOfN(rapid.StringMatching("[a-z]{1,3}"), small, 2, 3))
-		if n := sim.Draw(w, "custom", rapid.Custom(func(t *rapid.T) int { return small.Filter(func(n int) bool { return n > 5 }).Draw(t, "n") })); n == 7 {
+		if n := sim.Draw(w, "custom",
+			rapid.Custom(func(t *rapid.T) int {
+				return small.Filter(func(n int) bool { return n > 5 }).Draw(t,
+					"n")
+			})); n == 7 {
 			w.Always("it is not 7", func(*history.History) error { return fmt.Errorf("it is %d", n) })
 			w.Settle()
 		}

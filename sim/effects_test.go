@@ -55,7 +55,8 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 			func(context.Context, admission.Request) admission.Response { return admission.Allowed("") })})
 		w.Apply(hook, configMap("a")) // the API server's own POST to a webhook is no effect
 		w.Run("op", func(ctx context.Context, cfg *rest.Config) error {
-			for _, call := range []string{"GET /records", "HEAD /records", "POST /records", "PUT /records/a", "PUT /records/absent",
+			for _, call := range []string{"GET /records", "HEAD /records", "POST /records", "PUT /records/a",
+				"PUT /records/absent",
 				"PATCH /records/a", "PURGE /records/b", "DELETE /records/a"} {
 				method, path, _ := strings.Cut(call, " ")
 				req, err := http.NewRequestWithContext(ctx, method, "http://dns.example"+path, strings.NewReader("{}"))
@@ -75,7 +76,8 @@ func TestRequestsToTheOutsideAreEffects(t *testing.T) {
 		var got []string
 		for _, e := range w.History().Effects("") {
 			got = append(got, fmt.Sprintf("%s/%s %s", e.Kind, e.Key, e.Detail))
-			if at := w.History().Events[e.Event]; at.Kind != history.Request || at.Host != "dns.example" || e.Process != "op" {
+			if at := w.History().Events[e.Event]; at.Kind != history.Request || at.Host != "dns.example" ||
+				e.Process != "op" {
 				t.Errorf("effect %s is of %s by %q", got[len(got)-1], at.Host, e.Process)
 			}
 		}

@@ -70,10 +70,12 @@ func TestHostPatterns(t *testing.T) {
 		w.External("db-main-svc.default.svc.cluster.local", named("exact"))
 		w.External("*.svc.cluster.local:*", named("port"))
 		w.External("telemetry.*", nil)
-		got := asking(w, "op", "http://web-x7-svc.default.svc.cluster.local/", "http://db-x7-svc.prod.svc.cluster.local/",
+		got := asking(w, "op", "http://web-x7-svc.default.svc.cluster.local/",
+			"http://db-x7-svc.prod.svc.cluster.local/",
 			"http://db-main-svc.default.svc.cluster.local/", "http://web.svc.cluster.local:80/", "http://telemetry.example/")
 		want := []string{"short at web-x7-svc.default.svc.cluster.local", "long at db-x7-svc.prod.svc.cluster.local",
-			"exact at db-main-svc.default.svc.cluster.local", "port at web.svc.cluster.local:80", "lookup telemetry.example: no such host"}
+			"exact at db-main-svc.default.svc.cluster.local", "port at web.svc.cluster.local:80", "lookup " +
+				"telemetry.example: no such host"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
@@ -94,19 +96,22 @@ var hosts = []misuse{
 		w.External("*.b.example", named("other"))
 		w.Start("op", calling("http://a.b.example/"))
 		w.Settle()
-	}, `op sent GET http://a.b.example/, and the host fits both "a.*.example" and "*.b.example", which are equally long`),
+	}, `op sent GET http://a.b.example/, and the host fits both "a.*.example" and "*.b.example", `+
+		`which are equally long`),
 	in("a star that should stand for two labels", func(w *sim.World) {
 		w.External("*.example", named("one"))
 		w.Start("op", calling("http://a.b.example/"))
 		w.Settle()
-	}, `the world has no host "a.b.example"`, "are given to w.External as a pattern, and Services to w.ExternalServices"),
+	}, `the world has no host "a.b.example"`,
+		"are given to w.External as a pattern, and Services to w.ExternalServices"),
 	in("a Service that nobody serves", func(w *sim.World) {
 		w.ExternalServices(func(*corev1.Service) http.Handler { return nil })
 		w.Apply(service("db", nil))
 		w.Start("op", calling("http://db.default.svc/"))
 		w.Settle()
 	}, `the world has no host "db.default.svc"`),
-	in("no model of Services", func(w *sim.World) { w.ExternalServices(nil) }, "w.ExternalServices was given no function"),
+	in("no model of Services", func(w *sim.World) { w.ExternalServices(nil) },
+		"w.ExternalServices was given no function"),
 }
 
 func service(name string, labels map[string]string) *corev1.Service {
@@ -134,7 +139,8 @@ func TestExternalServices(t *testing.T) {
 		db, owned := service("db", map[string]string{"app": "database"}), service("web", nil)
 		headless := service("pods", map[string]string{"app": "database"})
 		headless.Spec.ClusterIP = corev1.ClusterIPNone
-		urls := []string{"http://db.default/", "http://db.default.svc/", "http://db.default.svc.cluster.local:80/", "http://web.default.svc/",
+		urls := []string{"http://db.default/", "http://db.default.svc/", "http://db.default.svc.cluster.local:80/",
+			"http://web.default.svc/",
 			"https://db.default.svc/", "http://pods.default.svc:9090/", "http://absent.default.svc/"}
 		before := asking(w, "before", urls[:3]...)
 		yes := true
@@ -143,19 +149,23 @@ func TestExternalServices(t *testing.T) {
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(owner), owner); err != nil {
 			t.Error(err)
 		}
-		owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: owner.UID, Controller: &yes}}
+		owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "a",
+			UID: owner.UID, Controller: &yes}}
 		w.Apply(db, owned, headless)
 		there := asking(w, "there", urls...)
 		w.Remove(db)
 		after := asking(w, "after", urls[:3]...)
 
 		const gone = "no such host"
-		want := []string{"lookup db.default: " + gone, "lookup db.default.svc: " + gone, "lookup db.default.svc.cluster.local: " + gone}
+		want := []string{"lookup db.default: " + gone, "lookup db.default.svc: " + gone,
+			"lookup db.default.svc.cluster.local: " + gone}
 		if !slices.Equal(before, want) || !slices.Equal(after, want) {
 			t.Errorf("before it exists %q, afterwards %q", before, after)
 		}
-		want = []string{"db at db.default", "db at db.default.svc", "db at db.default.svc.cluster.local:80", "of a at web.default.svc",
-			"connect to db.default.svc: connection refused", "pods at pods.default.svc:9090", "lookup absent.default.svc: " + gone}
+		want = []string{"db at db.default", "db at db.default.svc", "db at db.default.svc.cluster.local:80",
+			"of a at web.default.svc",
+			"connect to db.default.svc: connection refused", "pods at pods.default.svc:9090", "lookup " +
+				"absent.default.svc: " + gone}
 		if !slices.Equal(there, want) {
 			t.Errorf("%q", there)
 		}

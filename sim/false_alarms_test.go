@@ -31,10 +31,14 @@ import (
 // An operator may call a kind of its own Event, or Lease: these are objects like all others.
 func TestAKindThatIsCalledEvent(t *testing.T) {
 	yes := true
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "events.calendar.example"}, Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: "calendar.example", Scope: apiextensionsv1.NamespaceScoped, Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "events", Singular: "event", Kind: "Event", ListKind: "EventList"},
-		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
-			OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes}}}}}}
+	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "events.calendar.example"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "calendar.example", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "events", Singular: "event", Kind: "Event",
+				ListKind: "EventList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes}}}}}}
 	party := func(name string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(schema.GroupVersionKind{Group: "calendar.example", Version: "v1", Kind: "Event"})
@@ -47,7 +51,8 @@ func TestAKindThatIsCalledEvent(t *testing.T) {
 		w.Start("calendar", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("calendar").For(party("")).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-					return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, configMap(req.Name)))
+					return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx,
+						configMap(req.Name)))
 				}))
 		})
 		w.Always("a settled world stays as it is", property.IdempotentAtRest())
@@ -71,12 +76,14 @@ func TestALockOfItsOwn(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				lock, err := resourcelock.New(resourcelock.LeasesResourceLock, "default", "mirror", set.CoreV1(), set.CoordinationV1(),
+				lock, err := resourcelock.New(resourcelock.LeasesResourceLock, "default", "mirror", set.CoreV1(),
+					set.CoordinationV1(),
 					resourcelock.ResourceLockConfig{Identity: "pod-" + name})
 				if err != nil {
 					return err
 				}
-				mgr, err := sim.NewManager(cfg, ctrl.Options{LeaderElection: true, LeaderElectionResourceLockInterface: lock})
+				mgr, err := sim.NewManager(cfg,
+					ctrl.Options{LeaderElection: true, LeaderElectionResourceLockInterface: lock})
 				if err != nil {
 					return err
 				}
@@ -101,7 +108,8 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 		prod.Apply(configMap("a", "k", "old"))
 		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Start("painter", func(mgr ctrl.Manager) error {
-			away, err := cluster.New(&rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1}, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
+			away, err := cluster.New(&rest.Config{Host: "http://prod.example",
+				Transport: sim.HTTPClient(mgr).Transport, QPS: -1}, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
 			if err != nil {
 				return err
 			}
@@ -109,7 +117,8 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 				return err
 			}
 			return ctrl.NewControllerManagedBy(mgr).Named("painter").
-				WatchesRawSource(source.Kind(away.GetCache(), &corev1.ConfigMap{}, &handler.TypedEnqueueRequestForObject[*corev1.ConfigMap]{})).
+				WatchesRawSource(source.Kind(away.GetCache(), &corev1.ConfigMap{},
+					&handler.TypedEnqueueRequestForObject[*corev1.ConfigMap]{})).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := away.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil || cm.Data["k"] != "old" {
@@ -136,11 +145,13 @@ func TestOrphansOfTwoClusters(t *testing.T) {
 			w.Apply(configMap(name))
 			prod.Apply(configMap(name))
 			var owner corev1.ConfigMap
-			if err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: name}, &owner); err != nil {
+			if err := w.Client().Get(w.Context(), client.ObjectKey{Namespace: "default", Name: name},
+				&owner); err != nil {
 				panic(err)
 			}
 			child := configMap("child-" + name)
-			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: owner.UID}}
+			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: name,
+				UID: owner.UID}}
 			w.Apply(child)
 		}
 		w.Settle()
@@ -161,7 +172,8 @@ func TestStarvationOfAStandby(t *testing.T) {
 	o.Controller.EnableWarmup = &warm
 	r := sim.Explore(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+				sim.Options(o))
 		}
 		w.Always("no key waits for a worker for a minute", property.NoStarvation(time.Minute))
 		w.Apply(withRole("source", configMap("src-a", "k", "1")))

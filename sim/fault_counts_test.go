@@ -18,7 +18,8 @@ func TestAFaultIsObservedOnceForEachInjection(t *testing.T) {
 		// it asks every minute, and never gets on while it may not
 		w.Start("restless", func(mgr ctrl.Manager) error { return (&restless{mgr.GetClient()}).SetupWithManager(mgr) })
 		w.Without("settles", "no hot loop")
-		w.Inject(fault.Forbidden(10*time.Minute), fault.Unreachable(10*time.Minute), fault.StaleCache(10*time.Minute), fault.Rejected("no"),
+		w.Inject(fault.Forbidden(10*time.Minute), fault.Unreachable(10*time.Minute), fault.StaleCache(10*time.Minute),
+			fault.Rejected("no"),
 			fault.StaleServer(10*time.Minute))
 		w.Apply(withRole("source", configMap("a")))
 		w.Sleep(30 * time.Minute)
@@ -26,7 +27,8 @@ func TestAFaultIsObservedOnceForEachInjection(t *testing.T) {
 	observed := 0
 	for _, c := range counts {
 		if c.Observed > c.Injected || c.Injected > c.Opportunities {
-			t.Errorf("%s was observed %d times, injected %d times and had %d opportunities; each is at most the next", c.Fault, c.Observed,
+			t.Errorf("%s was observed %d times, injected %d times and had %d opportunities; each is at most the next",
+				c.Fault, c.Observed,
 				c.Injected, c.Opportunities)
 		}
 		if c.Observed > 0 {

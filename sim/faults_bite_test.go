@@ -41,7 +41,8 @@ func (b bite) run(t *testing.T, opts ...sim.ExploreOption) {
 	sim.Check(t, b.scenario(), sim.Runs(20))
 	r := sim.Explore(t, b.scenario(b.fault), append([]sim.ExploreOption{sim.Runs(300), sim.For(0)}, opts...)...)
 	count := r.Faults[0]
-	t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", r.Runs, count.Fault, count.Injected, count.Opportunities, count.Observed)
+	t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", r.Runs, count.Fault, count.Injected,
+		count.Opportunities, count.Observed)
 	if count.Opportunities == 0 || count.Injected == 0 || count.Observed == 0 {
 		t.Errorf("the fault was not seen: %+v", count)
 	}
@@ -68,7 +69,8 @@ func (a *alarm) SetupWithManager(mgr ctrl.Manager) error {
 			return e.ObjectNew.GetAnnotations()["light"] == "red" && e.ObjectOld.GetAnnotations()["light"] != "red"
 		},
 	}
-	return ctrl.NewControllerManagedBy(mgr).Named("alarm").For(&corev1.ConfigMap{}, builder.WithPredicates(turnsRed)).Complete(a)
+	return ctrl.NewControllerManagedBy(mgr).Named("alarm").For(&corev1.ConfigMap{},
+		builder.WithPredicates(turnsRed)).Complete(a)
 }
 
 func (a *alarm) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -103,7 +105,8 @@ func (u *undertaker) SetupWithManager(mgr ctrl.Manager) error {
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
-	return ctrl.NewControllerManagedBy(mgr).Named("undertaker").For(&corev1.ConfigMap{}, builder.WithPredicates(deleted)).Complete(u)
+	return ctrl.NewControllerManagedBy(mgr).Named("undertaker").For(&corev1.ConfigMap{},
+		builder.WithPredicates(deleted)).Complete(u)
 }
 
 func (u *undertaker) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -155,9 +158,14 @@ func givesUpOn(gone func(error) bool) func(...func() fault.Fault) func(*sim.Worl
 func TestRefusalsBite(t *testing.T) {
 	const counted = "the ticket is counted"
 	for _, b := range []bite{
-		{"Rejected, as invalid", func() fault.Fault { return fault.Rejected("n must be even") }, givesUpOn(apierrors.IsInvalid), counted},
-		{"Rejected, by a webhook", func() fault.Fault { return fault.Rejected("n must be even", fault.OfKind("ConfigMap")) }, givesUpOn(apierrors.IsForbidden), counted},
-		{"Forbidden", func() fault.Fault { return fault.Forbidden(time.Minute, fault.In("tally")) }, givesUpOn(apierrors.IsForbidden), counted},
+		{"Rejected, as invalid", func() fault.Fault { return fault.Rejected("n must be even") },
+			givesUpOn(apierrors.IsInvalid), counted},
+		{"Rejected, by a webhook", func() fault.Fault {
+			return fault.Rejected("n must be even",
+				fault.OfKind("ConfigMap"))
+		}, givesUpOn(apierrors.IsForbidden), counted},
+		{"Forbidden", func() fault.Fault { return fault.Forbidden(time.Minute, fault.In("tally")) },
+			givesUpOn(apierrors.IsForbidden), counted},
 	} {
 		t.Run(b.name, func(t *testing.T) { b.run(t) })
 	}
@@ -168,7 +176,8 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 	var got error
 	sim.Explore(t, func(w *sim.World) {
 		w.Start("tally", func(mgr ctrl.Manager) error {
-			return (&tally{counter{mgr.GetClient(), mgr.GetAPIReader(), 1, true}, func(err error) bool { got = err; return false }}).SetupWithManager(mgr)
+			return (&tally{counter{mgr.GetClient(), mgr.GetAPIReader(), 1, true},
+				func(err error) bool { got = err; return false }}).SetupWithManager(mgr)
 		})
 		w.Inject(fault.Forbidden(time.Minute, fault.OnVerb("get")))
 		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")))
@@ -183,7 +192,8 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 // slowpoke sends its mail in the background of a reconcile's context and loses it when the process
 // ends before.
 func TestRestartBites(t *testing.T) {
-	bite{"Restart", func() fault.Fault { return fault.Restart("mailer") }, mailingTwice, "each mail is sent at most once"}.run(t)
+	bite{"Restart", func() fault.Fault { return fault.Restart("mailer") }, mailingTwice,
+		"each mail is sent at most once"}.run(t)
 }
 
 // numbered raises the number on the ConfigMap that it is told to, one step per second, and does so
@@ -220,7 +230,8 @@ func raising(fence bool, faults ...func() fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
 			w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: fence}).SetupWithManager(mgr) },
-				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default"}))
+				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "raiser",
+					LeaderElectionNamespace: "default"}))
 		}
 		for _, f := range faults {
 			w.Inject(f())
@@ -250,7 +261,8 @@ func raising(fence bool, faults ...func() fault.Fault) func(*sim.World) {
 // A leader that freezes with a write in hand wakes up when another one leads, and still writes.
 func TestPauseMakesAZombie(t *testing.T) {
 	paused := func() fault.Fault { return fault.Pause("one", 2*time.Minute) }
-	bite{"Pause", paused, func(f ...func() fault.Fault) func(*sim.World) { return raising(false, f...) }, "the number never falls"}.run(t)
+	bite{"Pause", paused, func(f ...func() fault.Fault) func(*sim.World) { return raising(false, f...) },
+		"the number never falls"}.run(t)
 	r := sim.Explore(t, raising(true, paused), sim.Runs(60), sim.For(0), sim.Verify(5))
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
@@ -291,7 +303,8 @@ func TestNothingEndsFrozen(t *testing.T) {
 
 // A leader whose lease was taken away works on until its RenewDeadline, beside its successor.
 func TestLeaderOverlapBites(t *testing.T) {
-	r := sim.Explore(t, raising(true, func() fault.Fault { return fault.LeaderOverlap() }), sim.Runs(60), sim.For(0), sim.Verify(5))
+	r := sim.Explore(t, raising(true, func() fault.Fault { return fault.LeaderOverlap() }), sim.Runs(60), sim.For(0),
+		sim.Verify(5))
 	if r.Failure != nil {
 		t.Error(r.Failure.Text())
 	}
@@ -308,8 +321,9 @@ func TestReleasedLeases(t *testing.T) {
 	for _, release := range []bool{true, false} {
 		sim.Check(t, func(w *sim.World) {
 			for _, name := range []string{"one", "two"} {
-				w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: true}).SetupWithManager(mgr) }, sim.Options(ctrl.Options{
-					LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: release}))
+				w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: true}).SetupWithManager(mgr) },
+					sim.Options(ctrl.Options{
+						LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: release}))
 			}
 			w.Apply(withRole("number", configMap("a", "n", "0")))
 			w.Sleep(5 * time.Second)
@@ -420,12 +434,16 @@ func TestWebhookDownBites(t *testing.T) {
 					Name: "policy.example.com", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 					ClientConfig: admissionregv1.WebhookClientConfig{URL: &address},
 					Rules: []admissionregv1.RuleWithOperations{{Operations: []admissionregv1.OperationType{"UPDATE"},
-						Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}}}},
+						Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+							Resources: []string{"configmaps"}}}},
 				}}})
 			tallying(apierrors.IsInternalError, f...)(w)
 		}
 	}
-	bite{"WebhookDown", func() fault.Fault { return fault.WebhookDown(time.Minute, fault.Named("policy.example.com")) }, guarded, "the ticket is counted"}.run(t)
+	bite{"WebhookDown", func() fault.Fault {
+		return fault.WebhookDown(time.Minute,
+			fault.Named("policy.example.com"))
+	}, guarded, "the ticket is counted"}.run(t)
 }
 
 // A controller that has patience for ten seconds sees a namespace that takes longer.
@@ -440,7 +458,8 @@ func TestSlowNamespaceBites(t *testing.T) {
 			w.Always("a namespace is gone within ten seconds", func(h *history.History) error {
 				for _, o := range h.Objects("", "Namespace") {
 					var ns corev1.Namespace
-					if o.Ref.Name == "shop" && o.Into(&ns) == nil && ns.DeletionTimestamp != nil && h.Now() > 10*time.Second {
+					if o.Ref.Name == "shop" && o.Into(&ns) == nil && ns.DeletionTimestamp != nil &&
+						h.Now() > 10*time.Second {
 						return fmt.Errorf("it is there at %v", h.Now())
 					}
 				}
@@ -449,5 +468,6 @@ func TestSlowNamespaceBites(t *testing.T) {
 			w.Settle()
 		}
 	}
-	bite{"SlowNamespace", func() fault.Fault { return fault.SlowNamespace(time.Minute, fault.Named("shop")) }, ending, "a namespace is gone within ten seconds"}.run(t)
+	bite{"SlowNamespace", func() fault.Fault { return fault.SlowNamespace(time.Minute, fault.Named("shop")) }, ending,
+		"a namespace is gone within ten seconds"}.run(t)
 }

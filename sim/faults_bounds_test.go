@@ -30,7 +30,8 @@ func TestStaleCacheTrailsByNoMoreThanItSays(t *testing.T) {
 				for _, c := range e.Changes {
 					at[c.Revision] = e.At
 				}
-				if e.Kind == history.Deliver && e.Verb != "LIST" && e.Ref.Kind == "ConfigMap" && e.At-at[e.Revision] > d+time.Second {
+				if e.Kind == history.Deliver && e.Verb != "LIST" && e.Ref.Kind == "ConfigMap" &&
+					e.At-at[e.Revision] > d+time.Second {
 					return fmt.Errorf("%s rv %d was committed at %s and delivered at %s, %v later", e.Ref, e.Revision,
 						history.Clock(at[e.Revision]), history.Clock(e.At), e.At-at[e.Revision])
 				}

@@ -66,7 +66,8 @@ func (m *mailer) send(ctx context.Context, name string) error {
 		ctx, cancel = context.WithTimeout(ctx, m.hasty)
 		defer cancel()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mail.example/"+name, strings.NewReader("hello"))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://mail.example/"+name,
+		strings.NewReader("hello"))
 	if err != nil {
 		return err
 	}
@@ -181,14 +182,21 @@ func TestEveryFaultBites(t *testing.T) {
 		property string
 	}{
 		{"StaleCache", func() fault.Fault { return fault.StaleCache(30 * time.Second) },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{},
+					f...)
+			}, "each mail is sent at most once"},
 		{"Crash", func() fault.Fault { return fault.Crash("mailer") },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{},
+					f...)
+			}, "each mail is sent at most once"},
 		{"RacingRequeue", func() fault.Fault { return fault.RacingRequeue() },
 			func(f ...func() fault.Fault) func(*sim.World) {
 				return func(w *sim.World) {
 					w.External("mail.example", http.HandlerFunc(post))
-					w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{forgetful: true}).SetupWithManager(mgr) })
+					w.Start("mailer",
+						func(mgr ctrl.Manager) error { return (&mailer{forgetful: true}).SetupWithManager(mgr) })
 					for _, declare := range f {
 						w.Inject(declare())
 					}
@@ -198,15 +206,30 @@ func TestEveryFaultBites(t *testing.T) {
 				}
 			}, "each mail is sent at most once"},
 		{"LostReply", func() fault.Fault { return fault.LostReply() },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{},
+					f...)
+			}, "each mail is sent at most once"},
 		{"SlowEffect", func() fault.Fault { return fault.SlowEffect(time.Minute) },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{hasty: 5 * time.Second}, f...) }, "each mail is sent at most once"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{hasty: 5 * time.Second},
+					f...)
+			}, "each mail is sent at most once"},
 		{"FailedEffect", func() fault.Fault { return fault.FailedEffect() },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{trusting: true}, f...) }, "every mail is sent"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{trusting: true},
+					f...)
+			}, "every mail is sent"},
 		{"DoubledEffect", func() fault.Fault { return fault.DoubledEffect() },
-			func(f ...func() fault.Fault) func(*sim.World) { return mailing(mailer{}, f...) }, "each mail is sent at most once"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return mailing(mailer{},
+					f...)
+			}, "each mail is sent at most once"},
 		{"Conflict", func() fault.Fault { return fault.Conflict() },
-			func(f ...func() fault.Fault) func(*sim.World) { return tallying(apierrors.IsConflict, f...) }, "the ticket is counted"},
+			func(f ...func() fault.Fault) func(*sim.World) {
+				return tallying(apierrors.IsConflict,
+					f...)
+			}, "the ticket is counted"},
 		{"ServerError", func() fault.Fault { return fault.ServerError() },
 			func(f ...func() fault.Fault) func(*sim.World) { return tallying(anyError, f...) },
 			"the ticket is counted"},
@@ -220,7 +243,8 @@ func TestEveryFaultBites(t *testing.T) {
 			sim.Check(t, c.scenario()) // without the fault it holds
 			bites := sim.Explore(t, c.scenario(c.fault))
 			count := bites.Faults[0]
-			t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", bites.Runs, count.Fault, count.Injected, count.Opportunities, count.Observed)
+			t.Logf("%d runs; %s: injected %d times at %d opportunities, %d observed", bites.Runs, count.Fault,
+				count.Injected, count.Opportunities, count.Observed)
 			if count.Opportunities == 0 || count.Injected == 0 || count.Observed == 0 {
 				t.Errorf("the fault was not seen: %+v", count)
 			}

@@ -33,9 +33,11 @@ func TestGoroutinesThatAreLeftBehindAreNamed(t *testing.T) {
 			w.Settle()
 		}
 	}
-	for name, opts := range map[string][]sim.ProcessOption{"nothing is ignored": nil, "another is ignored": {sim.IgnoreGoroutines("example.com/other.New")}} {
+	for name, opts := range map[string][]sim.ProcessOption{"nothing is ignored": nil,
+		"another is ignored": {sim.IgnoreGoroutines("example.com/other.New")}} {
 		f := sim.Explore(t, tidy(opts...), sim.Runs(1), sim.Shrink(0)).Failure
-		if f == nil || f.Property != "" || !strings.Contains(f.Message, "sim_test.janitor.func1, begun by "+begins+"\n") {
+		if f == nil || f.Property != "" ||
+			!strings.Contains(f.Message, "sim_test.janitor.func1, begun by "+begins+"\n") {
 			t.Errorf("%s: it failed with %+v", name, f)
 		}
 	}

@@ -37,8 +37,9 @@ func TestUnheededObjectsAreAWarning(t *testing.T) {
 		with func(*sim.World)
 		want []string
 	}{
-		"nobody":            {func(*sim.World) {}, []string{"1 object of kind Pod", "1 object of kind ResourceQuota"}},
-		"a kubelet":         {func(w *sim.World) { w.Builtin(kubelet.New()...) }, []string{"1 object of kind ResourceQuota"}},
+		"nobody": {func(*sim.World) {}, []string{"1 object of kind Pod", "1 object of kind ResourceQuota"}},
+		"a kubelet": {func(w *sim.World) { w.Builtin(kubelet.New()...) },
+			[]string{"1 object of kind ResourceQuota"}},
 		"somebody":          {func(w *sim.World) { w.Builtin(&somebody{}) }, nil},
 		"a program watches": {watcher, nil},
 	} {

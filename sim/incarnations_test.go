@@ -74,7 +74,8 @@ func TestKubeletBackOff(t *testing.T) {
 		}, sim.Runs(1))
 		for i, want := range c.want {
 			if got := starts[i+1] - ends[i]; got != want*time.Second {
-				t.Errorf("a program that runs for %v: restart %d came after %v, want %v", c.runsFor, i+1, got, want*time.Second)
+				t.Errorf("a program that runs for %v: restart %d came after %v, want %v", c.runsFor, i+1, got,
+					want*time.Second)
 			}
 		}
 	}
@@ -99,7 +100,8 @@ func TestStopEndsALifeGracefully(t *testing.T) {
 		if setups != 2 {
 			panic(fmt.Sprintf("setup was called %d times", setups))
 		}
-		if got := strings.Join(lives(w.History()), ", "); !strings.HasPrefix(got, "start mirror/1 @0s, stop mirror/1") || !strings.Contains(got, "start mirror/2") {
+		if got := strings.Join(lives(w.History()), ", "); !strings.HasPrefix(got,
+			"start mirror/1 @0s, stop mirror/1") || !strings.Contains(got, "start mirror/2") {
 			panic(got)
 		}
 	})
@@ -147,7 +149,8 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 	sim.Explore(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
 			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
-				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"}))
+				sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror",
+					LeaderElectionNamespace: "default"}))
 		}
 		w.Sleep(3 * time.Hour)
 		writes := 0
@@ -162,7 +165,8 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 				told = append(told, line)
 			}
 		}
-		if last := told[len(told)-1]; writes < 5000 || len(told) > 5 || !strings.Contains(last, fmt.Sprintf("renews Lease default/mirror, %d× since", writes-1)) {
+		if last := told[len(told)-1]; writes < 5000 || len(told) > 5 ||
+			!strings.Contains(last, fmt.Sprintf("renews Lease default/mirror, %d× since", writes-1)) {
 			t.Errorf("%d lease writes are told as\n%s", writes, strings.Join(told, "\n"))
 		}
 	}, sim.Runs(1), sim.Strategy("random"))
@@ -171,10 +175,12 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 // Two replicas elect a leader; when it dies without a word, the other takes over once the lease has
 // run out.
 func TestALeaderThatDiesIsSucceeded(t *testing.T) {
-	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror", LeaderElectionNamespace: "default"})
+	options := sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "mirror",
+		LeaderElectionNamespace: "default"})
 	sim.Check(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, options)
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+				options)
 		}
 		w.Inject(fault.Crash("one"), fault.Crash("two"))
 		w.Eventually("every source has its copy", mirrored)
@@ -230,12 +236,14 @@ func TestTheDefaultTransportIsTaken(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			w.External("mail.example", http.HandlerFunc(post))
 			w.Start("caller", func(mgr ctrl.Manager) error {
-				return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{}, role("source")).Complete(&c)
+				return ctrl.NewControllerManagedBy(mgr).Named("caller").For(&corev1.ConfigMap{},
+					role("source")).Complete(&c)
 			})
 			w.Apply(withRole("source", configMap("a")))
 			w.Settle()
 		}, sim.Runs(1))
-		want := "POST http://mail.example/x was sent through http.DefaultTransport with a context that belongs to no reconcile"
+		want := "POST http://mail.example/x was sent through http.DefaultTransport with a context that belongs to " +
+			"no reconcile"
 		switch {
 		case c.context && got != nil:
 			t.Errorf("a reconcile's request was refused: %v", got)
@@ -258,7 +266,8 @@ func TestBackOffIsSettled(t *testing.T) {
 		r := sim.Explore(t, func(w *sim.World) {
 			o := ctrl.Options{}
 			o.Controller.UsePriorityQueue = &priority
-			w.Start("grumbler", func(mgr ctrl.Manager) error { return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+			w.Start("grumbler",
+				func(mgr ctrl.Manager) error { return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
 			w.Apply(withRole("source", configMap("a")))
 			w.Settle()
 			w.Sleep(3 * time.Hour)
@@ -294,8 +303,10 @@ func TestARestlessWorldDoesNotSettle(t *testing.T) {
 		t.Fatalf("got %+v", r.Failure)
 	}
 	for _, want := range []string{
-		"did not settle within", "RequeueAfter of restless default/a, due ", "the last write was update ConfigMap default/a by restless/1",
-		" times since faults ended, 1m0", "s after the one before: if it is written on a period by design, say w.Without(\"settles\")",
+		"did not settle within", "RequeueAfter of restless default/a, due ",
+		"the last write was update ConfigMap default/a by restless/1",
+		" times since faults ended, 1m0",
+		"s after the one before: if it is written on a period by design, say w.Without(\"settles\")",
 	} {
 		if !strings.Contains(r.Failure.Message, want) {
 			t.Errorf("the message does not say %q: %s", want, r.Failure.Message)
@@ -331,7 +342,8 @@ func TestAPropertyThatPanicsIsNamed(t *testing.T) {
 		w.Eventually("all is well", func(*history.History) error { panic("oh") })
 		w.Settle()
 	}, sim.Runs(1))
-	if f := r.Failure; f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "incarnations_test.go:") {
+	if f := r.Failure; f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message,
+		`the property "all is well" panicked: oh`) || !strings.HasPrefix(f.Site, "incarnations_test.go:") {
 		t.Errorf("got %+v", r.Failure)
 	}
 }
@@ -344,7 +356,8 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 	led := false
 	sim.Check(t, func(w *sim.World) {
 		for _, name := range []string{"one", "two"} {
-			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+			w.Start(name, func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) },
+				sim.Options(o))
 		}
 		w.Inject(fault.Crash("one"), fault.Crash("two"), fault.StaleCache(10*time.Second))
 		w.Eventually("every source has its copy", mirrored)

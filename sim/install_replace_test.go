@@ -57,15 +57,18 @@ var replacements = func() []misuse {
 				w.Install(first)
 				w.Install(second)
 			}, sim.Stories(t.TempDir()))
-		}, []string{says, "secrets/manifests.yaml differs from the one of ", "configmaps/manifests.yaml, which it would replace",
-			"set namePrefix in the operator's config/default/kustomization.yaml", "set its name and give it to w.Install"}},
+		}, []string{says, "secrets/manifests.yaml differs from the one of ",
+			"configmaps/manifests.yaml, which it would replace",
+			"set namePrefix in the operator's config/default/kustomization.yaml",
+			"set its name and give it to w.Install"}},
 		{"two operators in one call", func(t *testing.T) {
 			first, second := generated(t, "configmaps"), generated(t, "secrets")
 			sim.Check(t, func(w *sim.World) { w.Install(first, second) }, sim.Stories(t.TempDir()))
 		}, []string{says, "secrets/manifests.yaml differs from the one of ", "configmaps/manifests.yaml"}},
 		{"in another cluster", func(t *testing.T) {
 			first, second := generated(t, "configmaps"), generated(t, "secrets")
-			sim.Check(t, func(w *sim.World) { w.Cluster("prod.example").Install(first, second) }, sim.Stories(t.TempDir()))
+			sim.Check(t, func(w *sim.World) { w.Cluster("prod.example").Install(first, second) },
+				sim.Stories(t.TempDir()))
 		}, []string{says, "secrets/manifests.yaml differs from the one of "}},
 		{"one that was applied", func(t *testing.T) {
 			first, second := generated(t, "configmaps"), generated(t, "secrets")
@@ -85,7 +88,8 @@ var replacements = func() []misuse {
 				files = append(files, file)
 			}
 			sim.Check(t, func(w *sim.World) { w.Install(files[0], files[1]) }, sim.Stories(t.TempDir()))
-		}, []string{`CustomResourceDefinition "baskets.shop.example" of `, "5.yaml differs from the one of ", "3.yaml, which it would replace",
+		}, []string{`CustomResourceDefinition "baskets.shop.example" of `, "5.yaml differs from the one of ",
+			"3.yaml, which it would replace",
 			"install one of the two", "w.Apply the new one"}},
 	}
 }()

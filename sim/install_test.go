@@ -25,7 +25,8 @@ func TestDefinitionsChange(t *testing.T) {
 		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 			w.Install(file)
 			for apples := range 8 {
-				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1", "kind": "Basket",
+				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "shop.example/v1",
+					"kind":     "Basket",
 					"metadata": map[string]any{"name": fmt.Sprint("with-", apples)}, "spec": int64(apples)}}
 				if err := w.Client().Create(w.Context(), u); (err == nil) != (apples <= most) {
 					t.Errorf("at most %d apples: %d: %v", most, apples, err)
@@ -46,9 +47,10 @@ func BenchmarkInstall(b *testing.B) {
 		definitions = append(definitions, file)
 	}
 	install := func(w *sim.World) { w.Install(definitions...) }
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-		withoutFailure(t, sim.Explore(t, install, sim.Runs(b.N), sim.For(0), sim.Verify(0)))
-	}}})
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+			withoutFailure(t, sim.Explore(t, install, sim.Runs(b.N), sim.For(0), sim.Verify(0)))
+		}}})
 	if !ok {
 		b.Fatal("the definitions are not installed")
 	}
@@ -58,13 +60,17 @@ func BenchmarkInstall(b *testing.B) {
 // manager that registers their paths serves the webhooks.
 func TestWebhooksAreInstalled(t *testing.T) {
 	const rules = "  rules:\n  - {apiGroups: [\"\"], apiVersions: [v1], operations: [%s], resources: [configmaps]}\n"
-	const hook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: %sWebhookConfiguration\nmetadata:\n  name: %[2]s\nwebhooks:\n- admissionReviewVersions: [v1]\n" +
-		"  clientConfig:\n    service: {name: webhook-service, namespace: system, path: /%[2]s}\n  failurePolicy: Fail\n  name: %[2]s.example.org\n" + rules + "  sideEffects: None\n"
+	const hook = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: %sWebhookConfiguration\nmetadata:\n  " +
+		"name: %[2]s\nwebhooks:\n- admissionReviewVersions: [v1]\n" +
+		"  clientConfig:\n    service: {name: webhook-service, namespace: system, " +
+		"path: /%[2]s}\n  failurePolicy: Fail\n  name: %[2]s.example.org\n" + rules + "  sideEffects: None\n"
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"manifests.yaml":     fmt.Sprintf(hook, "Mutating", "stamp", "CREATE") + fmt.Sprintf(hook, "Validating", "keep", "DELETE"),
+		"manifests.yaml": fmt.Sprintf(hook, "Mutating", "stamp", "CREATE") + fmt.Sprintf(hook, "Validating",
+			"keep", "DELETE"),
 		"kustomization.yaml": "resources:\n- manifests.yaml\n",
-		"service.yaml":       "apiVersion: v1\nkind: Service\nmetadata: {name: webhook-service, namespace: system}\nspec: {ports: [{port: 443}]}\n",
+		"service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: webhook-service, " +
+			"namespace: system}\nspec: {ports: [{port: 443}]}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -77,7 +83,8 @@ func TestWebhooksAreInstalled(t *testing.T) {
 		b.Annotations = map[string]string{"after": "a"}
 		w.Apply(configMap("a"), b)
 		w.Settle()
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.Annotations["stamp"] != "by admin, after 1" {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil ||
+			b.Annotations["stamp"] != "by admin, after 1" {
 			t.Errorf("%v, %q", err, b.Annotations)
 		}
 		if err := w.Client().Delete(w.Context(), b); err == nil || !strings.Contains(err.Error(), "a is still there") {

@@ -43,10 +43,13 @@ func TestMetadataIsWatched(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		w.Start("marker", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("marker").For(&corev1.ConfigMap{}).
-				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{}, builder.OnlyMetadata).Complete(marker{mgr.GetClient()})
+				Watches(&corev1.Secret{}, &handler.EnqueueRequestForObject{},
+					builder.OnlyMetadata).Complete(marker{mgr.GetClient()})
 		})
-		w.Inject(fault.StaleCache(10*time.Second), fault.DroppedWatch(), fault.MissedStates(10*time.Second), fault.Relist(), fault.Expired(), fault.StaleServer(time.Minute),
-			fault.Crash("marker"), fault.Restart("marker"), fault.Pause("marker", 10*time.Second), fault.LostReply(), fault.ServerError(), fault.Unreachable(time.Minute))
+		w.Inject(fault.StaleCache(10*time.Second), fault.DroppedWatch(), fault.MissedStates(10*time.Second),
+			fault.Relist(), fault.Expired(), fault.StaleServer(time.Minute),
+			fault.Crash("marker"), fault.Restart("marker"), fault.Pause("marker",
+				10*time.Second), fault.LostReply(), fault.ServerError(), fault.Unreachable(time.Minute))
 		w.Eventually("every ConfigMap has its label", func(h *history.History) error {
 			for _, name := range []string{"a", "b"} {
 				secret, _ := h.Object("", "Secret", "default", name)
@@ -60,7 +63,8 @@ func TestMetadataIsWatched(t *testing.T) {
 		})
 		for i := range 3 {
 			for _, name := range []string{"a", "b"} {
-				w.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{"n": fmt.Sprint(i)}}})
+				w.Apply(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+					Labels: map[string]string{"n": fmt.Sprint(i)}}})
 				w.Apply(configMap(name))
 			}
 			w.Sleep(2 * time.Second)

@@ -72,7 +72,8 @@ func (r *fidgety) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 
 func startFidgety(w *sim.World) {
 	w.Start("fidgety", func(mgr ctrl.Manager) error {
-		return ctrl.NewControllerManagedBy(mgr).Named("fidgety").For(&corev1.ConfigMap{}, role("source")).Complete(&fidgety{mgr.GetClient()})
+		return ctrl.NewControllerManagedBy(mgr).Named("fidgety").For(&corev1.ConfigMap{},
+			role("source")).Complete(&fidgety{mgr.GetClient()})
 	})
 	w.Apply(withRole("source", configMap("a")))
 	w.Settle()
@@ -93,9 +94,12 @@ func startWith(w *sim.World, do func()) {
 
 // baskets is a file with the definition of a kind, whose parts are given.
 func baskets(version, scope, spec string) []byte {
-	return []byte("apiVersion: apiextensions.k8s.io/" + version + "\nkind: CustomResourceDefinition\nmetadata: {name: baskets.shop.example}\n" +
-		"spec:\n  group: shop.example\n  " + scope + "\n  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}\n" +
-		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: " + spec + "}}}}\n")
+	return []byte("apiVersion: apiextensions.k8s.io/" + version +
+		"\nkind: CustomResourceDefinition\nmetadata: {name: baskets.shop.example}\n" +
+		"spec:\n  group: shop.example\n  " + scope +
+		"\n  names: {kind: Basket, listKind: BasketList, plural: baskets, singular: basket}\n" +
+		"  versions:\n  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, " +
+		"properties: {spec: " + spec + "}}}}\n")
 }
 
 // install installs them.
@@ -127,7 +131,8 @@ var processes = []misuse{
 	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
 	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
-		`w.Without("no hot loops"): there is no default property of that name, only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
+		`w.Without("no hot loops"): there is no default property of that name, `+
+			`only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
 	in("an apply of nothing once more", func(w *sim.World) {
 		w.Apply(configMap("a"))
 		w.Remove(configMap("a"))
@@ -140,7 +145,8 @@ var processes = []misuse{
 	}, `w.Eventually("it is there") was never judged, because the scenario did not settle after it: call w.Settle`),
 	in("no program", func(w *sim.World) { w.Run("op", nil) }, `w.Run("op") was given no function`),
 	in("a program with options of a manager", func(w *sim.World) {
-		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Options(ctrl.Options{LeaderElection: true}))
+		w.Run("op", func(context.Context, *rest.Config) error { return nil },
+			sim.Options(ctrl.Options{LeaderElection: true}))
 	}, `w.Run("op") makes no manager, so of sim.Options it takes the Scheme alone`, "give sim.NewManager the rest"),
 	in("a program with knobs of a manager", func(w *sim.World) {
 		w.Run("op", func(context.Context, *rest.Config) error { return nil }, sim.Vary())
@@ -153,7 +159,8 @@ var processes = []misuse{
 		done := make(chan bool)
 		go func() { w.Apply(configMap("a")); close(done) }() // the goroutine ends in w.Apply, so nobody closes it
 		<-done
-	}, "a World was used on another goroutine than its scenario's", "after a go statement", "call it on the scenario's own goroutine, without go"),
+	}, "a World was used on another goroutine than its scenario's", "after a go statement",
+		"call it on the scenario's own goroutine, without go"),
 	in("a setup function that panics", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { panic("no such flavour") })
 		w.Settle()
@@ -161,13 +168,16 @@ var processes = []misuse{
 	in("a setup function that never returns", func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error { return mgr.Start(context.Background()) })
 		w.Settle()
-	}, "the world did not settle within", "the setup function of op/1, which has not returned: it registers controllers, and the manager is started for it"),
+	}, "the world did not settle within",
+		"the setup function of op/1, which has not returned: it registers controllers, "+
+			"and the manager is started for it"),
 	in("a kind that no scheme knows", func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&shelf{}).Complete(noReconcile{})
 		})
 		w.Settle()
-	}, "the setup function of process \"op\" failed: no kind is registered", "comes with sim.Options(ctrl.Options{Scheme: scheme})"),
+	}, "the setup function of process \"op\" failed: no kind is registered",
+		"comes with sim.Options(ctrl.Options{Scheme: scheme})"),
 	in("an object that no scheme knows", func(w *sim.World) { w.Apply(&shelf{*configMap("a")}) },
 		"w.Apply of default/a: no kind is registered", "comes with sim.Options(ctrl.Options{Scheme: scheme})"),
 	in("a controller of a kind that is not installed", func(w *sim.World) {
@@ -178,7 +188,8 @@ var processes = []misuse{
 			return ctrl.NewControllerManagedBy(mgr).Named("op").For(u).Complete(noReconcile{})
 		})
 		w.Settle()
-	}, "the world did not settle within", "the cluster does not serve Basket.shop.example, which was asked for: w.Install its definition before w.Start"),
+	}, "the world did not settle within",
+		"the cluster does not serve Basket.shop.example, which was asked for: w.Install its definition before w.Start"),
 	in("a setup function that fails under faults", func(w *sim.World) {
 		w.Start("op", func(ctrl.Manager) error { return errors.New("no such flavour") })
 		w.Inject(fault.Crash("op"))
@@ -200,7 +211,8 @@ var processes = []misuse{
 			return err
 		})
 		w.Settle()
-	}, "the world did not settle within", "restart of op, which exited: this rest.Config is not the one that the simulated process was given"),
+	}, "the world did not settle within",
+		"restart of op, which exited: this rest.Config is not the one that the simulated process was given"),
 	in("a manager for another cluster of the world", func(w *sim.World) {
 		w.Cluster("prod.example")
 		w.Run("op", func(_ context.Context, cfg *rest.Config) error {
@@ -210,9 +222,11 @@ var processes = []misuse{
 			return err
 		})
 		w.Settle()
-	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster", "reach the others by cluster.New"),
+	}, "this rest.Config is of http://prod.example, and a manager can only be had for the cluster",
+		"reach the others by cluster.New"),
 	in("stopping nobody", func(w *sim.World) { w.Stop("op") }, `w.Stop("op"): there is no such process`),
-	in("a fault for nobody", func(w *sim.World) { w.Inject(fault.Crash("op")) }, `names process "op", which has not been started`),
+	in("a fault for nobody", func(w *sim.World) { w.Inject(fault.Crash("op")) },
+		`names process "op", which has not been started`),
 }
 
 // scenes are misuses of the rest of the world.
@@ -252,10 +266,12 @@ var scenes = []misuse{
 	}, "w.Apply of ConfigMap default/a: 20 times in a row somebody else was first",
 		"w.Settle lets the others finish first", "taken"),
 	in("a handler of the outside that applies", func(w *sim.World) {
-		w.External("git.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(configMap("b")) }))
+		w.External("git.example",
+			http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Apply(configMap("b")) }))
 		w.Start("op", calling("http://git.example/"))
 		w.Settle()
-	}, "w.Apply, w.Remove or w.Client() was called in the middle of a step, by a handler given to w.External", "call it in the scenario"),
+	}, "w.Apply, w.Remove or w.Client() was called in the middle of a step, by a handler given to w.External",
+		"call it in the scenario"),
 	in("a handler of the outside that settles", func(w *sim.World) {
 		w.External("git.example", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { w.Settle() }))
 		w.Start("op", calling("http://git.example/"))
@@ -270,23 +286,30 @@ var scenes = []misuse{
 		w.Builtin(&stepping{func(actor.Cluster) { w.Start("op", idle) }})
 		w.Settle()
 	}, "w.Start or w.Run was called in the middle of a step"),
-	in("definitions that are not there", func(w *sim.World) { w.Install("no/such/dir") }, `w.Install("no/such/dir")`, "no such file or directory"),
-	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") }, "no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
+	in("definitions that are not there", func(w *sim.World) { w.Install("no/such/dir") }, `w.Install("no/such/dir")`,
+		"no such file or directory"),
+	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") },
+		"no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
 	{"an old definition", func(t *testing.T) { install(t, "v1beta1", "scope: Namespaced", "{type: object}") },
 		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; a server knows apiextensions.k8s.io/v1 alone`}},
 	{"an old configuration of webhooks", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "manifests.yaml")
-		if err := os.WriteFile(file, []byte("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: "+
+			"ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		sim.Check(t, func(w *sim.World) { w.Install(file) })
-	}, []string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; a server knows admissionregistration.k8s.io/v1 alone`}},
-	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") }, []string{"spec.scope: Required value"}},
+	},
+		[]string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; a server knows admissionregistration.k8s.io/v1 alone`}},
+	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") },
+		[]string{"spec.scope: Required value"}},
 	{"a definition without a type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{}") },
-		[]string{"spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields"}},
+		[]string{"spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for " +
+			"specified object fields"}},
 	{"a definition of an unknown type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{type: strin}") },
 		[]string{`spec.validation.openAPIV3Schema.properties[spec].type: Unsupported value: "strin"`}},
-	in("definitions of another kind", func(w *sim.World) { w.Install(42) }, "w.Install was given a int; give it a directory, a file, or"),
+	in("definitions of another kind", func(w *sim.World) { w.Install(42) },
+		"w.Install was given a int; give it a directory, a file, or"),
 	in("one host twice", func(w *sim.World) {
 		w.External("git.example", nil)
 		w.External("git.example", nil)
@@ -306,7 +329,8 @@ var scenes = []misuse{
 		})
 		w.Settle()
 	}, `poster sent GET https://git.example:8443/repos, and the world has no host "git.example:8443"`,
-		`w.External("git.example:8443", handler)`, `w.External("git.example:8443", nil) says that there is no such host`),
+		`w.External("git.example:8443", handler)`,
+		`w.External("git.example:8443", nil) says that there is no such host`),
 	in("a property twice", func(w *sim.World) {
 		always(w, "all is well")
 		always(w, "all is well")
@@ -314,12 +338,15 @@ var scenes = []misuse{
 	in("a property without a function", func(w *sim.World) {
 		w.Eventually("all is well", nil)
 	}, `the property "all is well" was given no function`),
-	in("negative lag", func(w *sim.World) { w.Inject(fault.StaleCache(-time.Second)) }, "fault StaleCache(-1s) has a negative duration"),
+	in("negative lag", func(w *sim.World) { w.Inject(fault.StaleCache(-time.Second)) },
+		"fault StaleCache(-1s) has a negative duration"),
 	in("negative sleep", func(w *sim.World) { w.Sleep(-time.Second) }, "w.Sleep(-1s): time does not go back"),
 	in("no generator", func(w *sim.World) { sim.Draw[int](w, "n", nil) }, `sim.Draw("n") was given no generator`),
-	in("a generator that rejects", func(w *sim.World) { sim.Draw(w, "n", rapid.Int().Filter(func(int) bool { return false })) },
+	in("a generator that rejects",
+		func(w *sim.World) { sim.Draw(w, "n", rapid.Int().Filter(func(int) bool { return false })) },
 		`sim.Draw("n"): the generator rejected all of 1000 attempts; make the values that are wanted instead`),
-	in("a generator that wants too much", func(w *sim.World) { sim.Draw(w, "n", rapid.SliceOfN(rapid.Byte(), 5000, 5000)) },
+	in("a generator that wants too much",
+		func(w *sim.World) { sim.Draw(w, "n", rapid.SliceOfN(rapid.Byte(), 5000, 5000)) },
 		`sim.Draw("n"): the generator wants more than 4096 random words`),
 	in("a generator that fails", func(w *sim.World) {
 		sim.Draw(w, "n", rapid.Custom(func(t *rapid.T) int { t.Fatalf("no luck"); return 0 }))
@@ -335,7 +362,8 @@ var scenes = []misuse{
 		w.Settle()
 	}, "a property may only read"),
 	in("a property that writes", func(w *sim.World) {
-		w.Eventually("all is well", func(*history.History) error { return w.Client().Create(w.Context(), configMap("a")) })
+		w.Eventually("all is well",
+			func(*history.History) error { return w.Client().Create(w.Context(), configMap("a")) })
 		w.Settle()
 	}, "a property may only read"),
 	in("a reconciler that applies", func(w *sim.World) {
@@ -344,9 +372,11 @@ var scenes = []misuse{
 	in("a reconciler with the user's client", func(w *sim.World) {
 		startWith(w, func() { _ = w.Client().Create(w.Context(), configMap("b")) })
 	}, "a World was used on another goroutine than its scenario's"),
-	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() }, "the scenario's goroutine was ended from inside"),
+	in("a scenario that ends the test", func(w *sim.World) { (&testing.T{}).FailNow() },
+		"the scenario's goroutine was ended from inside"),
 	in("a world that never settles", startFidgety,
-		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due", "the last write was update ConfigMap default/a by fidgety"),
+		"the world did not settle within", "pending are", "RequeueAfter of fidgety default/a, due",
+		"the last write was update ConfigMap default/a by fidgety"),
 	{"a scenario of too many steps", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			for i := range 60 {
@@ -354,7 +384,8 @@ var scenes = []misuse{
 			}
 		}, sim.MaxSteps(50), sim.Stories(t.TempDir()))
 	}, []string{"the run has taken 50 steps and is still in", "allow more by sim.MaxSteps or -sim.max-steps"}},
-	in("a fault that cannot be narrowed so", func(w *sim.World) { w.Inject(fault.WebhookDown(time.Minute, fault.OfKind("Widget"))) },
+	in("a fault that cannot be narrowed so",
+		func(w *sim.World) { w.Inject(fault.WebhookDown(time.Minute, fault.OfKind("Widget"))) },
 		"fault WebhookDown(1m0s) of Widget cannot be narrowed by fault.OfKind; it takes fault.Named"),
 	in("a crash of two processes", func(w *sim.World) {
 		w.Start("a", idle)
@@ -366,7 +397,8 @@ var scenes = []misuse{
 	}, []string{"the world did not settle after 50 steps (-sim.max-steps)", "pending are"}},
 	{"a test failed by a reconciler", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Error("not this way") }) }, sim.Stories(t.TempDir()))
-	}, []string{"the test was failed from inside the run, by t.Error or t.Fail; state what must hold with w.Always", "reconciles op default/a", "story: "}},
+	}, []string{"the test was failed from inside the run, by t.Error or t.Fail; state what must hold with w.Always",
+		"reconciles op default/a", "story: "}},
 	{"a test ended by a reconciler", func(t *testing.T) {
 		sim.Check(t, func(w *sim.World) { startWith(w, func() { t.Fatal("not this way") }) }, sim.Stories(t.TempDir()))
 	}, []string{"the test was failed from inside the run", "reconciles op default/a", "story: "}},
@@ -417,7 +449,8 @@ const misuseGuard = "WAVETANK_TEST_MISUSE"
 // misused runs this test binary's TestMisuse as a child, with one case.
 func misused(t *testing.T, name string, env []string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestMisuse$/^" + strings.ReplaceAll(name, " ", "_") + "$", "-test.v", "-test.timeout=60s"}, args...)...)
+	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestMisuse$/^" + strings.ReplaceAll(name, " ", "_") +
+		"$", "-test.v", "-test.timeout=60s"}, args...)...)
 	cmd.Env = append(append(os.Environ(), misuseGuard+"=1"), env...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -453,7 +486,8 @@ func TestMisuse(t *testing.T) {
 	}
 	if os.Getenv(misuseGuard) != "" {
 		t.Run("nothing", func(t *testing.T) { sim.Check(t, func(*sim.World) {}) })
-		t.Run("kept stories", func(t *testing.T) { sim.Check(t, func(*sim.World) {}, sim.Stories(os.Getenv("WAVETANK_TEST_KEPT"))) })
+		t.Run("kept stories",
+			func(t *testing.T) { sim.Check(t, func(*sim.World) {}, sim.Stories(os.Getenv("WAVETANK_TEST_KEPT"))) })
 	}
 }
 
@@ -477,10 +511,13 @@ func TestBadFlags(t *testing.T) {
 		{"", []string{"-sim.shrink=-1s"}, "-sim.shrink=-1s is negative"},
 		{"", []string{"-sim.seed=monday"}, `-sim.seed="monday" is neither a number nor "random"`},
 		{"", []string{"-sim.strategy=hope"}, `-sim.strategy="hope" is unknown; write one of portfolio, random`},
-		{"SIM_RUNS=many", nil, `environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
+		{"SIM_RUNS=many", nil,
+			`environment variable SIM_RUNS="many" cannot be read as int; write it as you would write -sim.runs`},
 		{"SIM_MAX_STEPS=-5", nil, "-sim.max-steps=-5 must be positive"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"}, "-sim.replay plays the choices of a story, so leave out -sim.seed"},
-		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"}, "-sim.replay plays the choices of a story, so leave out -sim.strategy"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.seed=5"},
+			"-sim.replay plays the choices of a story, so leave out -sim.seed"},
+		{"", []string{"-sim.replay=a.txtar", "-sim.strategy=rapid"},
+			"-sim.replay plays the choices of a story, so leave out -sim.strategy"},
 		{"", []string{"-sim.report=" + below}, "-sim.report=" + below + ": nothing can be written there (mkdir "},
 		{"SIM_REPORT=" + os.Args[0] + "/below", nil, "nothing can be written there (mkdir " + os.Args[0]},
 	} {
@@ -499,18 +536,29 @@ func TestBadStories(t *testing.T) {
 	for _, c := range []struct{ name, content, says string }{
 		{"absent", "", "there is no such file; the path is relative to the directory of the test's package"},
 		{"garbage", "hello\n", `not a wavetank story: the first line must read "wavetank story, format 1"`},
-		{"future", "wavetank story, format 9\n", "the story has format 9 and this version of wavetank reads up to 1; use a newer one"},
+		{"future", "wavetank story, format 9\n",
+			"the story has format 9 and this version of wavetank reads up to 1; use a newer one"},
 		{"nameless", "wavetank story, format 1\n-- tape --\n", "test"},
 		{"tapeless", header, "the story has no tape section"},
-		{"negative", header + "-- tape --\n-1 next #4\n", `line 1 of the tape, "-1 next #4", is not a positive value and a label`},
+		{"negative", header + "-- tape --\n-1 next #4\n",
+			`line 1 of the tape, "-1 next #4", is not a positive value and a label`},
 		{"unlabelled", header + "-- tape --\n1 next\n", `has no occurrence (" #n") after its label`},
 		{"header", header + "colour: red\n-- tape --\n", `header key "colour" is unknown`},
-		{"foreign", "wavetank story, format 1\ntest: TestOther\npackage: example.com/p\nreplay: go test example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+		{"foreign", "wavetank story, format 1\ntest: TestOther\npackage: example.com/p\nreplay: go test " +
+			"example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
 			"go test example.com/p -run '^TestOther$' -sim.replay=" + dir},
-		{"renamed", "wavetank story, format 1\ntest: TestOther/sub\npackage: github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
-			`is a story of TestOther/sub, not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
-		{"neighbour", "wavetank story, format 1\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- tape --\n1 next #4\n",
-			"go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=" + filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},
+		{"renamed", "wavetank story, format 1\ntest: TestOther/sub\npackage: " +
+			"github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestOther$' " +
+			"-sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+			`is a story of TestOther/sub, ` +
+				`not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, ` +
+				`write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
+		{"neighbour", "wavetank story, " +
+			"format 1\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
+			"github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- tape " +
+			"--\n1 next #4\n",
+			"go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=" +
+				filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(dir, c.name+".txtar")
@@ -519,11 +567,13 @@ func TestBadStories(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			judge(t, misused(t, "nothing", nil, "-sim.replay="+path), []string{c.says, "-sim.replay", c.name + ".txtar"})
+			judge(t, misused(t, "nothing", nil, "-sim.replay="+path),
+				[]string{c.says, "-sim.replay", c.name + ".txtar"})
 		})
 	}
 	t.Run("empty directory", func(t *testing.T) {
-		judge(t, misused(t, "nothing", nil, "-sim.replay="+t.TempDir()), []string{"the directory holds no story (*.txtar)"})
+		judge(t, misused(t, "nothing", nil, "-sim.replay="+t.TempDir()),
+			[]string{"the directory holds no story (*.txtar)"})
 	})
 	t.Run("kept", func(t *testing.T) {
 		kept := t.TempDir()
@@ -531,6 +581,7 @@ func TestBadStories(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("WAVETANK_TEST_KEPT", kept)
-		judge(t, misused(t, "kept stories", nil), []string{"a kept story cannot be read", "bad.txtar", "mend or remove the file"})
+		judge(t, misused(t, "kept stories", nil),
+			[]string{"a kept story cannot be read", "bad.txtar", "mend or remove the file"})
 	})
 }

@@ -77,7 +77,8 @@ func TestSeveralNamespacesAreWatched(t *testing.T) {
 			return nil
 		})
 	}
-	sim.Check(t, func(w *sim.World) { story(w, fault.DroppedWatch(), fault.Relist(), fault.Crash("marker")) }, sim.Runs(40), sim.Verify(1), sim.For(0))
+	sim.Check(t, func(w *sim.World) { story(w, fault.DroppedWatch(), fault.Relist(), fault.Crash("marker")) },
+		sim.Runs(40), sim.Verify(1), sim.For(0))
 	sim.Check(t, func(w *sim.World) {
 		story(w)
 		w.Always("nothing lags", func(h *history.History) error {
@@ -107,7 +108,8 @@ func TestCachesOfNamespacesThatNeverSyncEnd(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			if _, err := own.GetInformer(context.Background(), &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+			if _, err := own.GetInformer(context.Background(), &corev1.Secret{},
+				cache.BlockUntilSynced(false)); err != nil {
 				return nil, err
 			}
 			return own, mgr.Add(own)
@@ -122,7 +124,8 @@ func TestCachesOfNamespacesThatNeverSyncEnd(t *testing.T) {
 					}
 					return readSecrets(mgr, from)
 				}, sim.Options(ctrl.Options{Cache: options}), sim.ListThenWatch())
-				w.Inject(fault.Crash("op"), fault.Restart("op"), fault.Forbidden(3*time.Minute), fault.Unreachable(3*time.Minute))
+				w.Inject(fault.Crash("op"), fault.Restart("op"), fault.Forbidden(3*time.Minute),
+					fault.Unreachable(3*time.Minute))
 				w.Apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, configMap("a"))
 				w.Settle()
 			}, sim.Runs(300), sim.For(0), sim.Verify(0), sim.Stories(t.TempDir()))

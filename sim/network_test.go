@@ -71,7 +71,10 @@ func count(t *testing.T) (address string, connections *atomic.Int32) {
 		t.Fatal(err)
 	}
 	connections = &atomic.Int32{}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), ConnState: func(_ net.Conn, state http.ConnState) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}), ConnState: func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)
 		}
@@ -136,17 +139,24 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 		host      string
 		dials, at string
 	}{
-		"name":                     {host: "dns.example", dials: "surfer dials dns.example", at: clients},
-		"name, warm":               {host: "dns.example", warm: true, dials: "surfer dials dns.example", at: clients},
-		"name without context":     {host: "dns.example", surfer: surfer{own: true}, dials: "dials dns.example", at: clients},
-		"name, no context, warm":   {host: "dns.example", surfer: surfer{own: true}, warm: true, dials: "dials dns.example", at: clients},
-		"name and dialer":          {host: "dns.example:80", surfer: surfer{own: true, dial: true}, dials: "dials dns.example", at: dialer},
-		"name of the hosts file":   {host: "localhost:PORT", dials: "surfer dials localhost itself", at: clients},
-		"address":                  {host: "127.0.0.1:PORT", dials: "surfer dials 127.0.0.1:", at: clients},
-		"address and Runnable":     {host: "127.0.0.1:PORT", surfer: surfer{worker: true}, dials: "surfer dials 127.0.0.1:", at: clients},
-		"address and dialer":       {host: "127.0.0.1:PORT", surfer: surfer{dial: true}, dials: "surfer dials 127.0.0.1:", at: dialer},
-		"model":                    {host: "proxy.example", surfer: surfer{client: http.DefaultClient}, dials: "dials real.example", at: lineOf(t, "// the model's line")},
-		"clone of the default one": {host: "dns.example", surfer: surfer{client: &http.Client{}}, clone: true, dials: "surfer dials dns.example:80 itself", at: clients},
+		"name":       {host: "dns.example", dials: "surfer dials dns.example", at: clients},
+		"name, warm": {host: "dns.example", warm: true, dials: "surfer dials dns.example", at: clients},
+		"name without context": {host: "dns.example", surfer: surfer{own: true}, dials: "dials dns.example",
+			at: clients},
+		"name, no context, warm": {host: "dns.example", surfer: surfer{own: true}, warm: true,
+			dials: "dials dns.example", at: clients},
+		"name and dialer": {host: "dns.example:80", surfer: surfer{own: true, dial: true},
+			dials: "dials dns.example", at: dialer},
+		"name of the hosts file": {host: "localhost:PORT", dials: "surfer dials localhost itself", at: clients},
+		"address":                {host: "127.0.0.1:PORT", dials: "surfer dials 127.0.0.1:", at: clients},
+		"address and Runnable": {host: "127.0.0.1:PORT", surfer: surfer{worker: true},
+			dials: "surfer dials 127.0.0.1:", at: clients},
+		"address and dialer": {host: "127.0.0.1:PORT", surfer: surfer{dial: true},
+			dials: "surfer dials 127.0.0.1:", at: dialer},
+		"model": {host: "proxy.example", surfer: surfer{client: http.DefaultClient},
+			dials: "dials real.example", at: lineOf(t, "// the model's line")},
+		"clone of the default one": {host: "dns.example", surfer: surfer{client: &http.Client{}}, clone: true,
+			dials: "surfer dials dns.example:80 itself", at: clients},
 	}
 	if name := os.Getenv(guard); name != "" {
 		c := cases[name]
@@ -177,7 +187,8 @@ func TestTheRealNetworkIsRefused(t *testing.T) {
 			if err == nil {
 				t.Error("the run passed")
 			}
-			for _, want := range []string{c.dials, c.at, "sim.HTTPClient(mgr)", "w.External(", reached + " 0", "--- FAIL: TestTheRealNetworkIsRefused"} {
+			for _, want := range []string{c.dials, c.at, "sim.HTTPClient(mgr)", "w.External(", reached + " 0",
+				"--- FAIL: TestTheRealNetworkIsRefused"} {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}

@@ -27,7 +27,8 @@ func (s *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (rec
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	for k, v := range cm.Data {
-		part := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: "part-" + cm.Name + k}, Data: map[string]string{"v": v}}
+		part := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: "part-" + cm.Name + k},
+			Data: map[string]string{"v": v}}
 		if err := s.Create(ctx, part); err != nil {
 			return reconcile.Result{}, client.IgnoreAlreadyExists(err)
 		}
@@ -43,7 +44,8 @@ func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 			return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}).Complete(&rangeWriter{mgr.GetClient()})
 		})
 		for s := range 4 { // two ranges over one map may go alike, and then the runs do not always differ
-			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("src", s), Labels: map[string]string{"scatter": "yes"}}, Data: map[string]string{}}
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("src", s),
+				Labels: map[string]string{"scatter": "yes"}}, Data: map[string]string{}}
 			for i := range 20 {
 				cm.Data[fmt.Sprintf("k%d", i)] = "v"
 			}

@@ -26,7 +26,8 @@ import (
 func TestCachesThatWatchTheSameReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error { return feedFromTwoCaches(mgr) })
-		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(), fault.DroppedWatch(), fault.Expired())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(),
+			fault.DroppedWatch(), fault.Expired())
 		w.Apply(configMap("a"), configMap("b"), configMap("c"))
 		w.Settle()
 		w.Apply(configMap("a", "k", "w"), configMap("b", "k", "w"))
@@ -94,7 +95,8 @@ func TestTwoOtherClustersReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		a, b := w.Cluster("a.example"), w.Cluster("b.example")
 		w.Start("op", func(mgr ctrl.Manager) error { return copyFrom(mgr, "a.example", "b.example") })
-		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(), fault.DroppedWatch(), fault.Expired())
+		w.Inject(fault.StaleCache(time.Minute), fault.Crash("op"), fault.Restart("op"), fault.LostReply(),
+			fault.DroppedWatch(), fault.Expired())
 		a.Apply(configMap("a"), configMap("b"), configMap("c"))
 		b.Apply(configMap("b"), configMap("c"), configMap("d"))
 		w.Settle()

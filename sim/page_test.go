@@ -37,7 +37,8 @@ func TestAFailureLeavesItsTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := sim.Explore(t, stormy, sim.Replay(f.File), sim.ReportTo(dir))
-	if again.Failure == nil || again.Failure.Page != f.Page || again.Replayed == nil || again.Replayed.Hash() != f.History.Hash() {
+	if again.Failure == nil || again.Failure.Page != f.Page || again.Replayed == nil ||
+		again.Replayed.Hash() != f.History.Hash() {
 		t.Errorf("the replay leaves %+v", again.Failure)
 	}
 	if _, err := os.Stat(f.Page); err != nil {

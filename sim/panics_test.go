@@ -29,7 +29,8 @@ func careless(faults ...fault.Fault) func(*sim.World) {
 			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 				for ctx.Err() == nil {
 					var cm corev1.ConfigMap
-					if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Namespace: "default", Name: "a"}, &cm); err != nil {
+					if err := mgr.GetAPIReader().Get(ctx, types.NamespacedName{Namespace: "default", Name: "a"},
+						&cm); err != nil {
 						panic("it must be there")
 					}
 					select {
@@ -53,10 +54,13 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 		careless(fault.ServerError())(w)
 	}
 	f := sim.Explore(t, there, sim.Runs(200), sim.For(0)).Failure
-	if f == nil || f.Kind != result.Panic || !strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) || !strings.Contains(f.Message, "panics_test.go:") {
+	if f == nil || f.Kind != result.Panic ||
+		!strings.HasPrefix(f.Message, `process "careless" panicked outside a reconcile: it must be there`) ||
+		!strings.Contains(f.Message, "panics_test.go:") {
 		t.Fatalf("got %+v", f)
 	}
-	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 || !strings.HasPrefix(f.Story.Headline(), "panic: process ") {
+	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 ||
+		!strings.HasPrefix(f.Story.Headline(), "panic: process ") {
 		t.Errorf("its story is %+v", f.Story)
 	}
 }
@@ -75,7 +79,8 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 				return (&counter{mgr.GetClient(), mgr.GetAPIReader(), 1, false}).SetupWithManager(mgr)
 			})
 			disturb(w)
-			w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")), withRole("ticket", configMap("b")))
+			w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")),
+				withRole("ticket", configMap("b")))
 			w.Settle()
 		}, sim.Runs(20), sim.For(0))
 	}
@@ -83,7 +88,8 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	crash := func(w *sim.World) { w.Inject(fault.Crash("op")) }
 	for name, disturb := range map[string]func(*sim.World){"stopped": stop, "under a fault": crash} {
 		f := failing(func(n int) bool { return n > 1 }, disturb).Failure
-		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky || !regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
+		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky ||
+			!regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
 			t.Errorf("%s: got %+v", name, f)
 		}
 	}
@@ -116,7 +122,8 @@ func TestCrashAtOnce(t *testing.T) {
 			}
 		}
 		for i := range ends {
-			if wait := starts[i+1] - ends[i]; i == 0 && wait >= time.Second || i == 1 && (wait < 10*time.Second || wait > 11*time.Second) {
+			if wait := starts[i+1] - ends[i]; i == 0 && wait >= time.Second || i == 1 &&
+				(wait < 10*time.Second || wait > 11*time.Second) {
 				t.Errorf("after end number %d the process started again after %v", i+1, wait)
 			}
 		}
@@ -130,12 +137,14 @@ func TestCrashAtOnce(t *testing.T) {
 // TestClaimsGo: what keeps storage that is in use lets go of what is not.
 func TestClaimsGo(t *testing.T) {
 	report := sim.Explore(t, func(w *sim.World) {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: configMap("data").ObjectMeta, Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: configMap("data").ObjectMeta,
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
 		claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 		w.Apply(claim)
 		var got corev1.PersistentVolumeClaim
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(claim), &got); err != nil || !slices.Contains(got.Finalizers, "kubernetes.io/pvc-protection") {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(claim), &got); err != nil ||
+			!slices.Contains(got.Finalizers, "kubernetes.io/pvc-protection") {
 			t.Errorf("the claim has the finalizers %v (%v)", got.Finalizers, err)
 		}
 		w.Remove(claim)

@@ -49,7 +49,8 @@ func fansOut(replicas int, faults ...fault.Fault) func(*sim.World) {
 			w.Start(name, func(mgr ctrl.Manager) error {
 				return ctrl.NewControllerManagedBy(mgr).Named("fan").For(&corev1.ConfigMap{}).
 					Complete(reconcile.Reconciler(&fanOut{mgr.GetClient()}))
-			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op", LeaderElectionNamespace: "default"}))
+			}, sim.Options(ctrl.Options{LeaderElection: replicas > 1, LeaderElectionID: "op",
+				LeaderElectionNamespace: "default"}))
 			w.Inject(fault.Restart(name), fault.Crash(name))
 		}
 		w.Inject(faults...)

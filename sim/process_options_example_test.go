@@ -14,7 +14,8 @@ var (
 )
 
 func ExampleVary() {
-	world.Start("operator", setup, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "operator"}), sim.Vary())
+	world.Start("operator", setup, sim.Options(ctrl.Options{LeaderElection: true, LeaderElectionID: "operator"}),
+		sim.Vary())
 }
 
 func ExampleListThenWatch() {

@@ -60,8 +60,10 @@ func TestATimerFiresDuringAReconcile(t *testing.T) {
 			{write: true, busy: 10 * time.Millisecond, after: 15 * time.Second},
 			{busy: 4 * time.Millisecond, after: 15 * time.Second},
 		},
-		"at the instant of the end": {{write: true, err: failed}, {busy: 5 * time.Millisecond, err: failed}, {err: failed}},
-		"a requeue":                 {{write: true, after: time.Second}, {busy: 2 * time.Second, after: time.Minute}, {after: time.Second}},
+		"at the instant of the end": {{write: true, err: failed}, {busy: 5 * time.Millisecond, err: failed},
+			{err: failed}},
+		"a requeue": {{write: true, after: time.Second}, {busy: 2 * time.Second, after: time.Minute},
+			{after: time.Second}},
 	}
 	for name, plan := range plans {
 		for _, priority := range []bool{false, true} {

@@ -52,7 +52,8 @@ func TestKeptStoriesDoNotEndACampaignThatKeepsGoing(t *testing.T) {
 	dir := t.TempDir()
 	keepGoing := func() result.Report {
 		return inAProcess(t, func(on sim.ExploreOption) result.Report {
-			return sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.Verify(0), sim.KeepGoing(), sim.Shrink(time.Second), sim.Stories(dir), on)
+			return sim.Explore(t, stormy, sim.Runs(60), sim.For(0), sim.Verify(0), sim.KeepGoing(),
+				sim.Shrink(time.Second), sim.Stories(dir), on)
 		})
 	}
 	first := keepGoing()
@@ -65,7 +66,8 @@ func TestKeptStoriesDoNotEndACampaignThatKeepsGoing(t *testing.T) {
 		t.Errorf("of %d failing runs with %d causes, %d stories were kept", failing, len(first.Findings), len(files))
 	}
 	if again := keepGoing(); again.Runs != first.Runs+len(files) || len(again.Findings) != len(first.Findings) {
-		t.Errorf("%d runs with %d causes, and then, with %d stories, %d with %d", first.Runs, len(first.Findings), len(files), again.Runs, len(again.Findings))
+		t.Errorf("%d runs with %d causes, and then, with %d stories, %d with %d", first.Runs, len(first.Findings),
+			len(files), again.Runs, len(again.Findings))
 	}
 }
 
@@ -93,12 +95,14 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := story.Story{Test: t.Name(), Kind: "always", Property: "all is well", Replay: "go test . -run x"}
-	s.Tape = []story.Choice{{ID: "fault LostReply on create #1", Value: 2}, {ID: "request mailer list ConfigMap #9", Value: 1}}
+	s.Tape = []story.Choice{{ID: "fault LostReply on create #1", Value: 2},
+		{ID: "request mailer list ConfigMap #9", Value: 1}}
 	kept := filepath.Join("testdata", "sim", t.Name())
 	if _, err := s.Write(filepath.Join(dir, kept)); err != nil {
 		t.Fatal(err)
 	}
-	if out, ok := child(dir, t.Name(), []string{"-test.v=false", "-sim.drift=fail"}, nil); !ok || strings.Contains(out, "no longer asks") {
+	if out, ok := child(dir, t.Name(), []string{"-test.v=false", "-sim.drift=fail"}, nil); !ok ||
+		strings.Contains(out, "no longer asks") {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
 	s.Tape = append(s.Tape, story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
@@ -108,7 +112,8 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	}
 	const lost = `the code no longer asks for "LostReply applied mailer create ConfigMap default/gone #1"; so it may test nothing any more`
 	for _, args := range [][]string{{"-test.v=false"}, {"-test.v"}, {"-sim.replay=" + path}} {
-		if out, ok := child(dir, t.Name(), args, nil); !ok || strings.Count(out, lost) != 1 || !strings.Contains(out, filepath.Base(path)) {
+		if out, ok := child(dir, t.Name(), args, nil); !ok || strings.Count(out, lost) != 1 ||
+			!strings.Contains(out, filepath.Base(path)) {
 			t.Errorf("%v:\n%s", args, out)
 		}
 	}
@@ -130,7 +135,8 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	if m, err := story.Merge([]*story.Result{r}); err != nil || len(m.Drifted) != 1 {
 		t.Errorf("merged: %+v, %v", m, err)
 	}
-	if out, _ := child(dir, t.Name(), []string{"-sim.drift=never"}, nil); !strings.Contains(out, `-sim.drift="never" is unknown; write warn or fail`) {
+	if out, _ := child(dir, t.Name(), []string{"-sim.drift=never"}, nil); !strings.Contains(out,
+		`-sim.drift="never" is unknown; write warn or fail`) {
 		t.Errorf("a word that is none:\n%s", out)
 	}
 }
@@ -144,10 +150,12 @@ func TestAShardLeavesTheUnreachedToTheMerge(t *testing.T) {
 		}, sim.Runs(4), sim.For(0))
 		return
 	}
-	if out, ok := child(t.TempDir(), t.Name(), nil, nil); ok || !strings.Contains(out, `sometimes "pigs fly" was not reached in 4 runs`) {
+	if out, ok := child(t.TempDir(), t.Name(), nil, nil); ok ||
+		!strings.Contains(out, `sometimes "pigs fly" was not reached in 4 runs`) {
 		t.Errorf("undivided:\n%s", out)
 	}
-	if out, ok := child(t.TempDir(), t.Name(), nil, []string{"SIM_SHARD=1/2"}); !ok || !strings.Contains(out, `sometimes "pigs fly" was not reached in 2 runs`) ||
+	if out, ok := child(t.TempDir(), t.Name(), nil, []string{"SIM_SHARD=1/2"}); !ok ||
+		!strings.Contains(out, `sometimes "pigs fly" was not reached in 2 runs`) ||
 		!strings.Contains(out, "unless another shard does") {
 		t.Errorf("a shard:\n%s", out)
 	}
@@ -164,7 +172,8 @@ func TestBazelSharesOutTests(t *testing.T) {
 	if out, ok := child(t.TempDir(), t.Name(), nil, shards); !ok || !strings.Contains(out, "nothing broke in 3 runs") {
 		t.Errorf("another engine's shard:\n%s", out)
 	}
-	if out, ok := child(t.TempDir(), t.Name(), nil, append(shards, "GO_TEST_RUN_FROM_BAZEL=1")); !ok || !strings.Contains(out, "nothing broke in 6 runs") {
+	if out, ok := child(t.TempDir(), t.Name(), nil, append(shards, "GO_TEST_RUN_FROM_BAZEL=1")); !ok ||
+		!strings.Contains(out, "nothing broke in 6 runs") {
 		t.Errorf("a shard of rules_go:\n%s", out)
 	}
 }
@@ -191,7 +200,8 @@ func TestTheStoryOfAMapRangeReplays(t *testing.T) {
 	if os.Getenv(part) != "" {
 		sim.Check(t, func(w *sim.World) {
 			w.Start("scatterer", func(mgr ctrl.Manager) error {
-				return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}, role("source")).Complete(&scatterer{mgr.GetClient()})
+				return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{},
+					role("source")).Complete(&scatterer{mgr.GetClient()})
 			})
 			for s := range 5 { // two ranges over one map may go alike, and then the runs do not always differ
 				source := withRole("source", configMap(fmt.Sprint("src", s)))
@@ -236,7 +246,8 @@ func FuzzNothing(f *testing.F) {
 }
 
 func TestAFuzzTargetNeedsAScenario(t *testing.T) {
-	if out, ok := child(t.TempDir(), "FuzzNothing", nil, nil); ok || !strings.Contains(out, "replay_test.go") || !strings.Contains(out, "sim: Fuzz needs a scenario") {
+	if out, ok := child(t.TempDir(), "FuzzNothing", nil, nil); ok || !strings.Contains(out, "replay_test.go") ||
+		!strings.Contains(out, "sim: Fuzz needs a scenario") {
 		t.Errorf("it says:\n%s", out)
 	}
 }
@@ -256,7 +267,8 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 				data[j] = byte(200 + dice.IntN(56))
 			}
 		}
-		if err := os.WriteFile(filepath.Join(corpus, fmt.Sprint(i)), fmt.Appendf(nil, "go test fuzz v1\n[]byte(%q)\n", data), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(corpus, fmt.Sprint(i)),
+			fmt.Appendf(nil, "go test fuzz v1\n[]byte(%q)\n", data), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,13 +279,15 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 	}
 	args := typed(t, out)
 	again, ok := child(dir, "FuzzBreaks", append(args, "-sim.v"), nil)
-	if ok || strings.Count(again, "replay: ") != 1 || !strings.Contains(again, sentence) || !strings.Contains(again, "handout mailer/1") {
+	if ok || strings.Count(again, "replay: ") != 1 || !strings.Contains(again, sentence) ||
+		!strings.Contains(again, "handout mailer/1") {
 		t.Errorf("%v:\n%s", args, again)
 	}
 	if next, ok := child(dir, "FuzzBreaks", nil, nil); ok || !strings.Contains(next, "--- FAIL: FuzzBreaks/seed#0") {
 		t.Errorf("the kept story was not tried before the first input, which is the dull run:\n%s", next)
 	}
-	if none, ok := child(dir, "FuzzBreaks", []string{"-sim.replay=no/such/file"}, nil); ok || !strings.Contains(none, "there is no such file") {
+	if none, ok := child(dir, "FuzzBreaks", []string{"-sim.replay=no/such/file"}, nil); ok ||
+		!strings.Contains(none, "there is no such file") {
 		t.Errorf("a file that is not there:\n%s", none)
 	}
 }
@@ -310,7 +324,8 @@ func TestCommandsReachTheirStories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, ok := child(dir, t.Name(), []string{"-sim.replay=" + whole}, nil); !ok || !strings.Contains(again, "replayed 1 stories of "+t.Name()+"; none breaks") {
+	if again, ok := child(dir, t.Name(), []string{"-sim.replay=" + whole}, nil); !ok ||
+		!strings.Contains(again, "replayed 1 stories of "+t.Name()+"; none breaks") {
 		t.Errorf("a story of the test itself, whose subtest is not asked:\n%s", again)
 	}
 	catalogue := []string{"WAVETANK_TEST_CATALOGUE=" + file}

@@ -31,10 +31,14 @@ import (
 
 func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	yes := true
-	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets." + group}, Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-		Group: group, Scope: apiextensionsv1.NamespaceScoped, Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"},
-		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true, Schema: &apiextensionsv1.CustomResourceValidation{
-			OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes}}}}}}
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "widgets." + group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget",
+				ListKind: "WidgetList"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &yes}}}}}}
 }
 
 func widgetOf(group, name, v string) *unstructured.Unstructured {
@@ -74,8 +78,10 @@ func TestMetadataBesideTheWhole(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Apply(configMap("a", "k", "v"), configMap("b", "k", "v"))
 		w.Start("p", func(mgr ctrl.Manager) error {
-			for _, o := range []client.Object{&corev1.ConfigMap{}, partial("ConfigMap"), partial("Secret"), partial("Pod")} {
-				if err := mgr.GetFieldIndexer().IndexField(context.Background(), o, "name", func(o client.Object) []string { return []string{o.GetName()} }); err != nil {
+			for _, o := range []client.Object{&corev1.ConfigMap{}, partial("ConfigMap"), partial("Secret"),
+				partial("Pod")} {
+				if err := mgr.GetFieldIndexer().IndexField(context.Background(), o, "name",
+					func(o client.Object) []string { return []string{o.GetName()} }); err != nil {
 					return err
 				}
 			}
@@ -104,11 +110,13 @@ func TestInformersOfTwoSorts(t *testing.T) {
 		w.Apply(configMap("a", "k", "v"), configMap("b", "k", "v"))
 		w.Start("p", func(mgr ctrl.Manager) error {
 			for _, o := range []client.Object{&corev1.ConfigMap{}, loose("ConfigMap"), loose("Secret"), loose("Pod")} {
-				if err := mgr.GetFieldIndexer().IndexField(context.Background(), o, "name", func(o client.Object) []string { return []string{o.GetName()} }); err != nil {
+				if err := mgr.GetFieldIndexer().IndexField(context.Background(), o, "name",
+					func(o client.Object) []string { return []string{o.GetName()} }); err != nil {
 					return err
 				}
 			}
-			if err := ctrl.NewControllerManagedBy(mgr).Named("maps").Watches(loose("ConfigMap"), &handler.EnqueueRequestForObject{}).Complete(noReconcile{}); err != nil {
+			if err := ctrl.NewControllerManagedBy(mgr).Named("maps").Watches(loose("ConfigMap"),
+				&handler.EnqueueRequestForObject{}).Complete(noReconcile{}); err != nil {
 				return err
 			}
 			return (&mirror{mgr.GetClient()}).SetupWithManager(mgr)
@@ -150,13 +158,14 @@ func TestTypedControllersReplay(t *testing.T) {
 func TestAnErrorWithAnAddress(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		n := 0
-		doing(w, controller.Options{}, func(_ context.Context, _ client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
-			if n++; n > 3 {
-				return reconcile.Result{}, nil
-			}
-			replicas := int32(n)
-			return reconcile.Result{}, fmt.Errorf("not yet: %+v", struct{ Replicas *int32 }{&replicas})
-		})
+		doing(w, controller.Options{},
+			func(_ context.Context, _ client.Client, cm *corev1.ConfigMap) (reconcile.Result, error) {
+				if n++; n > 3 {
+					return reconcile.Result{}, nil
+				}
+				replicas := int32(n)
+				return reconcile.Result{}, fmt.Errorf("not yet: %+v", struct{ Replicas *int32 }{&replicas})
+			})
 		w.Apply(withRole("source", configMap("a")))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0), sim.Verify(1))
@@ -179,7 +188,8 @@ func TestARunnableThatFails(t *testing.T) {
 			})); err != nil {
 				return err
 			}
-			return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{}, role("source")).WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
+			return ctrl.NewControllerManagedBy(mgr).Named("doing").For(&corev1.ConfigMap{},
+				role("source")).WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
 				Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 					var cm corev1.ConfigMap
 					if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {
@@ -189,7 +199,8 @@ func TestARunnableThatFails(t *testing.T) {
 				}))
 		})
 		w.Inject(fault.RacingRequeue())
-		w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")), withRole("source", configMap("c")))
+		w.Apply(withRole("source", configMap("a")), withRole("source", configMap("b")),
+			withRole("source", configMap("c")))
 		w.Sleep(3 * time.Minute)
 	}, sim.Runs(60), sim.For(0), sim.Verify(1))
 	if r.Failure != nil {
@@ -202,9 +213,10 @@ func TestARunnableThatFails(t *testing.T) {
 func TestAPredicateThatPanics(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("p", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{}, builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
-				return o.GetAnnotations()["wavetank.example/touched"] == "" || o.GetLabels()["x"][0] == 'y'
-			}))).Complete(noReconcile{})
+			return ctrl.NewControllerManagedBy(mgr).Named("p").For(&corev1.ConfigMap{},
+				builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
+					return o.GetAnnotations()["wavetank.example/touched"] == "" || o.GetLabels()["x"][0] == 'y'
+				}))).Complete(noReconcile{})
 		})
 		w.Start("mirror", func(mgr ctrl.Manager) error { return (&mirror{mgr.GetClient()}).SetupWithManager(mgr) })
 		w.Inject(fault.Conflict())
@@ -213,7 +225,8 @@ func TestAPredicateThatPanics(t *testing.T) {
 		w.Apply(withRole("source", configMap("src-a", "k", "w")))
 		w.Settle()
 	}, sim.Runs(100), sim.For(0))
-	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message, `process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
+	if r.Failure == nil || r.Failure.Kind != result.Panic || !strings.Contains(r.Failure.Message,
+		`process "p" panicked outside a reconcile: runtime error: index out of range`) || r.Failure.Flaky {
 		t.Errorf("got %+v", r.Failure)
 	}
 }

@@ -11,7 +11,8 @@ import (
 // Every strategy finds a crash between two writes; a sweep finds it in its first pass.
 func TestEveryStrategyFindsACrashWindow(t *testing.T) {
 	scenario := mailing(mailer{}, func() fault.Fault { return fault.Crash("mailer") })
-	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs", "exhaustive", "evolve", "rapid"} {
+	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs",
+		"exhaustive", "evolve", "rapid"} {
 		r := sim.Explore(t, scenario, sim.Strategy(strategy), sim.Runs(500), sim.For(0))
 		if r.Failure == nil || r.Failure.Property != "each mail is sent at most once" {
 			t.Errorf("%s found nothing in %d runs", strategy, r.Runs)
@@ -23,7 +24,8 @@ func TestEveryStrategyFindsACrashWindow(t *testing.T) {
 
 // An exhaustive search says honestly what it covered.
 func TestExhaustiveSaysWhatItCovered(t *testing.T) {
-	scenario := tallying(func(error) bool { return false }, func() fault.Fault { return fault.ServerError(fault.OnVerb("patch")) })
+	scenario := tallying(func(error) bool { return false },
+		func() fault.Fault { return fault.ServerError(fault.OnVerb("patch")) })
 	all := sim.Explore(t, scenario, sim.Strategy("exhaustive"), sim.Bound(1), sim.Runs(5000), sim.For(0))
 	if all.Failure != nil || !strings.HasPrefix(all.Explored, "all: ") || !all.Complete {
 		t.Errorf("explored %q, complete %v, failure %+v", all.Explored, all.Complete, all.Failure)

@@ -52,7 +52,8 @@ func TestAWorldInWhichKeysPollSettles(t *testing.T) {
 	if err := sim.Explore(t, polls(false), sim.Runs(5)).Err(); err != nil {
 		t.Error(err)
 	}
-	if f := sim.Explore(t, polls(true), sim.Runs(1), sim.Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
+	if f := sim.Explore(t, polls(true), sim.Runs(1), sim.Shrink(0)).Failure; f == nil ||
+		f.Property != "the world settles" {
 		t.Errorf("a world that is written to for ever gave %v", f)
 	}
 }
@@ -88,7 +89,8 @@ func TestAProgramThatGoesRoundSettles(t *testing.T) {
 	if err := sim.Explore(t, goesRound(3), sim.Runs(3)).Err(); err != nil {
 		t.Error(err)
 	}
-	if f := sim.Explore(t, goesRound(1e9), sim.Runs(1), sim.Shrink(0)).Failure; f == nil || f.Property != "the world settles" {
+	if f := sim.Explore(t, goesRound(1e9), sim.Runs(1), sim.Shrink(0)).Failure; f == nil ||
+		f.Property != "the world settles" {
 		t.Errorf("a program that writes for ever gave %v", f)
 	}
 }
@@ -101,7 +103,8 @@ func beside(w *sim.World) {
 		return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			for try, wait := 1, 10*time.Second; ctx.Err() == nil; try, wait = try+1, 2*wait {
 				var cm corev1.ConfigMap
-				if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"}, &cm); err == nil && cm.Annotations["done"] == "" {
+				if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: "default", Name: "a"},
+					&cm); err == nil && cm.Annotations["done"] == "" {
 					if try < 6 {
 						cm.ResourceVersion = "1"
 					}
@@ -118,7 +121,8 @@ func beside(w *sim.World) {
 	})
 	w.Eventually("it is done", func(h *history.History) error {
 		var cm corev1.ConfigMap
-		if o, ok := h.Object("", "ConfigMap", "default", "a"); !ok || o.Into(&cm) != nil || cm.Annotations["done"] == "" {
+		if o, ok := h.Object("", "ConfigMap", "default", "a"); !ok || o.Into(&cm) != nil ||
+			cm.Annotations["done"] == "" {
 			return errors.New("it is not")
 		}
 		return nil
@@ -143,7 +147,8 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 		},
 	} {
 		r := sim.Explore(t, func(w *sim.World) {
-			w.External("prices.example", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
+			w.External("prices.example",
+				http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusOK) }))
 			w.Start("poller", func(mgr ctrl.Manager) error {
 				return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 					for ctx.Err() == nil {
@@ -158,7 +163,8 @@ func TestAWorldInWhichARunnablePollsSettles(t *testing.T) {
 			})
 			w.Settle()
 			if now := w.History().Now(); now < 2000*time.Second {
-				w.Always("it was waited for", func(*history.History) error { return fmt.Errorf("%v is too short", now) })
+				w.Always("it was waited for",
+					func(*history.History) error { return fmt.Errorf("%v is too short", now) })
 			}
 		}, sim.Runs(2))
 		if err := r.Err(); err != nil {

@@ -22,7 +22,11 @@ import (
 // settling in which somebody polls every ten minutes; with w.Sleep its schedule comes round, faults
 // or not.
 func TestSeasonalWorkSettles(t *testing.T) {
-	slow := kubelet.Plans(func(_ *corev1.Pod, _ int, p kubelet.Plan) kubelet.Plan { p.Run = 90 * time.Second; return p })
+	slow := kubelet.Plans(func(_ *corev1.Pod, _ int,
+		p kubelet.Plan) kubelet.Plan {
+		p.Run = 90 * time.Second
+		return p
+	})
 	var made []int
 	sim.Check(t, func(w *sim.World) {
 		w.Builtin(workload.New()...)
@@ -41,8 +45,10 @@ func TestSeasonalWorkSettles(t *testing.T) {
 			}
 			return len(all.Items)
 		}
-		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tick"}, Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
-		c.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "c"}}}
+		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "tick"},
+			Spec: batchv1.CronJobSpec{Schedule: "* * * * *"}}
+		c.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "c", Image: "c"}}}
 		w.Apply(c)
 		w.Settle()
 		before := jobs()

@@ -47,7 +47,8 @@ func TestShardsMakeTheSameRuns(t *testing.T) {
 	dir := t.TempDir()
 	run := func(env ...string) {
 		t.Helper()
-		cmd := exec.Command(os.Args[0], "-test.run=^TestShardsMakeTheSameRuns$", "-sim.strategy=sweep", "-sim.report="+dir)
+		cmd := exec.Command(os.Args[0], "-test.run=^TestShardsMakeTheSameRuns$", "-sim.strategy=sweep",
+			"-sim.report="+dir)
 		cmd.Env = append(append(os.Environ(), guard+"=1"), env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", env, err, out)
@@ -68,14 +69,17 @@ func TestShardsMakeTheSameRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if merged.Runs != whole.Runs || merged.Steps != whole.Steps || merged.Reconciles != whole.Reconciles || !merged.Complete {
-		t.Errorf("three shards make %d runs of %d steps, one process makes %d of %d", merged.Runs, merged.Steps, whole.Runs, whole.Steps)
+	if merged.Runs != whole.Runs || merged.Steps != whole.Steps || merged.Reconciles != whole.Reconciles ||
+		!merged.Complete {
+		t.Errorf("three shards make %d runs of %d steps, one process makes %d of %d", merged.Runs, merged.Steps,
+			whole.Runs, whole.Steps)
 	}
 	if len(merged.Findings) == 0 || len(merged.Findings) != len(whole.Findings) {
 		t.Errorf("three shards find %d causes, one process finds %d", len(merged.Findings), len(whole.Findings))
 	}
 	for i := range whole.Findings {
-		if a, b := whole.Findings[i], merged.Findings[i]; whole.Findings[i].Count != merged.Findings[i].Count && a.Cause == b.Cause {
+		if a, b := whole.Findings[i], merged.Findings[i]; whole.Findings[i].Count != merged.Findings[i].Count &&
+			a.Cause == b.Cause {
 			t.Errorf("%s: %d runs in one process, %d in three", a.Cause, a.Count, b.Count)
 		}
 	}
@@ -127,7 +131,8 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 	explore := func(scenario func(*sim.World)) result.Report {
 		made = 0
 		return inAProcess(t, func(on sim.ExploreOption) result.Report {
-			return sim.Explore(t, func(w *sim.World) { made++; scenario(w) }, sim.Runs(40), sim.For(0), sim.Verify(0), sim.Shrink(0),
+			return sim.Explore(t, func(w *sim.World) { made++; scenario(w) }, sim.Runs(40), sim.For(0), sim.Verify(0),
+				sim.Shrink(0),
 				sim.ReportTo(dir), on)
 		})
 	}
@@ -136,7 +141,8 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 		t.Fatal("the storm breaks nothing")
 	}
 	again := explore(stormy)
-	if again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property || again.Failure.Site != first.Failure.Site {
+	if again.Runs != first.Runs || again.Err() == nil || again.Failure.Property != first.Failure.Property ||
+		again.Failure.Site != first.Failure.Site {
 		t.Errorf("the campaign that went on after %d runs made %d and says %v", first.Runs, again.Runs, again.Err())
 	}
 	if made > 3 { // the undisturbed run, which may be made twice, and the story
@@ -182,7 +188,8 @@ func TestCampaignsThatEndEarlyLeaveAResult(t *testing.T) {
 		inAProcess(t, func(on sim.ExploreOption) result.Report {
 			return sim.Explore(t, broken, append(opts, sim.Runs(3), sim.Shrink(0), sim.ReportTo(dir), on)...)
 		})
-		if r := kept(t, dir, "Test*.????????.json"); len(r.Findings) != 1 || r.Findings[0].Property != "there is nothing" {
+		if r := kept(t, dir, "Test*.????????.json"); len(r.Findings) != 1 ||
+			r.Findings[0].Property != "there is nothing" {
 			t.Errorf("%s: the result's findings are %+v", name, r.Findings)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 
 // pair is a ConfigMap and a Secret of one name.
 func pair(k string) []client.Object {
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, StringData: map[string]string{"k": k}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
+		StringData: map[string]string{"k": k}}
 	return []client.Object{configMap("a", "k", k), secret}
 }
 
@@ -68,7 +69,8 @@ func TestAServerMayBeBehindForOneKindOnly(t *testing.T) {
 	if r.Err() != nil {
 		t.Fatal(r.Err())
 	}
-	for _, want := range []string{"ConfigMap second, Secret third", "ConfigMap gone, Secret third", "ConfigMap third, Secret second",
+	for _, want := range []string{"ConfigMap second, Secret third", "ConfigMap gone, Secret third",
+		"ConfigMap third, Secret second",
 		"ConfigMap first, Secret third", "ConfigMap third, Secret first"} {
 		if !seen[want] {
 			t.Errorf("no run saw %q; seen: %q", want, slices.Sorted(maps.Keys(seen)))

@@ -128,7 +128,8 @@ func TestAHangDoesNotDiscardRuns(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := again("")
-	if err != nil || !strings.Contains(out, "going on with run 20 ") || !strings.Contains(out, "nothing broke in 40 runs") {
+	if err != nil || !strings.Contains(out, "going on with run 20 ") ||
+		!strings.Contains(out, "nothing broke in 40 runs") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

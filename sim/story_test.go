@@ -71,7 +71,8 @@ func TestStoriesArePlayedAnywhere(t *testing.T) {
 	t.Run("elsewhere", func(t *testing.T) {
 		for range 2 {
 			r := sim.Explore(t, stormy, sim.Replay(found.File))
-			if f := r.Failure; r.Runs != 1 || f == nil || f.Property != found.Property || f.Message != found.Message || f.Step != found.Step {
+			if f := r.Failure; r.Runs != 1 || f == nil || f.Property != found.Property || f.Message != found.Message ||
+				f.Step != found.Step {
 				t.Errorf("%d runs: %+v", r.Runs, f)
 			}
 		}
@@ -112,7 +113,8 @@ func TestTheReplayCommandReplays(t *testing.T) {
 		t.Fatalf("no replay command was printed:\n%s", first)
 	}
 	command, _, _ = strings.Cut(command, "\n")
-	want := "go test github.com/wavetank/wavetank/sim -run '^TestTheReplayCommandReplays$' -sim.replay=testdata/sim/TestTheReplayCommandReplays/"
+	want := "go test github.com/wavetank/wavetank/sim -run '^TestTheReplayCommandReplays$' " +
+		"-sim.replay=testdata/sim/TestTheReplayCommandReplays/"
 	if !strings.HasPrefix(command, want) {
 		t.Fatalf("the command is %q", command)
 	}
@@ -136,12 +138,14 @@ func TestTheReplayCommandReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(moved.Encode())
-	for test, adopted := range map[string]bool{"TestUnderAnotherName": true, "TestTheReplayCommandReplays": true, "Testthereplaycommandreplays": false} {
+	for test, adopted := range map[string]bool{"TestUnderAnotherName": true, "TestTheReplayCommandReplays": true,
+		"Testthereplaycommandreplays": false} {
 		moved := strings.Replace(text, "test: "+moved.Test+"\n", "test: "+test+"\n", 1)
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(moved), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if out := run("-sim.runs=1", "-sim.seed=1", "-sim.strategy=random"); strings.Contains(out, "story:  "+file) != adopted {
+		if out := run("-sim.runs=1", "-sim.seed=1", "-sim.strategy=random"); strings.Contains(out,
+			"story:  "+file) != adopted {
 			t.Errorf("story of %s: adopted is %v\n%s", test, !adopted, out)
 		}
 		if out := run("-sim.replay=" + file); strings.Contains(out, sentence) != adopted {
@@ -155,11 +159,13 @@ func TestTheReplayCommandReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drifted.Tape = append(drifted.Tape, story.Choice{ID: "crash before mailer delete ConfigMap default/gone #1", Value: 1})
+	drifted.Tape = append(drifted.Tape,
+		story.Choice{ID: "crash before mailer delete ConfigMap default/gone #1", Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out := run("-sim.replay=" + file); !strings.Contains(out, `has drifted: the code no longer asks for "crash before mailer delete ConfigMap default/gone #1"`) {
+	if out := run("-sim.replay=" + file); !strings.Contains(out,
+		`has drifted: the code no longer asks for "crash before mailer delete ConfigMap default/gone #1"`) {
 		t.Errorf("drift was not named:\n%s", out)
 	}
 }
@@ -216,7 +222,8 @@ func TestDrawnValuesAreTold(t *testing.T) {
 			t.Errorf("%d events were added", n)
 		}
 	}, sim.Runs(1))
-	want := []string{"draws wait: 1m0s", `draws order: {"Name":"a\nb","For":60000000000}`, "draws how: a func()", `draws text: "` + strings.Repeat("é", 99) + "…"}
+	want := []string{"draws wait: 1m0s", `draws order: {"Name":"a\nb","For":60000000000}`, "draws how: a func()",
+		`draws text: "` + strings.Repeat("é", 99) + "…"}
 	for i, w := range want {
 		if i >= len(told) || !strings.HasSuffix(told[i], w) {
 			t.Errorf("told %q, want %q", told, w)

@@ -28,7 +28,8 @@ func stamp(mgr ctrl.Manager) error {
 		EnableWarmup: &warm,
 		Reconciler: reconcile.TypedFunc[page](func(ctx context.Context, req page) (reconcile.Result, error) {
 			cm := &corev1.ConfigMap{}
-			if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: "default", Name: req.name}, cm); err != nil || cm.Data["stamped"] != "" {
+			if err := mgr.GetClient().Get(ctx, client.ObjectKey{Namespace: "default", Name: req.name},
+				cm); err != nil || cm.Data["stamped"] != "" {
 				return reconcile.Result{}, client.IgnoreNotFound(err)
 			}
 			cm.Data = map[string]string{"stamped": "yes"}
@@ -40,10 +41,12 @@ func stamp(mgr ctrl.Manager) error {
 	}
 	add := func(o client.Object, q workqueue.TypedRateLimitingInterface[page]) { q.Add(page{o.GetName()}) }
 	return c.Watch(source.TypedKind(mgr.GetCache(), &corev1.ConfigMap{}, handler.TypedFuncs[*corev1.ConfigMap, page]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*corev1.ConfigMap], q workqueue.TypedRateLimitingInterface[page]) {
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*corev1.ConfigMap],
+			q workqueue.TypedRateLimitingInterface[page]) {
 			add(e.Object, q)
 		},
-		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*corev1.ConfigMap], q workqueue.TypedRateLimitingInterface[page]) {
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*corev1.ConfigMap],
+			q workqueue.TypedRateLimitingInterface[page]) {
 			add(e.ObjectNew, q)
 		},
 	}))
@@ -56,7 +59,8 @@ func TestAControllerThatCannotBeObservedIsNamed(t *testing.T) {
 		w.Apply(configMap("letter"))
 		w.Settle()
 		cm := configMap("letter")
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), cm); err != nil || cm.Data["stamped"] != "yes" {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(cm), cm); err != nil ||
+			cm.Data["stamped"] != "yes" {
 			t.Errorf("the letter is not stamped: %v, %v", cm.Data, err)
 		}
 	}, sim.Runs(3), sim.Verify(1))
@@ -64,7 +68,8 @@ func TestAControllerThatCannotBeObservedIsNamed(t *testing.T) {
 		t.Fatal(r.Err())
 	}
 	const want = `controller "stamp" (reconcile.TypedReconciler[`
-	if all := strings.Join(r.Warnings, "\n"); strings.Count(all, want) != 1 || !strings.Contains(all, `of process "post" is not observed`) {
+	if all := strings.Join(r.Warnings, "\n"); strings.Count(all, want) != 1 ||
+		!strings.Contains(all, `of process "post" is not observed`) {
 		t.Errorf("the warnings are\n%s", all)
 	}
 }

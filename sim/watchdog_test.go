@@ -71,11 +71,17 @@ func TestAHungRunIsExplained(t *testing.T) {
 		"loop":   func(c client.Client) reconcile.Reconciler { return &looper{c} },
 	}
 	waits := map[string]func(*sim.World){
-		"channel":  func(*sim.World) { <-make(chan int) },
-		"polling":  func(*sim.World) { pollForEver() },
-		"property": func(w *sim.World) { w.Always("it comes", func(*history.History) error { pollForEver(); return nil }) },
+		"channel": func(*sim.World) { <-make(chan int) },
+		"polling": func(*sim.World) { pollForEver() },
+		"property": func(w *sim.World) {
+			w.Always("it comes",
+				func(*history.History) error { pollForEver(); return nil })
+		},
 	}
-	idle := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil })
+	idle := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result,
+		error) {
+		return reconcile.Result{}, nil
+	})
 	if kind := os.Getenv(guard); kind != "" {
 		sim.Check(t, func(w *sim.World) {
 			w.Start("hung", func(mgr ctrl.Manager) error {
@@ -106,7 +112,8 @@ func TestAHungRunIsExplained(t *testing.T) {
 			t.Parallel() // it makes no run itself
 			dir := t.TempDir()
 			hung := func(args ...string) string {
-				cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestAHungRunIsExplained$", "-sim.hang=1s"}, args...)...)
+				cmd := exec.Command(os.Args[0],
+					append([]string{"-test.run=^TestAHungRunIsExplained$", "-sim.hang=1s"}, args...)...)
 				cmd.Env = append(os.Environ(), guard+"="+c.kind, guard+"_STORIES="+dir)
 				out, err := cmd.CombinedOutput()
 				if err == nil {
@@ -119,7 +126,9 @@ func TestAHungRunIsExplained(t *testing.T) {
 			if len(stories) != 1 || !strings.Contains(hung("-sim.replay="+stories[0]), c.why) {
 				t.Errorf("the stories %v do not hang again", stories)
 			}
-			for _, want := range append(stories, "of base seed 5", "reconciles hung default/", "replay: go test ", "--- FAIL: TestAHungRunIsExplained", "no progress for 1s", "the same choices made no progress there either", c.why, c.where, "watchdog_test.go") {
+			for _, want := range append(stories, "of base seed 5", "reconciles hung default/", "replay: go test ",
+				"--- FAIL: TestAHungRunIsExplained", "no progress for 1s", "the same choices made no progress there "+
+					"either", c.why, c.where, "watchdog_test.go") {
 				if !strings.Contains(out, want) {
 					t.Errorf("the message does not say %q:\n%s", want, out)
 				}

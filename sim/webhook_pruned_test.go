@@ -40,7 +40,8 @@ func (r *filler) Reconcile(ctx context.Context, req reconcile.Request) (reconcil
 	if err := ctrl.SetControllerReference(&cm, basket, r.Scheme()); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, r.Apply(ctx, client.ApplyConfigurationFromUnstructured(basket), client.FieldOwner("filler"))
+	return reconcile.Result{}, r.Apply(ctx, client.ApplyConfigurationFromUnstructured(basket),
+		client.FieldOwner("filler"))
 }
 
 func newBasket() *unstructured.Unstructured {
@@ -61,7 +62,8 @@ func fill(t *testing.T, patch string) func(*sim.World) {
 			Name: "baskets.shop.example", ClientConfig: admissionregv1.WebhookClientConfig{URL: &url},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{"CREATE", "UPDATE"},
-				Rule:       admissionregv1.Rule{APIGroups: []string{"shop.example"}, APIVersions: []string{"v1"}, Resources: []string{"baskets"}},
+				Rule: admissionregv1.Rule{APIGroups: []string{"shop.example"}, APIVersions: []string{"v1"},
+					Resources: []string{"baskets"}},
 			}},
 			SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 		}},
@@ -76,7 +78,8 @@ func fill(t *testing.T, patch string) func(*sim.World) {
 		w.Apply(config)
 		w.Start("filler", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}, role("source")).
-				Owns(newBasket(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).Complete(&filler{mgr.GetClient()})
+				Owns(newBasket(),
+					builder.WithPredicates(predicate.GenerationChangedPredicate{})).Complete(&filler{mgr.GetClient()})
 		})
 		w.Apply(withRole("source", configMap("a")))
 		w.Settle()

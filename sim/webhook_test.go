@@ -41,8 +41,10 @@ func (k *keeper) SetupWithManager(mgr ctrl.Manager) error {
 			if err := k.List(ctx, &all, client.InNamespace(req.Namespace)); err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
 			}
-			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
-			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamped", "yes") // a patch of two operations comes in any order
+			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp",
+				fmt.Sprintf("by %s, after %d", req.UserInfo.Username, len(all.Items)))
+			// a patch of two operations comes in any order
+			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamped", "yes")
 			raw, err := json.Marshal(&cm)
 			if err != nil {
 				return admission.Errored(http.StatusInternalServerError, err)
@@ -102,20 +104,23 @@ func (noReconcile) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error)
 func hooked(policy admissionregv1.FailurePolicyType) []client.Object {
 	none := admissionregv1.SideEffectClassNone
 	config := func(path string) admissionregv1.WebhookClientConfig {
-		return admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: "default", Name: "keeper", Path: &path}}
+		return admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: "default",
+			Name: "keeper", Path: &path}}
 	}
 	rule := func(ops ...admissionregv1.OperationType) []admissionregv1.RuleWithOperations {
 		return []admissionregv1.RuleWithOperations{{
 			Operations: ops,
-			Rule:       admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+				Resources: []string{"configmaps"}},
 		}}
 	}
 	return []client.Object{
 		&admissionregv1.MutatingWebhookConfiguration{
 			ObjectMeta: metav1.ObjectMeta{Name: "stamp"},
 			Webhooks: []admissionregv1.MutatingWebhook{{
-				Name: "stamp.example.org", ClientConfig: config("/stamp"), Rules: rule("CREATE", "UPDATE"), FailurePolicy: &policy,
-				SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+				Name: "stamp.example.org", ClientConfig: config("/stamp"), Rules: rule("CREATE", "UPDATE"),
+				FailurePolicy: &policy,
+				SideEffects:   &none, AdmissionReviewVersions: []string{"v1"},
 			}},
 		},
 		&admissionregv1.ValidatingWebhookConfiguration{
@@ -144,7 +149,8 @@ func TestWebhooksOfAProcess(t *testing.T) {
 		b.Annotations = map[string]string{"after": "a"}
 		w.Apply(configMap("a"), b)
 		w.Settle()
-		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil || b.Annotations["stamp"] != "by admin, after 1" {
+		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil ||
+			b.Annotations["stamp"] != "by admin, after 1" {
 			t.Errorf("%v, %q", err, b.Annotations)
 		}
 		err := w.Client().Delete(w.Context(), b)
@@ -209,7 +215,8 @@ func TestUsersInsist(t *testing.T) {
 	}, sim.Runs(100), sim.Verify(5))
 	withoutFailure(t, r)
 	if early == 0 || late == 0 {
-		t.Errorf("the webhook was away for %d writes before it had answered once, and for %d after that: the test shows nothing", early, late)
+		t.Errorf("the webhook was away for %d writes before it had answered once, "+
+			"and for %d after that: the test shows nothing", early, late)
 	}
 }
 
@@ -248,7 +255,8 @@ func TestServicesLeadToProcesses(t *testing.T) {
 		w.Settle()
 		w.Apply(hooked(admissionregv1.Fail)...)
 		err := w.Client().Create(w.Context(), configMap("a"))
-		if want := `admission webhook "stamp.example.org" denied the request: keeper says no`; err == nil || err.Error() != want {
+		if want := `admission webhook "stamp.example.org" denied the request: keeper says no`; err == nil ||
+			err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}, sim.Runs(3)))
@@ -258,7 +266,8 @@ func TestServicesLeadToProcesses(t *testing.T) {
 func TestWebhookTimeOut(t *testing.T) {
 	withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 		w.Start("keeper", func(mgr ctrl.Manager) error {
-			mgr.GetWebhookServer().Register("/stamp", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+			mgr.GetWebhookServer().Register("/stamp",
+				http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 			return nil
 		})
 		w.Settle()
@@ -322,7 +331,8 @@ func TestAWebhookOutside(t *testing.T) {
 			})})
 		w.Apply(config)
 		err := w.Client().Create(w.Context(), configMap("a"))
-		if want := `admission webhook "keep.example.org" denied the request: closed`; err == nil || err.Error() != want {
+		if want := `admission webhook "keep.example.org" denied the request: closed`; err == nil ||
+			err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 		refuse = false
@@ -330,7 +340,8 @@ func TestAWebhookOutside(t *testing.T) {
 	}, sim.Runs(1)))
 }
 
-var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}
+var writesMaps = rbacv1.PolicyRule{Verbs: []string{"update"}, APIGroups: []string{""},
+	Resources: []string{"configmaps"}}
 
 // Everything at once: a process with few rights, webhooks of another that is killed again and
 // again, stale caches.
@@ -365,7 +376,8 @@ func TestRightsAndWebhooksReplay(t *testing.T) {
 		}
 	}, sim.Runs(25), sim.Verify(1), sim.For(time.Minute))
 	withoutFailure(t, report)
-	t.Logf("%d runs, %d made twice; %d crashes, %d calls cut off by one", report.Runs, report.Doubled, crashed, refusedCalls)
+	t.Logf("%d runs, %d made twice; %d crashes, %d calls cut off by one", report.Runs, report.Doubled, crashed,
+		refusedCalls)
 	if crashed == 0 {
 		t.Error("no process was killed")
 	}

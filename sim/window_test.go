@@ -25,7 +25,8 @@ func long() func(*sim.World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
-				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil || cm.Annotations["stamp"] == cm.Data["k"] {
+				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil ||
+					cm.Annotations["stamp"] == cm.Data["k"] {
 					return reconcile.Result{}, client.IgnoreNotFound(err)
 				}
 				patch := client.MergeFrom(cm.DeepCopy())
@@ -34,7 +35,8 @@ func long() func(*sim.World) {
 			}))
 		})
 		for i := range 15 {
-			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i%3)}, Data: map[string]string{"k": fmt.Sprint(i)}})
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+				Name: fmt.Sprintf("c%d", i%3)}, Data: map[string]string{"k": fmt.Sprint(i)}})
 			w.Sleep(2 * time.Minute)
 		}
 		w.Settle()
@@ -53,7 +55,8 @@ func TestAWindowIsToldFromItsBeginning(t *testing.T) {
 		long()(w)
 	}
 	f := sim.Explore(t, broken, sim.Runs(1), sim.Strategy("random"), sim.Window(2*time.Minute)).Failure
-	if f == nil || f.Message != "it is 12" || f.History.Events[0].Index != 0 || f.History.Events[0].At < 20*time.Minute || len(f.Story.History) == 0 {
+	if f == nil || f.Message != "it is 12" || f.History.Events[0].Index != 0 ||
+		f.History.Events[0].At < 20*time.Minute || len(f.Story.History) == 0 {
 		t.Errorf("the failure is told as %+v", f)
 	}
 	backwards := func(w *sim.World) {

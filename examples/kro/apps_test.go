@@ -61,17 +61,21 @@ func setup(mgr ctrl.Manager) error {
 		return err
 	}
 	dynamic := dynamiccontroller.NewDynamicController(mgr.GetLogger(), dynamiccontroller.Config{
-		Workers: 1, ResyncPeriod: 10 * time.Hour, QueueMaxRetries: 20, MinRetryDelay: 200 * time.Millisecond, MaxRetryDelay: 1000 * time.Second,
-		RateLimit: 10, BurstLimit: 100,
+		Workers: 1, ResyncPeriod: 10 * time.Hour, QueueMaxRetries: 20, MinRetryDelay: 200 * time.Millisecond,
+		MaxRetryDelay: 1000 * time.Second,
+		RateLimit:     10, BurstLimit: 100,
 	}, clients.Metadata(), clients.RESTMapper())
 	builder, err := graph.NewBuilder(clients.RESTConfig(), clients.HTTPClient())
 	if err != nil {
 		return err
 	}
-	registry, limits := revisions.NewRegistry(), graph.RGDConfig{MaxCollectionSize: 1000, MaxCollectionDimensionSize: 10}
-	definitions := resourcegraphdefinition.NewResourceGraphDefinitionReconciler(clients, dynamic, builder, registry, resourcegraphdefinition.Config{
-		InstanceRequeueInterval: 3 * time.Second, ProgressRequeueDelay: 3 * time.Second, MaxConcurrentReconciles: 1, MaxGraphRevisions: 5, RGDConfig: limits,
-	})
+	registry, limits := revisions.NewRegistry(), graph.RGDConfig{MaxCollectionSize: 1000,
+		MaxCollectionDimensionSize: 10}
+	definitions := resourcegraphdefinition.NewResourceGraphDefinitionReconciler(clients, dynamic, builder, registry,
+		resourcegraphdefinition.Config{
+			InstanceRequeueInterval: 3 * time.Second, ProgressRequeueDelay: 3 * time.Second, MaxConcurrentReconciles: 1,
+			MaxGraphRevisions: 5, RGDConfig: limits,
+		})
 	if err := definitions.SetupWithManager(mgr); err != nil {
 		return err
 	}
@@ -85,7 +89,8 @@ func setup(mgr ctrl.Manager) error {
 // is made here, once.
 func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, api.AddToScheme, internalapi.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme,
+		api.AddToScheme, internalapi.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +103,8 @@ func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 	return func(w *sim.World, faults ...fault.Fault) {
 		w.Install(definitions)
 		// kro has a cache whose janitor nobody can end; the process always ends first.
-		w.Start("kro", setup, sim.Options(ctrl.Options{Scheme: scheme}), sim.IgnoreGoroutines("github.com/hashicorp/golang-lru/v2/expirable.NewLRU"))
+		w.Start("kro", setup, sim.Options(ctrl.Options{Scheme: scheme}),
+			sim.IgnoreGoroutines("github.com/hashicorp/golang-lru/v2/expirable.NewLRU"))
 		w.Inject(faults...)
 		w.Apply(object(definition))
 		w.Settle()
@@ -109,7 +115,8 @@ func operator(t *testing.T) func(*sim.World, ...fault.Fault) {
 func TestAppsAreMade(t *testing.T) {
 	start := operator(t)
 	sim.Check(t, func(w *sim.World) {
-		start(w, fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(), fault.Crash("kro"),
+		start(w, fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(),
+			fault.Relist(), fault.Crash("kro"),
 			fault.Unreachable(time.Minute), fault.Conflict())
 		w.Eventually("the App has its parts", func(h *history.History) error {
 			for _, kind := range []string{"Service", "ConfigMap"} {
@@ -118,7 +125,8 @@ func TestAppsAreMade(t *testing.T) {
 				}
 			}
 			var config struct{ Data map[string]string }
-			if o, _ := h.Object("", "ConfigMap", "default", "one"); o.Into(&config) != nil || config.Data["image"] != "second" {
+			if o, _ := h.Object("", "ConfigMap", "default", "one"); o.Into(&config) != nil ||
+				config.Data["image"] != "second" {
 				return fmt.Errorf("its ConfigMap says %v", config.Data)
 			}
 			return nil
@@ -154,7 +162,8 @@ func TestADeletedAppComesBack(t *testing.T) {
 }
 
 func app(image string) *unstructured.Unstructured {
-	return object(fmt.Sprintf("{apiVersion: kro.run/v1alpha1, kind: App, metadata: {namespace: default, name: one}, spec: {image: %s}}", image))
+	return object(fmt.Sprintf("{apiVersion: kro.run/v1alpha1, kind: App, metadata: {namespace: default, name: one}, "+
+		"spec: {image: %s}}", image))
 }
 
 func object(text string) *unstructured.Unstructured {

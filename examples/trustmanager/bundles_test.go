@@ -59,7 +59,8 @@ func TestTrustIsSpread(t *testing.T) {
 	start := operator(t)
 	sim.Check(t, func(w *sim.World) {
 		start(w)
-		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(), fault.Relist(), fault.Crash("trust-manager"),
+		w.Inject(fault.StaleCache(30*time.Second), fault.MissedStates(30*time.Second), fault.DroppedWatch(),
+			fault.Relist(), fault.Crash("trust-manager"),
 			fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.WebhookDown(time.Minute))
 		w.Eventually("the namespace has the certificates", has("one"))
 		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
@@ -95,7 +96,8 @@ func TestRemovedCopiesComeBack(t *testing.T) {
 func has(namespace string) func(*history.History) error {
 	return func(h *history.History) error {
 		var cm corev1.ConfigMap
-		if o, ok := h.Object("", "ConfigMap", namespace, "ca"); !ok || o.Into(&cm) != nil || strings.TrimSpace(cm.Data["ca.crt"]) != strings.TrimSpace(certificate) {
+		if o, ok := h.Object("", "ConfigMap", namespace, "ca"); !ok || o.Into(&cm) != nil ||
+			strings.TrimSpace(cm.Data["ca.crt"]) != strings.TrimSpace(certificate) {
 			return fmt.Errorf("its copy holds %q", cm.Data["ca.crt"])
 		}
 		return nil
@@ -115,7 +117,8 @@ func spread(team string) *trustapi.Bundle {
 
 // source is where the certificates come from.
 func source() *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "source"}, Data: map[string]string{"ca.crt": certificate}}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: options.Namespace, Name: "source"},
+		Data: map[string]string{"ca.crt": certificate}}
 }
 
 func team(namespace, team string) *corev1.Namespace {
@@ -125,14 +128,16 @@ func team(namespace, team string) *corev1.Namespace {
 // guard has the operator's webhook asked, as its chart does.
 func guard() *admissionregv1.ValidatingWebhookConfiguration {
 	none, path := admissionregv1.SideEffectClassNone, "/validate-trust-cert-manager-io-v1alpha1-bundle"
-	return &admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "trust-manager"}, Webhooks: []admissionregv1.ValidatingWebhook{{
-		Name: "trust.cert-manager.io", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-		Rules: []admissionregv1.RuleWithOperations{{
-			Operations: []admissionregv1.OperationType{admissionregv1.Create, admissionregv1.Update},
-			Rule:       admissionregv1.Rule{APIGroups: []string{"trust.cert-manager.io"}, APIVersions: []string{"*"}, Resources: []string{"bundles"}},
-		}},
-		ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: options.Namespace, Name: "trust-manager", Path: &path}},
-	}}}
+	return &admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "trust-manager"},
+		Webhooks: []admissionregv1.ValidatingWebhook{{
+			Name: "trust.cert-manager.io", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			Rules: []admissionregv1.RuleWithOperations{{
+				Operations: []admissionregv1.OperationType{admissionregv1.Create, admissionregv1.Update},
+				Rule: admissionregv1.Rule{APIGroups: []string{"trust.cert-manager.io"}, APIVersions: []string{"*"},
+					Resources: []string{"bundles"}},
+			}},
+			ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: options.Namespace, Name: "trust-manager", Path: &path}},
+		}}}
 }
 
 // crds is where the module cache has the operator's CRDs.

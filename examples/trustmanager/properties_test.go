@@ -22,7 +22,8 @@ var sets = []struct {
 	declare func(*sim.World)
 }{
 	{"default properties", func(*sim.World) {}},
-	{"NoLostUpdate", func(w *sim.World) { w.Always("nobody overwrites what he has not seen", property.NoLostUpdate()) }},
+	{"NoLostUpdate",
+		func(w *sim.World) { w.Always("nobody overwrites what he has not seen", property.NoLostUpdate()) }},
 	{"NoStarvation", func(w *sim.World) {
 		w.Always("one bundle does not hold up the other", property.NoStarvation(20*time.Second))
 	}},
@@ -80,8 +81,10 @@ func synced(h *history.History) error {
 		return nil
 	}
 	var cm corev1.ConfigMap
-	if o, ok := h.Object("", "ConfigMap", "one", "ca"); !ok || o.Into(&cm) != nil || cm.Data[b.Spec.Target.ConfigMap.Key] == "" {
-		return errors.New("Bundle ca is called synced, and its copy in the namespace one lacks " + b.Spec.Target.ConfigMap.Key)
+	if o, ok := h.Object("", "ConfigMap", "one", "ca"); !ok || o.Into(&cm) != nil ||
+		cm.Data[b.Spec.Target.ConfigMap.Key] == "" {
+		return errors.New("Bundle ca is called synced, and its copy in the namespace one lacks " +
+			b.Spec.Target.ConfigMap.Key)
 	}
 	return nil
 }

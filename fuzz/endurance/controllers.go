@@ -139,7 +139,8 @@ func (mails) reconcile(ctx context.Context, c *worker, o *corev1.ConfigMap) (rec
 }
 
 func (c *worker) tell(ctx context.Context, o *corev1.ConfigMap) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+"/mail/"+o.Namespace+"/"+o.Name, strings.NewReader(o.Data["want"]))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+"/mail/"+o.Namespace+"/"+o.Name,
+		strings.NewReader(o.Data["want"]))
 	if err != nil {
 		return err
 	}

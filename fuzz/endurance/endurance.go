@@ -103,10 +103,14 @@ func (s Size) pass(w *sim.World, hour int) {
 // faults are all that there are, for the controllers that feel them.
 func faults() []fault.Fault {
 	return []fault.Fault{
-		fault.StaleCache(30 * time.Second), fault.MissedStates(30 * time.Second), fault.DroppedWatch(), fault.Relist(), fault.Expired(),
-		fault.StaleServer(time.Minute), fault.Crash("stamps-0"), fault.Crash("mails-0"), fault.Restart("guards-0"), fault.Pause("owners-0", time.Minute),
-		fault.Pause("stamps-1a", time.Minute), fault.LeaderOverlap(), fault.RacingRequeue(), fault.LostReply(), fault.Conflict(), fault.ServerError(),
-		fault.Unreachable(time.Minute), fault.Rejected("no"), fault.Forbidden(time.Minute), fault.WebhookDown(time.Minute), fault.SlowNamespace(time.Minute),
+		fault.StaleCache(30 * time.Second), fault.MissedStates(30 * time.Second), fault.DroppedWatch(), fault.Relist(),
+		fault.Expired(),
+		fault.StaleServer(time.Minute), fault.Crash("stamps-0"), fault.Crash("mails-0"), fault.Restart("guards-0"),
+		fault.Pause("owners-0", time.Minute),
+		fault.Pause("stamps-1a", time.Minute), fault.LeaderOverlap(), fault.RacingRequeue(), fault.LostReply(),
+		fault.Conflict(), fault.ServerError(),
+		fault.Unreachable(time.Minute), fault.Rejected("no"), fault.Forbidden(time.Minute),
+		fault.WebhookDown(time.Minute), fault.SlowNamespace(time.Minute),
 		fault.SlowEffect(10 * time.Second), fault.FailedEffect(), fault.DoubledEffect(),
 	}
 }
@@ -117,12 +121,15 @@ func seen() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "see"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
-			Name: "see.soak.example", FailurePolicy: &ignore, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
-			ClientConfig:      admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "stamps-0", Name: "stamps", Path: &path}},
-			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "stamps-0"}},
+			Name: "see.soak.example", FailurePolicy: &ignore, SideEffects: &none,
+			AdmissionReviewVersions: []string{"v1"},
+			ClientConfig:            admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "stamps-0", Name: "stamps", Path: &path}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "stamps-0"}},
 			Rules: []admissionregistrationv1.RuleWithOperations{{
-				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create,
+					admissionregistrationv1.Update},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+					Resources: []string{"configmaps"}},
 			}},
 		}},
 	}
@@ -133,7 +140,10 @@ func (r room) done() func(*history.History) error {
 	known := map[history.Ref]int64{} // revisions that are done
 	_, beside := r.kind.(owners)     // whose work is on another object
 	return func(h *history.History) error {
-		for _, o := range h.Live(func(ref history.Ref) bool { return ref.Kind == "ConfigMap" && ref.Namespace == r.name }) {
+		for _, o := range h.Live(func(ref history.Ref) bool {
+			return ref.Kind == "ConfigMap" &&
+				ref.Namespace == r.name
+		}) {
 			var cm corev1.ConfigMap
 			if known[o.Ref] == o.Revision && !beside {
 				continue
@@ -142,7 +152,8 @@ func (r room) done() func(*history.History) error {
 				return err
 			}
 			if !r.kind.did(h, &cm) {
-				return fmt.Errorf("%s is not done: wanted is %q, and its annotations are %v", o.Ref, cm.Data["want"], cm.Annotations)
+				return fmt.Errorf("%s is not done: wanted is %q, and its annotations are %v", o.Ref, cm.Data["want"],
+					cm.Annotations)
 			}
 			known[o.Ref] = o.Revision
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-var full = flag.Bool("soak.full", false, "ten controllers with 1,000 objects each for ten hours, twice, instead of a small world")
+var full = flag.Bool("soak.full", false,
+	"ten controllers with 1,000 objects each for ten hours, twice, instead of a small world")
 
 // window is what a run keeps of its record: longer than any fault lasts.
 const window = 5 * time.Minute
@@ -38,7 +39,8 @@ func TestSoak(t *testing.T) {
 		h := w.History()
 		hours = append(hours, hourly{h.Len(), heap()})
 		if *full {
-			fmt.Printf("hour %2d: %s of virtual time, %7d events, heap %4d MB, %.0f s of CPU time\n", hour, history.Clock(h.Now()), h.Len(),
+			fmt.Printf("hour %2d: %s of virtual time, %7d events, heap %4d MB, %.0f s of CPU time\n", hour,
+				history.Clock(h.Now()), h.Len(),
 				hours[len(hours)-1].heap>>20, (used() - cpu).Seconds())
 		}
 		if hour == size.Hours {
@@ -71,7 +73,8 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d of %d faults were never injected", idle, len(r.Faults))
 	}
 	flat(t, before, hours[:size.Hours+1])
-	t.Logf("a run of %d steps, %d reconciles, %d requests and %v of virtual time; both runs took %.0f s of CPU time and %.0f s", r.Steps, r.Reconciles,
+	t.Logf("a run of %d steps, %d reconciles, %d requests and %v of virtual time; both runs took %.0f s of CPU time "+
+		"and %.0f s", r.Steps, r.Reconciles,
 		r.Requests, r.Virtual.Round(time.Second), (used() - cpu).Seconds(), r.Elapsed.Seconds())
 }
 
@@ -86,14 +89,16 @@ func flat(t *testing.T, before uint64, hours []hourly) {
 	}
 	for _, later := range at[2:] {
 		if later.heap > at[1].heap+at[1].heap/4+slack {
-			t.Errorf("the heap has grown from %d MB after %d events to %d MB after %d", at[1].heap>>20, at[1].events, later.heap>>20, later.events)
+			t.Errorf("the heap has grown from %d MB after %d events to %d MB after %d", at[1].heap>>20, at[1].events,
+				later.heap>>20, later.events)
 		}
 	}
 	after := heap()
 	if after > before+slack {
 		t.Errorf("after the runs the heap holds %d MB, %d MB before", after>>20, before>>20)
 	}
-	t.Logf("heap: %d MB before, %d MB after a quarter of the run, %d MB after a half, %d MB after three, %d MB at its end, %d MB afterwards", before>>20,
+	t.Logf("heap: %d MB before, %d MB after a quarter of the run, %d MB after a half, %d MB after three, "+
+		"%d MB at its end, %d MB afterwards", before>>20,
 		at[1].heap>>20, at[2].heap>>20, at[3].heap>>20, at[4].heap>>20, after>>20)
 }
 
@@ -143,14 +148,16 @@ func (c *checker) check(e *history.Event, index int) string {
 	case e.Index != index:
 		return fmt.Sprintf("its index is %d", e.Index)
 	case e.At < c.at || e.Step < c.step || e.Server < c.server:
-		return fmt.Sprintf("time, step or revision goes back: %v %d %d after %v %d %d", e.At, e.Step, e.Server, c.at, c.step, c.server)
+		return fmt.Sprintf("time, step or revision goes back: %v %d %d after %v %d %d", e.At, e.Step, e.Server, c.at,
+			c.step, c.server)
 	case c.over[e.Actor()] && e.Kind != history.Fault:
 		return "its life is over"
 	}
 	c.at, c.step, c.server = e.At, e.Step, e.Server
 	for _, ch := range e.Changes {
 		if ch.Revision <= c.committed || ch.Revision > c.server {
-			return fmt.Sprintf("it commits revision %d after %d, and the server is at %d", ch.Revision, c.committed, c.server)
+			return fmt.Sprintf("it commits revision %d after %d, and the server is at %d", ch.Revision, c.committed,
+				c.server)
 		}
 		c.committed = ch.Revision
 	}
@@ -192,13 +199,15 @@ func (c *checker) end(life string) {
 // TestSoundComplains gives it records that cannot be.
 func TestSoundComplains(t *testing.T) {
 	for what, events := range map[string][]history.Event{
-		"time goes back":       {{Kind: history.Fault, At: 2}, {Kind: history.Fault, At: 1}},
-		"a life after its end": {{Kind: history.Crash, Process: "p", Life: 1}, {Kind: history.Done, Process: "p", Life: 1}},
-		"two at once":          {{Kind: history.Handout, Reconcile: "c n/o #1"}, {Kind: history.Handout, Reconcile: "c n/o #2"}},
-		"an end of nothing":    {{Kind: history.Done, Reconcile: "c n/o #1"}},
-		"two answers":          {{Kind: history.Request}, {Kind: history.Reply}, {Kind: history.Reply}},
-		"another's answer":     {{Kind: history.Request, Process: "p"}, {Kind: history.Reply, Process: "q"}},
-		"a future revision":    {{Kind: history.Request, Changes: []history.Change{{Revision: 7}}}},
+		"time goes back": {{Kind: history.Fault, At: 2}, {Kind: history.Fault, At: 1}},
+		"a life after its end": {{Kind: history.Crash, Process: "p", Life: 1},
+			{Kind: history.Done, Process: "p", Life: 1}},
+		"two at once": {{Kind: history.Handout, Reconcile: "c n/o #1"},
+			{Kind: history.Handout, Reconcile: "c n/o #2"}},
+		"an end of nothing": {{Kind: history.Done, Reconcile: "c n/o #1"}},
+		"two answers":       {{Kind: history.Request}, {Kind: history.Reply}, {Kind: history.Reply}},
+		"another's answer":  {{Kind: history.Request, Process: "p"}, {Kind: history.Reply, Process: "q"}},
+		"a future revision": {{Kind: history.Request, Changes: []history.Change{{Revision: 7}}}},
 	} {
 		var h history.History
 		for _, e := range events {

@@ -62,9 +62,11 @@ func (o operator) start(w *sim.World, name string, cured bool) {
 		options = append(options, sim.ListThenWatch())
 	}
 	w.Start(name, func(mgr ctrl.Manager) error {
-		g := &guest{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr, name: name, cured: cured, memory: map[string]any{}}
+		g := &guest{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr, name: name,
+			cured: cured, memory: map[string]any{}}
 		if o.warm {
-			if _, err := mgr.GetCache().GetInformer(context.Background(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false)); err != nil {
+			if _, err := mgr.GetCache().GetInformer(context.Background(), &corev1.ConfigMap{},
+				cache.BlockUntilSynced(false)); err != nil {
 				return err
 			}
 		}
@@ -193,7 +195,8 @@ func (g *guest) once(k string) string {
 
 // patch is the user changing an object.
 func patch(w *sim.World, o client.Object, body string) {
-	if err := w.Client().Patch(w.Context(), o, client.RawPatch(types.MergePatchType, []byte(body))); client.IgnoreNotFound(err) != nil {
+	if err := w.Client().Patch(w.Context(), o,
+		client.RawPatch(types.MergePatchType, []byte(body))); client.IgnoreNotFound(err) != nil {
 		panic(err)
 	}
 }

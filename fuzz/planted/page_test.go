@@ -71,12 +71,16 @@ func (m *measured) page() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# What the search finds, and how soon\n")
-	say("This page is written by `make bench-search SEEDS=%d CAP=%d`; do not edit it. It measures every strategy but `storm`, which is for long runs, on the %d planted bugs of `fuzz/planted`.\n",
+	say("This page is written by `make bench-search SEEDS=%d CAP=%d`; do not edit it. It measures every strategy "+
+		"but `storm`, which is for long runs, on the %d planted bugs of `fuzz/planted`.\n",
 		*searchSeeds, *searchCap, len(m.bugs))
-	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s, in %v; seconds are of CPU time", *searchCommit, runtime.Version(), runtime.GOOS, runtime.GOARCH, machine(),
+	say("- measured at commit `%s` with %s on %s/%s, one CPU of %s, %s, in %v; seconds are of CPU time", *searchCommit,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, machine(),
 		time.Now().UTC().Format(time.DateOnly), m.elapsed.Round(time.Second))
-	say("- base seeds 1 to %d for each strategy and bug, at most %d runs each; `sweep` and `exhaustive` (bound 1) know no chance in their first pass, so one seed", *searchSeeds, *searchCap)
-	say("- a cell is the median number of runs to the first find (least–most); ∞ is more than the cap, k/n says that only k of n seeds found it, – that none did\n")
+	say("- base seeds 1 to %d for each strategy and bug, at most %d runs each; `sweep` and `exhaustive` (bound 1) "+
+		"know no chance in their first pass, so one seed", *searchSeeds, *searchCap)
+	say("- a cell is the median number of runs to the first find (least–most); ∞ is more than the cap, " +
+		"k/n says that only k of n seeds found it, – that none did\n")
 	say("%s", terms)
 	m.targets(say)
 	m.matrix(say)
@@ -116,7 +120,9 @@ func (m *measured) matrix(say sayer) {
 
 func (m *measured) summary(say sayer) {
 	say("## By strategy\n")
-	say("| strategy | bugs found by all seeds | by some | by none | median of medians | worst median | seconds to a find | seconds, all campaigns | runs a second | not found by all seeds |\n|---|---|---|---|---|---|---|---|---|---|")
+	say("| strategy | bugs found by all seeds | by some | by none | median of medians | worst median | seconds to a " +
+		"find | seconds, all campaigns | runs a second | not found by all seeds " +
+		"|\n|---|---|---|---|---|---|---|---|---|---|")
 	for _, s := range searched {
 		var all, some, none, runs int
 		var took time.Duration
@@ -149,7 +155,8 @@ func (m *measured) summary(say sayer) {
 				missed = append(missed, b.Name)
 			}
 		}
-		say("| %s | %d | %d | %d | %s | %s | %s | %.0f | %.0f | %s |", s.name, all, some, none, short(quantile(medians, .5)), short(slices.Max(medians)), seconds(each), took.Seconds(),
+		say("| %s | %d | %d | %d | %s | %s | %s | %.0f | %.0f | %s |", s.name, all, some, none,
+			short(quantile(medians, .5)), short(slices.Max(medians)), seconds(each), took.Seconds(),
 			float64(runs)/took.Seconds(), strings.Join(missed, ", "))
 	}
 	say("\nWho found it when the portfolio did: %s.\n", m.finders())
@@ -180,7 +187,8 @@ func (m *measured) finders() string {
 // depths says what the searches without chance prove about the depths in the table.
 func (m *measured) depths(say sayer) {
 	say("## Depth, checked\n")
-	say("`exhaustive` makes every run with at most so many disturbances. Where it ends without a find, so many cannot break the property, within what the scenario declares.\n")
+	say("`exhaustive` makes every run with at most so many disturbances. Where it ends without a find, " +
+		"so many cannot break the property, within what the scenario declares.\n")
 	say("| bug | depth | bound | every run with so many disturbances |\n|---|---|---|---|")
 	for _, p := range m.proofs {
 		say("| %s | %d | %d | %s |", p.bug.Name, p.bug.Depth, p.bound, p.what)
@@ -190,7 +198,8 @@ func (m *measured) depths(say sayer) {
 
 func (m *measured) shrinking(say sayer) {
 	say("## Shrinking\n")
-	say("Over the %d finds of the portfolio. A bend is a choice that is not the dull one and is not the switching on of a fault or the drawing of a value.\n", len(m.shrunk))
+	say("Over the %d finds of the portfolio. A bend is a choice that is not the dull one and is not the switching "+
+		"on of a fault or the drawing of a value.\n", len(m.shrunk))
 	say("| | median before | p95 before | median after | p95 after |\n|---|---|---|---|---|")
 	row := func(name string, get func(shrunk) [2]float64) {
 		var before, after []float64
@@ -198,7 +207,8 @@ func (m *measured) shrinking(say sayer) {
 			v := get(s)
 			before, after = append(before, v[0]), append(after, v[1])
 		}
-		say("| %s | %.4g | %.4g | %.4g | %.4g |", name, quantile(before, .5), quantile(before, .95), quantile(after, .5), quantile(after, .95))
+		say("| %s | %.4g | %.4g | %.4g | %.4g |", name, quantile(before, .5), quantile(before, .95),
+			quantile(after, .5), quantile(after, .95))
 	}
 	row("choices", func(s shrunk) [2]float64 { return s.choices })
 	row("bends", func(s shrunk) [2]float64 { return s.bends })
@@ -210,7 +220,8 @@ func (m *measured) shrinking(say sayer) {
 	for _, s := range m.shrunk {
 		took, runs = append(took, s.took.Seconds()), append(runs, float64(s.runs))
 	}
-	say("\nShrinking takes %.0f runs and %.2f s at the median, %.0f runs and %.2f s at the 95th percentile.\n", quantile(runs, .5), quantile(took, .5), quantile(runs, .95), quantile(took, .95))
+	say("\nShrinking takes %.0f runs and %.2f s at the median, %.0f runs and %.2f s at the 95th percentile.\n",
+		quantile(runs, .5), quantile(took, .5), quantile(runs, .95), quantile(took, .95))
 }
 
 // targets holds the numbers against what was asked for.
@@ -230,7 +241,8 @@ func (m *measured) targets(say sayer) {
 			worst, slowest = med, b.Name
 		}
 	}
-	say("- the portfolio finds each bug in a median below 1,000 runs: the worst median is %s (%s)", short(worst), slowest)
+	say("- the portfolio finds each bug in a median below 1,000 runs: the worst median is %s (%s)", short(worst),
+		slowest)
 	var late []string
 	one := 0
 	for _, b := range m.bugs {
@@ -247,13 +259,15 @@ func (m *measured) targets(say sayer) {
 	if late == nil {
 		say("- sweep finds every one of the %d bugs of depth 1 in its first pass", one)
 	} else {
-		say("- sweep finds %d of the %d bugs of depth 1 in its first pass; not in it: %s", one-len(late), one, strings.Join(late, ", "))
+		say("- sweep finds %d of the %d bugs of depth 1 in its first pass; not in it: %s", one-len(late), one,
+			strings.Join(late, ", "))
 	}
 	var lines, faults []float64
 	for _, s := range m.shrunk {
 		lines, faults = append(lines, s.lines[1]), append(faults, s.faults[1])
 	}
-	say("- at most 12 lines of story and 2 faults at the median, after shrinking: %.0f lines and %.0f faults\n", quantile(lines, .5), quantile(faults, .5))
+	say("- at most 12 lines of story and 2 faults at the median, after shrinking: %.0f lines and %.0f faults\n",
+		quantile(lines, .5), quantile(faults, .5))
 }
 
 // weaknesses is what the numbers mean, in words. Whoever changes a strategy reads it again.

@@ -56,7 +56,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 				t.Fatalf("found something else: %s", f.Text())
 			}
 			n := disturbances(f.Story.Tape)
-			t.Logf("run %d by %s; %v, then %v, of them %d disturbances", r.Runs, f.Strategy, f.Story.Before, f.Story.After, n)
+			t.Logf("run %d by %s; %v, then %v, of them %d disturbances", r.Runs, f.Strategy, f.Story.Before,
+				f.Story.After, n)
 			if n < b.Depth {
 				t.Errorf("%d disturbances are enough, but the depth is said to be %d: %v", n, b.Depth, f.Story.Tape)
 			}
@@ -68,7 +69,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 // made. That two are not enough for those of depth 3 takes longer to say: see docs/search.md.
 func TestDepthsAreWhatTheySay(t *testing.T) {
 	for _, b := range Bugs() {
-		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(1), sim.Runs(1000), sim.For(0), sim.Shrink(0))
+		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(1), sim.Runs(1000), sim.For(0),
+			sim.Shrink(0))
 		switch f := r.Failure; {
 		case f == nil && (b.Depth == 1 || !r.Complete):
 			t.Errorf("%s has depth %d: %s", b.Name, b.Depth, r.Explored)
@@ -96,7 +98,8 @@ const twinRuns = 40
 // fault that hands its key out once more: if a completed campaign of it finds nothing, something
 // between the fault and the verdict is dead, and every other green test is worth nothing.
 func TestCanary(t *testing.T) {
-	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs", "evolve", "exhaustive", "rapid"} {
+	for _, strategy := range []string{"portfolio", "random", "swarm", "pct", "delay", "starve", "sweep", "pairs",
+		"evolve", "exhaustive", "rapid"} {
 		r := sim.Explore(t, canary, sim.Strategy(strategy), sim.Runs(100), sim.For(0))
 		switch {
 		case r.Failure == nil && r.Complete:
@@ -134,7 +137,8 @@ func TestASometimesNeverReachedFailsTheCampaign(t *testing.T) {
 		w.Sometimes("pigs fly", func(h *history.History) bool { return has(h, "mail", "pigs") })
 	}
 	r := sim.Explore(t, never, sim.Runs(10), sim.For(0))
-	if err := r.Err(); !r.Complete || r.Failure != nil || err == nil || !strings.Contains(err.Error(), `sometimes "pigs fly" was not reached in 10 runs`) {
+	if err := r.Err(); !r.Complete || r.Failure != nil || err == nil ||
+		!strings.Contains(err.Error(), `sometimes "pigs fly" was not reached in 10 runs`) {
 		t.Errorf("complete %v, %v", r.Complete, err)
 	}
 	r = sim.Explore(t, never, sim.Runs(100000), sim.For(1))
@@ -149,7 +153,8 @@ func TestAServerBehindForOneKindIsFoundSoon(t *testing.T) {
 	const seeds, runs = 7, 200
 	found := 0
 	for seed := range uint64(seeds) {
-		r := sim.Explore(t, scene(robbed)(false), sim.Seed(seed+1), sim.Runs(runs), sim.For(0), sim.Verify(0), sim.Shrink(0))
+		r := sim.Explore(t, scene(robbed)(false), sim.Seed(seed+1), sim.Runs(runs), sim.For(0), sim.Verify(0),
+			sim.Shrink(0))
 		t.Logf("seed %d: run %d, %v", seed+1, r.Runs, r.Failure != nil)
 		if r.Failure != nil {
 			found++

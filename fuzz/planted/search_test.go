@@ -108,10 +108,12 @@ func TestBenchSearch(t *testing.T) {
 // hunt is one campaign: found or not within the cap. What the portfolio finds is found again and
 // shrunk.
 func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find {
-	options := []sim.ExploreOption{sim.Strategy(strategy), sim.Seed(seed), sim.Runs(*searchCap), sim.For(0), sim.Verify(0), sim.Bound(1)}
+	options := []sim.ExploreOption{sim.Strategy(strategy), sim.Seed(seed), sim.Runs(*searchCap), sim.For(0),
+		sim.Verify(0), sim.Bound(1)}
 	began := busy(t)
 	r := sim.Explore(t, b.Scenario(false), append(options, sim.Shrink(0))...)
-	f := find{bug: b, strategy: strategy, runs: r.Runs, took: busy(t) - began, found: r.Failure != nil && r.Failure.Property == b.Property}
+	f := find{bug: b, strategy: strategy, runs: r.Runs, took: busy(t) - began, found: r.Failure != nil &&
+		r.Failure.Property == b.Property}
 	if r.Failure == nil {
 		return f
 	}
@@ -146,7 +148,8 @@ const proofCap = 40000
 func (m *measured) prove(t *testing.T, b *Bug) {
 	for bound := 1; bound < b.Depth; bound++ {
 		began := busy(t)
-		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(bound), sim.Runs(proofCap), sim.For(0), sim.Verify(0), sim.Shrink(0))
+		r := sim.Explore(t, b.Scenario(false), sim.Strategy("exhaustive"), sim.Bound(bound), sim.Runs(proofCap),
+			sim.For(0), sim.Verify(0), sim.Shrink(0))
 		what := r.Explored
 		if r.Failure != nil {
 			what = fmt.Sprintf("REFUTED: found in run %d", r.Runs)

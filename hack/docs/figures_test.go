@@ -15,7 +15,8 @@ var figures = []struct{ file, constant, value, words string }{
 	{"sim/internal/world/quiescence.go", "quietPeriod", "time.Second", "Nothing has happened for one second."},
 	{"sim/internal/world/quiescence.go", "idlePeriod", "time.Minute", "one minute suffices in which nothing happened"},
 	{"sim/internal/world/quiescence.go", "silentPeriod", "longestBackOff", "has been silent for 1,000 s"},
-	{"sim/internal/world/quiescence.go", "longestBackOff", "1000 * time.Second", "longest back-off of controller-runtime is 1,000 s"},
+	{"sim/internal/world/quiescence.go", "longestBackOff", "1000 * time.Second",
+		"longest back-off of controller-runtime is 1,000 s"},
 }
 
 // The figures of docs/concepts.md are those of the code.

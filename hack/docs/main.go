@@ -73,9 +73,12 @@ var allocated = table{
 // mutants is which properties see which mistakes.
 var mutants = table{
 	intro: "## Which mistakes they see\n\n" +
-		"Common mistakes, planted in the operators of `examples/`. Each set of properties was tried by itself under the faults " +
-		"of `TestEachProperty` there: the default pack, some properties of this page, and an Always of the operator's own. The " +
-		"sets that are not named saw nothing in 100 runs. No default property sees any of these mistakes: declare the named " +
+		"Common mistakes, planted in the operators of `examples/`. Each set of properties was tried by itself under " +
+		"the faults " +
+		"of `TestEachProperty` there: the default pack, some properties of this page, " +
+		"and an Always of the operator's own. The " +
+		"sets that are not named saw nothing in 100 runs. No default property sees any of these mistakes: declare " +
+		"the named " +
 		"ones. `make mutants` makes the table anew.",
 	files: []string{"hack/mutants/table.go"},
 	name:  "Mutants",

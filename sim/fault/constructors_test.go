@@ -62,7 +62,8 @@ func TestTheHarnessNamesNoFault(t *testing.T) {
 	fset := token.NewFileSet()
 	read := 0
 	look := func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+			strings.Contains(path, "testdata") {
 			return err
 		}
 		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
@@ -82,7 +83,8 @@ func TestTheHarnessNamesNoFault(t *testing.T) {
 		})
 		return nil
 	}
-	for _, dir := range []string{"..", "../../hack/docs", "../../history", "../../models", "../../reports", "../../story"} {
+	for _, dir := range []string{"..", "../../hack/docs", "../../history", "../../models", "../../reports",
+		"../../story"} {
 		if err := filepath.WalkDir(filepath.FromSlash(dir), look); err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,8 @@ func (w *fakeWorld) Window() time.Duration             { return w.window }
 func write() *wire.Call {
 	u := &url.URL{Path: "/api/v1/namespaces/default/configmaps/a/status", RawQuery: "fieldManager=op"}
 	return &wire.Call{
-		Port: &wire.Port{Process: "op", Incarnation: 2}, Kind: "ConfigMap", Request: apiserver.Request{Method: "PATCH", URL: u},
+		Port: &wire.Port{Process: "op", Incarnation: 2}, Kind: "ConfigMap",
+		Request: apiserver.Request{Method: "PATCH", URL: u},
 		Info: apiserver.Info{
 			Verb: "patch", Resource: "configmaps", Namespace: "default", Name: "a", Subresource: "status",
 		},
@@ -126,7 +127,8 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 		t.Errorf("the choices are %q; expected %q alone", w.labels, label)
 	}
 	e := w.record.Events[0]
-	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Life != 2 || e.Note != note {
+	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Life != 2 ||
+		e.Note != note {
 		t.Errorf("recorded is %+v; expected the fault %q", e, note)
 	}
 }
@@ -194,7 +196,8 @@ func TestFaultsAreWrittenAsTheyWereDeclared(t *testing.T) {
 			t.Errorf("in a run the fault is written %q; expected %q", got, want)
 		}
 	}
-	if got, want := Crash("op", OfKind("Pod"), AtOnce()).Begin(&fakeWorld{}).Count().Fault, "Crash(op) of Pod at once"; got != want {
+	if got, want := Crash("op", OfKind("Pod"),
+		AtOnce()).Begin(&fakeWorld{}).Count().Fault, "Crash(op) of Pod at once"; got != want {
 		t.Errorf("the count is that of %q; expected %q", got, want)
 	}
 }

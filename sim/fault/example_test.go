@@ -96,7 +96,8 @@ func ExampleUnreachable() {
 
 func ExampleRejected() {
 	// An operator that retries at once what can never work.
-	world.Inject(fault.Rejected("spec.replicas must not exceed the quota", fault.OfKind("Deployment"), fault.OnVerb("update")))
+	world.Inject(fault.Rejected("spec.replicas must not exceed the quota", fault.OfKind("Deployment"),
+		fault.OnVerb("update")))
 }
 
 func ExampleForbidden() {

@@ -32,8 +32,9 @@ func appliedOnceMore(after ...history.Event) string {
 // becomes is a write of a program's by which a part of the widget becomes another.
 func becomes(old, now string) history.Event {
 	ref := history.Ref{Group: "example.com", Kind: "Widget", Namespace: "default", Name: "a"}
-	return history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: "widget default/a #2", Verb: "update",
-		Ref: ref, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, UID: "u", Previous: []byte(widget),
+	return history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: "widget default/a #2",
+		Verb: "update",
+		Ref:  ref, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, UID: "u", Previous: []byte(widget),
 			Object: []byte(strings.Replace(widget, old, now, 1))}}}
 }
 
@@ -50,15 +51,17 @@ func TestWhatApplyIsStableCounts(t *testing.T) {
 		after []history.Event
 		want  string
 	}{
-		"spec":       {[]history.Event{becomes(`"size":1`, `"size":2`)}, ".spec.size is 2, before 1"},
-		"generation": {[]history.Event{becomes(`"generation":1`, `"generation":2`)}, ".metadata.generation is 2, before 1"},
-		"status":     {[]history.Event{becomes(`"ready":true`, `"ready":false`)}, ".status.ready is false, before true"},
-		"deleted":    {[]history.Event{gone}, "Widget default/a is gone"},
-		"a time":     {[]history.Event{becomes("2026-01-01", "2026-01-02")}, ""},
-		"a version":  {[]history.Event{becomes(`"resourceVersion":"5"`, `"resourceVersion":"6"`)}, ""},
-		"a lease":    {[]history.Event{lease}, ""},
-		"a timer":    {[]history.Event{timer, becomes(`"ready":true`, `"ready":false`)}, ""},
-		"later":      {[]history.Event{{Kind: history.Settled}, becomes(`"ready":true`, `"ready":false`)}, ""},
+		"spec": {[]history.Event{becomes(`"size":1`, `"size":2`)}, ".spec.size is 2, before 1"},
+		"generation": {[]history.Event{becomes(`"generation":1`, `"generation":2`)},
+			".metadata.generation is 2, before 1"},
+		"status": {[]history.Event{becomes(`"ready":true`, `"ready":false`)},
+			".status.ready is false, before true"},
+		"deleted":   {[]history.Event{gone}, "Widget default/a is gone"},
+		"a time":    {[]history.Event{becomes("2026-01-01", "2026-01-02")}, ""},
+		"a version": {[]history.Event{becomes(`"resourceVersion":"5"`, `"resourceVersion":"6"`)}, ""},
+		"a lease":   {[]history.Event{lease}, ""},
+		"a timer":   {[]history.Event{timer, becomes(`"ready":true`, `"ready":false`)}, ""},
+		"later":     {[]history.Event{{Kind: history.Settled}, becomes(`"ready":true`, `"ready":false`)}, ""},
 	} {
 		got := appliedOnceMore(c.after...)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {

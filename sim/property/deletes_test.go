@@ -93,13 +93,14 @@ func TestDeletesOfWhatWasRead(t *testing.T) {
 			deleted := false
 			r := sim.Explore(t, func(w *sim.World) {
 				w.Always("DeletesWhatItRead", property.DeletesWhatItRead())
-				start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
-					s := &corev1.Secret{ObjectMeta: named("key")}
-					if err := read(o, c, client.ObjectKeyFromObject(s)); err != nil {
-						return result{}, err
-					}
-					return result{}, client.IgnoreNotFound(o.Delete(c, s))
-				}, nil)
+				start(w, controller.Options{},
+					func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+						s := &corev1.Secret{ObjectMeta: named("key")}
+						if err := read(o, c, client.ObjectKeyFromObject(s)); err != nil {
+							return result{}, err
+						}
+						return result{}, client.IgnoreNotFound(o.Delete(c, s))
+					}, nil)
 				w.Inject(fault.LostReply(), fault.StaleCache(5*time.Second))
 				if name != "by making it" {
 					w.Apply(&corev1.Secret{ObjectMeta: named("key")})

@@ -48,7 +48,8 @@ func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.Hist
 func NamespaceFinishes(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {
-			if c.Ref.Kind == "Namespace" && c.Ref.Group == "" && metadataOf(c.Object, "deletionTimestamp").DeletionTimestamp != "" {
+			if c.Ref.Kind == "Namespace" && c.Ref.Group == "" &&
+				metadataOf(c.Object, "deletionTimestamp").DeletionTimestamp != "" {
 				return append([]string{}, metadataOf(c.Object, "finalizers").Finalizers...)
 			}
 			return nil
@@ -136,12 +137,14 @@ func left(h *history.History, namespace string, finalizers []string) string {
 // owner. https://kubernetes.io/docs/concepts/architecture/garbage-collection/#owners-dependents
 func NoOrphans(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
-		o := &orphans{alive: map[string]bool{}, owners: map[history.Ref][]owner{}, dependents: map[string]map[history.Ref]bool{}, since: map[history.Ref]history.Time{}}
+		o := &orphans{alive: map[string]bool{}, owners: map[history.Ref][]owner{},
+			dependents: map[string]map[history.Ref]bool{}, since: map[history.Ref]history.Time{}}
 		return judge{event: o.event, now: func(h *history.History) error {
 			for _, ref := range sorted(o.since) {
 				if breaks("NoOrphans: an object without owners", overdue(h, o.since[ref], o.disturbed, bound)) {
 					of := o.owners[ref][0]
-					return fmt.Errorf("%s is still there at %s, though its owner %s %s (UID %s) has been gone since %s", ref,
+					return fmt.Errorf("%s is still there at %s, though its owner %s %s (UID %s) has been gone since "+
+						"%s", ref,
 						history.Clock(h.Now()), of.Kind, of.Name, of.UID, history.Clock(o.since[ref]))
 				}
 			}
@@ -219,10 +222,12 @@ func DeletionOrder(first, then history.Ref) func(*history.History) error {
 					continue
 				}
 				there := slices.DeleteFunc(sorted(live), func(ref history.Ref) bool {
-					return ref.Cluster != c.Ref.Cluster || ref.Namespace != c.Ref.Namespace && ref.Namespace != "" && c.Ref.Namespace != ""
+					return ref.Cluster != c.Ref.Cluster || ref.Namespace != c.Ref.Namespace && ref.Namespace != "" &&
+						c.Ref.Namespace != ""
 				})
 				if breaks("DeletionOrder: something that should have gone before", len(there) > 0) {
-					return fmt.Errorf("%s went away by %s, though what must go first was still there: %v", c.Ref, what(e), there)
+					return fmt.Errorf("%s went away by %s, though what must go first was still there: %v", c.Ref,
+						what(e), there)
 				}
 			}
 			return nil

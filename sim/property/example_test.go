@@ -81,7 +81,8 @@ func ExampleExactlyOnce() {
 }
 
 func ExampleNoStuckFinalizer() {
-	w.Eventually("what is deleted goes away", property.NoStuckFinalizer(30*time.Second, history.Ref{Group: "example.com"}))
+	w.Eventually("what is deleted goes away",
+		property.NoStuckFinalizer(30*time.Second, history.Ref{Group: "example.com"}))
 }
 
 func ExampleNamespaceFinishes() {
@@ -93,7 +94,8 @@ func ExampleNoOrphans() {
 }
 
 func ExampleDeletionOrder() {
-	w.Always("rights go last", property.DeletionOrder(history.Ref{Kind: "Deployment"}, history.Ref{Kind: "RoleBinding"}))
+	w.Always("rights go last",
+		property.DeletionOrder(history.Ref{Kind: "Deployment"}, history.Ref{Kind: "RoleBinding"}))
 }
 
 func ExampleDeletesWhatItRead() {

@@ -49,7 +49,8 @@ import (
 // judge is what a property does in one run. Either function may be nil.
 type judge struct {
 	event func(h *history.History, e *history.Event) error // is called once for each event; what it finds stays found
-	now   func(h *history.History) error                   // is called at each judgement, when all events have been read
+	// is called at each judgement, when all events have been read
+	now func(h *history.History) error
 }
 
 // perRun makes a property of judges: begin is called for each run, and each event is read once.
@@ -132,8 +133,10 @@ func controllerOf(reconcile string) string {
 
 // selects says whether the pattern matches the object: empty fields match anything.
 func selects(pattern, ref history.Ref) bool {
-	return (pattern.Cluster == "" || pattern.Cluster == ref.Cluster) && (pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
-		(pattern.Namespace == "" || pattern.Namespace == ref.Namespace) && (pattern.Name == "" || pattern.Name == ref.Name)
+	return (pattern.Cluster == "" || pattern.Cluster == ref.Cluster) &&
+		(pattern.Group == "" || pattern.Group == ref.Group) && (pattern.Kind == "" || pattern.Kind == ref.Kind) &&
+		(pattern.Namespace == "" || pattern.Namespace == ref.Namespace) &&
+		(pattern.Name == "" || pattern.Name == ref.Name)
 }
 
 // anyOf says whether one of the patterns matches; no pattern matches all objects but Leases and

@@ -19,7 +19,8 @@ import (
 // watch events, resyncs and other timers lie within. It is judged from the first such hand-out on
 // whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
 // disturbance begins all anew.
-func BackoffSettled(controller string, slowest time.Duration, attempt func(*history.Event) bool) func(*history.History) error {
+func BackoffSettled(controller string, slowest time.Duration,
+	attempt func(*history.Event) bool) func(*history.History) error {
 	if attempt == nil {
 		attempt = mutates
 	}
@@ -50,7 +51,8 @@ func BackoffSettled(controller string, slowest time.Duration, attempt func(*hist
 			case p != nil && e.Kind == history.Request && attempt(e) && p.last != e.Reconcile:
 				p.attempts++
 				if breaks("BackoffSettled: a second attempt", p.attempts > 1) {
-					return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile %q, because of %s",
+					return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile "+
+						"%q, because of %s",
 						name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile, p.cause)
 				}
 				p.last = e.Reconcile
@@ -105,8 +107,10 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 func NoPanic() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
-			if e.Kind == history.Done && breaks("NoPanic: an outcome that is a panic", strings.HasPrefix(e.Outcome, "panic: ")) {
-				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile, e.Actor(), history.Clock(e.At), strings.TrimPrefix(e.Outcome, "panic: "))
+			if e.Kind == history.Done &&
+				breaks("NoPanic: an outcome that is a panic", strings.HasPrefix(e.Outcome, "panic: ")) {
+				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile, e.Actor(), history.Clock(e.At),
+					strings.TrimPrefix(e.Outcome, "panic: "))
 			}
 			return nil
 		}}
@@ -122,7 +126,8 @@ func CacheUntouched() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if breaks("CacheUntouched: a change in place", e.Kind == history.Mutation) {
-				return fmt.Errorf("%s (rv %d) was changed in place in a cache of %s: %s", e.Ref, e.Revision, e.Actor(), e.Note)
+				return fmt.Errorf("%s (rv %d) was changed in place in a cache of %s: %s", e.Ref, e.Revision, e.Actor(),
+					e.Note)
 			}
 			return nil
 		}}

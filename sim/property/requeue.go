@@ -165,7 +165,8 @@ func (q *requeues) done(k *requeued, e *history.Event) error {
 	k.reconcile = ""
 	if breaks("NoFutileRequeue: one futile reconcile too many", k.futile > q.most) {
 		return fmt.Errorf("%s %s was reconciled %d times in a row because of a timer, from %s to %s, and each time it "+
-			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), series(e.Reconcile), k.futile,
+			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), series(e.Reconcile),
+			k.futile,
 			history.Clock(k.since), history.Clock(e.At), e.Reconcile, e.Outcome, instead(e.Outcome))
 	}
 	return nil

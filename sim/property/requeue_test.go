@@ -50,7 +50,8 @@ func TestAFutileRequeueIsToldWithItsKey(t *testing.T) {
 	if f == nil {
 		t.Fatal("the futile requeue passes")
 	}
-	for _, want := range []string{"operator/1 work default/a was reconciled 21 times in a row because of a timer, from ",
+	for _, want := range []string{"operator/1 work default/a was reconciled 21 times in a row because of a timer, " +
+		"from ",
 		`ended with "requeue after 10s"`, "can be watched"} {
 		if !strings.Contains(f.Message, want) {
 			t.Errorf("the message lacks %q: %s", want, f.Message)
@@ -91,7 +92,8 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 	}
 	for name, p := range map[string]pass{
 		"it writes each time": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
-			return after, o.Create(c, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "n-"}})
+			return after, o.Create(c,
+				&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "n-"}})
 		},
 		"the outside answers anew": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
 			return after, ask(o, c, "/changing")
@@ -108,7 +110,8 @@ func TestRequeuesThatAreNotFutile(t *testing.T) {
 		"a terminal error": func(o *operator, c context.Context, _ *corev1.ConfigMap) (result, error) {
 			return result{}, reconcile.TerminalError(errors.New("nobody can help"))
 		},
-		"its cache hears of another object": func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
+		"its cache hears of another object": func(o *operator, c context.Context, cm *corev1.ConfigMap) (result,
+			error) {
 			other := work("other")
 			if err := o.Create(context.Background(), other); apierrors.IsAlreadyExists(err) {
 				return after, o.Delete(context.Background(), other)

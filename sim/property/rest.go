@@ -22,8 +22,10 @@ func Settles(within time.Duration) func(*history.History) error {
 			case disturbs(e):
 				c := *e
 				last = &c
-			case last != nil && e.Life > 0 && changes(e) && breaks("Settles: a change long after the last disturbance", e.At-last.At > within):
-				return fmt.Errorf("%s, %v after the last disturbance (%s); %v are allowed", what(e), e.At-last.At, what(last), within)
+			case last != nil && e.Life > 0 && changes(e) &&
+				breaks("Settles: a change long after the last disturbance", e.At-last.At > within):
+				return fmt.Errorf("%s, %v after the last disturbance (%s); %v are allowed", what(e), e.At-last.At,
+					what(last), within)
 			}
 			return nil
 		}}
@@ -70,7 +72,8 @@ func IdempotentAtRest() func(*history.History) error {
 				case e.Life == 0:
 					rest = -1
 				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && e.Reconcile != "" && !timed[run]):
-					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has disturbed it since",
+					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has "+
+						"disturbed it since",
 						what(e), e.Reconcile, history.Clock(rest))
 				}
 			}
@@ -121,7 +124,8 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 			events := h.From(max(0, first-5*within))
 			l.explained, l.looked = reasons(events[:e.Index-events[0].Index]), e.At
 			if breaks("NoHotLoop: more hand-outs than reasons", len(l.handouts)-l.explained > most) {
-				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, and only %d changes or faults can have been reasons",
+				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, "+
+					"and only %d changes or faults can have been reasons",
 					actor+" "+key, len(l.handouts), history.Clock(first), history.Clock(e.At), e.Cause, l.explained)
 			}
 			return nil

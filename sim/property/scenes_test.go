@@ -81,9 +81,11 @@ type pass func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, er
 // that are not there.
 func start(w *sim.World, o controller.Options, work pass, gone func(*operator, context.Context, request) error) {
 	w.Start("operator", func(mgr ctrl.Manager) error {
-		op := &operator{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), seen: map[string]int{}}
+		op := &operator{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr),
+			seen: map[string]int{}}
 		meant := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["role"] == "work" })
-		return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{}, builder.WithPredicates(meant)).WithOptions(o).
+		return ctrl.NewControllerManagedBy(mgr).Named("work").For(&corev1.ConfigMap{},
+			builder.WithPredicates(meant)).WithOptions(o).
 			Complete(reconciler(func(c context.Context, req request) (result, error) {
 				var cm corev1.ConfigMap
 				if err := op.Get(c, req.NamespacedName, &cm); apierrors.IsNotFound(err) && gone != nil {
@@ -206,7 +208,8 @@ func hotLoop(w *sim.World, flawed bool) {
 
 // backOff is a fresh limiter for each life: its memory is the process's.
 func backOff() controller.Options {
-	return controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](time.Second, 1000*time.Second)}
+	return controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](time.Second,
+		1000*time.Second)}
 }
 
 // attempt fails for ever: the server refuses the object.
@@ -294,7 +297,8 @@ func touches(w *sim.World, flawed bool) {
 }
 
 func forgetsTheCause(w *sim.World, flawed bool) {
-	w.Eventually("ActionableStatus", property.ActionableStatus(history.Ref{Kind: "Pod", Name: "a"}, "RC-17", 0.95, time.Minute))
+	w.Eventually("ActionableStatus",
+		property.ActionableStatus(history.Ref{Kind: "Pod", Name: "a"}, "RC-17", 0.95, time.Minute))
 	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		var pod corev1.Pod
 		if err := o.live.Get(c, client.ObjectKeyFromObject(cm), &pod); err != nil {
@@ -310,7 +314,8 @@ func forgetsTheCause(w *sim.World, flawed bool) {
 		}
 		return result{RequeueAfter: time.Minute}, o.Status().Update(c, &pod)
 	}, nil)
-	w.Apply(&corev1.Pod{ObjectMeta: named("a"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}, work("a"))
+	w.Apply(&corev1.Pod{ObjectMeta: named("a"),
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}, work("a"))
 	w.Settle()
 }
 
@@ -451,20 +456,23 @@ func orphans(w *sim.World, flawed bool) {
 }
 
 func dismantles(w *sim.World, flawed bool) {
-	w.Always("DeletionOrder", property.DeletionOrder(history.Ref{Kind: "ConfigMap", Name: "a-data"}, history.Ref{Kind: "Secret"}))
+	w.Always("DeletionOrder",
+		property.DeletionOrder(history.Ref{Kind: "ConfigMap", Name: "a-data"}, history.Ref{Kind: "Secret"}))
 	start(w, controller.Options{}, func(o *operator, c context.Context, cm *corev1.ConfigMap) (result, error) {
 		if cm.DeletionTimestamp == nil {
 			if !controllerutil.AddFinalizer(cm, finalizer) {
 				return result{}, nil
 			}
-			for _, child := range []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")}, &corev1.Secret{ObjectMeta: named("a-key")}} {
+			for _, child := range []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")},
+				&corev1.Secret{ObjectMeta: named("a-key")}} {
 				if err := o.Create(c, child); err != nil && !apierrors.IsAlreadyExists(err) {
 					return result{}, err
 				}
 			}
 			return result{}, o.Update(c, cm)
 		}
-		parts := []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")}, &corev1.Secret{ObjectMeta: named("a-key")}}
+		parts := []client.Object{&corev1.ConfigMap{ObjectMeta: named("a-data")},
+			&corev1.Secret{ObjectMeta: named("a-key")}}
 		if flawed {
 			parts[0], parts[1] = parts[1], parts[0]
 		}

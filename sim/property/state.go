@@ -41,8 +41,10 @@ func ActionableStatus(of history.Ref, root string, share float64, grace time.Dur
 			now: func(h *history.History) error {
 				upTo(h.Now())
 				all := h.Now() - from
-				if all > 0 && breaks("ActionableStatus: a share that is too small", float64(named) < share*float64(all)) {
-					return fmt.Errorf("the status of %s named %q for %v of the %v since %s, %.1f %%; %.1f %% are asked for",
+				if all > 0 &&
+					breaks("ActionableStatus: a share that is too small", float64(named) < share*float64(all)) {
+					return fmt.Errorf("the status of %s named %q for %v of the %v since %s, "+
+						"%.1f %%; %.1f %% are asked for",
 						of, root, named, all, history.Clock(from), 100*float64(named)/float64(all), 100*share)
 				}
 				return nil
@@ -86,7 +88,8 @@ func BoundedRecords(records history.Ref, most int, owner func(history.Object) st
 				whose[c.Ref] = of
 				count[of]++
 				if of != "" && breaks("BoundedRecords: one record too many", count[of] > most) {
-					return fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed", of, count[of], c.Ref.Kind, what(e), most)
+					return fmt.Errorf("%s has %d objects of kind %s with %s; %d are allowed", of, count[of],
+						c.Ref.Kind, what(e), most)
 				}
 			}
 			return nil

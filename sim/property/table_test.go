@@ -16,7 +16,8 @@ import (
 
 // tried plays a scene many times.
 func tried(t *testing.T, s scene, flawed bool) *reported.Failure {
-	return sim.Explore(t, func(w *sim.World) { s.play(w, flawed) }, sim.Runs(30), sim.For(0), sim.Verify(0), sim.Shrink(0)).Failure
+	return sim.Explore(t, func(w *sim.World) { s.play(w, flawed) }, sim.Runs(30), sim.For(0), sim.Verify(0),
+		sim.Shrink(0)).Failure
 }
 
 // Each property breaks on the operator that has the flaw it is for, under its own sentence, and

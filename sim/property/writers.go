@@ -201,13 +201,15 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		if ok && running && e.Life > 0 && last.by != e.Process {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
-				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), to %s without knowing it: the newest version that it knew was rv %d",
+				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+
+					"to %s without knowing it: the newest version that it knew was rv %d",
 					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), known)
 			}
 			meant := !stale.proven && w.own[c.Ref][e.Process+" "+path]
 			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
-				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), to %s: it carries resourceVersion %d, but its content is that of rv %d",
+				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), "+
+					"to %s: it carries resourceVersion %d, but its content is that of rv %d",
 					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), named, stale.revision)
 			}
 		}
@@ -232,7 +234,8 @@ func fieldsOf(object []byte) map[string]string {
 		return out
 	}
 	if m, ok := o["metadata"].(map[string]any); ok {
-		for _, k := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		for _, k := range []string{"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp",
+			"deletionTimestamp", "deletionGracePeriodSeconds"} {
 			delete(m, k)
 		}
 	}

@@ -39,8 +39,9 @@ func (t *tale) write(by string, life int, generation int64, fields, sent string)
 		c.Type, c.Previous = "ADDED", nil
 	}
 	t.now = now
-	e := history.Event{Kind: history.Request, Process: by, Life: life, Verb: "update", Ref: thing, Code: 200, Revision: t.last,
-		Sent: []byte(sent), Changes: []history.Change{c}}
+	e := history.Event{Kind: history.Request, Process: by, Life: life, Verb: "update", Ref: thing, Code: 200,
+		Revision: t.last,
+		Sent:     []byte(sent), Changes: []history.Change{c}}
 	if life > 0 {
 		e.Reconcile = "things default/a #1"
 	}
@@ -58,7 +59,8 @@ func (t *tale) begin() {
 }
 
 func (t *tale) conflict(sent string) {
-	t.h.Add(history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: "things default/a #1", Verb: "update", Ref: thing,
+	t.h.Add(history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: "things default/a #1",
+		Verb: "update", Ref: thing,
 		Code: 409, Sent: []byte(sent)})
 }
 
@@ -74,7 +76,8 @@ func TestNoLostUpdateAndTheBaseOfAnUpdate(t *testing.T) {
 			t.user(0, "x=2")
 			t.conflict(object(1, 0, "x=1 done=yes"))
 			t.operator(0, "x=1 done=yes", object(2, 0, "x=1 done=yes"))
-		}, `.data.x back from "2", which user had written at 00:00.000 (rv 2), to "1": it carries resourceVersion 2, but its content is that of rv 1`},
+		}, `.data.x back from "2", which user had written at 00:00.000 (rv 2), ` +
+			`to "1": it carries resourceVersion 2, but its content is that of rv 1`},
 		"the same after two conflicts": {func(t *tale) {
 			t.user(0, "x=1")
 			t.begin()

@@ -48,8 +48,10 @@ type Entry struct {
 
 func entryOf(r *result.Report) Entry {
 	e := Entry{
-		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(), Virtual: r.Virtual.Seconds(),
-		Steps: r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes, Findings: r.Findings, Warnings: r.Warnings,
+		Campaign: r.Name, Verdict: "held", Seed: r.Seed, Runs: r.Runs, Seconds: r.Elapsed.Seconds(),
+		Virtual: r.Virtual.Seconds(),
+		Steps:   r.Steps, Requests: r.Requests, Reconciles: r.Reconciles, Faults: r.Faults, Sometimes: r.Sometimes,
+		Findings: r.Findings, Warnings: r.Warnings,
 	}
 	if r.Err() != nil {
 		e.Verdict = "missed"
@@ -69,7 +71,8 @@ func entryOf(r *result.Report) Entry {
 // String is what the console shows.
 func (e Entry) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d runs in %.1f s, %d steps, %d reconciles", e.Verdict, e.Runs, e.Seconds, e.Steps, e.Reconciles)
+	fmt.Fprintf(&b, "%s: %d runs in %.1f s, %d steps, %d reconciles", e.Verdict, e.Runs, e.Seconds, e.Steps,
+		e.Reconciles)
 	if e.Verdict == "caught" {
 		what := e.Property
 		if what == "" {
@@ -84,7 +87,8 @@ func (e Entry) String() string {
 		}
 	}
 	for _, f := range e.Faults {
-		fmt.Fprintf(&b, "\n%s: injected %d times at %d opportunities, %d observed", f.Fault, f.Injected, f.Opportunities, f.Observed)
+		fmt.Fprintf(&b, "\n%s: injected %d times at %d opportunities, %d observed", f.Fault, f.Injected,
+			f.Opportunities, f.Observed)
 	}
 	for _, p := range e.Sometimes {
 		fmt.Fprintf(&b, "\nsometimes %q: in %d runs", p.Sentence, p.Reached)

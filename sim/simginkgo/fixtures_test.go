@@ -106,7 +106,8 @@ var _ = Describe("A marker", func() {
 		simginkgo.Check(world(false, nothing), sim.Runs(5))
 	})
 	It("declares a fault that never strikes", func() {
-		simginkgo.Check(world(false, func(w *sim.World) { w.Inject(fault.LostReply(fault.OfKind("Pig"))) }), sim.Runs(20), sim.For(0))
+		simginkgo.Check(world(false, func(w *sim.World) { w.Inject(fault.LostReply(fault.OfKind("Pig"))) }),
+			sim.Runs(20), sim.For(0))
 	})
 	It("doesn't hold (on purpose)", func() {
 		simginkgo.Check(world(false, neverMarked), stories) // line: doesn't hold (on purpose)
@@ -129,7 +130,8 @@ var _ = Describe("A marker", func() {
 		}), stories)
 	})
 	It("meets an expectation of a reconciler's own", func() {
-		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories) // line: meets an expectation of a reconciler's own
+		// line: meets an expectation of a reconciler's own
+		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories)
 	})
 	It("meets an expectation in a property", func() {
 		simginkgo.Check(world(false, func(w *sim.World) { // line: meets an expectation in a property
@@ -152,7 +154,8 @@ var _ = Describe("A marker", func() {
 		simginkgo.Check(world(false, func(*sim.World) { Skip("not today") }), stories)
 	})
 	It("fails by Ginkgo's own", func() {
-		simginkgo.Check(world(false, func(*sim.World) { GinkgoT().Fatal("not like this") }), stories) // line: fails by Ginkgo's own
+		// line: fails by Ginkgo's own
+		simginkgo.Check(world(false, func(*sim.World) { GinkgoT().Fatal("not like this") }), stories)
 	})
 	It("holds after those", func() {
 		simginkgo.Check(world(false, nothing), sim.Runs(5))
@@ -206,7 +209,8 @@ var _ = Describe("A marker", func() {
 				missed()
 				return true
 			})
-			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}, builder.WithPredicates(missing)).Complete(&marker{mgr.GetClient(), false})
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{},
+				builder.WithPredicates(missing)).Complete(&marker{mgr.GetClient(), false})
 		}),
 		Entry("outside the cluster", func(mgr ctrl.Manager) error {
 			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {

@@ -81,7 +81,8 @@ func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r result.Repo
 	spec := ginkgo.CurrentSpecReport()
 	switch {
 	case t == nil:
-		return r, "sim: simginkgo does not know the *testing.T of this suite; call simginkgo.Use(t) before RunSpecs(t, …) in the function that go test runs"
+		return r, "sim: simginkgo does not know the *testing.T of this suite; call simginkgo.Use(t) before " +
+			"RunSpecs(t, …) in the function that go test runs"
 	case spec.LeafNodeType != 0 && spec.FullText() == "":
 		return r, "sim: a campaign is named after its spec; call simginkgo inside It, Specify or Entry"
 	}

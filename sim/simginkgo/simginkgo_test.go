@@ -25,7 +25,8 @@ import (
 func child(t *testing.T, mode, dir string, args ...string) (types.Report, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestFixtures$", "-ginkgo.no-color",
-		"-ginkgo.json-report=" + filepath.Join(dir, "report.json"), "-ginkgo.junit-report=" + filepath.Join(dir, "junit.xml")}, args...)...)
+		"-ginkgo.json-report=" + filepath.Join(dir, "report.json"), "-ginkgo.junit-report=" + filepath.Join(dir,
+			"junit.xml")}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "SIMGINKGO_FIXTURES="+mode, "SIMGINKGO_STORIES="+filepath.Join(dir, "stories"))
 	var out bytes.Buffer
@@ -95,36 +96,44 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
 		}
 	}
-	if e := entry(t, spec(t, report, "as reported")); e.Verdict != "caught" || e.Property != "nothing is marked" || len(e.Told) == 0 {
+	if e := entry(t, spec(t, report, "as reported")); e.Verdict != "caught" || e.Property != "nothing is marked" ||
+		len(e.Told) == 0 {
 		t.Errorf("the entry of a spec that only finds: %+v", e)
 	}
-	if e := entry(t, spec(t, report, "holds")); e.Verdict != "held" || e.Runs != 5 || e.Campaign != "A marker holds" || e.Steps == 0 {
+	if e := entry(t, spec(t, report, "holds")); e.Verdict != "held" || e.Runs != 5 || e.Campaign != "A marker holds" ||
+		e.Steps == 0 {
 		t.Errorf("the entry of a spec that holds: %+v", e)
 	}
 	const warning = "warning: fault LostReply of Pig had no opportunity in 20 runs"
 	if strings.Count(out, "warning:") != 1 || !strings.Contains(out, warning) {
 		t.Errorf("the console does not say %q once:\n%s", warning, out)
 	}
-	if e := entry(t, spec(t, report, "declares a fault that never strikes")); len(e.Warnings) != 1 || e.Verdict != "held" {
+	if e := entry(t, spec(t, report, "declares a fault that never strikes")); len(e.Warnings) != 1 ||
+		e.Verdict != "held" {
 		t.Errorf("the entry of a spec with a fault that never strikes: %+v", e)
 	}
 	site := func(mark string) string {
 		return fmt.Sprintf("fixtures_test.go:%d: expectation at step", lineOf(t, "site: "+mark))
 	}
 	for leaf, want := range map[string][]string{
-		"doesn't hold (on purpose)":                  {`always "nothing is marked" broke at step`, "good is marked", "marker/1", "story:  ", "replay: go test "},
-		"meets an expectation of the scenario's own": {site("the scenario's own"), "to be empty", "marker/1", "story:  ", "replay: go test "},
-		"meets an expectation of a reconciler's own": {site("a reconciler's own"), "the marker met a bad one", "marker/1", "story:  ", "replay: go test "},
-		"meets an expectation in a property":         {site("in a property"), "to be empty", "marker/1", "story:  ", "replay: go test "},
-		"is helped":                                  {`always "nothing is marked" broke at step`},
-		"is misused":                                 {`sim: w.Stop("nobody"): there is no such process`},
-		"misses what it should sometimes reach":      {`sometimes "pigs fly" was not reached in 3 runs`},
+		"doesn't hold (on purpose)": {`always "nothing is marked" broke at step`, "good is marked",
+			"marker/1", "story:  ", "replay: go test "},
+		"meets an expectation of the scenario's own": {site("the scenario's own"), "to be empty", "marker/1",
+			"story:  ", "replay: go test "},
+		"meets an expectation of a reconciler's own": {site("a reconciler's own"), "the marker met a bad one",
+			"marker/1", "story:  ", "replay: go test "},
+		"meets an expectation in a property": {site("in a property"), "to be empty", "marker/1", "story:  ",
+			"replay: go test "},
+		"is helped":                             {`always "nothing is marked" broke at step`},
+		"is misused":                            {`sim: w.Stop("nobody"): there is no such process`},
+		"misses what it should sometimes reach": {`sometimes "pigs fly" was not reached in 3 runs`},
 	} {
 		s := spec(t, report, leaf)
 		if s.State != types.SpecStateFailed {
 			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)
 		}
-		if at, line := s.Failure.Location, lineOf(t, "line: "+leaf); filepath.Base(at.FileName) != "fixtures_test.go" || at.LineNumber != line {
+		if at, line := s.Failure.Location, lineOf(t,
+			"line: "+leaf); filepath.Base(at.FileName) != "fixtures_test.go" || at.LineNumber != line {
 			t.Errorf("%q failed at %s, not at line %d", leaf, at, line)
 		}
 		for _, w := range want {
@@ -157,7 +166,8 @@ func junit(t *testing.T, path string) {
 		if c.Failure == nil || !strings.Contains(c.Failure.Message+c.Failure.Description, "the marker met a bad one") {
 			t.Errorf("the JUnit case has no failure text: %+v", c.Failure)
 		}
-		if c.Properties == nil || c.Properties.Properties[0].Name != "wavetank" || !strings.Contains(c.Properties.Properties[0].Value, `"verdict":"caught"`) {
+		if c.Properties == nil || c.Properties.Properties[0].Name != "wavetank" ||
+			!strings.Contains(c.Properties.Properties[0].Value, `"verdict":"caught"`) {
 			t.Errorf("the JUnit case has no entry: %+v", c.Properties)
 		}
 		return
@@ -192,11 +202,13 @@ func TestReplayCommand(t *testing.T) {
 func TestReplayCommandOfANamesake(t *testing.T) {
 	dir := t.TempDir()
 	report, _ := child(t, "1", dir, "-ginkgo.focus=has a longer namesake$")
-	s := report.SpecReports[slices.IndexFunc(report.SpecReports, func(s types.SpecReport) bool { return s.FullText() == "A marker has a longer namesake" })]
+	s := report.SpecReports[slices.IndexFunc(report.SpecReports,
+		func(s types.SpecReport) bool { return s.FullText() == "A marker has a longer namesake" })]
 	file, _ := strings.CutPrefix(entry(t, s).Story, dir+"/")
 	again, out := child(t, "1", dir, "-ginkgo.focus= A marker has a longer namesake$", "-sim.replay="+file)
 	for _, s := range again.SpecReports {
-		if fails := s.FullText() == "A marker has a longer namesake"; s.State.Is(types.SpecStatePassed|types.SpecStateFailed) && s.Failed() != fails {
+		if fails := s.FullText() == "A marker has a longer "+
+			"namesake"; s.State.Is(types.SpecStatePassed|types.SpecStateFailed) && s.Failed() != fails {
 			t.Errorf("%q is %s:\n%s", s.FullText(), s.State, out)
 		}
 	}
@@ -233,7 +245,8 @@ func TestGinkgosOwn(t *testing.T) {
 
 func TestLabelsSelect(t *testing.T) {
 	report, _ := child(t, "1", t.TempDir(), "-ginkgo.label-filter=good")
-	if !report.SuiteSucceeded || spec(t, report, "holds").State != types.SpecStatePassed || spec(t, report, "is misused").State != types.SpecStateSkipped {
+	if !report.SuiteSucceeded || spec(t, report, "holds").State != types.SpecStatePassed ||
+		spec(t, report, "is misused").State != types.SpecStateSkipped {
 		t.Error("the label filter did not select")
 	}
 }

@@ -14,9 +14,12 @@ import (
 // with these verbs fail and are lost.
 func OfHelm(operator, kind string, verbs ...string) []fault.Fault {
 	of, records := fault.In(operator), fault.OfKind("Secret")
-	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(operator), fault.DroppedWatch(of), fault.Relist(of), fault.Conflict(of),
-		fault.ServerError(of, fault.OnVerb("get")), fault.Forbidden(time.Minute, of, records), fault.Forbidden(time.Minute, of, fault.OfKind(kind)),
-		fault.Forbidden(time.Minute, of, records, fault.OnVerb("create")), fault.Forbidden(time.Minute, of, records, fault.OnVerb("update"))}
+	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(operator),
+		fault.DroppedWatch(of), fault.Relist(of), fault.Conflict(of),
+		fault.ServerError(of, fault.OnVerb("get")), fault.Forbidden(time.Minute, of, records),
+		fault.Forbidden(time.Minute, of, fault.OfKind(kind)),
+		fault.Forbidden(time.Minute, of, records, fault.OnVerb("create")), fault.Forbidden(time.Minute, of, records,
+			fault.OnVerb("update"))}
 	for _, verb := range verbs {
 		faults = append(faults, fault.ServerError(of, fault.OnVerb(verb)), fault.LostReply(of, fault.OnVerb(verb)))
 	}

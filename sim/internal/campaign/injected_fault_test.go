@@ -9,7 +9,8 @@ import (
 func TestInjectedFaultsAreKnownByTheirChoices(t *testing.T) {
 	declared := declaredFaults(choice.Sequence{
 		{ID: "fault StaleCache(30s) in op #1", Value: 1}, {ID: "fault Pause(a, 1m0s) #1", Value: 1},
-		{ID: "next #7", Value: 2}, {ID: "fault Pause(a, 2m0s) #1", Value: 2}, {ID: "fault LostReply of Pod on create #1", Value: 1},
+		{ID: "next #7", Value: 2}, {ID: "fault Pause(a, 2m0s) #1", Value: 2},
+		{ID: "fault LostReply of Pod on create #1", Value: 1},
 	})
 	for label, want := range map[string]string{
 		"StaleCache(30s) op MODIFIED ConfigMap default/a #2":      "StaleCache(30s)",

@@ -47,7 +47,8 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 }
 
 // shrink searches for the shortest choice sequence that fails as the first run did.
-func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result, choice.Sequence) {
+func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result,
+	choice.Sequence) {
 	best := from
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})

@@ -13,7 +13,8 @@ func TestWhoFailedTheTestIsTold(t *testing.T) {
 	if said := whyFailed(false); strings.Contains(said, "race") || !strings.Contains(said, "t.Fatal") {
 		t.Error(said)
 	}
-	for _, want := range []string{"the race detector found a data race", "modules that are not yours", "once, so the run is not shrunk"} {
+	for _, want := range []string{"the race detector found a data race", "modules that are not yours",
+		"once, so the run is not shrunk"} {
 		if said := whyFailed(true); !strings.Contains(said, want) {
 			t.Errorf("%q is missing in %s", want, said)
 		}

@@ -52,7 +52,8 @@ func (s *stamper) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	patch := client.MergeFromWithOptions(cm.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", cm.Data["k"])
 	metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "of", fmt.Sprint(len(all.Items)))
-	s.mgr.GetEventRecorder("stamper").Eventf(&cm, nil, corev1.EventTypeNormal, "Stamped", "Stamp", "stamped with %s", cm.Data["k"])
+	s.mgr.GetEventRecorder("stamper").Eventf(&cm, nil, corev1.EventTypeNormal, "Stamped", "Stamp", "stamped with %s",
+		cm.Data["k"])
 	return reconcile.Result{}, s.Patch(ctx, &cm, patch)
 }
 
@@ -61,14 +62,17 @@ func stamps(leaders int, priority bool) func(*World) {
 		for i := range max(leaders, 1) {
 			w.Start(fmt.Sprintf("stamper-%d", i), func(mgr ctrl.Manager) error {
 				return (&stamper{Client: mgr.GetClient(), queue: priority}).SetupWithManager(mgr)
-			}, ProcessOptions{Manager: ctrl.Options{LeaderElection: leaders > 0, LeaderElectionID: "stamper", LeaderElectionNamespace: "default"}})
+			}, ProcessOptions{Manager: ctrl.Options{LeaderElection: leaders > 0, LeaderElectionID: "stamper",
+				LeaderElectionNamespace: "default"}})
 		}
 		w.Inject(fault.StaleCache(1e9), fault.Crash("stamper-0"), fault.RacingRequeue())
 		for i := range 3 {
-			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)},
+				Data: map[string]string{"k": "1"}})
 		}
 		w.Settle()
-		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}, Data: map[string]string{"k": "2"}})
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"},
+			Data: map[string]string{"k": "2"}})
 		w.Settle()
 	}
 }
@@ -88,7 +92,8 @@ func everything(w *World) {
 	for i := range 2 {
 		w.Start(fmt.Sprintf("stamper-%d", i), func(mgr ctrl.Manager) error {
 			return (&stamper{Client: mgr.GetClient(), queue: true}).SetupWithManager(mgr)
-		}, ProcessOptions{Manager: ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper", LeaderElectionNamespace: "default", Client: plain}, Vary: true})
+		}, ProcessOptions{Manager: ctrl.Options{LeaderElection: true, LeaderElectionID: "stamper",
+			LeaderElectionNamespace: "default", Client: plain}, Vary: true})
 	}
 	w.Inject(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second), fault.DroppedWatch(), fault.Relist(),
 		fault.Expired(), fault.StaleServer(time.Minute), fault.StaleServer(2*time.Second),
@@ -97,10 +102,12 @@ func everything(w *World) {
 		fault.Conflict(), fault.ServerError(), fault.Unreachable(time.Minute), fault.Rejected("no"),
 		fault.Forbidden(time.Minute), fault.SlowNamespace(time.Minute))
 	for i := range 2 {
-		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)}, Data: map[string]string{"k": "1"}})
+		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i)},
+			Data: map[string]string{"k": "1"}})
 	}
 	w.Settle()
-	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}, Data: map[string]string{"k": "2"}})
+	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"},
+		Data: map[string]string{"k": "2"}})
 	w.Settle()
 }
 
@@ -160,7 +167,8 @@ func TestEverySeedReplays(t *testing.T) {
 		priority bool
 		seeds    int
 	}{
-		{"priority queue", 0, true, 300}, {"classic queue", 0, false, 300}, {"two leader-electing replicas", 2, true, 60},
+		{"priority queue", 0, true, 300}, {"classic queue", 0, false, 300},
+		{"two leader-electing replicas", 2, true, 60},
 	} {
 		t.Run(c.name, func(t *testing.T) { twice(t, stamps(c.leaders, c.priority), c.seeds, 0) })
 	}
@@ -177,7 +185,8 @@ func long(faults ...fault.Fault) func(*World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
-				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil || cm.Annotations["stamp"] == cm.Data["k"] {
+				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil ||
+					cm.Annotations["stamp"] == cm.Data["k"] {
 					return reconcile.Result{}, client.IgnoreNotFound(err)
 				}
 				patch := client.MergeFrom(cm.DeepCopy())
@@ -187,7 +196,8 @@ func long(faults ...fault.Fault) func(*World) {
 		}, ProcessOptions{})
 		w.Inject(faults...)
 		for i := range 15 {
-			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("c%d", i%3)}, Data: map[string]string{"k": fmt.Sprint(i)}})
+			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",
+				Name: fmt.Sprintf("c%d", i%3)}, Data: map[string]string{"k": fmt.Sprint(i)}})
 			w.Sleep(2 * time.Minute)
 		}
 		w.Settle()
@@ -199,8 +209,10 @@ func long(faults ...fault.Fault) func(*World) {
 // apimachinery throws for that (managedfields' NewProbabilisticSkipNonAppliedManager).
 func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 	defer process.Enter(logr.Discard(), process.Outside{})()
-	scenario := long(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second), fault.RacingRequeue(), fault.LostReply(), fault.Conflict())
-	runner, all, windowed := Runner(scenario), run.Settings{MaxSteps: 50000}, run.Settings{MaxSteps: 50000, Window: 2 * time.Minute}
+	scenario := long(fault.StaleCache(10*time.Second), fault.MissedStates(10*time.Second), fault.RacingRequeue(),
+		fault.LostReply(), fault.Conflict())
+	runner, all, windowed := Runner(scenario), run.Settings{MaxSteps: 50000}, run.Settings{MaxSteps: 50000,
+		Window: 2 * time.Minute}
 	for i := range 3 {
 		seed := choice.Mix(3, i)
 		whole, part := runner(t, choice.NewRandom(seed), all), runner(t, choice.NewRandom(seed), windowed)

@@ -29,7 +29,8 @@ func gate(mgr ctrl.Manager) error {
 }
 
 func podSpec() corev1.PodSpec {
-	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "work", Image: "work:1"}}}
+	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{Name: "work", Image: "work:1"}}}
 }
 
 // gated is the configuration of the gate's webhook, which is fail-closed.
@@ -44,7 +45,8 @@ func gated() client.Object {
 			},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{admissionregv1.Create},
-				Rule:       admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
+				Rule: admissionregv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+					Resources: []string{"pods"}},
 			}},
 		}},
 	}
@@ -98,7 +100,8 @@ func killFor(w *World) {
 // later. What was refused meanwhile is tried again before the world counts as settled: by a
 // built-in controller, and by another process.
 func TestSettleWaitsForWhatAStartLetsSucceed(t *testing.T) {
-	for name, made := range map[string]func(string) client.Object{"a built-in controller": makeJob, "another process": makePod} {
+	for name, made := range map[string]func(string) client.Object{"a built-in controller": makeJob,
+		"another process": makePod} {
 		t.Run(name, func(t *testing.T) {
 			pass(t, func(w *World) {
 				w.Builtin(kubelet.New()...)

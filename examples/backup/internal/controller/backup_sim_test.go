@@ -45,7 +45,8 @@ func oneClaim(generated bool) func(*sim.World) {
 		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Eventually("the backup knows its claim", func(h *history.History) error {
 			var b v1.Backup
-			if o, ok := h.Object("example.com", "Backup", "default", "a"); !ok || o.Into(&b) != nil || b.Status.PVC == "" {
+			if o, ok := h.Object("example.com", "Backup", "default", "a"); !ok || o.Into(&b) != nil ||
+				b.Status.PVC == "" {
 				return errors.New("its status names none")
 			}
 			return nil

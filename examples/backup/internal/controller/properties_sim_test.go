@@ -24,7 +24,8 @@ var sets = []struct {
 	declare func(*sim.World)
 }{
 	{"default properties", func(*sim.World) {}},
-	{"NoLostUpdate", func(w *sim.World) { w.Always("nobody overwrites what he has not seen", property.NoLostUpdate()) }},
+	{"NoLostUpdate",
+		func(w *sim.World) { w.Always("nobody overwrites what he has not seen", property.NoLostUpdate()) }},
 	{"NoStarvation", func(w *sim.World) {
 		w.Always("one backup does not hold up the other", property.NoStarvation(20*time.Second))
 	}},
@@ -65,7 +66,8 @@ func twoBackups(declare func(*sim.World)) func(*sim.World) {
 		w.Start("backup", func(mgr ctrl.Manager) error {
 			return (&BackupReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
 		}, sim.Options(ctrl.Options{Scheme: scheme}))
-		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("backup"), fault.LostReply(), fault.Conflict(), fault.ServerError())
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("backup"), fault.LostReply(), fault.Conflict(),
+			fault.ServerError())
 		for _, name := range []string{"a", "b"} {
 			w.Apply(&v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 		}

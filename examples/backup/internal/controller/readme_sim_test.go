@@ -53,7 +53,8 @@ func TestReadmeShowsAFailure(t *testing.T) {
 	for _, part := range []string{
 		" broke at step ", "backup/1         reconciles backup default/a #1", "create PersistentVolumeClaim default/a-",
 		"there are 2 claims", "shrunk from ", "story:  testdata/sim/TestOneClaim/",
-		"replay: go test example.com/backup/internal/controller -run '^TestOneClaim$' -sim.replay=testdata/sim/TestOneClaim/",
+		"replay: go test example.com/backup/internal/controller -run '^TestOneClaim$' " +
+			"-sim.replay=testdata/sim/TestOneClaim/",
 	} {
 		if !strings.Contains(string(out), part) {
 			t.Errorf("the failure does not say %q:\n%s", part, out)

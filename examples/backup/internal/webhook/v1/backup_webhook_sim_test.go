@@ -27,18 +27,21 @@ func TestABackupKeepsItsBucket(t *testing.T) {
 	}
 	sim.Check(t, func(w *sim.World) {
 		w.Install("../../../config/crd/bases", "../../../config/webhook")
-		w.Start("backup", SetupBackupWebhookWithManager, sim.Options(ctrl.Options{Scheme: scheme})) // and the controllers' setup functions
+		// and the controllers' setup functions
+		w.Start("backup", SetupBackupWebhookWithManager, sim.Options(ctrl.Options{Scheme: scheme}))
 		w.Inject(fault.Crash("backup"), fault.WebhookDown(time.Minute))
 		w.Always("a backup keeps its bucket", func(h *history.History) error {
 			var b v1.Backup
-			if o, ok := h.Object("example.com", "Backup", "default", "a"); ok && (o.Into(&b) != nil || b.Spec.Bucket != "here") {
+			if o, ok := h.Object("example.com", "Backup", "default", "a"); ok &&
+				(o.Into(&b) != nil || b.Spec.Bucket != "here") {
 				return errors.New("it has moved to " + b.Spec.Bucket)
 			}
 			return nil
 		})
 		refused := false
 		w.Sometimes("a move is refused", func(*history.History) bool { return refused })
-		b := &v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}, Spec: v1.BackupSpec{Bucket: "here"}}
+		b := &v1.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"},
+			Spec: v1.BackupSpec{Bucket: "here"}}
 		w.Apply(b)
 		w.Settle()
 		if err := w.Client().Get(w.Context(), client.ObjectKeyFromObject(b), b); err != nil {
