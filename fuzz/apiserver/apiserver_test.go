@@ -23,7 +23,8 @@ var definition = func() *apiextensionsv1.CustomResourceDefinition {
 	"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
 	"replicas":{"type":"integer"},"mode":{"type":"string","default":"slow","enum":["slow","fast"]},
 	"set":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
-	"map":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}},
+	"map":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+		"items":{"type":"object","required":["k"],"properties":{"k":{"type":"string"}}}},
 	"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
 	"x-kubernetes-validations":[{"rule":"!has(self.replicas) || self.replicas >= 0"}]},
 	"status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}]}}`

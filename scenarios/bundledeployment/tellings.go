@@ -1,5 +1,4 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant
-// in its setting.
+// This file exists for what happens: each telling is a scenario that asks one question of a variant in its setting.
 
 package bundledeployment
 
@@ -42,12 +41,10 @@ const (
 // app is the deployment that most tellings are about.
 const app = "app"
 
-// briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever more
-// records.
+// briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever more records.
 const briefly = 12 * time.Second
 
-// longEnough is how long a failing deployment is watched: until its sleeps are as long as they get,
-// and for five of those.
+// longEnough is how long a failing deployment is watched: until its sleeps are as long as they get, and for five of those.
 const longEnough = 7 * longestSleep
 
 // asks declares the properties of a failing deployment, by their sentences.
@@ -60,8 +57,7 @@ func (s *Story) asks(sentences ...string) {
 	}
 }
 
-// Fails is the story of the thread: a bundle with a namespace, and something that the server
-// refuses.
+// Fails is the story of the thread: a bundle with a namespace, and something that the server refuses.
 func Fails(sentences ...string) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -79,8 +75,7 @@ func Fails(sentences ...string) Telling {
 	}
 }
 
-// FailsWatched is Fails in a process that watches the kinds of the bundle already, because it has
-// installed another one.
+// FailsWatched is Fails in a process that watches the kinds of the bundle already, because it has installed another one.
 func FailsWatched(sentences ...string) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -96,8 +91,7 @@ func FailsWatched(sentences ...string) Telling {
 	}
 }
 
-// FailsVarying is Fails with a refusal that names something else each time, as one does that holds
-// a time or a uid.
+// FailsVarying is Fails with a refusal that names something else each time, as one does that holds a time or a uid.
 func FailsVarying(sentences ...string) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -113,8 +107,7 @@ func FailsVarying(sentences ...string) Telling {
 	}
 }
 
-// FailsToUpgrade installs a bundle, and then wants one with a second namespace and something that
-// is refused.
+// FailsToUpgrade installs a bundle, and then wants one with a second namespace and something that is refused.
 func FailsToUpgrade(sentences ...string) Telling { return failsToUpgrade(briefly, sentences) }
 
 // FailsToUpgradeForLong is FailsToUpgrade, watched for as long as a failing install.
@@ -135,8 +128,7 @@ func failsToUpgrade(watched time.Duration, sentences []string) Telling {
 	}
 }
 
-// Abandoned installs a bundle, wants another one with a second namespace that is refused, and then
-// the first one again.
+// Abandoned installs a bundle, wants another one with a second namespace that is refused, and then the first one again.
 func Abandoned(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
@@ -163,8 +155,7 @@ const (
 	Content     Mend = "content"     // the deployment wants another bundle, which does not want it
 )
 
-// Recovered removes the cause after a while. To a mended deployment the dossier allows a second,
-// besides what has to be waited for.
+// Recovered removes the cause after a while. To a mended deployment the dossier allows a second, besides what has to be waited for.
 func Recovered(by Mend) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -191,8 +182,7 @@ func Recovered(by Mend) Telling {
 	}
 }
 
-// Disowned gives a failing deployment to another provisioner for a while. Whoever has it in hand at
-// that moment may finish.
+// Disowned gives a failing deployment to another provisioner for a while. Whoever has it in hand at that moment may finish.
 func Disowned(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
@@ -241,8 +231,7 @@ func Several(sentences ...string) Telling {
 	}
 }
 
-// looks is how long a variant may sleep before it looks whether a clean-up is done. V1 and V2 never
-// sleep then: they hold on.
+// looks is how long a variant may sleep before it looks whether a clean-up is done. V1 and V2 never sleep then: they hold on.
 func looks(v bundledeployment.Variant) time.Duration {
 	if v == bundledeployment.V4 {
 		return 5 * time.Second
@@ -255,17 +244,15 @@ const (
 	cleanUpWait = 30 * time.Second
 	// unpacks is how long a bundle takes to be unpacked, at most.
 	unpacks = 2 * time.Second
-	// promptly is how soon a worker must begin with a healthy deployment while there are more
-	// workers than failing ones.
+	// promptly is how soon a worker must begin with a healthy deployment while there are more workers than failing ones.
 	promptly = time.Second
-	// labour is what the requests of one hand-out of a failing deployment may take: 4.2 s was the
-	// most that was seen while requests were slow. Where there are as many failing ones as workers,
-	// a healthy one may wait for that much of each in turn.
+	// labour is what the requests of one hand-out of a failing deployment may take: 4.2 s was the most that was seen while
+	// requests were slow. Where there are as many failing ones as workers, a healthy one may wait for that much of each in turn.
 	labour = 5 * time.Second
 )
 
-// Crowd lets some deployments fail, at once or one after the other, and then a healthy one come.
-// Namespaces take 28 s to go, so that whoever waits for them is seen to wait.
+// Crowd lets some deployments fail, at once or one after the other, and then a healthy one come. Namespaces take 28 s to go, so that
+// whoever waits for them is seen to wait.
 func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...fault.Fault) *Story {
 	t.Terminates = max(t.Terminates, 28*time.Second)
 	s := Begin(w, t)
@@ -281,8 +268,8 @@ func Crowd(w *sim.World, t Setting, failing int, staggered bool, faults ...fault
 	return s
 }
 
-// Starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for
-// what each may hold a worker, as many times as it takes all workers to begin with everything.
+// Starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for what each may hold a worker, as
+// many times as it takes all workers to begin with everything.
 func Starved(failing int, each time.Duration) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -295,8 +282,7 @@ func Starved(failing int, each time.Duration) Telling {
 	}
 }
 
-// Shared lets two deployments want one namespace, or with the image "kinds" one
-// CustomResourceDefinition.
+// Shared lets two deployments want one namespace, or with the image "kinds" one CustomResourceDefinition.
 func Shared(image string, firstFails bool) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -316,8 +302,7 @@ func Shared(image string, firstFails bool) Telling {
 	}
 }
 
-// TakesOver has V3 install a bundle and fail to upgrade it. Then the operator starts again, as
-// another variant.
+// TakesOver has V3 install a bundle and fail to upgrade it. Then the operator starts again, as another variant.
 func TakesOver(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		after := t.Variant
@@ -352,15 +337,14 @@ func (s *Story) startsAgain(as bundledeployment.Variant, faults []fault.Fault) {
 	s.Sleep(5 * time.Minute)
 }
 
-// interrupt lets the operator do what it has to, in the course of which it may die, and then find
-// its peace.
+// interrupt lets the operator do what it has to, in the course of which it may die, and then find its peace.
 func interrupt(w *sim.World) {
 	w.Sleep(20 * time.Second)
 	w.Settle()
 }
 
-// Interrupted kills the operator somewhere on its way through install, upgrade and repair of a
-// bundle to which nothing is wrong.
+// Interrupted kills the operator somewhere on its way through install, upgrade and repair of a bundle to which nothing is
+// wrong.
 func Interrupted(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)
@@ -375,8 +359,7 @@ func Interrupted(t Setting, faults ...fault.Fault) func(*sim.World) {
 	}
 }
 
-// TwoLeaders has two replicas of the operator install, upgrade and repair a bundle; the server
-// refuses it at first, if it is refused.
+// TwoLeaders has two replicas of the operator install, upgrade and repair a bundle; the server refuses it at first, if it is refused.
 func TwoLeaders(refused bool) Telling {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -398,9 +381,8 @@ func TwoLeaders(refused bool) Telling {
 	}
 }
 
-// InterruptedFailing kills the operator somewhere on its way through a bundle that is refused at
-// first, when it is to be installed and when it is to be upgraded: through the attempts, and the
-// uninstalls and rollbacks that undo them.
+// InterruptedFailing kills the operator somewhere on its way through a bundle that is refused at first, when it is to be
+// installed and when it is to be upgraded: through the attempts, and the uninstalls and rollbacks that undo them.
 func InterruptedFailing(t Setting, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, t)

@@ -183,7 +183,7 @@ func TestEverySeedReplaysWithAWindow(t *testing.T) {
 func long(faults ...fault.Fault) func(*World) {
 	return func(w *World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+			stamp := func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
 				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil ||
 					cm.Annotations["stamp"] == cm.Data["k"] {
@@ -192,7 +192,8 @@ func long(faults ...fault.Fault) func(*World) {
 				patch := client.MergeFrom(cm.DeepCopy())
 				metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", cm.Data["k"])
 				return reconcile.Result{}, mgr.GetClient().Patch(ctx, &cm, patch)
-			}))
+			}
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(stamp))
 		}, ProcessOptions{})
 		w.Inject(faults...)
 		for i := range 15 {

@@ -109,7 +109,8 @@ func TestSettleWaitsForWhatAStartLetsSucceed(t *testing.T) {
 				w.Apply(gated())
 				w.Start("gate", gate, ProcessOptions{})
 				w.Start("late", func(mgr ctrl.Manager) error {
-					return ctrl.NewControllerManagedBy(mgr).Named("late").For(&corev1.ConfigMap{}).Complete(&late{mgr.GetClient(), made})
+					late := &late{mgr.GetClient(), made}
+					return ctrl.NewControllerManagedBy(mgr).Named("late").For(&corev1.ConfigMap{}).Complete(late)
 				}, ProcessOptions{})
 				killFor(w)
 				w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
