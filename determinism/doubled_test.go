@@ -61,6 +61,11 @@ func replays(t *testing.T, program func(*sim.World)) {
 		o.Differences = append(o.Differences, f.Cause)
 		t.Errorf("%d runs: %s\n%s", f.Count, f.Cause, f.Story)
 	}
+	for _, d := range r.Divergences { // pairs that differ now and then, which are a warning
+		o.Differ += d.Runs
+		o.Differences = append(o.Differences, d.Sentence())
+		t.Logf("%s", d.Sentence())
+	}
 	t.Logf("%d runs made twice, %d differ, %d steps, %v of CPU time", o.Pairs, o.Differ, o.Steps, o.CPU)
 	if *record == "" {
 		return
