@@ -38,6 +38,7 @@ type Incarnation struct {
 	resyncs    map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
 	turns      []turn                             // of goroutines that have waited for a cache
 	waits      int                                // how many have begun to
+	runnables  int                                // of the program's own, that were added to managers
 	waiters    []waiter
 	managers   []*Manager
 	webhooks   []*webhookServer

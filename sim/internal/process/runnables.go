@@ -86,19 +86,24 @@ func (r leaderElected) NeedLeaderElection() bool {
 type panicCatcher struct {
 	leaderElected
 	incarnation *Incarnation
+	n           int // of the runnables that were added
 }
 
 // catchPanics returns what to add to a manager in place of r. It is r itself where its type decides
 // how it is run.
 func (l *Incarnation) catchPanics(r manager.Runnable) manager.Runnable {
 	sortLists(r)
+	l.mu.Lock()
+	l.runnables++
+	n := l.runnables
+	l.mu.Unlock()
 	switch r := r.(type) {
 	case clusterRunnable:
-		return otherCluster{r, l}
+		return otherCluster{r, l, n}
 	case *manager.Server, webhook.Server, interface{ Warmup(context.Context) error }:
 		return r
 	}
-	return panicCatcher{leaderElected{r}, l}
+	return panicCatcher{leaderElected{r}, l, n}
 }
 
 // Start implements manager.Runnable.
@@ -108,5 +113,6 @@ func (c panicCatcher) Start(ctx context.Context) (err error) {
 			err = &PanicError{Value: v, Stack: stack()}
 		}
 	}()
+	c.incarnation.startInTurn(c.n)
 	return c.Runnable.Start(c.incarnation.attach(ctx))
 }

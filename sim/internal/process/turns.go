@@ -42,6 +42,24 @@ func (l *Incarnation) inTurn(what string) func() {
 	}
 }
 
+// startInTurn blocks a goroutine that a manager has made for one of the program's own runnables.
+// What these do first may race: GetInformer waits until the informer has synced if its cache has
+// started, and not if that comes later. n counts the runnables in the order in which they were
+// added.
+func (l *Incarnation) startInTurn(n int) {
+	l.mu.Lock()
+	released := l.released
+	t := turn{"", n, make(chan struct{})}
+	if !released {
+		l.turns = append(l.turns, t)
+	}
+	l.mu.Unlock()
+	if !released {
+		l.world.Sched.Wake()
+		<-t.gone
+	}
+}
+
 // nextTurn lets the first of those go on who wait for their turn. It reports whether there was one.
 func (l *Incarnation) nextTurn() bool {
 	l.mu.Lock()

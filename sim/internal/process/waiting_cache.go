@@ -69,6 +69,13 @@ type clusterRunnable interface {
 type otherCluster struct {
 	clusterRunnable
 	incarnation *Incarnation
+	n           int // of the runnables that were added
+}
+
+// Start implements manager.Runnable.
+func (f otherCluster) Start(ctx context.Context) error {
+	f.incarnation.startInTurn(f.n)
+	return f.clusterRunnable.Start(ctx)
 }
 
 // GetCache implements clusterRunnable.
