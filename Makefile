@@ -11,7 +11,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -vet=off
 # Nested modules with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
 NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './hack/*' -not -path './bin/*' -not -path './models/upstream/*'))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
-DETERMINISM := TestEverySeedReplays|TestScenariosDoNotTouchEachOther
+DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
 # The specs of what must hold however long one looks. In the package's own directory go test lets progress through.
 HELD = $(sort $(dir $(shell grep -l 'Label("hold")' scenarios/*/*_suite_test.go)))
@@ -38,7 +38,7 @@ campaigns: ## The long campaigns that make test leaves out.
 
 .PHONY: race
 race: ## The tests that compare histories, under the race detector.
-	go test -race -timeout 30m -cpu 1,2 -run '$(DETERMINISM)' ./sim
+	go test -race -timeout 30m -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
 
 .PHONY: nested
 nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
