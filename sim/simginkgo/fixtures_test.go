@@ -130,8 +130,9 @@ var _ = Describe("A marker", func() {
 		}), stories)
 	})
 	It("meets an expectation of a reconciler's own", func() {
-		// line: meets an expectation of a reconciler's own
-		simginkgo.Check(world(true, func(w *sim.World) { w.Apply(object("bad")) }), stories)
+		simginkgo.Check(world(true, func(w *sim.World) { // line: meets an expectation of a reconciler's own
+			w.Apply(object("bad"))
+		}), stories)
 	})
 	It("meets an expectation in a property", func() {
 		simginkgo.Check(world(false, func(w *sim.World) { // line: meets an expectation in a property

@@ -113,7 +113,7 @@ func (c *Network) resolveService(call *Call, host string) (t target) {
 	}
 	name, rest, _ := strings.Cut(strings.TrimSuffix(bare, "."), ".")
 	namespace, zone, _ := strings.Cut(rest, ".")
-	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.network.local" {
+	if name == "" || namespace == "" || zone != "" && zone != "svc" && zone != "svc.cluster.local" {
 		return t
 	}
 	c.mu.Lock()

@@ -86,7 +86,7 @@ func TestHostsOfServices(t *testing.T) {
 	for host, want := range map[string]struct{ answer, unknown string }{
 		"web.default":                         {answer: "web"},
 		"web.default.svc":                     {answer: "web"},
-		"web.default.svc.network.local.":      {answer: "web"},
+		"web.default.svc.cluster.local.":      {answer: "web"},
 		"web.default.svc:80":                  {answer: "web"},
 		"web.default.svc:81":                  {answer: "connection refused"},
 		"other.default.svc":                   {answer: "no such host"},
