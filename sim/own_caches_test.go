@@ -23,6 +23,8 @@ import (
 
 // A program with two caches of its own, which watch the same kinds, feeds a channel source from
 // both.
+//
+//make:campaigns
 func TestCachesThatWatchTheSameReplay(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("op", func(mgr ctrl.Manager) error { return feedFromTwoCaches(mgr) })

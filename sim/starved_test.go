@@ -46,6 +46,8 @@ func used() time.Duration {
 
 // A process that gets a CPU for a tenth of the time needs several times the limit of real time for
 // a step. It does not hang.
+//
+//make:campaigns
 func TestAStarvedRunDoesNotHang(t *testing.T) {
 	const guard = "WAVETANK_TEST_STARVED"
 	if os.Getenv(guard) != "" {

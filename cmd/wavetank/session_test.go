@@ -16,6 +16,8 @@ const moods = "./testdata/moods"
 
 // A campaign whose runs differ now and then is made again in exact mode. That exit code counts, and
 // both results stay.
+//
+//make:campaigns
 func TestRunSwitchesToExactMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the runtime and the standard library anew")

@@ -73,6 +73,8 @@ var fastest, slowest = paces[0], paces[len(paces)-1]
 // the reconciler has a time to do its work in: none in the fastest namespace, enough in the
 // slowest, and between these it depends on the other types, too. Who is not stuck in the table
 // never is.
+//
+//make:campaigns
 func TestOrdersOfThePairsThatMatter(t *testing.T) {
 	answers := Table().Column("namespace finishes")
 	for _, v := range reposync.Variants() {
@@ -96,6 +98,8 @@ func TestOrdersOfThePairsThatMatter(t *testing.T) {
 
 // The six orders of what is managed, each of which depends on the next, at both ends: only one of
 // them is right, and a variant that does not enforce it keeps it by luck.
+//
+//make:campaigns
 func TestOrdersOfWhatIsManaged(t *testing.T) {
 	answers := Table().Column("order among all, namespace deleted")
 	right := kindsInside[4:]
@@ -131,6 +135,8 @@ func TestABindingIsNotMadeAnewInATerminatingNamespace(t *testing.T) {
 }
 
 // Every order of all seven types, or some of them, each at another pace than the one before.
+//
+//make:campaigns
 func TestEveryOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
@@ -154,6 +160,8 @@ func TestEveryOrder(t *testing.T) {
 
 // What users do who do not know what they are doing, or know it too well, is nothing by which the
 // full cure is stuck or led astray.
+//
+//make:campaigns
 func TestFullCureWhateverUsersDo(t *testing.T) {
 	askBoth := func(s *Story) { askFinishes(s); askGoes(s) }
 	askSpares := func(s *Story) {
