@@ -212,9 +212,9 @@ this chance out of the runtime. Two races were seen:
 - CachesOfItsOwn: a manager starts all runnables of a program at once. GetInformer waits until the
   informer has synced if its cache has started, and not if that comes later. Since this record was
   made, such runnables start one at a time.
-- SeveralClusters: a wait for the cache of another cluster looks every 100 ms. It may look just
-  before or just after the cache has synced at the same instant, and then goes on 100 ms later or
-  sooner.
+- SeveralClusters: a source of another cluster's cache asks whether its handler has heard the first
+  objects: right after it has added the handler, and then every 100 ms. Which of the two goroutines
+  goes first decides whether the controller starts 100 ms sooner.
 
 A run that differs may teach the search other things, so that later runs of its process have other
 choices. That is how several runs of one process differ from those of another.
