@@ -36,7 +36,7 @@ type Incarnation struct {
 	queues     []*queue
 	informers  []*informer
 	resyncs    map[schema.GroupKind]time.Duration // if it has caches of several namespaces: see resync
-	turns      []turn                             // of goroutines that have waited for a cache
+	turns      []turn                             // of goroutines that go on one at a time
 	waits      int                                // how many have begun to
 	runnables  int                                // of the program's own, that were added to managers
 	waiters    []waiter

@@ -29,16 +29,7 @@ func (l *Incarnation) inTurn(what string) func() {
 		if l.world.Sched.Now() == since || l.ctx.Err() != nil {
 			return // it did not wait, or a manager that ends goes round until it is told
 		}
-		l.mu.Lock()
-		released := l.released
-		if !released {
-			l.turns = append(l.turns, t)
-		}
-		l.mu.Unlock()
-		if !released {
-			l.world.Sched.Wake()
-			<-t.gone
-		}
+		l.await(t)
 	}
 }
 
@@ -46,10 +37,12 @@ func (l *Incarnation) inTurn(what string) func() {
 // What these do first may race: GetInformer waits until the informer has synced if its cache has
 // started, and not if that comes later. n counts the runnables in the order in which they were
 // added.
-func (l *Incarnation) startInTurn(n int) {
+func (l *Incarnation) startInTurn(n int) { l.await(turn{"", n, make(chan struct{})}) }
+
+// await blocks until the turn has come, or not at all when the incarnation has been released.
+func (l *Incarnation) await(t turn) {
 	l.mu.Lock()
 	released := l.released
-	t := turn{"", n, make(chan struct{})}
 	if !released {
 		l.turns = append(l.turns, t)
 	}
