@@ -139,9 +139,6 @@ func (s *Set) StepDelay(actor, key string) (d time.Duration) {
 	return d
 }
 
-// Holds says whether any fault may hold actions.
-func (s *Set) Holds() bool { return len(s.holders) > 0 }
-
 // Held is until when an action may not happen; 0 for one that is free.
 func (s *Set) Held(a *sched.Action) (until time.Duration) {
 	for _, f := range s.holders {
