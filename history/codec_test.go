@@ -19,11 +19,11 @@ func sample() *History {
 	h.Record(Effect{Kind: "attempt", Key: "k"})
 	h.Drew(Draw{At: time.Second, Label: "n", Value: "7"})
 	h.Add(Event{
-		Step: 2, At: 2 * time.Second, Kind: Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: ref, Revision: 7,
+		Step: 2, At: 2 * time.Second, Kind: Deliver, Process: "p", Incarnation: 1, Verb: "ADDED", Ref: ref, Revision: 7,
 		Received: []byte{0xff, 0xfe},
 	})
 	h.Add(Event{
-		Step: 3, At: 3 * time.Second, Kind: Handout, Process: "p", Life: 1, Reconcile: "c n/a #1",
+		Step: 3, At: 3 * time.Second, Kind: Dequeue, Process: "p", Incarnation: 1, Reconcile: "c n/a #1",
 		Seen: []Seen{{Ref: ref, Server: 7}}, Wait: 5,
 	})
 	return h

@@ -18,10 +18,10 @@ type Effect struct {
 	Key string `json:"key"`
 	// Detail is for people.
 	Detail string `json:"detail,omitempty"`
-	// Process, Life and Reconcile are those of the request that caused the effect.
-	Process   string `json:"process,omitempty"`
-	Life      int    `json:"life,omitempty"`
-	Reconcile string `json:"reconcile,omitempty"`
+	// Process, Incarnation and Reconcile are those of the request that caused the effect.
+	Process     string `json:"process,omitempty"`
+	Incarnation int    `json:"life,omitempty"`
+	Reconcile   string `json:"reconcile,omitempty"`
 }
 
 // Requested is the kind of an effect that no model has named.

@@ -26,7 +26,7 @@ const (
 	Request   Kind = "request"   // a request took effect at the API server or outside
 	Reply     Kind = "reply"     // its reply reached the caller (or was lost: see Fault)
 	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached an incarnation's informer
-	Handout   Kind = "handout"   // a worker dequeued a key: a reconcile begins; Cause says why
+	Dequeue   Kind = "handout"   // a worker dequeued a key: a reconcile begins; Cause says why
 	Done      Kind = "done"      // a reconcile ended; Outcome says how
 	Fault     Kind = "fault"     // a fault was injected; Note says which and where
 	Heal      Kind = "heal"      // faults ended: recovery begins
@@ -92,12 +92,12 @@ type Seen struct {
 
 // Event is one event of a run. Fields that do not apply to its Kind are zero.
 type Event struct {
-	Index   int    `json:"i"`
-	Step    int    `json:"step"`              // number of the step in which it happened
-	At      Time   `json:"at"`                // virtual time, nanoseconds
-	Kind    Kind   `json:"kind"`              //
-	Process string `json:"process,omitempty"` // "user" for the scenario itself
-	Life    int    `json:"life,omitempty"`    // number of the incarnation, from 1
+	Index       int    `json:"i"`
+	Step        int    `json:"step"`              // number of the step in which it happened
+	At          Time   `json:"at"`                // virtual time, nanoseconds
+	Kind        Kind   `json:"kind"`              //
+	Process     string `json:"process,omitempty"` // "user" for the scenario itself
+	Incarnation int    `json:"life,omitempty"`    // number of the incarnation, from 1
 	// "controller namespace/name #n": the n-th of the key in that incarnation
 	Reconcile string `json:"reconcile,omitempty"`
 	Call      int    `json:"call,omitempty"` // Index of the request that a reply answers
@@ -127,10 +127,10 @@ type Event struct {
 
 // Actor is the process and the incarnation, as "pipelines/2". The user has no incarnations.
 func (e *Event) Actor() string {
-	if e.Life == 0 {
+	if e.Incarnation == 0 {
 		return e.Process
 	}
-	return fmt.Sprintf("%s/%d", e.Process, e.Life)
+	return fmt.Sprintf("%s/%d", e.Process, e.Incarnation)
 }
 
 // Write says whether the event is a request that committed at least one change.

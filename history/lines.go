@@ -47,9 +47,9 @@ func (h *History) Lines() []Line {
 	return out
 }
 
-// Tell is [History.Lines] as text, with the virtual time and the actor. The values that the
+// Render is [History.Lines] as text, with the virtual time and the actor. The values that the
 // scenario drew are in between.
-func (h *History) Tell() []string {
+func (h *History) Render() []string {
 	var out []string
 	draws := h.draws
 	for _, l := range h.Lines() {
@@ -74,7 +74,7 @@ type commit struct {
 func (e *Event) line(request string, effects []Effect, committed map[commit]Time) string {
 	switch e.Kind {
 	case Start:
-		if e.Life > 1 {
+		if e.Incarnation > 1 {
 			return "starts again, with empty memory"
 		}
 	case Stop:
@@ -105,7 +105,7 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 			e.Verb != "LIST" {
 			return fmt.Sprintf("  learns of %s %s rv %d, %v late", strings.ToLower(e.Verb), e.Ref, e.Revision, e.At-at)
 		}
-	case Handout:
+	case Dequeue:
 		return e.dequeueLine()
 	case Done:
 		if e.Outcome != "ok" {

@@ -11,12 +11,12 @@ func TestLineOfAPatchThatCreates(t *testing.T) {
 	var h History
 	for _, change := range []string{"ADDED", "MODIFIED"} {
 		h.Add(Event{
-			Kind: Request, Process: "op", Life: 1, Verb: "patch", Ref: ref, Revision: 7, Code: 200,
+			Kind: Request, Process: "op", Incarnation: 1, Verb: "patch", Ref: ref, Revision: 7, Code: 200,
 			Changes: []Change{{Type: change, Ref: ref}},
 		})
 	}
 	for i, want := range []string{"patch App default/one, which creates it → rv 7", "patch App default/one → rv 7"} {
-		if got := h.Tell()[i]; !strings.HasSuffix(got, " "+want) {
+		if got := h.Render()[i]; !strings.HasSuffix(got, " "+want) {
 			t.Errorf("the line is %q, not %q", got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestLineOfAFailedCreateHasTheName(t *testing.T) {
 		"create Secret default/tomb → 403", "create Secret default/s-abc → rv 5",
 		"no reply to create Secret default/s-abc: i/o timeout", "no reply to create Secret default/s-…: i/o timeout",
 	} {
-		if got := h.Tell()[i]; !strings.HasSuffix(got, " "+want) {
+		if got := h.Render()[i]; !strings.HasSuffix(got, " "+want) {
 			t.Errorf("the line is %q, not %q", got, want)
 		}
 	}
@@ -53,9 +53,10 @@ func TestLineOfTheEndOfAWatch(t *testing.T) {
 		Changes: []Change{{Type: "ADDED", Ref: ref, Revision: 6}},
 	})
 	h.Add(Event{
-		Kind: Deliver, At: time.Second, Process: "op", Life: 1, Verb: "ERROR", Ref: Ref{Kind: "Pod"}, Revision: 6,
+		Kind: Deliver, At: time.Second, Process: "op", Incarnation: 1,
+		Verb: "ERROR", Ref: Ref{Kind: "Pod"}, Revision: 6,
 	})
-	if got, want := h.Tell()[1], "hears that its watch of Pod cannot go on"; !strings.HasSuffix(got, want) {
+	if got, want := h.Render()[1], "hears that its watch of Pod cannot go on"; !strings.HasSuffix(got, want) {
 		t.Errorf("the line is %q, not %q", got, want)
 	}
 }
@@ -68,10 +69,10 @@ func TestLineOfALeadersFirstReconciles(t *testing.T) {
 		"watch(Lease MODIFIED)":                 "watch(Lease MODIFIED)",
 		"reply to update LeaseHolder default/a": "reply to update LeaseHolder default/a",
 	} {
-		e := Event{Kind: Handout, Process: "op", Life: 1, Reconcile: "app default/a #1", Cause: cause}
+		e := Event{Kind: Dequeue, Process: "op", Incarnation: 1, Reconcile: "app default/a #1", Cause: cause}
 		var h History
 		h.Add(e)
-		if got := h.Tell()[0]; !strings.HasSuffix(got, "reconciles app default/a #1, because of "+want) {
+		if got := h.Render()[0]; !strings.HasSuffix(got, "reconciles app default/a #1, because of "+want) {
 			t.Errorf("the line of %q is %q", cause, got)
 		}
 	}

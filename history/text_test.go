@@ -9,7 +9,7 @@ func TestDifferenceShowsWhereBodiesDiffer(t *testing.T) {
 	of := func(body string) *History {
 		var h History
 		app := Ref{Kind: "App", Name: "one"}
-		h.Add(Event{Kind: Request, Process: "op", Life: 1, Verb: "update", Ref: app, Sent: []byte(body)})
+		h.Add(Event{Kind: Request, Process: "op", Incarnation: 1, Verb: "update", Ref: app, Sent: []byte(body)})
 		return &h
 	}
 	long := strings.Repeat("x", 500)
@@ -50,7 +50,7 @@ func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
 // Only the text of an error is left out: not that there is one, how a reconcile ended or what was
 // sent.
 func TestDivergenceLeavesTextsOut(t *testing.T) {
-	done := Event{Kind: Done, Process: "op", Life: 1, Reconcile: "c default/a #1", Outcome: "error: a, b"}
+	done := Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: "c default/a #1", Outcome: "error: a, b"}
 	for name, c := range map[string]struct {
 		change   func(*Event)
 		diverges bool

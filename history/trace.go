@@ -67,7 +67,7 @@ func dependent(a, b *Event) bool {
 		w, other = b, a
 	}
 	switch {
-	case other.Write(), other.Kind == Handout, other.Kind == Deliver && other.Ref.Name == "":
+	case other.Write(), other.Kind == Dequeue, other.Kind == Deliver && other.Ref.Name == "":
 		return true // revisions are those of the whole server
 	case other.Kind == Request || other.Kind == Deliver:
 		return other.Ref.Name == "" || slices.ContainsFunc(w.Changes, func(c Change) bool { return c.Ref == other.Ref })
@@ -78,7 +78,7 @@ func dependent(a, b *Event) bool {
 // barrier says whether an event is about the whole world.
 func (e *Event) barrier() bool {
 	switch e.Kind {
-	case Request, Reply, Deliver, Handout, Done:
+	case Request, Reply, Deliver, Dequeue, Done:
 		return false
 	}
 	return true

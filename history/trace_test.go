@@ -4,7 +4,7 @@ import "testing"
 
 func TestTrace(t *testing.T) {
 	get := func(who, name string) Event {
-		return Event{Kind: Request, Process: who, Life: 1, Verb: "get", Ref: Ref{Kind: "Pod", Name: name}}
+		return Event{Kind: Request, Process: who, Incarnation: 1, Verb: "get", Ref: Ref{Kind: "Pod", Name: name}}
 	}
 	write := func(who, name string) Event {
 		e := get(who, name)
@@ -27,7 +27,7 @@ func TestTrace(t *testing.T) {
 		{"a list and a writer", write("a", "x"), list, false},
 		{"two writers", write("a", "x"), write("b", "y"), false},
 		{"one actor", get("a", "x"), get("a", "y"), false},
-		{"a crash", get("a", "x"), Event{Kind: Crash, Process: "b", Life: 1}, false},
+		{"a crash", get("a", "x"), Event{Kind: Crash, Process: "b", Incarnation: 1}, false},
 		{"another time", get("a", "x"), later, false},
 		{"two outsides", post("a", "x", "/1"), post("b", "y", "/1"), true},
 		{"one outside", post("a", "x", "/1"), post("b", "x", "/2"), false},

@@ -57,7 +57,7 @@ func ReadCatalogue(root string) ([]Entry, error) {
 // Pattern is the sorts of faults that a story's tape needs, as its labels name them.
 func (e Entry) Pattern() string {
 	var faults []string
-	for _, c := range e.Story.Tape {
+	for _, c := range e.Story.Choices {
 		rest, ok := strings.CutPrefix(c.ID, "fault ")
 		if !ok {
 			continue

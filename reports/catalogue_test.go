@@ -39,7 +39,7 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 }
 
 func TestAnEntryNamesItsPattern(t *testing.T) {
-	s := &story.Story{Test: "T", Kind: "always", Property: "p", Tape: []story.Choice{
+	s := &story.Story{Test: "T", Kind: "always", Property: "p", Choices: []story.Choice{
 		{ID: "fault StaleCache(30s) #1", Value: 2}, {ID: "fault StaleCache(5s) #1", Value: 1},
 		{ID: "fault Crash(a) #1", Value: 1}, {ID: "next #3", Value: 1}}}
 	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)",

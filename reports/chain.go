@@ -78,7 +78,7 @@ func newTracing(h *history.History) *tracing {
 	for i := range h.Events {
 		e := &h.Events[i]
 		key := e.Actor() + " " + e.Reconcile
-		if e.Kind == history.Handout {
+		if e.Kind == history.Dequeue {
 			current[key] = i
 		}
 		if start, ok := current[key]; ok && e.Reconcile != "" {
@@ -151,7 +151,7 @@ func (x *tracing) trace() {
 		switch e := &x.h.Events[i]; e.Kind {
 		case history.Request:
 			x.request(i)
-		case history.Handout:
+		case history.Dequeue:
 			x.reconcile(i, e)
 		case history.Done:
 			x.ended(i, e)
@@ -227,7 +227,7 @@ func (x *tracing) request(i int) {
 func (x *tracing) between(j, i int) {
 	a, b := &x.h.Events[j], &x.h.Events[i]
 	start, ok := x.dequeued[i]
-	if c, killed := x.crash[a.Actor()]; ok && killed && a.Process == b.Process && a.Life < b.Life {
+	if c, killed := x.crash[a.Actor()]; ok && killed && a.Process == b.Process && a.Incarnation < b.Incarnation {
 		x.link(j, c, "not recorded when it was killed")
 		x.link(c, start, "its memory was lost")
 	}

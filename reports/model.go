@@ -98,7 +98,7 @@ func newModel(r Run) *model {
 		for _, d := range first(r.History.Draws(), mostDraws) {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
 		}
-		for _, c := range s.Tape {
+		for _, c := range s.Choices {
 			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID))
 		}
 	}
@@ -173,7 +173,7 @@ func (m *model) row(e *history.Event) row {
 	switch e.Kind {
 	case history.Request, history.Reply:
 		out.To = recipient(e, m.lanes)
-	case history.Handout:
+	case history.Dequeue:
 		out.Name = e.Reconcile
 	}
 	if e.Kind != history.Deliver { // frames repeat what was committed
@@ -276,7 +276,7 @@ func (m *model) join(h *history.History) {
 			if start, ok := m.trace.dequeued[i]; ok {
 				m.Events[start].Partner = i + 1
 			}
-		case history.Handout:
+		case history.Dequeue:
 			if strings.HasPrefix(e.Cause, "timer") {
 				ends := m.trace.done[e.Actor()+" "+keyOf(e.Reconcile)]
 				if n := sort.SearchInts(ends, i); n > 0 {

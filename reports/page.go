@@ -75,7 +75,7 @@ func timelines(title string, runs ...Run) ([]byte, error) {
 		m.shift(len(bodies))
 		bodies = append(bodies, m.bodies...)
 		data.Runs = append(data.Runs, m)
-		p.Text = append(append(p.Text, r.head()...), first(r.History.Tell(), longestText)...)
+		p.Text = append(append(p.Text, r.head()...), first(r.History.Render(), longestText)...)
 	}
 	var err error
 	if p.Data, err = pack(data); err != nil {

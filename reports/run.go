@@ -161,10 +161,10 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 		case e.Process == apiserver: // calls webhooks, and has a lane already
 		case e.Process == "user":
 			add("user", "user", 0)
-		case e.Life == 0:
+		case e.Incarnation == 0:
 			add(e.Process, "builtin", 0)
 		default:
-			add(e.Actor(), "process", e.Life)
+			add(e.Actor(), "process", e.Incarnation)
 		}
 		if e.Kind == history.Request {
 			add(e.Host, "outside", 0)

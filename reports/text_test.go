@@ -246,7 +246,7 @@ func TestThumbnailsShowTheStory(t *testing.T) {
 // A request that never took effect answers to no event; the page shows it all the same.
 func TestARequestThatGotLost(t *testing.T) {
 	h := &history.History{}
-	h.Add(history.Event{Kind: history.Reply, Process: "p", Life: 1, Call: -1, Note: "lost"})
+	h.Add(history.Event{Kind: history.Reply, Process: "p", Incarnation: 1, Call: -1, Note: "lost"})
 	if _, err := Timeline(Run{Name: "lost", History: h}); err != nil {
 		t.Fatal(err)
 	}

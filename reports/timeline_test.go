@@ -139,7 +139,7 @@ func TestWithoutScriptAPageSaysWhatBroke(t *testing.T) {
 	text, _, _ = bytes.Cut(text, []byte("</pre></noscript>"))
 	plain := html.UnescapeString(string(text))
 	s := r.Story
-	wanted := []string{s.Headline() + "\n", s.Message + "\n", "replay: " + s.Replay + "\n", r.History.Tell()[0]}
+	wanted := []string{s.Headline() + "\n", s.Message + "\n", "replay: " + s.Replay + "\n", r.History.Render()[0]}
 	for _, want := range wanted {
 		if !strings.Contains(plain, want) {
 			t.Errorf("%q is not in\n%s", want, plain)
@@ -204,8 +204,8 @@ func long(n int) Run {
 		return h.Add(e)
 	}
 	life := 1
-	add(history.Event{Kind: history.Start, Process: "left", Life: 1})
-	add(history.Event{Kind: history.Start, Process: "right", Life: 1})
+	add(history.Event{Kind: history.Start, Process: "left", Incarnation: 1})
+	add(history.Event{Kind: history.Start, Process: "right", Incarnation: 1})
 	var object []byte
 	for rv := int64(1); len(h.Events) < n; rv++ {
 		ref := history.Ref{Kind: "Widget", Namespace: "shop", Name: fmt.Sprintf("w%d", rv%20)}
@@ -219,10 +219,10 @@ func long(n int) Run {
 		})
 		reconcile := fmt.Sprintf("widgets shop/%s #%d", ref.Name, rv)
 		left := func(e history.Event) int {
-			e.Process, e.Life, e.Reconcile = "left", life, reconcile
+			e.Process, e.Incarnation, e.Reconcile = "left", life, reconcile
 			return add(e)
 		}
-		left(history.Event{Kind: history.Handout, Cause: "watch(Widget MODIFIED)"})
+		left(history.Event{Kind: history.Dequeue, Cause: "watch(Widget MODIFIED)"})
 		change := history.Change{Type: "MODIFIED", Ref: ref, Revision: rv, Object: object, Previous: before, At: at}
 		w := left(history.Event{
 			Kind: history.Request, Verb: "update", Ref: ref, Code: 200, Revision: rv, Server: rv,
@@ -230,11 +230,11 @@ func long(n int) Run {
 		})
 		left(history.Event{Kind: history.Reply, Call: w, Verb: "update", Ref: ref, Code: 200})
 		left(history.Event{Kind: history.Done, Outcome: "ok"})
-		add(history.Event{Kind: history.Deliver, Process: "right", Life: 1, Verb: "MODIFIED", Ref: ref, Revision: rv})
+		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref, Revision: rv})
 		if rv%400 == 0 {
-			add(history.Event{Kind: history.Crash, Process: "left", Life: life})
+			add(history.Event{Kind: history.Crash, Process: "left", Incarnation: life})
 			life++
-			add(history.Event{Kind: history.Start, Process: "left", Life: life})
+			add(history.Event{Kind: history.Start, Process: "left", Incarnation: life})
 		}
 	}
 	add(history.Event{Kind: history.Violation, Note: `always "widgets are few" broke: there are too many`})
@@ -280,7 +280,7 @@ func TestTwoClustersAreKeptApart(t *testing.T) {
 	write("")
 	write("prod.example")
 	pod := history.Ref{Kind: "Pod", Name: "a"}
-	h.Add(history.Event{Kind: history.Deliver, Process: "p", Life: 1, Verb: "ADDED", Ref: pod, Revision: 7})
+	h.Add(history.Event{Kind: history.Deliver, Process: "p", Incarnation: 1, Verb: "ADDED", Ref: pod, Revision: 7})
 	h.Add(history.Event{Kind: history.Request, Process: apiserver, Verb: "POST", Host: "hook.example"})
 	m := newModel(Run{Name: "two clusters", History: h})
 	var names []string

@@ -20,7 +20,7 @@ func TestCachesSyncInAQuietWorld(t *testing.T) {
 		w.Apply(withRole("source", configMap("src-a", "k", "1")))
 		w.Settle()
 		for _, e := range w.History().Events {
-			if e.Kind == history.Handout {
+			if e.Kind == history.Dequeue {
 				if late := e.At - time.Hour; late > 2*time.Second {
 					panic(fmt.Sprintf("the first reconcile came %v after the hour", late))
 				}

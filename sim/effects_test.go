@@ -144,7 +144,7 @@ func TestTheChainHasRequestsWithoutAKey(t *testing.T) {
 	if len(posts) != 2 || !slices.Equal(posts, linked) {
 		t.Errorf("the requests %v made records, and the chain of causes has %v", posts, linked)
 	}
-	if text := strings.Join(h.Tell(), "\n"); strings.Contains(text, "; request:") {
+	if text := strings.Join(h.Render(), "\n"); strings.Contains(text, "; request:") {
 		t.Errorf("the story says a request twice:\n%s", text)
 	}
 }

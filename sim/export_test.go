@@ -19,7 +19,7 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 		t.Fatal(err)
 	}
 	var tape choice.Sequence
-	for _, c := range s.Tape {
+	for _, c := range s.Choices {
 		tape = append(tape, choice.Entry{ID: c.ID, Value: c.Value})
 	}
 	defer process.Enter(logr.Discard(), process.Outside{})()

@@ -329,7 +329,7 @@ func TestReleasedLeases(t *testing.T) {
 			w.Sleep(5 * time.Second)
 			first := ""
 			for _, e := range w.History().Events {
-				if e.Kind == history.Handout {
+				if e.Kind == history.Dequeue {
 					first = e.Process
 				}
 			}
@@ -337,7 +337,7 @@ func TestReleasedLeases(t *testing.T) {
 			w.Stop(first)
 			w.Sleep(time.Minute)
 			for _, e := range w.History().Events {
-				if e.Kind == history.Handout && e.Process != first || e.Kind == history.Handout && e.Life > 1 {
+				if e.Kind == history.Dequeue && e.Process != first || e.Kind == history.Dequeue && e.Incarnation > 1 {
 					if took := e.At - stopped; (took < 8*time.Second) != release {
 						t.Errorf("released: %v, and the successor took %v to work", release, took)
 					}

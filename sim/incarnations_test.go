@@ -160,7 +160,7 @@ func TestIdleLeasesAreFolded(t *testing.T) {
 			}
 		}
 		var told []string
-		for _, line := range w.History().Tell() {
+		for _, line := range w.History().Render() {
 			if strings.Contains(line, "Lease") {
 				told = append(told, line)
 			}
@@ -190,7 +190,7 @@ func TestALeaderThatDiesIsSucceeded(t *testing.T) {
 				switch {
 				case e.Kind == history.Crash:
 					died = e.Process
-				case e.Kind == history.Handout && died != "" && e.Process != died:
+				case e.Kind == history.Dequeue && died != "" && e.Process != died:
 					return true
 				}
 			}
@@ -273,7 +273,7 @@ func TestBackOffIsSettled(t *testing.T) {
 			w.Sleep(3 * time.Hour)
 			var waits []time.Duration
 			for _, e := range w.History().Events {
-				if e.Kind == history.Handout && strings.HasPrefix(e.Cause, "timer(backoff)") {
+				if e.Kind == history.Dequeue && strings.HasPrefix(e.Cause, "timer(backoff)") {
 					waits = append(waits, e.Wait)
 				}
 			}
@@ -366,7 +366,7 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 		w.Apply(withRole("source", configMap("src-a", "k", "2")))
 		w.Settle()
 		for _, e := range w.History().Events {
-			led = led || e.Kind == history.Handout && e.Process == "two"
+			led = led || e.Kind == history.Dequeue && e.Process == "two"
 		}
 	}, sim.Runs(40), sim.Verify(4))
 	if !led {

@@ -59,7 +59,7 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 		!strings.Contains(f.Message, "panics_test.go:") {
 		t.Fatalf("got %+v", f)
 	}
-	if f.Flaky || f.Story == nil || len(f.Story.Tape) == 0 ||
+	if f.Flaky || f.Story == nil || len(f.Story.Choices) == 0 ||
 		!strings.HasPrefix(f.Story.Headline(), "panic: process ") {
 		t.Errorf("its story is %+v", f.Story)
 	}

@@ -95,7 +95,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	s := story.Story{Test: t.Name(), Kind: "always", Property: "all is well", Replay: "go test . -run x"}
-	s.Tape = []story.Choice{{ID: "fault LostReply on create #1", Value: 2},
+	s.Choices = []story.Choice{{ID: "fault LostReply on create #1", Value: 2},
 		{ID: "request mailer list ConfigMap #9", Value: 1}}
 	kept := filepath.Join("testdata", "sim", t.Name())
 	if _, err := s.Write(filepath.Join(dir, kept)); err != nil {
@@ -105,7 +105,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		strings.Contains(out, "no longer asks") {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
-	s.Tape = append(s.Tape, story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
+	s.Choices = append(s.Choices, story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
 	path, err := s.Write(filepath.Join(dir, kept))
 	if err != nil {
 		t.Fatal(err)

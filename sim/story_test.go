@@ -46,18 +46,18 @@ func TestAStoryIsLocalMinimal(t *testing.T) {
 			t.Errorf("seed %d: the story is flaky", seed)
 		}
 		t.Run("without one choice", func(t *testing.T) {
-			for i := range f.Story.Tape {
-				without := append(append([]story.Choice(nil), f.Story.Tape[:i]...), f.Story.Tape[i+1:]...)
+			for i := range f.Story.Choices {
+				without := append(append([]story.Choice(nil), f.Story.Choices[:i]...), f.Story.Choices[i+1:]...)
 				s := *f.Story
 				s.Test = t.Name()
 				dir := t.TempDir()
-				s.Tape = without
+				s.Choices = without
 				path, err := s.Write(dir)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if sim.Breaks(t, stormy, path) {
-					t.Errorf("it still breaks without %q", f.Story.Tape[i].ID)
+					t.Errorf("it still breaks without %q", f.Story.Choices[i].ID)
 				}
 			}
 		})
@@ -87,7 +87,7 @@ func TestRapidDrivesARun(t *testing.T) {
 	if rapids.Property != ours.Property {
 		t.Errorf("rapid found %q, we found %q", rapids.Property, ours.Property)
 	}
-	if a, b := len(ours.Story.Tape), len(rapids.Story.Tape); a > b+2 || b > a+2 {
+	if a, b := len(ours.Story.Choices), len(rapids.Story.Choices); a > b+2 || b > a+2 {
 		t.Errorf("our story has %d choices, rapid's has %d", a, b)
 	}
 }
@@ -166,7 +166,7 @@ func TestTheReplayCommandReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drifted.Tape = append(drifted.Tape,
+	drifted.Choices = append(drifted.Choices,
 		story.Choice{ID: "crash before mailer delete ConfigMap default/gone #1", Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestDrawnValuesShrink(t *testing.T) {
 		t.Fatal("nothing was found")
 	}
 	if r.Failure.Message != "there are 7" {
-		t.Errorf("shrunk to %q, want 7, the smallest that fails\n%v", r.Failure.Message, r.Failure.Story.Tape)
+		t.Errorf("shrunk to %q, want 7, the smallest that fails\n%v", r.Failure.Message, r.Failure.Story.Choices)
 	}
 	if told := r.Failure.Text(); !strings.Contains(told, "00:00.000    user             draws sources: 7\n") {
 		t.Errorf("the story does not say what was drawn:\n%s", told)
@@ -224,7 +224,7 @@ func TestDrawnValuesAreTold(t *testing.T) {
 		sim.Draw(w, "order", rapid.Just(order{"a\nb", &minute}))
 		sim.Draw(w, "how", rapid.Just(func() {}))
 		sim.Draw(w, "text", rapid.Just(strings.Repeat("é", 300)))
-		told = w.History().Tell()
+		told = w.History().Render()
 		if n := w.History().Len() - before; n != 0 {
 			t.Errorf("%d events were added", n)
 		}

@@ -46,7 +46,7 @@ type Story struct {
 	Before, After Length
 	// Versions are those of Go and of the modules that it was recorded with.
 	Versions map[string]string
-	Tape     []Choice // the choices that are not the default
+	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
 }
@@ -89,7 +89,7 @@ func (l Length) String() string {
 func (s *Story) Name() string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Kind, s.Property, s.Site)
-	for _, c := range s.Tape {
+	for _, c := range s.Choices {
 		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
 	}
 	return fmt.Sprintf("%08x.txtar", h.Sum32())
@@ -127,7 +127,7 @@ func (s *Story) Encode() []byte {
 	}
 	line("replay", s.Replay)
 	var tape strings.Builder
-	for _, c := range s.Tape {
+	for _, c := range s.Choices {
 		fmt.Fprintf(&tape, "%d %s\n", c.Value, c.ID)
 	}
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
@@ -238,7 +238,7 @@ func (s *Story) tape(data string) error {
 		if !strings.Contains(id, " #") {
 			return fmt.Errorf("line %d of the tape, %q, has no occurrence (\" #n\") after its label", i+1, l)
 		}
-		s.Tape = append(s.Tape, Choice{id, n})
+		s.Choices = append(s.Choices, Choice{id, n})
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func example() *Story {
 		Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
 		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
-		Tape:     []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
+		Choices:  []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
 		History:  []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
 	}
 }
@@ -56,7 +56,7 @@ func TestAMessageIsNoSection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(s.Tape, got.Tape); d != "" || got.Message != "want\n -- tape --\nnonsense\n -- a.go --" {
+	if d := cmp.Diff(s.Choices, got.Choices); d != "" || got.Message != "want\n -- tape --\nnonsense\n -- a.go --" {
 		t.Errorf("%q, tape %s", got.Message, d)
 	}
 }

@@ -45,12 +45,12 @@ func explain(out io.Writer, s *story.Story) {
 	for _, p := range paragraphs(s.History) {
 		fmt.Fprintf(out, "  %s\n", p)
 	}
-	if len(s.Tape) == 0 {
+	if len(s.Choices) == 0 {
 		fmt.Fprint(out, "\nIt needs nothing out of the ordinary: no fault, no delay, first come first served.\n")
 	} else {
 		fmt.Fprintf(out, "\nWhat was out of the ordinary (%d choices are left of the %d of the run as it was found):\n",
-			len(s.Tape), s.Before.Choices)
-		tape := slices.Clone(s.Tape)
+			len(s.Choices), s.Before.Choices)
+		tape := slices.Clone(s.Choices)
 		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
 		for _, c := range tape {
 			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))

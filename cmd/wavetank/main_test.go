@@ -76,7 +76,7 @@ func TestRunBreaks(t *testing.T) {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
 	drawn := story.Story{
-		Test: "TestX", Kind: "always", Property: "p", Tape: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+		Test: "TestX", Kind: "always", Property: "p", Choices: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
 	_, out = do(t, t.Context(), "explain", write(t, drawn))
@@ -166,17 +166,17 @@ func TestInterruptedRunLeavesAReport(t *testing.T) {
 // A story's columns are wider where a time has nanoseconds or a name is long.
 func TestColumnsOfAStory(t *testing.T) {
 	for _, e := range []history.Event{
-		{At: time.Second, Process: "op", Life: 1, Note: "x"},
-		{At: time.Second + 137425215, Process: "op", Life: 12, Note: "x"},
+		{At: time.Second, Process: "op", Incarnation: 1, Note: "x"},
+		{At: time.Second + 137425215, Process: "op", Incarnation: 12, Note: "x"},
 		{At: 26*time.Hour + 1, Process: "another writer", Note: "x"},
-		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Life: 1, Note: "x"},
+		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Incarnation: 1, Note: "x"},
 	} {
 		e.Kind = history.Fault
 		h := &history.History{}
 		h.Add(e)
-		at, who, what := columns(h.Tell()[0])
+		at, who, what := columns(h.Render()[0])
 		if at != history.Clock(e.At) || who != e.Actor() || what != "fault: x" {
-			t.Errorf("%q is %q, %q, %q", h.Tell()[0], at, who, what)
+			t.Errorf("%q is %q, %q, %q", h.Render()[0], at, who, what)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 	s := story.Story{
 		Test: "TestX", Kind: "always", Property: "p",
 		History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
-		Tape: []story.Choice{
+		Choices: []story.Choice{
 			{ID: "dice #1", Value: 7},
 			{ID: "names #1", Value: 19606},
 			{ID: "next #4", Value: 1},

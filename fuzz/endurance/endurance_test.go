@@ -164,10 +164,10 @@ func (c *checker) check(e *history.Event, index int) string {
 	key := e.Actor() + " " + e.Reconcile[:strings.LastIndex(e.Reconcile, "#")+1]
 	switch e.Kind {
 	case history.Start:
-		c.end(fmt.Sprintf("%s/%d", e.Process, e.Life-1))
+		c.end(fmt.Sprintf("%s/%d", e.Process, e.Incarnation-1))
 	case history.Crash:
 		c.end(e.Actor())
-	case history.Handout:
+	case history.Dequeue:
 		if c.under[key] != "" {
 			return fmt.Sprintf("%s begins while %s is under way", e.Reconcile, c.under[key])
 		}
@@ -200,10 +200,10 @@ func (c *checker) end(life string) {
 func TestSoundComplains(t *testing.T) {
 	for what, events := range map[string][]history.Event{
 		"time goes back": {{Kind: history.Fault, At: 2}, {Kind: history.Fault, At: 1}},
-		"a life after its end": {{Kind: history.Crash, Process: "p", Life: 1},
-			{Kind: history.Done, Process: "p", Life: 1}},
-		"two at once": {{Kind: history.Handout, Reconcile: "c n/o #1"},
-			{Kind: history.Handout, Reconcile: "c n/o #2"}},
+		"a life after its end": {{Kind: history.Crash, Process: "p", Incarnation: 1},
+			{Kind: history.Done, Process: "p", Incarnation: 1}},
+		"two at once": {{Kind: history.Dequeue, Reconcile: "c n/o #1"},
+			{Kind: history.Dequeue, Reconcile: "c n/o #2"}},
 		"an end of nothing": {{Kind: history.Done, Reconcile: "c n/o #1"}},
 		"two answers":       {{Kind: history.Request}, {Kind: history.Reply}, {Kind: history.Reply}},
 		"another's answer":  {{Kind: history.Request, Process: "p"}, {Kind: history.Reply, Process: "q"}},

@@ -55,11 +55,11 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			if f.Property != b.Property || f.Flaky {
 				t.Fatalf("found something else: %s", f.Text())
 			}
-			n := disturbances(f.Story.Tape)
+			n := disturbances(f.Story.Choices)
 			t.Logf("run %d by %s; %v, then %v, of them %d disturbances", r.Runs, f.Strategy, f.Story.Before,
 				f.Story.After, n)
 			if n < b.Depth {
-				t.Errorf("%d disturbances are enough, but the depth is said to be %d: %v", n, b.Depth, f.Story.Tape)
+				t.Errorf("%d disturbances are enough, but the depth is said to be %d: %v", n, b.Depth, f.Story.Choices)
 			}
 		})
 	}

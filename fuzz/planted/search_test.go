@@ -135,7 +135,7 @@ func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find
 	for i, part := range []*reported.Failure{r.Failure, again.Failure} {
 		l := part.Story.After
 		s.choices[i], s.faults[i], s.steps[i] = float64(l.Choices), float64(l.Faults), float64(l.Steps)
-		s.lines[i], s.bends[i], s.sec[i] = float64(len(part.Story.History)), float64(disturbances(part.Story.Tape)), part.At.Seconds()
+		s.lines[i], s.bends[i], s.sec[i] = float64(len(part.Story.History)), float64(disturbances(part.Story.Choices)), part.At.Seconds()
 	}
 	m.shrunk = append(m.shrunk, s)
 	return f

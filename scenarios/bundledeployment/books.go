@@ -134,7 +134,7 @@ func (b *Books) read(h *history.History) {
 				}
 			}
 		case name == "":
-		case e.Kind == history.Handout:
+		case e.Kind == history.Dequeue:
 			a := b.of(name)
 			if a.last != nil && a.last.done == 0 {
 				a.crowded = fmt.Errorf("%s was handed out at %s, while the hand-out of %s was still under way", name, history.Clock(e.At), history.Clock(a.last.at))

@@ -136,7 +136,7 @@ func (b *Books) read(h *history.History) {
 			b.interrupted(e.At)
 		case e.Kind == history.Fault && b.mine(e.Reconcile) && stillborn(e.Note):
 			b.attempted(e)
-		case e.Kind == history.Handout && b.mine(e.Reconcile):
+		case e.Kind == history.Dequeue && b.mine(e.Reconcile):
 			b.handout(e)
 		case e.Kind == history.Done && b.mine(e.Reconcile):
 			b.done(e)

@@ -115,7 +115,7 @@ func TestFrozenForLong(t *testing.T) {
 		began := map[string]history.Time{}
 		for _, e := range w.History().Events {
 			switch who := e.Actor() + e.Reconcile; {
-			case e.Kind == history.Handout:
+			case e.Kind == history.Dequeue:
 				began[who] = e.At
 			case e.Kind == history.Done && e.At-began[who] > time.Minute && e.Outcome == "requeue after 1ms":
 				late++

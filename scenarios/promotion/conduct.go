@@ -50,7 +50,7 @@ func (b *Books) watch(e *history.Event) {
 	key := e.Actor() + " " + e.Reconcile
 	now := c.passes[key]
 	switch {
-	case e.Kind == history.Handout:
+	case e.Kind == history.Dequeue:
 		c.passes[key] = &pass{excused: len(e.Seen) > 0, timed: strings.HasPrefix(e.Cause, "timer(")}
 	case len(e.Changes) > 0 && now == nil:
 		c.inVain = nil // somebody else has changed the world
@@ -161,7 +161,7 @@ func (b *Books) RecordedSoon(h *history.History) error {
 func died(h *history.History, order entry, until int) bool {
 	for i := order.Event; i < until; i++ {
 		e := &h.Events[i]
-		if e.Process == order.Process && e.Life == order.Life && (e.Kind == history.Crash || e.Kind == history.Stop) {
+		if e.Process == order.Process && e.Incarnation == order.Incarnation && (e.Kind == history.Crash || e.Kind == history.Stop) {
 			return true
 		}
 	}

@@ -63,7 +63,7 @@ func (b *Books) tick(h *history.History, e *history.Event, ended *pass) {
 	t := &b.timing
 	key := queueKey(e)
 	switch {
-	case e.Kind == history.Handout:
+	case e.Kind == history.Dequeue:
 		delete(t.asked, key)
 	case e.Kind == history.Start:
 		clear(t.failed)
@@ -80,7 +80,7 @@ func (b *Books) tick(h *history.History, e *history.Event, ended *pass) {
 	for i := range e.Changes {
 		b.notice(&e.Changes[i])
 	}
-	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Life == 0 && len(e.Changes) > 0
+	disturbed := e.Kind == history.Fault || e.Kind == history.Heal || e.Incarnation == 0 && len(e.Changes) > 0
 	if disturbed || len(e.Changes) > 0 {
 		b.reckon(e, disturbed)
 	}

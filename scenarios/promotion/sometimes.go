@@ -14,7 +14,7 @@ func (b *Books) CrashedMidPromotion(h *history.History) bool {
 	for _, attempt := range h.Effects(forge.Attempt) {
 		for i := attempt.Event + 1; i < len(h.Events); i++ {
 			e := &h.Events[i]
-			if e.Process != attempt.Process || e.Life != attempt.Life {
+			if e.Process != attempt.Process || e.Incarnation != attempt.Incarnation {
 				continue
 			}
 			if e.Kind == history.Crash {
@@ -33,7 +33,7 @@ func (b *Books) OrderedOnStaleCache(h *history.History) bool {
 	for _, attempt := range h.Effects(forge.Attempt) {
 		for i := attempt.Event - 1; i >= 0; i-- {
 			e := &h.Events[i]
-			if e.Kind == history.Handout && e.Process == attempt.Process && e.Life == attempt.Life && e.Reconcile == attempt.Reconcile {
+			if e.Kind == history.Dequeue && e.Process == attempt.Process && e.Incarnation == attempt.Incarnation && e.Reconcile == attempt.Reconcile {
 				if len(e.Seen) > 0 {
 					return true
 				}

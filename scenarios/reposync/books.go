@@ -107,7 +107,7 @@ func (b *Books) take(h *history.History) {
 		e := &h.Events[b.read]
 		b.disturbs(e)
 		switch {
-		case e.Kind == history.Handout:
+		case e.Kind == history.Dequeue:
 			b.handouts[e.Actor()+" "+e.Reconcile] = e.Index
 		case e.Kind == history.Deliver && e.Ref.Kind == "RepoSync" && strings.Contains(string(e.Received), `"deletionTimestamp"`):
 			if s := b.account(e.Ref); s != nil && s.knew[e.Process] == 0 {

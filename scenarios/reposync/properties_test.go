@@ -68,14 +68,14 @@ func (d *diary) remove(process string, ref history.Ref) {
 
 // refuse has a request of a process refused during one of its passes.
 func (d *diary) refuse(process, verb string, ref history.Ref, code int, because string) {
-	d.add(history.Event{Kind: history.Request, Process: process, Life: 1, Reconcile: pass, Verb: verb, Ref: ref, Code: code, Received: []byte(because)})
+	d.add(history.Event{Kind: history.Request, Process: process, Incarnation: 1, Reconcile: pass, Verb: verb, Ref: ref, Code: code, Received: []byte(because)})
 }
 
 const pass = "manager shop/repo-sync #1"
 
 // begin has a process begin that pass.
 func (d *diary) begin(process string) {
-	d.add(history.Event{Kind: history.Handout, Process: process, Life: 1, Reconcile: pass})
+	d.add(history.Event{Kind: history.Dequeue, Process: process, Incarnation: 1, Reconcile: pass})
 }
 
 // synced is the diary of a RepoSync of which everything is there.
@@ -177,7 +177,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			},
 			bad: func(d *diary) {
 				d.remove("user", syncRef(shop))
-				d.add(history.Event{Kind: history.Deliver, Process: Manager, Life: 1, Ref: syncRef(shop), Received: []byte(`{"deletionTimestamp":"now"}`)})
+				d.add(history.Event{Kind: history.Deliver, Process: Manager, Incarnation: 1, Ref: syncRef(shop), Received: []byte(`{"deletionTimestamp":"now"}`)})
 				d.begin(Manager)
 				d.refuse(Manager, "create", bindingRef, 403, "NamespaceTerminating")
 			},
@@ -188,7 +188,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			good: func(d *diary) {
 				for range 2 {
 					d.begin(Manager)
-					d.add(history.Event{Kind: history.Request, Process: Manager, Life: 1, Reconcile: fmt.Sprint("pass ", d.Len()), Verb: "create",
+					d.add(history.Event{Kind: history.Request, Process: Manager, Incarnation: 1, Reconcile: fmt.Sprint("pass ", d.Len()), Verb: "create",
 						Ref: bindingRef, Code: 403, Received: []byte("NamespaceTerminating")})
 				}
 			},

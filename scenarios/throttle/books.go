@@ -145,7 +145,7 @@ func (b *Books) take(h *history.History) {
 			b.called(e)
 		case e.Kind == history.Reply && (e.Host == ledgerHost || e.Ref.Kind == "ConfigMap"):
 			if e.Code >= 400 && e.Code != 409 || e.Note != "" {
-				b.lives[e.Life-1].blameless = e.At
+				b.lives[e.Incarnation-1].blameless = e.At
 			}
 		case e.Ref.Kind == "KopfExample" && (e.Verb == "list" || e.Verb == "watch"):
 			b.hears(e, h)
@@ -168,7 +168,7 @@ func (b *Books) take(h *history.History) {
 // ends takes in that a life has ended or was asked to: by a signal, by its own decision, or because
 // it could not watch.
 func (b *Books) ends(e *history.Event) {
-	l := b.lives[e.Life-1]
+	l := b.lives[e.Incarnation-1]
 	if e.Kind == history.Crash || !strings.HasPrefix(e.Note, "exited:") || strings.HasPrefix(e.Note, "exited: watching:") {
 		l.killed = true
 	}
@@ -218,7 +218,7 @@ func permanent(code int) bool {
 
 // hears keeps count of whether a life still listens to what happens, and of what lists tell it.
 func (b *Books) hears(e *history.Event, h *history.History) {
-	l := b.lives[e.Life-1]
+	l := b.lives[e.Incarnation-1]
 	switch {
 	case e.Kind == history.Request:
 		l.deaf = 0
@@ -272,7 +272,7 @@ func (b *Books) called(e *history.Event) {
 		if o.gone {
 			late = e.At - o.left
 		}
-		o.calls = append(o.calls, call{c, e.At, e.Life, late})
+		o.calls = append(o.calls, call{c, e.At, e.Incarnation, late})
 	}
 }
 

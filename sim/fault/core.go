@@ -116,7 +116,7 @@ func (c *core) injectedAt(call *wire.Call, when string, n, rare, often int) int 
 // note records that the fault was injected at a request.
 func (c *core) note(call *wire.Call, what string) {
 	c.env.Note(history.Event{
-		Kind: history.Fault, Process: call.Port.Process, Life: call.Port.Incarnation, Reconcile: call.Reconcile,
+		Kind: history.Fault, Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
 		Note: c.name + ": " + what + " " + call.Description(),
 	})
 }

@@ -127,7 +127,7 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 		t.Errorf("the choices are %q; expected %q alone", w.labels, label)
 	}
 	e := w.record.Events[0]
-	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Life != 2 ||
+	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Incarnation != 2 ||
 		e.Note != note {
 		t.Errorf("recorded is %+v; expected the fault %q", e, note)
 	}

@@ -72,7 +72,7 @@ func (f *leaderOverlap) Dequeued(l *process.Incarnation, _ string, _ reconcile.R
 		switch e := &events[i]; {
 		case e.Kind == history.Fault && strings.HasPrefix(e.Note, f.name+": ") && e.Process == l.Process.Name:
 			return
-		case e.Kind == history.Handout && e.Process != l.Process.Name:
+		case e.Kind == history.Dequeue && e.Process != l.Process.Name:
 			f.latestObserved()
 			return
 		}

@@ -145,7 +145,7 @@ func (f *pause) End() {
 	if !f.life.Port.Dead() {
 		f.observed()
 		f.env.Note(history.Event{
-			Kind: history.Fault, Process: f.life.Process.Name, Life: f.life.N, Note: f.name + ": goes on",
+			Kind: history.Fault, Process: f.life.Process.Name, Incarnation: f.life.N, Note: f.name + ": goes on",
 		})
 	}
 	f.life.Port.Thaw()

@@ -50,7 +50,7 @@ func (f *racingRequeue) requeue(l *process.Incarnation, controller string, item 
 		if c.Life == l && c.Name == controller {
 			f.observed()
 			f.env.Note(history.Event{
-				Kind: history.Fault, Process: l.Process.Name, Life: l.N, Note: f.name + ": of " + item.String(),
+				Kind: history.Fault, Process: l.Process.Name, Incarnation: l.N, Note: f.name + ": of " + item.String(),
 			})
 			c.Inject(item, "racing requeue")
 			return

@@ -85,7 +85,7 @@ func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
 func (f *ender) end(s *wire.Stream, how string) {
 	f.ended[watchKey(s.Call)] = true
 	f.env.Note(history.Event{
-		Kind: history.Fault, Process: s.Port.Process, Life: s.Port.Incarnation,
+		Kind: history.Fault, Process: s.Port.Process, Incarnation: s.Port.Incarnation,
 		Note: f.name + ": the " + s.Kind + " watch " + how,
 	})
 }

@@ -50,7 +50,7 @@ func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
 		a.on, a.at = a.rest, e.At
 	case history.Settled:
 		a.on, a.rest = false, true
-	case history.Handout:
+	case history.Dequeue:
 		a.timed[run] = e.Cause == "timer(RequeueAfter)"
 	case history.Done:
 		delete(a.timed, run)

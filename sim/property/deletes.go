@@ -45,7 +45,7 @@ func (r *readers) event(_ *history.History, e *history.Event) error {
 	who := e.Actor()
 	switch e.Kind {
 	case history.Start:
-		delete(r.read, (&history.Event{Process: e.Process, Life: e.Life - 1}).Actor())
+		delete(r.read, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 	case history.Deliver:
 		r.learn(who, uidsIn(e.Received))
 	case history.Reply:
@@ -54,7 +54,7 @@ func (r *readers) event(_ *history.History, e *history.Event) error {
 		}
 		delete(r.pending, e.Call)
 	case history.Request:
-		if e.Life == 0 {
+		if e.Incarnation == 0 {
 			r.make(e)
 			return nil
 		}
@@ -86,7 +86,7 @@ func (r *readers) make(e *history.Event) {
 			continue
 		}
 		r.uids[c.Ref] = append(r.uids[c.Ref], c.UID)
-		if e.Life > 0 {
+		if e.Incarnation > 0 {
 			r.learn(e.Actor(), []string{c.UID})
 		}
 	}

@@ -91,7 +91,7 @@ func disturbs(e *history.Event) bool {
 	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
 		return true
 	case history.Request:
-		return e.Life == 0 && changes(e)
+		return e.Incarnation == 0 && changes(e)
 	}
 	return false
 }

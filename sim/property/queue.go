@@ -36,7 +36,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 			name := e.Actor() + " " + series(e.Reconcile)
 			p := periods[name]
 			switch {
-			case e.Kind == history.Handout && e.Cause == "timer(backoff)":
+			case e.Kind == history.Dequeue && e.Cause == "timer(backoff)":
 				if p == nil && e.Wait > slowest {
 					periods[name] = &period{delay: e.Wait, begun: e.At}
 				} else if p != nil {
@@ -46,7 +46,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 					}
 					*p = period{delay: e.Wait, begun: e.At}
 				}
-			case p != nil && e.Kind == history.Handout:
+			case p != nil && e.Kind == history.Dequeue:
 				p.cause = e.Cause
 			case p != nil && e.Kind == history.Request && attempt(e) && p.last != e.Reconcile:
 				p.attempts++
@@ -91,7 +91,7 @@ func mutates(e *history.Event) bool {
 func NoStarvation(bound time.Duration) func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
-			if e.Kind == history.Handout && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
+			if e.Kind == history.Dequeue && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
 				return fmt.Errorf("%s %s was ready at %s and got a worker at %s, %v later; %v are allowed",
 					e.Actor(), series(e.Reconcile), history.Clock(e.Ready), history.Clock(e.At), e.At-e.Ready, bound)
 			}

@@ -70,9 +70,9 @@ func (q *requeues) event(h *history.History, e *history.Event) error {
 		clear(q.keys)
 	}
 	if e.Kind == history.Start {
-		delete(q.beside, (&history.Event{Process: e.Process, Life: e.Life - 1}).Actor())
+		delete(q.beside, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 	}
-	if e.Life == 0 {
+	if e.Incarnation == 0 {
 		return nil
 	}
 	key := q.keys[e.Actor()][series(e.Reconcile)]
@@ -81,7 +81,7 @@ func (q *requeues) event(h *history.History, e *history.Event) error {
 		if !e.Ref.Chatter() && e.Verb != "BOOKMARK" {
 			q.anew(e.Actor())
 		}
-	case history.Handout:
+	case history.Dequeue:
 		q.begin(e)
 	case history.Request:
 		q.request(key, e, left || changes(e))

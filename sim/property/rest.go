@@ -22,7 +22,7 @@ func Settles(within time.Duration) func(*history.History) error {
 			case disturbs(e):
 				c := *e
 				last = &c
-			case last != nil && e.Life > 0 && changes(e) &&
+			case last != nil && e.Incarnation > 0 && changes(e) &&
 				breaks("Settles: a change long after the last disturbance", e.At-last.At > within):
 				return fmt.Errorf("%s, %v after the last disturbance (%s); %v are allowed", what(e), e.At-last.At,
 					what(last), within)
@@ -62,14 +62,14 @@ func IdempotentAtRest() func(*history.History) error {
 				if !strings.HasPrefix(e.Note, "RacingRequeue") {
 					rest = -1
 				}
-			case history.Handout:
+			case history.Dequeue:
 				timed[run] = e.Cause == "timer(RequeueAfter)"
 			case history.Done:
 				delete(timed, run)
 			case history.Request:
 				switch {
 				case !left && !changes(e):
-				case e.Life == 0:
+				case e.Incarnation == 0:
 					rest = -1
 				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && e.Reconcile != "" && !timed[run]):
 					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has "+
@@ -98,11 +98,11 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 		return judge{event: func(h *history.History, e *history.Event) error {
 			switch e.Kind {
 			case history.Start:
-				delete(lives, (&history.Event{Process: e.Process, Life: e.Life - 1}).Actor())
+				delete(lives, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 				return nil
 			default:
 				return nil
-			case history.Handout:
+			case history.Dequeue:
 			}
 			actor, key := e.Actor(), series(e.Reconcile)
 			if lives[actor] == nil {
@@ -154,7 +154,7 @@ func reasons(events []history.Event) (n int) {
 		}
 		for _, c := range e.Changes {
 			this := change{e.Process, c.Type, c.Ref}
-			if e.Life == 0 || !seen[this] {
+			if e.Incarnation == 0 || !seen[this] {
 				n++
 			}
 			seen[this] = true

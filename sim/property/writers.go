@@ -73,8 +73,8 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 	run := e.Actor() + " " + e.Reconcile
 	switch e.Kind {
 	case history.Start:
-		w.forget(fmt.Sprintf("%s/%d ", e.Process, e.Life-1))
-	case history.Handout:
+		w.forget(fmt.Sprintf("%s/%d ", e.Process, e.Incarnation-1))
+	case history.Dequeue:
 		w.active[run] = e.Index
 	case history.Done:
 		delete(w.active, run)
@@ -198,7 +198,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 	stale := w.basedOn(e, c.Ref, named)
 	for _, path := range differing(before, after) {
 		last, ok := fields[path]
-		if ok && running && e.Life > 0 && last.by != e.Process {
+		if ok && running && e.Incarnation > 0 && last.by != e.Process {
 			known := max(named, w.knew(e.Actor(), c.Ref, since))
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
 				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+

@@ -39,7 +39,7 @@ func (t *tale) write(by string, life int, generation int64, fields, sent string)
 		c.Type, c.Previous = "ADDED", nil
 	}
 	t.now = now
-	e := history.Event{Kind: history.Request, Process: by, Life: life, Verb: "update", Ref: thing, Code: 200,
+	e := history.Event{Kind: history.Request, Process: by, Incarnation: life, Verb: "update", Ref: thing, Code: 200,
 		Revision: t.last,
 		Sent:     []byte(sent), Changes: []history.Change{c}}
 	if life > 0 {
@@ -55,11 +55,11 @@ func (t *tale) operator(generation int64, fields, sent string) {
 }
 
 func (t *tale) begin() {
-	t.h.Add(history.Event{Kind: history.Handout, Process: "op", Life: 1, Reconcile: "things default/a #1"})
+	t.h.Add(history.Event{Kind: history.Dequeue, Process: "op", Incarnation: 1, Reconcile: "things default/a #1"})
 }
 
 func (t *tale) conflict(sent string) {
-	t.h.Add(history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: "things default/a #1",
+	t.h.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: "things default/a #1",
 		Verb: "update", Ref: thing,
 		Code: 409, Sent: []byte(sent)})
 }

@@ -46,7 +46,7 @@ func (j *Judge) Broken() error { return j.broken }
 // Event reads the beginning or the end of a reconcile.
 func (j *Judge) Event(e *history.Event) {
 	switch e.Kind {
-	case history.Handout:
+	case history.Dequeue:
 		if j.busy[e.Actor()] == nil {
 			j.busy[e.Actor()] = map[string]bool{}
 		}

@@ -15,19 +15,19 @@ func TestWhoHasSeveralInHandIsStillAtAll(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		j := New()
 		event := func(process, reconcile string, kind history.Kind) *history.Event {
-			e := &history.Event{Kind: kind, Process: process, Life: 1, Reconcile: reconcile, At: time.Second}
+			e := &history.Event{Kind: kind, Process: process, Incarnation: 1, Reconcile: reconcile, At: time.Second}
 			j.Event(e)
 			return e
 		}
 		pending := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"status": "pending-install"}}}
-		event("a", "one #1", history.Handout)
+		event("a", "one #1", history.Dequeue)
 		j.Record(event("a", "one #1", history.Request), &history.Change{Type: "ADDED"}, "one", pending)
-		event("a", "two #1", history.Handout)
+		event("a", "two #1", history.Dequeue)
 		event("a", "two #1", history.Done)
 		if ended {
 			event("a", "one #1", history.Done)
 		}
-		event("b", "one #1", history.Handout)
+		event("b", "one #1", history.Dequeue)
 		j.Record(event("b", "one #1", history.Request), &history.Change{Type: "MODIFIED"}, "one", pending)
 		if broken := j.Broken() != nil; broken == ended {
 			t.Errorf("a has ended what it began: %v; broken: %v", ended, j.Broken())

@@ -164,7 +164,7 @@ func (c *cell) observe(t *testing.T, r result.Report, property string) {
 		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, property)
 	case property != "":
 		c.Steps, c.Faults, c.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
-		if c.Default = len(f.Story.Tape) == 0; c.Default {
+		if c.Default = len(f.Story.Choices) == 0; c.Default {
 			c.Story = ""
 		}
 	case r.Err() != nil:

@@ -178,7 +178,7 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 		if a.Story == nil || b.Story == nil {
 			return strings.Compare(b.file, a.file) // no file comes last
 		}
-		return cmp.Or(len(a.Tape)-len(b.Tape), a.After.Steps-b.After.Steps, a.lines()-b.lines())
+		return cmp.Or(len(a.Choices)-len(b.Choices), a.After.Steps-b.After.Steps, a.lines()-b.lines())
 	})
 	return out, nil
 }

@@ -52,7 +52,7 @@ func likelyCause(a, b *history.History, at int) string {
 func requests(h *history.History, of *history.Event, name string) (out []string) {
 	for i := range h.Events {
 		e := &h.Events[i]
-		if e.Kind == history.Request && e.Reconcile == name && e.Process == of.Process && e.Life == of.Life {
+		if e.Kind == history.Request && e.Reconcile == name && e.Actor() == of.Actor() {
 			words := []string{e.Verb, e.Ref.String(), e.Sub, e.Host, e.Path, string(e.Sent)}
 			out = append(out, strings.Join(words, " "))
 		}

@@ -9,7 +9,7 @@ import (
 
 func TestTheLikelyCauseOfADivergence(t *testing.T) {
 	req := func(reconcile, name, body string) history.Event {
-		return history.Event{Kind: history.Request, Process: "op", Life: 1, Reconcile: reconcile,
+		return history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: reconcile,
 			Verb: "create", Ref: history.Ref{Kind: "Pod", Name: name}, Sent: []byte(body)}
 	}
 	answer := func(body string) history.Event {

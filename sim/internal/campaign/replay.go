@@ -168,7 +168,7 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 			ids = append(ids, e.ID)
 		}
 		c.settings.Host.Logf("sim: %s has drifted: the code no longer asks for %s, "+
-			"so %d of its %d choices were not used", path, quoted(ids), len(drift), len(s.Tape))
+			"so %d of its %d choices were not used", path, quoted(ids), len(drift), len(s.Choices))
 		if !res.Ending.Failed() {
 			c.addDrift(path, s, tape, drift)
 		}
@@ -182,18 +182,18 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
 	if shrinks && f.Kind != result.Nondeterminism {
 		var best *run.Result
-		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < len(s.Tape) {
+		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < len(s.Choices) {
 			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
 		}
 	}
 	f.Story = c.story(f, tape, s.Before, lengthOf(res))
 	f.Story.Seed, f.Story.Took = s.Seed, s.Took
-	if len(tape) < len(s.Tape) {
+	if len(tape) < len(s.Choices) {
 		var err error
 		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
 			c.settings.Host.Fatalf("sim: the shorter story could not be kept: %v", err)
 		}
-		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Tape), len(tape), path)
+		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Choices), len(tape), path)
 		f.File = path
 	} else if f.Shrinks > 0 {
 		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
@@ -246,8 +246,8 @@ func (c *campaign) stillFails(f story.Finding) bool {
 }
 
 func tapeOf(s *story.Story) choice.Sequence {
-	tape := make(choice.Sequence, len(s.Tape))
-	for i, e := range s.Tape {
+	tape := make(choice.Sequence, len(s.Choices))
+	for i, e := range s.Choices {
 		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
 	}
 	return tape

@@ -141,10 +141,10 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after,
-		Versions: versions(), History: f.History.Tell(),
+		Versions: versions(), History: f.History.Render(),
 	}
 	for _, e := range tape {
-		s.Tape = append(s.Tape, story.Choice{ID: e.ID, Value: e.Value})
+		s.Choices = append(s.Choices, story.Choice{ID: e.ID, Value: e.Value})
 	}
 	dir := c.settings.Stories
 	if dir == "" {

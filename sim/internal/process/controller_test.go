@@ -76,7 +76,7 @@ func (w *testWorld) reconciles() string {
 	var out []string
 	for _, e := range w.History.Events {
 		switch e.Kind {
-		case history.Handout:
+		case history.Dequeue:
 			out = append(out, fmt.Sprintf("%s because of %s", e.Reconcile, e.Cause))
 		case history.Done:
 			out = append(out, fmt.Sprintf("%s: %s", e.Reconcile, e.Outcome))
@@ -97,7 +97,7 @@ func TestKeysAreDequeuedInOrderOneAtATime(t *testing.T) {
 		steps := map[int]bool{}
 		w.drain(time.Second)
 		for _, e := range w.History.Events {
-			if e.Kind == history.Handout {
+			if e.Kind == history.Dequeue {
 				if steps[e.Step] {
 					t.Errorf("two keys were dequeued in step %d", e.Step)
 				}
@@ -237,7 +237,7 @@ func TestAReconcileWithAStaleCache(t *testing.T) {
 		w.drain(2 * time.Second)
 		var seen []history.Seen
 		for _, e := range w.History.Events {
-			if e.Kind == history.Handout {
+			if e.Kind == history.Dequeue {
 				seen = append(seen, e.Seen...)
 			}
 		}

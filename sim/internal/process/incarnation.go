@@ -141,7 +141,7 @@ func (l *Incarnation) exit(err error) {
 func (l *Incarnation) event(k history.Kind) history.Event {
 	w := l.world
 	return history.Event{
-		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: l.Process.Name, Life: l.N,
+		Step: w.Sched.Steps(), At: w.Sched.Now(), Kind: k, Process: l.Process.Name, Incarnation: l.N,
 		Server: w.Wire.Server().Revision(),
 	}
 }

@@ -275,7 +275,7 @@ func (q *queue) begin(item request, g dequeue) {
 	k.runs++
 	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
 	q.mu.Unlock()
-	e := q.incarnation.event(history.Handout)
+	e := q.incarnation.event(history.Dequeue)
 	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.incarnation.versionsSeen(item)
 	at := w.History.Add(e)
 	q.mu.Lock()

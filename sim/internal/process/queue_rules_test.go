@@ -169,7 +169,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 	}
 	w.Teardown(synctest.Wait)
 	for _, e := range w.History.Events {
-		if e.Kind == history.Handout {
+		if e.Kind == history.Dequeue {
 			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
 				e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
 			if e.Cause == "unknown" && r.err == nil {

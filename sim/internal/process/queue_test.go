@@ -138,7 +138,7 @@ func checkCauses(t *testing.T, h *history.History, priority bool) {
 	var last history.Event
 	n := 0
 	for _, e := range h.Events {
-		if e.Kind == history.Handout {
+		if e.Kind == history.Dequeue {
 			last = e
 			if n++; n < 4 && e.Cause == "timer(backoff)" {
 				t.Errorf("dequeue %d was an event's and is said to be a timer's", n)

@@ -26,7 +26,7 @@ func RefusedOf(events []history.Event) (out []Refused) {
 	at := map[sort]int{}
 	for i := range events {
 		e := &events[i]
-		if e.Kind != history.Request || e.Life == 0 || e.Code == 0 {
+		if e.Kind != history.Request || e.Incarnation == 0 || e.Code == 0 {
 			continue
 		}
 		r := Refused{Made: 1}

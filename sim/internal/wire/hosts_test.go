@@ -139,7 +139,7 @@ func TestEffectsOutside(t *testing.T) {
 		for _, kind := range []string{"pull request", history.Requested} {
 			for _, e := range w.History.Effects(kind) {
 				got = append(got, fmt.Sprintf("%s %s%s of %s/%d %s, event %d",
-					e.Kind, e.Key, e.Detail, e.Process, e.Life, e.Reconcile, e.Event))
+					e.Kind, e.Key, e.Detail, e.Process, e.Incarnation, e.Reconcile, e.Event))
 			}
 		}
 		expect(t, "effects", strings.Join(got, "\n"),

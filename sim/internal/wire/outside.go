@@ -22,7 +22,7 @@ func (c *Network) serveOutside(call *Call) *apiserver.Response {
 	var effects []history.Effect
 	ctx := history.WithLedger(call.http.Context(), func(e history.Effect) {
 		e.Kind = cmp.Or(e.Kind, history.Requested)
-		e.Event, e.Process, e.Life, e.Reconcile = index, call.Port.Process, call.Port.Incarnation, call.Reconcile
+		e.Event, e.Process, e.Incarnation, e.Reconcile = index, call.Port.Process, call.Port.Incarnation, call.Reconcile
 		effects = append(effects, e)
 	})
 	req := call.http.Clone(untraced{ctx})
@@ -57,7 +57,7 @@ func (u untraced) Value(key any) any {
 func (c *Network) requested(call *Call, index int) history.Effect {
 	return history.Effect{
 		Event: index, Kind: history.Requested, Detail: call.String(),
-		Process: call.Port.Process, Life: call.Port.Incarnation, Reconcile: call.Reconcile,
+		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
 	}
 }
 

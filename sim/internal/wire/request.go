@@ -210,8 +210,9 @@ func (c *Network) forget(call *Call) {
 
 func (c *Network) event(call *Call, k history.Kind) history.Event {
 	return history.Event{
-		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k, Process: call.Port.Process, Life: call.Port.Incarnation,
-		Reconcile: call.Reconcile, Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
+		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: k,
+		Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
+		Verb: call.Verb(), Ref: call.Ref(), Sub: call.Info.Subresource,
 		Host: call.Host, Server: c.server.Revision(),
 	}
 }

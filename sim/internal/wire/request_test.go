@@ -31,7 +31,7 @@ func TestARequestTakesTwoSteps(t *testing.T) {
 		expect(t, "time", w.Sched.Now(), 2*time.Millisecond)
 		expect(t, "history", w.events(), "[request create a reply create]")
 		reply := w.History.Events[1]
-		expect(t, "reply's event", fmt.Sprint(reply.Call, reply.Process, reply.Life, reply.Code), "0p1 201")
+		expect(t, "reply's event", fmt.Sprint(reply.Call, reply.Process, reply.Incarnation, reply.Code), "0p1 201")
 	})
 }
 

@@ -190,7 +190,7 @@ func (c *Network) delivery(s *Stream, f apiserver.Frame, data []byte) history.Ev
 	ref.Cluster = s.Call.Cluster
 	return history.Event{
 		Step: c.Sched.Steps(), At: c.Sched.Now(), Kind: history.Deliver,
-		Process: s.Port.Process, Life: s.Port.Incarnation,
+		Process: s.Port.Process, Incarnation: s.Port.Incarnation,
 		Verb: f.Type, Ref: ref, Revision: f.Revision, Server: c.server.Revision(), Received: data,
 	}
 }

@@ -76,7 +76,7 @@ func (a *activity) readEvent(e *history.Event) {
 	case history.Start:
 		a.busy[e.Process] = 0
 		a.started = moment{max(a.started.index, e.Index), e.At}
-	case history.Handout:
+	case history.Dequeue:
 		a.busy[e.Process]++
 	case history.Done:
 		a.busy[e.Process]--
@@ -112,7 +112,7 @@ func (a *activity) readRequest(e *history.Event) {
 		}
 		if !c.Ref.Chatter() {
 			a.lastWrite, a.lastOther = e.Index, e.At
-			a.wrote = history.Event{At: e.At, Process: e.Process, Life: e.Life, Verb: e.Verb, Ref: e.Ref}
+			a.wrote = history.Event{At: e.At, Process: e.Process, Incarnation: e.Incarnation, Verb: e.Verb, Ref: e.Ref}
 		}
 	}
 }

@@ -221,7 +221,7 @@ func TestAWindowLeavesTheChoicesAlone(t *testing.T) {
 		if whole.Ending.Failed() || part.Ending.Failed() {
 			t.Fatal(whole.Ending, part.Ending)
 		}
-		if a.Len() != b.Len() || a.Count(history.Handout) != b.Count(history.Handout) {
+		if a.Len() != b.Len() || a.Count(history.Dequeue) != b.Count(history.Dequeue) {
 			t.Errorf("seed %d: %d events, and with a window %d", i, a.Len(), b.Len())
 		}
 		if len(b.Events) > b.Len()/2 {

@@ -105,7 +105,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings) (res *run.R
 		a.Outcomes = run.AddOutcomes(a.Outcomes, o)
 	}
 	a.Refused = run.RefusedOf(a.History.Events)
-	a.Reconciles, a.Requests = a.History.Count(history.Handout), a.History.Count(history.Request)
+	a.Reconciles, a.Requests = a.History.Count(history.Dequeue), a.History.Count(history.Request)
 	return a.Result, a.compares
 }
 
