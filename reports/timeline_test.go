@@ -230,7 +230,8 @@ func long(n int) Run {
 		})
 		left(history.Event{Kind: history.Reply, Call: w, Verb: "update", Ref: ref, Code: 200})
 		left(history.Event{Kind: history.Done, Outcome: "ok"})
-		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref, Revision: rv})
+		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref,
+			Revision: rv})
 		if rv%400 == 0 {
 			add(history.Event{Kind: history.Crash, Process: "left", Incarnation: life})
 			life++

@@ -37,11 +37,12 @@ func ExampleWorld_Start_webhooks() {
 	})
 	path := "/validate-rbac-authorization-k8s-io-v1-rolebinding"
 	none := admissionregv1.SideEffectClassNone
+	service := admissionregv1.ServiceReference{Namespace: "guard", Name: "guard", Path: &path}
 	world.Apply(&admissionregv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "guard"},
 		Webhooks: []admissionregv1.ValidatingWebhook{{
 			Name:         "rolebindings.guard.example.org",
-			ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: "guard", Name: "guard", Path: &path}},
+			ClientConfig: admissionregv1.WebhookClientConfig{Service: &service},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{admissionregv1.Delete},
 				Rule: admissionregv1.Rule{APIGroups: []string{rbacv1.GroupName}, APIVersions: []string{"v1"},

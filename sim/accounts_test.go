@@ -101,7 +101,7 @@ func TestAnAccountThatIsMadeAnewIsAnotherOne(t *testing.T) {
 		w.Remove(account("reader"))
 		w.Apply(account("reader"))
 		w.Sleep(time.Minute)
-		w.Stop("reader") // the next life gets a token for the new account
+		w.Stop("reader") // the next incarnation gets a token for the new account
 		w.Sleep(time.Minute)
 		if got := strings.Join(told, " "); got != "found Unauthorized found" &&
 			got != "found Unauthorized found found" {
@@ -149,9 +149,11 @@ func TestImpersonation(t *testing.T) {
 		w.Sleep(time.Minute)
 	}, sim.Runs(1)))
 	want := []string{
-		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot get resource "configmaps" in API group "" in the namespace "default"`,
+		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" ` +
+			`cannot get resource "configmaps" in API group "" in the namespace "default"`,
 		"found",
-		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot impersonate-on:serviceaccount:get resource "configmaps" in API group "" in the namespace "default"`,
+		`configmaps "a" is forbidden: User "system:serviceaccount:default:operator" cannot ` +
+			`impersonate-on:serviceaccount:get resource "configmaps" in API group "" in the namespace "default"`,
 	}
 	if strings.Join(told, "\n") != strings.Join(want, "\n") {
 		t.Errorf("told:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))

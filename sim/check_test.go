@@ -57,14 +57,14 @@ func TestABuiltinControllerStopsAProcess(t *testing.T) {
 				w.Stop("keeper")
 			}})
 			w.Settle()
-			lives := 0
+			incarnations := 0
 			for _, e := range w.History().Events {
 				if e.Kind == history.Start {
-					lives++
+					incarnations++
 				}
 			}
-			if lives != 2 {
-				t.Errorf("%d lives, want 2", lives)
+			if incarnations != 2 {
+				t.Errorf("%d incarnations, want 2", incarnations)
 			}
 		}, sim.Runs(10), sim.Verify(1)))
 	}

@@ -137,9 +137,9 @@ func TestAProgramWithInformersOfItsOwn(t *testing.T) {
 				return err
 			}
 			factory := informers.NewSharedInformerFactory(clients, 0)
-			_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-				seen[obj.(*corev1.ConfigMap).Name] = true
-			}})
+			added := func(obj any) { seen[obj.(*corev1.ConfigMap).Name] = true }
+			_, err = factory.Core().V1().ConfigMaps().Informer().AddEventHandler(
+				cache.ResourceEventHandlerFuncs{AddFunc: added})
 			if err != nil {
 				return err
 			}

@@ -40,6 +40,7 @@ import (
 type usual struct{ client.Client }
 
 func (u *usual) setup(mgr ctrl.Manager) error {
+	inDefault := func(o client.Object) bool { return o.GetNamespace() == "default" }
 	ctx := context.Background()
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &corev1.ConfigMap{}, "of",
 		func(o client.Object) []string { return []string{o.GetLabels()["of"]} }); err != nil {
@@ -102,7 +103,7 @@ func (u *usual) setup(mgr ctrl.Manager) error {
 		Owns(&corev1.Secret{}, builder.OnlyMetadata).
 		WatchesRawSource(&source.Informer{Informer: informer, Handler: &handler.EnqueueRequestForObject{}}).
 		WatchesRawSource(source.Channel(ticks, &handler.EnqueueRequestForObject{})).
-		WithEventFilter(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetNamespace() == "default" })).
+		WithEventFilter(predicate.NewPredicateFuncs(inDefault)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 2, ReconciliationTimeout: time.Minute,
 			RecoverPanic: ptr.To(true),
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second,
@@ -133,15 +134,15 @@ func (u *usual) Reconcile(ctx context.Context, req reconcile.Request) (reconcile
 			return reconcile.Result{}, err
 		}
 	}
-	if err := c.Apply(ctx,
-		corev1ac.Secret(cm.Name,
-			req.Namespace).WithStringData(map[string]string{"k": "v"}).WithOwnerReferences(), client.ForceOwnership); err != nil {
+	secret := corev1ac.Secret(cm.Name, req.Namespace).WithStringData(map[string]string{"k": "v"}).WithOwnerReferences()
+	if err := c.Apply(ctx, secret, client.ForceOwnership); err != nil {
 		return reconcile.Result{}, err
 	}
 	copied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{
 			"name": cm.Name + "-copy", "namespace": req.Namespace, "labels": map[string]any{"of": cm.Name}}}}
-	if err := c.Patch(ctx, copied, client.Apply, client.ForceOwnership); err != nil { //nolint:staticcheck // operators still do
+	//nolint:staticcheck // operators still do
+	if err := c.Patch(ctx, copied, client.Apply, client.ForceOwnership); err != nil {
 		return reconcile.Result{}, err
 	}
 	list := &corev1.ConfigMapList{}

@@ -90,7 +90,7 @@ var packed = map[string]func(*sim.World){
 	},
 }
 
-// The default pack needs no line of the scenario's, and each of it can be switched off by its name
+// Default properties need no line of the scenario's, and each can be switched off by its name
 // alone.
 func TestTheDefaultPack(t *testing.T) {
 	for name, world := range packed {
@@ -152,7 +152,7 @@ func TestHealthyPacesAreNoHotLoop(t *testing.T) {
 }
 
 // Without recovery a panic in a reconcile ends the process, and the kubelet starts it again; with
-// it the life goes on.
+// it the incarnation goes on.
 func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 	for _, recovers := range []bool{true, false} {
 		scenario := func(w *sim.World) {

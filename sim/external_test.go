@@ -72,7 +72,8 @@ func TestHostPatterns(t *testing.T) {
 		w.External("telemetry.*", nil)
 		got := asking(w, "op", "http://web-x7-svc.default.svc.cluster.local/",
 			"http://db-x7-svc.prod.svc.cluster.local/",
-			"http://db-main-svc.default.svc.cluster.local/", "http://web.svc.cluster.local:80/", "http://telemetry.example/")
+			"http://db-main-svc.default.svc.cluster.local/", "http://web.svc.cluster.local:80/",
+			"http://telemetry.example/")
 		want := []string{"short at web-x7-svc.default.svc.cluster.local", "long at db-x7-svc.prod.svc.cluster.local",
 			"exact at db-main-svc.default.svc.cluster.local", "port at web.svc.cluster.local:80", "lookup " +
 				"telemetry.example: no such host"}

@@ -108,8 +108,8 @@ func TestLostUpdatesOfAnotherCluster(t *testing.T) {
 		prod.Apply(configMap("a", "k", "old"))
 		w.Always("nobody overwrites what he has not seen", property.NoLostUpdate())
 		w.Start("painter", func(mgr ctrl.Manager) error {
-			away, err := cluster.New(&rest.Config{Host: "http://prod.example",
-				Transport: sim.HTTPClient(mgr).Transport, QPS: -1}, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
+			config := &rest.Config{Host: "http://prod.example", Transport: sim.HTTPClient(mgr).Transport, QPS: -1}
+			away, err := cluster.New(config, func(o *cluster.Options) { o.Scheme = mgr.GetScheme() })
 			if err != nil {
 				return err
 			}

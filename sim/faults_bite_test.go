@@ -183,7 +183,8 @@ func TestForbiddenSpeaksLikeKubernetes(t *testing.T) {
 		w.Apply(configMap("total", "n", "0"), withRole("ticket", configMap("a")))
 		w.Settle()
 	}, sim.Runs(20))
-	want := `configmaps "total" is forbidden: User "tally" cannot get resource "configmaps" in API group "" in the namespace "default"`
+	want := `configmaps "total" is forbidden: User "tally" cannot get resource "configmaps" in API group "" ` +
+		`in the namespace "default"`
 	if got == nil || got.Error() != want {
 		t.Errorf("got  %v\nwant %s", got, want)
 	}
@@ -323,7 +324,8 @@ func TestReleasedLeases(t *testing.T) {
 			for _, name := range []string{"one", "two"} {
 				w.Start(name, func(mgr ctrl.Manager) error { return (&raiser{fence: true}).SetupWithManager(mgr) },
 					sim.Options(ctrl.Options{
-						LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: release}))
+						LeaderElection: true, LeaderElectionID: "raiser", LeaderElectionNamespace: "default",
+						LeaderElectionReleaseOnCancel: release}))
 			}
 			w.Apply(withRole("number", configMap("a", "n", "0")))
 			w.Sleep(5 * time.Second)

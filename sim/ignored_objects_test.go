@@ -26,11 +26,14 @@ func (*somebody) Observe(apiserver.Change) {}
 
 // A campaign says which objects were made that a cluster would act upon and nobody in the world
 // does; not when somebody does, may do, or watches them.
-func TestUnheededObjectsAreAWarning(t *testing.T) {
+func TestIgnoredObjectsAreAWarning(t *testing.T) {
 	watcher := func(w *sim.World) {
 		w.Start("watcher", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ResourceQuota{}).Owns(&corev1.Pod{}).Complete(reconcile.Func(
-				func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil }))
+			nothing := func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, nil
+			}
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ResourceQuota{}).Owns(&corev1.Pod{}).
+				Complete(reconcile.Func(nothing))
 		})
 	}
 	for name, row := range map[string]struct {

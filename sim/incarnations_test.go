@@ -25,8 +25,8 @@ import (
 	"github.com/wavetank/wavetank/sim/result"
 )
 
-// lives returns the events of one kind about lives, as "kind process/life @time".
-func lives(h *history.History) []string {
+// lives returns the events of one kind about incarnations, as "kind process/N @time".
+func incarnations(h *history.History) []string {
 	var out []string
 	for i := range h.Events {
 		switch e := &h.Events[i]; e.Kind {
@@ -81,8 +81,8 @@ func TestKubeletBackOff(t *testing.T) {
 	}
 }
 
-// A graceful stop lets the program end by itself; the next life starts at once, with the setup
-// function called afresh.
+// A graceful stop lets the program end by itself; the next incarnation starts at once, with the
+// setup function called afresh.
 func TestStopEndsALifeGracefully(t *testing.T) {
 	setups := 0
 	sim.Check(t, func(w *sim.World) {
@@ -100,7 +100,7 @@ func TestStopEndsALifeGracefully(t *testing.T) {
 		if setups != 2 {
 			panic(fmt.Sprintf("setup was called %d times", setups))
 		}
-		if got := strings.Join(lives(w.History()), ", "); !strings.HasPrefix(got,
+		if got := strings.Join(incarnations(w.History()), ", "); !strings.HasPrefix(got,
 			"start mirror/1 @0s, stop mirror/1") || !strings.Contains(got, "start mirror/2") {
 			panic(got)
 		}
@@ -266,8 +266,9 @@ func TestBackOffIsSettled(t *testing.T) {
 		r := sim.Explore(t, func(w *sim.World) {
 			o := ctrl.Options{}
 			o.Controller.UsePriorityQueue = &priority
-			w.Start("grumbler",
-				func(mgr ctrl.Manager) error { return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr) }, sim.Options(o))
+			w.Start("grumbler", func(mgr ctrl.Manager) error {
+				return (&grumbler{mgr.GetClient()}).SetupWithManager(mgr)
+			}, sim.Options(o))
 			w.Apply(withRole("source", configMap("a")))
 			w.Settle()
 			w.Sleep(3 * time.Hour)
@@ -374,8 +375,8 @@ func TestWarmupWithLeaderElection(t *testing.T) {
 	}
 }
 
-// A life may end before its caches have caught up, those of clusters that it has added included:
-// the world goes quiet all the same, and what ended it is told.
+// An incarnation may end before its caches have caught up, those of clusters that it has added
+// included: the world goes quiet all the same, and what ended it is told.
 func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 	index := func(i client.FieldIndexer) error {
 		return i.IndexField(context.Background(), &corev1.ConfigMap{}, "k", func(client.Object) []string { return nil })

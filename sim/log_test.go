@@ -18,7 +18,8 @@ func TestProgramsAreHeardOnDemand(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		const line = `"ts"="00:00:00.200" "level"=0 "msg"="Starting workers" "process"="counter/1" "controller"="counter"`
+		const line = `"ts"="00:00:00.200" "level"=0 "msg"="Starting workers" "process"="counter/1" ` +
+			`"controller"="counter"`
 		if said := strings.Contains(string(out), line); said != asked {
 			t.Errorf("asked for logs: %v; they are there: %v\n%.3000s", asked, said, out)
 		}

@@ -130,7 +130,7 @@ var processes = []misuse{
 	in("a process without a name", func(w *sim.World) { w.Start("", idle) }, `a process cannot be called ""`),
 	in("a process called user", func(w *sim.World) { w.Start("user", idle) }, `a process cannot be called "user"`),
 	in("no setup function", func(w *sim.World) { w.Start("op", nil) }, `w.Start("op") was given no setup function`),
-	in("an unknown name of the default pack", func(w *sim.World) { w.Without("no panic", "no hot loops") },
+	in("an unknown name of the default properties", func(w *sim.World) { w.Without("no panic", "no hot loops") },
 		`w.Without("no hot loops"): there is no default property of that name, `+
 			`only ["settles" "no panic" "cache untouched" "no hot loop" "no stuck finalizer" "apply is stable"]`),
 	in("an apply of nothing once more", func(w *sim.World) {
@@ -291,7 +291,8 @@ var scenes = []misuse{
 	in("definitions in the directory below", func(w *sim.World) { w.Install("testdata") },
 		"no CustomResourceDefinition found there (in *.yaml", "directories below are not looked into"),
 	{"an old definition", func(t *testing.T) { install(t, "v1beta1", "scope: Namespaced", "{type: object}") },
-		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; a server knows apiextensions.k8s.io/v1 alone`}},
+		[]string{`definition baskets.shop.example has apiVersion "apiextensions.k8s.io/v1beta1"; ` +
+			`a server knows apiextensions.k8s.io/v1 alone`}},
 	{"an old configuration of webhooks", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "manifests.yaml")
 		if err := os.WriteFile(file, []byte("apiVersion: admissionregistration.k8s.io/v1beta1\nkind: "+
@@ -300,7 +301,8 @@ var scenes = []misuse{
 		}
 		sim.Check(t, func(w *sim.World) { w.Install(file) })
 	},
-		[]string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; a server knows admissionregistration.k8s.io/v1 alone`}},
+		[]string{`configuration guard has apiVersion "admissionregistration.k8s.io/v1beta1"; ` +
+			`a server knows admissionregistration.k8s.io/v1 alone`}},
 	{"a definition without a scope", func(t *testing.T) { install(t, "v1", "scoop: Namespaced", "{type: object}") },
 		[]string{"spec.scope: Required value"}},
 	{"a definition without a type", func(t *testing.T) { install(t, "v1", "scope: Namespaced", "{}") },
@@ -319,7 +321,9 @@ var scenes = []misuse{
 		w.Start("poster", func(mgr ctrl.Manager) error {
 			return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 				for ctx.Err() == nil {
-					if resp, err := sim.HTTPClient(mgr).Get("https://git.example:8443/repos?token=secret"); err == nil { //nolint:noctx // it ends with the process
+					//nolint:noctx // it ends with the process
+					resp, err := sim.HTTPClient(mgr).Get("https://git.example:8443/repos?token=secret")
+					if err == nil {
 						resp.Body.Close()
 					}
 					time.Sleep(time.Hour)

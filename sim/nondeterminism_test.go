@@ -41,7 +41,8 @@ func (s *rangeWriter) Reconcile(ctx context.Context, req reconcile.Request) (rec
 func TestAMapRangeThatWritesIsNamed(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Start("scatterer", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}).Complete(&rangeWriter{mgr.GetClient()})
+			return ctrl.NewControllerManagedBy(mgr).Named("scatterer").For(&corev1.ConfigMap{}).
+				Complete(&rangeWriter{mgr.GetClient()})
 		})
 		for s := range 4 { // two ranges over one map may go alike, and then the runs do not always differ
 			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("src", s),

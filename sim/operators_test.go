@@ -33,7 +33,8 @@ func configMap(name string, data ...string) *corev1.ConfigMap {
 
 // role lets a reconciler see only the ConfigMaps that are meant for it.
 func role(r string) builder.Predicates {
-	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["role"] == r }))
+	has := func(o client.Object) bool { return o.GetLabels()["role"] == r }
+	return builder.WithPredicates(predicate.NewPredicateFuncs(has))
 }
 
 func withRole(r string, cm *corev1.ConfigMap) *corev1.ConfigMap {

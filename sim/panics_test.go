@@ -65,9 +65,9 @@ func TestAPanicThatTakesAFaultIsAFinding(t *testing.T) {
 	}
 }
 
-// TestASetupFunctionThatFailsLaterIsAFinding: its first life proves that it can be called, so what
-// fails after a crash or a stop is the operator, and has a story. One that fails once, under a
-// fault, is started again as by the kubelet.
+// TestASetupFunctionThatFailsLaterIsAFinding: its first incarnation proves that it can be called,
+// so what fails after a crash or a stop is the operator, and has a story. One that fails once,
+// under a fault, is started again as by the kubelet.
 func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	failing := func(lives func(int) bool, disturb func(*sim.World)) result.Report {
 		return sim.Explore(t, func(w *sim.World) {
@@ -88,8 +88,8 @@ func TestASetupFunctionThatFailsLaterIsAFinding(t *testing.T) {
 	crash := func(w *sim.World) { w.Inject(fault.Crash("op")) }
 	for name, disturb := range map[string]func(*sim.World){"stopped": stop, "under a fault": crash} {
 		f := failing(func(n int) bool { return n > 1 }, disturb).Failure
-		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky ||
-			!regexp.MustCompile(`the setup function of process "op" failed in life \d+: no such flavour`).MatchString(f.Message) {
+		want := regexp.MustCompile(`the setup function of process "op" failed in incarnation \d+: no such flavour`)
+		if f == nil || f.Kind != result.Settles || f.Story == nil || f.Flaky || !want.MatchString(f.Message) {
 			t.Errorf("%s: got %+v", name, f)
 		}
 	}

@@ -105,12 +105,14 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		strings.Contains(out, "no longer asks") {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
-	s.Choices = append(s.Choices, story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
+	s.Choices = append(s.Choices,
+		story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
 	path, err := s.Write(filepath.Join(dir, kept))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const lost = `the code no longer asks for "LostReply applied mailer create ConfigMap default/gone #1"; so it may test nothing any more`
+	const lost = `the code no longer asks for "LostReply applied mailer create ConfigMap default/gone #1"; ` +
+		`so it may test nothing any more`
 	for _, args := range [][]string{{"-test.v=false"}, {"-test.v"}, {"-sim.replay=" + path}} {
 		if out, ok := child(dir, t.Name(), args, nil); !ok || strings.Count(out, lost) != 1 ||
 			!strings.Contains(out, filepath.Base(path)) {

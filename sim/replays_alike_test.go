@@ -195,7 +195,8 @@ func TestARunnableThatFails(t *testing.T) {
 					if err := mgr.GetAPIReader().Get(ctx, req.NamespacedName, &cm); err != nil {
 						return reconcile.Result{}, client.IgnoreNotFound(err)
 					}
-					return reconcile.Result{RequeueAfter: time.Second - time.Duration(time.Now().Nanosecond())%time.Second}, nil
+					sinceSecond := time.Duration(time.Now().Nanosecond()) % time.Second
+					return reconcile.Result{RequeueAfter: time.Second - sinceSecond}, nil
 				}))
 		})
 		w.Inject(fault.RacingRequeue())

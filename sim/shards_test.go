@@ -149,8 +149,8 @@ func TestAnEarlierFindingIsNotForgotten(t *testing.T) {
 		t.Errorf("the campaign that went on made %d runs", made)
 	}
 	other := kept(t, dir, "Test*.????????.json")
-	if cured := explore(mailing(mailer{})); cured.Runs != 40 || cured.Err() != nil {
-		t.Errorf("a campaign whose program reads other files made %d runs and says %v", cured.Runs, cured.Err())
+	if fixed := explore(mailing(mailer{})); fixed.Runs != 40 || fixed.Err() != nil {
+		t.Errorf("a campaign whose program reads other files made %d runs and says %v", fixed.Runs, fixed.Err())
 	}
 	if most := 40 - first.Runs + 3; made > most { // two to plan with, and the story
 		t.Errorf("a campaign whose program reads other files made %d runs anew, want %d at most", made, most)

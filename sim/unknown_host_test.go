@@ -25,7 +25,8 @@ func TestAHostThatDoesNotExist(t *testing.T) {
 		w.Start("op", func(mgr ctrl.Manager) error {
 			return ctrl.NewControllerManagedBy(mgr).Named("op").For(&corev1.ConfigMap{}).Complete(reconcile.Func(
 				func(context.Context, reconcile.Request) (reconcile.Result, error) {
-					resp, err := sim.HTTPClient(mgr).Get("https://telemetry.example/ping") //nolint:noctx // it ends with the process
+					//nolint:noctx // it ends with the process
+					resp, err := sim.HTTPClient(mgr).Get("https://telemetry.example/ping")
 					if err == nil {
 						resp.Body.Close()
 					}

@@ -168,8 +168,9 @@ func TestWebhooksOfAProcess(t *testing.T) {
 func TestFailurePolicy(t *testing.T) {
 	for policy, want := range map[admissionregv1.FailurePolicyType]string{
 		admissionregv1.Ignore: "",
-		admissionregv1.Fail: `Internal error occurred: failed calling webhook "stamp.example.org": failed to call webhook: ` +
-			`Post "https://keeper.default.svc:443/stamp?timeout=10s": dial tcp keeper.default.svc:443: connect: connection refused`,
+		admissionregv1.Fail: `Internal error occurred: failed calling webhook "stamp.example.org": ` +
+			`failed to call webhook: Post "https://keeper.default.svc:443/stamp?timeout=10s": ` +
+			`dial tcp keeper.default.svc:443: connect: connection refused`,
 	} {
 		withoutFailure(t, sim.Explore(t, func(w *sim.World) {
 			w.Apply(hooked(policy)...)

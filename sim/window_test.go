@@ -23,7 +23,7 @@ import (
 func long() func(*sim.World) {
 	return func(w *sim.World) {
 		w.Start("stamper", func(mgr ctrl.Manager) error {
-			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+			stamp := func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 				var cm corev1.ConfigMap
 				if err := mgr.GetClient().Get(ctx, req.NamespacedName, &cm); err != nil ||
 					cm.Annotations["stamp"] == cm.Data["k"] {
@@ -32,7 +32,8 @@ func long() func(*sim.World) {
 				patch := client.MergeFrom(cm.DeepCopy())
 				metav1.SetMetaDataAnnotation(&cm.ObjectMeta, "stamp", cm.Data["k"])
 				return reconcile.Result{}, mgr.GetClient().Patch(ctx, &cm, patch)
-			}))
+			}
+			return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(stamp))
 		})
 		for i := range 15 {
 			w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default",

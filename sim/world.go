@@ -96,7 +96,7 @@ func (w *World) ApplyServerSide(objs ...client.Object) { w.world.ApplyServerSide
 //     what the scenario has changed since by [World.Client]: applying would take that back.
 //  3. The world settles again. No faults are injected from 1 to here.
 //
-// The property "apply is stable" of the default pack then compares the world with what it was
+// The property "apply is stable" of the default properties then compares the world with what it was
 // before. A run in which the world did not settle before is not compared.
 func (w *World) ApplyAgain() { w.world.ApplyAgain() }
 

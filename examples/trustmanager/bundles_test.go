@@ -128,6 +128,7 @@ func team(namespace, team string) *corev1.Namespace {
 // guard has the operator's webhook asked, as its chart does.
 func guard() *admissionregv1.ValidatingWebhookConfiguration {
 	none, path := admissionregv1.SideEffectClassNone, "/validate-trust-cert-manager-io-v1alpha1-bundle"
+	service := admissionregv1.ServiceReference{Namespace: options.Namespace, Name: "trust-manager", Path: &path}
 	return &admissionregv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "trust-manager"},
 		Webhooks: []admissionregv1.ValidatingWebhook{{
 			Name: "trust.cert-manager.io", SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
@@ -136,7 +137,7 @@ func guard() *admissionregv1.ValidatingWebhookConfiguration {
 				Rule: admissionregv1.Rule{APIGroups: []string{"trust.cert-manager.io"}, APIVersions: []string{"*"},
 					Resources: []string{"bundles"}},
 			}},
-			ClientConfig: admissionregv1.WebhookClientConfig{Service: &admissionregv1.ServiceReference{Namespace: options.Namespace, Name: "trust-manager", Path: &path}},
+			ClientConfig: admissionregv1.WebhookClientConfig{Service: &service},
 		}}}
 }
 

@@ -118,13 +118,15 @@ func faults() []fault.Fault {
 // seen has stamps-0 asked about every write in its room; without an answer it goes on.
 func seen() *admissionregistrationv1.ValidatingWebhookConfiguration {
 	ignore, none, path := admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone, "/see"
+	service := admissionregistrationv1.ServiceReference{Namespace: "stamps-0", Name: "stamps", Path: &path}
+	room := metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "stamps-0"}}
 	return &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "see"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
 			Name: "see.soak.example", FailurePolicy: &ignore, SideEffects: &none,
 			AdmissionReviewVersions: []string{"v1"},
-			ClientConfig:            admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "stamps-0", Name: "stamps", Path: &path}},
-			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "stamps-0"}},
+			ClientConfig:            admissionregistrationv1.WebhookClientConfig{Service: &service},
+			NamespaceSelector:       &room,
 			Rules: []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create,
 					admissionregistrationv1.Update},

@@ -50,7 +50,8 @@ func TestSoak(t *testing.T) {
 	r := sim.Explore(t, func(w *sim.World) {
 		w.Always("the record is sound", sound())
 		day(w)
-	}, sim.Runs(1), sim.For(0), sim.Verify(1), sim.Shrink(0), sim.Strategy("storm"), sim.Seed(1), sim.MaxSteps(1<<40), sim.Window(window))
+	}, sim.Runs(1), sim.For(0), sim.Verify(1), sim.Shrink(0), sim.Strategy("storm"), sim.Seed(1),
+		sim.MaxSteps(1<<40), sim.Window(window))
 	if r.Failure != nil {
 		t.Fatal(r.Failure.Text())
 	}

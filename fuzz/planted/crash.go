@@ -33,16 +33,16 @@ func crashBugs() []Bug {
 	}
 }
 
-// halfPair: two Secrets belong together; whoever has the first has both. The cured twin looks for
-// each.
-func halfPair(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+// halfPair: two Secrets belong together; whoever has the first has both. The fixed variant looks
+// for each.
+func halfPair(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
 		}
 		err = g.live.Get(c, key(o.Name+"-cert"), &corev1.Secret{})
-		if err == nil && !g.cured || client.IgnoreNotFound(err) != nil {
+		if err == nil && !g.fixed || client.IgnoreNotFound(err) != nil {
 			return result{}, err
 		}
 		for _, part := range []string{"-cert", "-key"} {
@@ -51,7 +51,7 @@ func halfPair(w *sim.World, cured bool) {
 			}
 		}
 		return result{}, nil
-	}}.start(w, "pairs", cured)
+	}}.start(w, "pairs", fixed)
 	w.Inject(fault.Crash("pairs"), fault.StaleCache(10*time.Second), fault.RacingRequeue())
 	w.Eventually("a pair is complete", func(h *history.History) error {
 		if n := len(secrets(h)); n != 2 {
@@ -63,11 +63,11 @@ func halfPair(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// effectFirst: the mail goes out, then the record is made. The cured twin tells the office which
+// effectFirst: the mail goes out, then the record is made. The fixed variant tells the office which
 // mail it is.
-func effectFirst(w *sim.World, cured bool) {
+func effectFirst(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
@@ -76,7 +76,7 @@ func effectFirst(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, o, "sent", "yes")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.LostReply(), fault.StaleCache(10*time.Second))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
@@ -85,9 +85,9 @@ func effectFirst(w *sim.World, cured bool) {
 }
 
 // recordFirst: the record is made, then the mail goes out.
-func recordFirst(w *sim.World, cured bool) {
+func recordFirst(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
@@ -96,14 +96,14 @@ func recordFirst(w *sim.World, cured bool) {
 			func() error { return g.set(c, o, "sent", "yes") },
 			func() error { return g.call(c, "POST", "/mail/"+req.Name, req.Name) },
 		}
-		if g.cured {
+		if g.fixed {
 			steps[0], steps[1] = steps[1], steps[0]
 		}
 		if err := steps[0](); err != nil {
 			return result{}, err
 		}
 		return result{}, steps[1]()
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
@@ -112,9 +112,9 @@ func recordFirst(w *sim.World, cured bool) {
 
 // tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent
 // takes it over. The flaw is that a takeover is believed to be in good hands.
-func tornRecovery(w *sim.World, cured bool) {
+func tornRecovery(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap // from the server: this one is not about caches
 		if err := g.live.Get(c, req.NamespacedName, &o); err != nil {
 			return result{}, client.IgnoreNotFound(err)
@@ -126,7 +126,7 @@ func tornRecovery(w *sim.World, cured bool) {
 		case "intended":
 			next = "taken-over"
 		case "taken-over":
-			if g.memory[o.Name] == nil && !g.cured {
+			if g.memory[o.Name] == nil && !g.fixed {
 				return result{}, nil
 			}
 		}
@@ -140,7 +140,7 @@ func tornRecovery(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, &o, "state", "sent")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"), fault.RacingRequeue())
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
@@ -148,15 +148,15 @@ func tornRecovery(w *sim.World, cured bool) {
 }
 
 // poisoned: work that was begun three times and never ended is put aside, whoever was to blame.
-func poisoned(w *sim.World, cured bool) {
+func poisoned(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
 		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["state"] == "sent" {
 			return result{}, client.IgnoreNotFound(err)
 		}
 		begun := len(o.Data["begun"])
-		if begun >= 3 && !g.cured {
+		if begun >= 3 && !g.fixed {
 			return result{}, nil
 		}
 		if err := g.set(c, &o, "begun", fmt.Sprintf("%0*d", begun+1, 0)); err != nil {
@@ -166,7 +166,7 @@ func poisoned(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, &o, "state", "sent")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.Crash("mailer"))
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
@@ -175,20 +175,20 @@ func poisoned(w *sim.World, cured bool) {
 
 // stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no
 // loose ends, and marks.
-func stoppedHalfway(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func stoppedHalfway(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["complete"] != "" {
 			return result{}, err
 		}
 		for _, part := range []string{"-1", "-2", "-3"} {
 			err := g.Create(c, child(o.Name+part, o.Name))
-			if err != nil && !apierrors.IsAlreadyExists(err) && (g.cured || c.Err() == nil) {
+			if err != nil && !apierrors.IsAlreadyExists(err) && (g.fixed || c.Err() == nil) {
 				return result{}, err
 			}
 		}
 		return result{}, g.set(context.WithoutCancel(c), o, "complete", "yes")
-	}}.start(w, "builder", cured)
+	}}.start(w, "builder", fixed)
 	w.Inject(fault.StaleCache(time.Second), fault.ServerError())
 	w.Always("what is marked complete is complete", func(h *history.History) error {
 		if n := len(secrets(h)); data(h, "a")["complete"] != "" && n < 3 {

@@ -41,11 +41,11 @@ func closed(h *history.History) error {
 	return fmt.Errorf("a is gone and its account is still open")
 }
 
-// whileDown: an account is closed when its owner is seen to go. The cured twin lets nobody go
+// whileDown: an account is closed when its owner is seen to go. The fixed variant lets nobody go
 // unseen.
-func whileDown(w *sim.World, cured bool) {
+func whileDown(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		switch {
 		case err != nil:
@@ -59,11 +59,11 @@ func whileDown(w *sim.World, cured bool) {
 				return result{}, err
 			}
 			return result{}, release(g, c, o)
-		case g.cured && controllerutil.AddFinalizer(o, finalizer):
+		case g.fixed && controllerutil.AddFinalizer(o, finalizer):
 			return result{}, g.Update(c, o)
 		}
 		return result{}, g.call(c, "PUT", "/accounts/"+req.Name, "")
-	}}.start(w, "accounts", cured)
+	}}.start(w, "accounts", fixed)
 	w.Inject(fault.Crash("accounts"), fault.LostReply())
 	w.Eventually("no account is left behind", closed)
 	w.Apply(work("a"))
@@ -72,10 +72,10 @@ func whileDown(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// finalizerFirst: off with the finalizer, then the rest. The cured twin does the rest first.
-func finalizerFirst(w *sim.World, cured bool) {
+// finalizerFirst: off with the finalizer, then the rest. The fixed variant does the rest first.
+func finalizerFirst(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -93,14 +93,14 @@ func finalizerFirst(w *sim.World, cured bool) {
 				return err
 			},
 		}
-		if g.cured {
+		if g.fixed {
 			steps[0], steps[1] = steps[1], steps[0]
 		}
 		if err := steps[0](); err != nil {
 			return result{}, err
 		}
 		return result{}, steps[1]()
-	}}.start(w, "accounts", cured)
+	}}.start(w, "accounts", fixed)
 	w.Inject(fault.Crash("accounts"), fault.StaleCache(10*time.Second))
 	w.Eventually("no account is left behind", closed)
 	a := work("a")
@@ -112,8 +112,8 @@ func finalizerFirst(w *sim.World, cured bool) {
 }
 
 // namesake: a record is kept under its owner's name. Whose it is stands in it, for those who look.
-func namesake(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func namesake(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var record corev1.Secret
 		err := g.live.Get(c, key("record-"+req.Name), &record)
 		if client.IgnoreNotFound(err) != nil {
@@ -126,7 +126,7 @@ func namesake(w *sim.World, cured bool) {
 			return result{}, err
 		case o == nil && there:
 			return result{}, client.IgnoreNotFound(g.Delete(c, &record))
-		case o == nil || there && (!g.cured || string(record.Data["owner"]) == string(o.UID)):
+		case o == nil || there && (!g.fixed || string(record.Data["owner"]) == string(o.UID)):
 			return result{}, nil
 		case there:
 			record.Data["owner"] = []byte(o.UID)
@@ -137,7 +137,7 @@ func namesake(w *sim.World, cured bool) {
 			return result{Requeue: true}, nil
 		}
 		return result{}, err
-	}}.start(w, "records", cured)
+	}}.start(w, "records", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the record is the owner's", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")
@@ -157,13 +157,13 @@ func namesake(w *sim.World, cured bool) {
 }
 
 // robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show
-// an owner as it was before it was made again, and the secret that is there by now. The cured twin
-// asks whose secret it is.
-func robbed(w *sim.World, cured bool) {
+// an owner as it was before it was made again, and the secret that is there by now. The fixed
+// variant asks whose secret it is.
+func robbed(w *sim.World, fixed bool) {
 	owns := func(b *builder.Builder) *builder.Builder {
 		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 	}
-	operator{watch: owns, lists: true, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: owns, lists: true, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -178,15 +178,15 @@ func robbed(w *sim.World, cured bool) {
 		switch err := g.Get(c, req.NamespacedName, &s); {
 		case client.IgnoreNotFound(err) != nil:
 			return result{}, err
-		case err == nil && (!g.cured || string(s.Data["owner"]) == string(o.UID)):
-			// A secret that is not the one in the cache any more is left alone by both twins.
+		case err == nil && (!g.fixed || string(s.Data["owner"]) == string(o.UID)):
+			// A secret that is not the one in the cache any more is left alone by both variants.
 			err = client.IgnoreNotFound(g.Delete(c, &s, client.Preconditions{UID: &s.UID}))
 			if err != nil {
 				return result{}, err
 			}
 		}
 		return result{}, release(g, c, o)
-	}}.start(w, "owners", cured)
+	}}.start(w, "owners", fixed)
 	w.Inject(fault.StaleServer(time.Minute), fault.Restart("owners"))
 	w.Always("an owner that lives keeps its secret", kept)
 	w.Apply(work("a"))

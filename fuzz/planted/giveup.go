@@ -45,8 +45,8 @@ func giveUpBugs() []Bug {
 // counting: each ticket is counted once, with a lock on the total. After so many more attempts a
 // conflict is taken for somebody else's problem; nobody watches the total.
 func counting(more int) func(*sim.World, bool) {
-	return func(w *sim.World, cured bool) {
-		attempt := func(g *guest, c ctx) error {
+	return func(w *sim.World, fixed bool) {
+		attempt := func(g *reconciler, c ctx) error {
 			var total corev1.ConfigMap
 			if err := g.live.Get(c, key("total"), &total); err != nil || total.Data["n"] == "1" {
 				return err
@@ -54,7 +54,7 @@ func counting(more int) func(*sim.World, bool) {
 			total.Data["n"] = "1"
 			return g.Update(c, &total)
 		}
-		operator{work: func(g *guest, c ctx, req request) (result, error) {
+		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)
 			if o == nil || err != nil {
 				return result{}, err
@@ -65,11 +65,11 @@ func counting(more int) func(*sim.World, bool) {
 					err = attempt(g, c)
 				}
 			}
-			if apierrors.IsConflict(err) && !g.cured {
+			if apierrors.IsConflict(err) && !g.fixed {
 				return result{}, nil
 			}
 			return result{}, err
-		}}.start(w, "counter", cured)
+		}}.start(w, "counter", fixed)
 		w.Inject(fault.Conflict(), fault.LostReply(), fault.StaleCache(10*time.Second))
 		w.Eventually("the ticket is counted", holds("total", "n", "1"))
 		w.Apply(cm("total", "n", "0"), work("a"))
@@ -78,17 +78,17 @@ func counting(more int) func(*sim.World, bool) {
 }
 
 // errorSwallowed: the result is written, and whether that worked is nobody's business.
-func errorSwallowed(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func errorSwallowed(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
 		}
-		if err := g.Create(c, cm("result", "of", o.Name)); client.IgnoreAlreadyExists(err) != nil && g.cured {
+		if err := g.Create(c, cm("result", "of", o.Name)); client.IgnoreAlreadyExists(err) != nil && g.fixed {
 			return result{}, err
 		}
 		return result{}, nil
-	}}.start(w, "worker", cured)
+	}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.Crash("worker"), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
 	w.Apply(work("a"))
@@ -96,11 +96,11 @@ func errorSwallowed(w *sim.World, cured bool) {
 }
 
 // givesUp: failures are counted on the object, and the third is the last.
-func givesUp(w *sim.World, cured bool) {
+func givesUp(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
-		if o == nil || err != nil || o.Data["sent"] != "" || o.Data["failed"] == "3" && !g.cured {
+		if o == nil || err != nil || o.Data["sent"] != "" || o.Data["failed"] == "3" && !g.fixed {
 			return result{}, err
 		}
 		if err := g.call(c, "POST", "/mail/"+o.Name, o.Name); err != nil {
@@ -108,7 +108,7 @@ func givesUp(w *sim.World, cured bool) {
 			return result{}, errors.Join(err, g.set(c, o, "failed", strconv.Itoa(min(failed+1, 3))))
 		}
 		return result{}, g.set(c, o, "sent", "yes")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
 	w.Apply(work("a"), work("b"))
@@ -116,8 +116,8 @@ func givesUp(w *sim.World, cured bool) {
 }
 
 // noCopy: three copies make it safe, and one may fail; how many have failed is not counted.
-func noCopy(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func noCopy(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["safe"] != "" {
 			return result{}, err
@@ -128,11 +128,11 @@ func noCopy(w *sim.World, cured bool) {
 				copies++
 			}
 		}
-		if g.cured && copies < 2 {
+		if g.fixed && copies < 2 {
 			return result{}, errors.New("too few copies")
 		}
 		return result{}, g.set(c, o, "safe", "yes")
-	}}.start(w, "keeper", cured)
+	}}.start(w, "keeper", fixed)
 	w.Inject(fault.ServerError())
 	w.Always("what is marked safe has a copy", func(h *history.History) error {
 		for _, name := range []string{"a", "b"} {
@@ -154,8 +154,8 @@ func noCopy(w *sim.World, cured bool) {
 
 // throttled: a request made by hand, past the client that would have tried again. 429 is no error,
 // says the comment.
-func throttled(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func throttled(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -164,11 +164,11 @@ func throttled(w *sim.World, cured bool) {
 		switch {
 		case err != nil:
 			return result{}, err
-		case code == http.StatusTooManyRequests && !g.cured, code < 300, code == http.StatusConflict: // it is there
+		case code == http.StatusTooManyRequests && !g.fixed, code < 300, code == http.StatusConflict: // it is there
 			return result{}, nil
 		}
 		return result{}, fmt.Errorf("the server answers %d", code)
-	}}.start(w, "worker", cured)
+	}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
 	w.Eventually("the work has its result", exists("result"))
 	w.Apply(work("a"))
@@ -196,9 +196,9 @@ func byHand(c ctx, cfg *rest.Config) (int, error) {
 }
 
 // impatient: five seconds are enough for everybody; then the mail is sent again.
-func impatient(w *sim.World, cured bool) {
+func impatient(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
@@ -209,7 +209,7 @@ func impatient(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, o, "sent", "yes")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.SlowEffect(time.Minute))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Apply(work("a"))
@@ -217,15 +217,15 @@ func impatient(w *sim.World, cured bool) {
 }
 
 // starved: one worker, and a call that takes as long as it takes.
-func starved(w *sim.World, cured bool) {
+func starved(w *sim.World, fixed bool) {
 	const long = 45 * time.Second
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
 		}
-		if g.cured {
+		if g.fixed {
 			var cancel context.CancelFunc
 			c, cancel = context.WithTimeout(c, 5*time.Second)
 			defer cancel()
@@ -234,7 +234,7 @@ func starved(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, o, "sent", "yes")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.SlowEffect(2*time.Minute), fault.StaleCache(time.Second))
 	w.Always("nobody waits for long", func(h *history.History) error {
 		for i := range h.Events {

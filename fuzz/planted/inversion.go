@@ -41,8 +41,8 @@ func inversionBugs() []Bug {
 }
 
 // ownerNotSeen: a child without an owner is litter.
-func ownerNotSeen(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func ownerNotSeen(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -52,7 +52,7 @@ func ownerNotSeen(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, client.IgnoreNotFound(g.Delete(c, o))
-	}, watch: withSecrets}.start(w, "collector", cured)
+	}, watch: withSecrets}.start(w, "collector", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.Crash("collector"))
 	w.Eventually("a child lives as long as its owner", exists("child"))
 	w.Apply(secret("owner"), work("child", "owner", "owner"))
@@ -60,8 +60,8 @@ func ownerNotSeen(w *sim.World, cured bool) {
 }
 
 // oldLogin: a release is deployed with the login that the cache knows.
-func oldLogin(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func oldLogin(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -70,12 +70,12 @@ func oldLogin(w *sim.World, cured bool) {
 		if err := g.Get(c, key("login"), &login); err != nil {
 			return result{}, err
 		}
-		if g.cured && string(login.Data["v"]) != o.Data["v"] {
+		if g.fixed && string(login.Data["v"]) != o.Data["v"] {
 			return result{}, errors.New("the login is of another version")
 		}
 		deployed := o.Data["v"] + "-with-" + string(login.Data["v"])
 		return result{}, g.call(c, "POST", "/deploy/"+deployed, deployed)
-	}}.start(w, "deployer", cured)
+	}}.start(w, "deployer", fixed)
 	outside(w)
 	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.FailedEffect())
 	w.Always("a release runs with its own login", func(h *history.History) error {
@@ -95,8 +95,8 @@ func oldLogin(w *sim.World, cured bool) {
 }
 
 // panicOnMiss: what the cache does not know is a nil, and a nil is read from.
-func panicOnMiss(w *sim.World, cured bool) {
-	find := func(g *guest, c ctx, name string) (*corev1.Secret, error) {
+func panicOnMiss(w *sim.World, fixed bool) {
+	find := func(g *reconciler, c ctx, name string) (*corev1.Secret, error) {
 		var all corev1.SecretList
 		if err := g.List(c, &all, client.InNamespace(ns)); err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func panicOnMiss(w *sim.World, cured bool) {
 		}
 		return nil, nil
 	}
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["done"] != "" {
 			return result{}, err
@@ -117,11 +117,11 @@ func panicOnMiss(w *sim.World, cured bool) {
 		if err != nil {
 			return result{}, err
 		}
-		if g.cured && settings == nil {
+		if g.fixed && settings == nil {
 			return result{}, errors.New("the settings are not there yet")
 		}
 		return result{}, g.set(c, o, "done", string(settings.Data["value"]))
-	}, watch: withSecrets}.start(w, "worker", cured)
+	}, watch: withSecrets}.start(w, "worker", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
 	w.Always("no reconcile panics", noPanic)
 	w.Apply(secret("settings", "value", "7"), work("a"))
@@ -144,10 +144,10 @@ func statusOnly(b *builder.Builder) *builder.Builder {
 
 // lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it
 // was about.
-func lastColour(w *sim.World, cured bool) {
+func lastColour(w *sim.World, fixed bool) {
 	w.Install(tasks())
 	outside(w)
-	operator{watch: forTasks, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var t Task
 		if err := g.Get(c, req.NamespacedName, &t); err != nil {
 			return result{}, client.IgnoreNotFound(err)
@@ -159,16 +159,16 @@ func lastColour(w *sim.World, cured bool) {
 		t.Status = want
 		return result{}, g.Status().Update(c, &t)
 	}}.start(w, "painter", true)
-	operator{watch: statusOnly, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: statusOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var t Task
 		if err := g.Get(c, req.NamespacedName, &t); err != nil {
 			return result{}, client.IgnoreNotFound(err)
 		}
-		if !t.Status.Ready || g.cured && t.Status.ObservedGeneration != t.Generation {
+		if !t.Status.Ready || g.fixed && t.Status.ObservedGeneration != t.Generation {
 			return result{}, nil
 		}
 		return result{}, g.call(c, "POST", "/announce/"+t.Spec.Colour, t.Spec.Colour)
-	}}.start(w, "announcer", cured)
+	}}.start(w, "announcer", fixed)
 	w.Inject(fault.StaleCache(30*time.Second, fault.In("painter")), fault.RacingRequeue(fault.In("announcer")))
 	w.Always("nothing is announced before it is ready", func(h *history.History) error {
 		painted := map[string]bool{}
@@ -193,16 +193,17 @@ func lastColour(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// thereAndBack: an order is new when the colour is another. The cured twin asks for the generation.
-func thereAndBack(w *sim.World, cured bool) {
+// thereAndBack: an order is new when the colour is another. The fixed variant asks for the
+// generation.
+func thereAndBack(w *sim.World, fixed bool) {
 	w.Install(tasks())
 	outside(w)
-	operator{watch: forTasks, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var t Task
 		if err := g.Get(c, req.NamespacedName, &t); err != nil {
 			return result{}, client.IgnoreNotFound(err)
 		}
-		if !g.cured && t.Status.Colour == t.Spec.Colour || t.Status.ObservedGeneration == t.Generation {
+		if !g.fixed && t.Status.Colour == t.Spec.Colour || t.Status.ObservedGeneration == t.Generation {
 			return result{}, nil
 		}
 		order := fmt.Sprintf("generation-%d", t.Generation)
@@ -211,7 +212,7 @@ func thereAndBack(w *sim.World, cured bool) {
 		}
 		t.Status = TaskStatus{Colour: t.Spec.Colour, ObservedGeneration: t.Generation}
 		return result{}, g.Status().Update(c, &t)
-	}}.start(w, "painter", cured)
+	}}.start(w, "painter", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError(), fault.SlowEffect(10*time.Second))
 	w.Eventually("the newest generation is announced", happened("paint", "generation-3"))
 	w.Apply(task("door", "red"))
@@ -223,21 +224,21 @@ func thereAndBack(w *sim.World, cured bool) {
 }
 
 // mutated: reads come straight from the cache, without a copy, and are written to.
-func mutated(w *sim.World, cured bool) {
+func mutated(w *sim.World, fixed bool) {
 	w.Without("cache untouched") // what is measured is the search for the consequence
 	shared := true
 	operator{options: ctrl.Options{Cache: cache.Options{DefaultUnsafeDisableDeepCopy: &shared}},
-		work: func(g *guest, c ctx, req request) (result, error) {
+		work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)
 			if o == nil || err != nil || o.Labels["done"] != "" {
 				return result{}, err
 			}
-			if g.cured {
+			if g.fixed {
 				o = o.DeepCopy()
 			}
 			o.Labels["done"] = "yes"
 			return result{}, g.Update(c, o)
-		}}.start(w, "worker", cured)
+		}}.start(w, "worker", fixed)
 	w.Inject(fault.ServerError(), fault.RacingRequeue())
 	w.Eventually("the work is done", func(h *history.History) error {
 		o, _ := h.Object("", "ConfigMap", ns, "a")

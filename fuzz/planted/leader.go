@@ -37,10 +37,10 @@ func elected(on bool) ctrl.Options {
 	}
 }
 
-// rollout: the new version starts while the old one still works; only the cured twin elects.
-func rollout(w *sim.World, cured bool) {
+// rollout: the new version starts while the old one still works; only the fixed variant elects.
+func rollout(w *sim.World, fixed bool) {
 	outside(w)
-	mailer := operator{options: elected(cured), work: func(g *guest, c ctx, req request) (result, error) {
+	mailer := operator{options: elected(fixed), work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
@@ -50,26 +50,26 @@ func rollout(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}}
-	mailer.start(w, "old", cured)
+	mailer.start(w, "old", fixed)
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Inject(fault.SlowEffect(10*time.Second), fault.StaleCache(10*time.Second))
 	w.Apply(work("a"))
 	w.Sleep(10 * time.Millisecond)
-	mailer.start(w, "new", cured)
+	mailer.start(w, "new", fixed)
 	w.Settle()
 }
 
-// leaseLost: a mail's number tells the office whether it knows it. The flawed twin numbers by
+// leaseLost: a mail's number tells the office whether it knows it. The flawed variant numbers by
 // replica.
-func leaseLost(w *sim.World, cured bool) {
+func leaseLost(w *sim.World, fixed bool) {
 	outside(w)
-	mailer := operator{options: elected(true), work: func(g *guest, c ctx, req request) (result, error) {
+	mailer := operator{options: elected(true), work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
 		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["sent"] != "" {
 			return result{}, client.IgnoreNotFound(err)
 		}
 		number := string(o.UID)
-		if !g.cured {
+		if !g.fixed {
 			number += g.name
 		}
 		if err := g.call(c, "POST", "/mail/"+req.Name, number); err != nil {
@@ -77,8 +77,8 @@ func leaseLost(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, &o, "sent", "yes")
 	}}
-	mailer.start(w, "one", cured)
-	mailer.start(w, "two", cured)
+	mailer.start(w, "one", fixed)
+	mailer.start(w, "two", fixed)
 	w.Inject(fault.Unreachable(2*time.Minute, fault.In("one")))
 	w.Always("each mail is sent at most once", atMostOnce("mail"))
 	w.Eventually("every mail is sent", happened("mail", "a", "b"))
@@ -86,10 +86,10 @@ func leaseLost(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// goesBack: the level rises step by step, from what the cache says it is. The cured twin writes
+// goesBack: the level rises step by step, from what the cache says it is. The fixed variant writes
 // with a lock.
-func goesBack(w *sim.World, cured bool) {
-	pump := operator{options: elected(true), warm: true, work: func(g *guest, c ctx, req request) (result, error) {
+func goesBack(w *sim.World, fixed bool) {
+	pump := operator{options: elected(true), warm: true, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -100,14 +100,14 @@ func goesBack(w *sim.World, cured bool) {
 		}
 		old := o.DeepCopy()
 		patch := client.MergeFrom(old)
-		if g.cured {
+		if g.fixed {
 			patch = client.MergeFromWithOptions(old, client.MergeFromWithOptimisticLock{})
 		}
 		o.Data = map[string]string{"level": strconv.Itoa(level + 1)}
 		return result{}, g.Patch(c, o, patch)
 	}}
-	pump.start(w, "one", cured)
-	pump.start(w, "two", cured)
+	pump.start(w, "one", fixed)
+	pump.start(w, "two", fixed)
 	w.Inject(fault.Crash("one"), fault.StaleCache(2*time.Minute, fault.In("two")))
 	w.Always("the level never falls", func(h *history.History) error {
 		top := 0

@@ -26,14 +26,14 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// guest is what an ordinary reconciler has at hand. Its memory lives as long as its process.
-type guest struct {
+// reconciler is what an ordinary reconciler has at hand. Its memory lives as long as its process.
+type reconciler struct {
 	client.Client // reads from the cache
 	live          client.Reader
 	http          *http.Client
 	mgr           ctrl.Manager
 	name          string // of the process
-	cured         bool
+	fixed         bool
 	memory        map[string]any
 }
 
@@ -45,7 +45,7 @@ type (
 
 // operator is a program with one controller.
 type operator struct {
-	work    func(*guest, ctx, request) (result, error)
+	work    func(*reconciler, ctx, request) (result, error)
 	watch   func(*builder.Builder) *builder.Builder // nil: ConfigMaps with the role "work"
 	workers int
 	warm    bool // the cache is filled before the lease is won
@@ -55,15 +55,16 @@ type operator struct {
 
 // start adds the operator to the world as a process and lets it fill its caches, so that it lives
 // through what the user does one by one and not as one initial list.
-func (o operator) start(w *sim.World, name string, cured bool) {
+func (o operator) start(w *sim.World, name string, fixed bool) {
 	o.options.Scheme = scheme
 	options := []sim.ProcessOption{sim.Options(o.options)}
 	if o.lists {
 		options = append(options, sim.ListThenWatch())
 	}
 	w.Start(name, func(mgr ctrl.Manager) error {
-		g := &guest{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr, name: name,
-			cured: cured, memory: map[string]any{}}
+		g := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), http: sim.HTTPClient(mgr), mgr: mgr,
+			name:  name,
+			fixed: fixed, memory: map[string]any{}}
 		if o.warm {
 			if _, err := mgr.GetCache().GetInformer(context.Background(), &corev1.ConfigMap{},
 				cache.BlockUntilSynced(false)); err != nil {
@@ -84,7 +85,8 @@ func (o operator) start(w *sim.World, name string, cured bool) {
 
 // role lets an operator see only the objects that are meant for it.
 func role(r string) builder.Predicates {
-	return builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()["role"] == r }))
+	has := func(o client.Object) bool { return o.GetLabels()["role"] == r }
+	return builder.WithPredicates(predicate.NewPredicateFuncs(has))
 }
 
 const ns = "default"
@@ -135,7 +137,7 @@ func children(c ctx, r client.Reader, parent string) ([]corev1.Secret, error) {
 }
 
 // get reads the ConfigMap that a request is about; nil when there is none.
-func (g *guest) get(c ctx, req request) (*corev1.ConfigMap, error) {
+func (g *reconciler) get(c ctx, req request) (*corev1.ConfigMap, error) {
 	var o corev1.ConfigMap
 	err := g.Get(c, req.NamespacedName, &o)
 	if apierrors.IsNotFound(err) {
@@ -144,22 +146,22 @@ func (g *guest) get(c ctx, req request) (*corev1.ConfigMap, error) {
 	return &o, err
 }
 
-// reader is the cache for the flawed twin and the server for the cured one.
-func (g *guest) reader() client.Reader {
-	if g.cured {
+// reader is the cache for the flawed variant and the server for the fixed one.
+func (g *reconciler) reader() client.Reader {
+	if g.fixed {
 		return g.live
 	}
 	return g.Client
 }
 
 // set writes one key of a ConfigMap's data, and leaves the others to others.
-func (g *guest) set(c ctx, o *corev1.ConfigMap, k, v string) error {
+func (g *reconciler) set(c ctx, o *corev1.ConfigMap, k, v string) error {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"data":{%q:%q}}`, k, v))
 	return g.Patch(c, o, patch)
 }
 
 // call sends a request to the outside. An answer of 300 and more is an error.
-func (g *guest) call(c ctx, method, path, idempotency string) error {
+func (g *reconciler) call(c ctx, method, path, idempotency string) error {
 	code, err := g.try(c, method, path, idempotency)
 	if err == nil && code >= 300 {
 		err = fmt.Errorf("%s %s is answered with %d", method, path, code)
@@ -168,7 +170,7 @@ func (g *guest) call(c ctx, method, path, idempotency string) error {
 }
 
 // try is call for those who look at the code themselves.
-func (g *guest) try(c ctx, method, path, idempotency string) (int, error) {
+func (g *reconciler) try(c ctx, method, path, idempotency string) (int, error) {
 	req, err := http.NewRequestWithContext(c, method, "http://"+host+path, bytes.NewBufferString("{}"))
 	if err != nil {
 		return 0, err
@@ -185,9 +187,9 @@ func (g *guest) try(c ctx, method, path, idempotency string) (int, error) {
 	return resp.StatusCode, err
 }
 
-// once is the idempotency key of the cured twin; the flawed one sends none.
-func (g *guest) once(k string) string {
-	if g.cured {
+// once is the idempotency key of the fixed variant; the flawed one sends none.
+func (g *reconciler) once(k string) string {
+	if g.fixed {
 		return k
 	}
 	return ""

@@ -4,6 +4,7 @@
 package planted
 
 import (
+	_ "embed" // the texts of the page
 	"fmt"
 	"math"
 	"runtime"
@@ -87,16 +88,18 @@ func (m *measured) page() string {
 	m.summary(say)
 	m.depths(say)
 	m.shrinking(say)
-	say("%s", weaknesses)
+	say("%s", strings.TrimSuffix(weaknesses, "\n"))
 	return b.String()
 }
 
-const terms = `A disturbance is a fault that strikes, a delay, or another order than first come first served; a bug's depth is how many it needs. ` + "`" + `random` + "`" + `: fixed odds;
-` + "`" + `swarm` + "`" + `: odds drawn for each run; ` + "`" + `pct` + "`" + `: random priorities of actors; ` + "`" + `delay` + "`" + `: one to four departures from the dull run; ` + "`" + `starve` + "`" + `:
-one actor or program gets nothing for a while; ` + "`" + `sweep` + "`" + `: every single disturbance in order; ` + "`" + `pairs` + "`" + `: several that belong together;
-` + "`" + `evolve` + "`" + `: changes tapes that showed something new; ` + "`" + `rapid` + "`" + `: draws by pgregory.net/rapid; ` + "`" + `exhaustive` + "`" + `: all runs with at most so many
-disturbances; ` + "`" + `portfolio` + "`" + `, the default: takes turns.
-`
+// terms explains the words of the page, weaknesses what its numbers mean. Whoever changes a
+// strategy reads weaknesses again.
+var (
+	//go:embed testdata/search-terms.md
+	terms string
+	//go:embed testdata/search-weaknesses.md
+	weaknesses string
+)
 
 type sayer = func(string, ...any)
 
@@ -198,8 +201,8 @@ func (m *measured) depths(say sayer) {
 
 func (m *measured) shrinking(say sayer) {
 	say("## Shrinking\n")
-	say("Over the %d finds of the portfolio. A bend is a choice that is not the dull one and is not the switching "+
-		"on of a fault or the drawing of a value.\n", len(m.shrunk))
+	say("Over the %d finds of the portfolio. A disturbance is a choice that is not the default and neither switches "+
+		"a fault on nor draws a value.\n", len(m.shrunk))
 	say("| | median before | p95 before | median after | p95 after |\n|---|---|---|---|---|")
 	row := func(name string, get func(shrunk) [2]float64) {
 		var before, after []float64
@@ -211,10 +214,10 @@ func (m *measured) shrinking(say sayer) {
 			quantile(after, .5), quantile(after, .95))
 	}
 	row("choices", func(s shrunk) [2]float64 { return s.choices })
-	row("bends", func(s shrunk) [2]float64 { return s.bends })
-	row("faults that strike", func(s shrunk) [2]float64 { return s.faults })
+	row("disturbances", func(s shrunk) [2]float64 { return s.disturbances })
+	row("faults injected", func(s shrunk) [2]float64 { return s.faults })
 	row("steps of the engine", func(s shrunk) [2]float64 { return s.steps })
-	row("lines of story", func(s shrunk) [2]float64 { return s.lines })
+	row("lines of the story", func(s shrunk) [2]float64 { return s.lines })
 	row("virtual seconds to the break", func(s shrunk) [2]float64 { return s.sec })
 	var took, runs []float64
 	for _, s := range m.shrunk {
@@ -266,50 +269,6 @@ func (m *measured) targets(say sayer) {
 	for _, s := range m.shrunk {
 		lines, faults = append(lines, s.lines[1]), append(faults, s.faults[1])
 	}
-	say("- at most 12 lines of story and 2 faults at the median, after shrinking: %.0f lines and %.0f faults\n",
+	say("- at most 12 lines of the story and 2 faults at the median, after shrinking: %.0f lines and %.0f faults\n",
 		quantile(lines, .5), quantile(faults, .5))
 }
-
-// weaknesses is what the numbers mean, in words. Whoever changes a strategy reads it again.
-const weaknesses = `## Where each strategy fails
-
-- **portfolio** pays for its breadth where only some of its members see a bug: each has one or two turns of ten
-  (ready-for-the-last-colour, successor-goes-back).
-- **random** is hard to beat on this bench, because its worlds are small: a few dozen steps, two or three faults. It fails
-  where one fault must strike three times over (safe-without-a-copy): odds that are the same in every run make that one
-  run of several hundred.
-- **swarm** draws the odds themselves, so it finds those; it pays where one strike at one point is all that is needed,
-  because in many of its runs the fault is off.
-- **pct** takes every worker of a controller at its key for an actor of its own, and finds what needs some of them in an
-  order (older-order-wins, served-back-to-front) in a dozen or two of runs; in worlds this small chance is as quick.
-  Elsewhere it finds by making one sort of request, or one actor, slow for the whole run. It is as blind as random for a
-  fault that must strike three times.
-- **starve** makes its victim late as well as last, so it does well where one worker or one program must be behind for a
-  while (locks-crossed, ready-for-the-last-colour); for faults it is the random walk that it is made of.
-- **delay** leaves the dull path at most four times, anywhere: a fault that must strike again and again, each time at a
-  point that exists only because it struck before (gives-up-after-three), is its worst case.
-- **sweep** finds for certain, and in order: the strongest and the weakest answer of every fault, then of every delay, then
-  the rest. What needs an answer in the middle comes late in the pass. It plans from one undisturbed run, so it does not
-  know points that exist only after a disturbance, nor two disturbances before its pass is over
-  (ready-for-the-last-colour).
-- **pairs** is the best on this bench, and the bench is kind to it: its plan (the same fault again, a fault at every point
-  for a while) and the deep bugs come from the same experience. Two unlike disturbances at unrelated points
-  (ready-for-the-last-colour) take it as long as they take chance.
-- **evolve** is the worst. What it takes for new (abstract states, reconcile paths under faults) is used up after some
-  dozens of runs in a small world, and a deep bug's halfway point is often not new by that measure.
-- **rapid** does as well as random, since its draws are made to the same odds; it is there for those who have generators.
-- **exhaustive** is a proof, not a search: it finds late by design. It prunes a run that comes to the same as an earlier
-  one, which few do here (the table above counts them), so bounds above 2 take too long. The portfolio does without it.
-
-The p95 of the lines of story is far above what is aimed at for the median: those are the stories with back-off or leader
-election in them, whose every attempt is told. A story file folds renewals of leases only; a failure message also tells once
-what goes round.
-
-A server that is behind for one kind (namesake-robbed) was measured on its own, from 20 base seeds with at most 4,000 runs
-each: the portfolio needs 107 runs at the median (24–888). It needed 333 (40–2,048) when such a server was behind by a
-length of time only: the moment between two writes of an operator is short, and few lengths hit it. From five seeds and
-1,000 runs, sweep and pairs do not find it: they plan from a run without a restart, which has no list after one.
-
-Not shown: large worlds, bugs that nobody planted, depths above 3, and faults that no planted bug needs: watches that
-expire, paused processes, webhooks, rights, slow namespaces.
-`

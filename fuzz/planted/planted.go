@@ -1,10 +1,10 @@
 // Package planted holds bugs that were planted on purpose. They measure what a search finds, how
 // soon, and how short its stories are.
 //
-// Each bug is a small ordinary operator with one flaw, its fixed twin that differs in a line or a
-// few, a scenario, and the property that the flaw breaks. Its depth is the least number of choices
-// other than the default that breaks the property; that a fault is switched on for the run does not
-// count. The table is also what docs/search.md is made from.
+// Each bug is a small ordinary operator with one flaw, its fixed variant that differs in a line or
+// a few, a scenario, and the property that the flaw breaks. Its depth is the least number of
+// choices other than the default that breaks the property; that a fault is switched on for the run
+// does not count. The table is also what docs/search.md is made from.
 //
 // Patterns that are not planted yet, though sim has the faults: states that a watch drops or merges
 // on its way, an expired watch, a paused process that resumes as a zombie, a refused or mutating
@@ -27,8 +27,8 @@ type Bug struct {
 	Needs string
 	// Property is the sentence that breaks.
 	Property string
-	// Scenario is the world with the flaw in it, or with its cured twin.
-	Scenario func(cured bool) func(*sim.World)
+	// Scenario is the world with the flaw in it, or with its fixed variant.
+	Scenario func(fixed bool) func(*sim.World)
 }
 
 // Bugs is the table, family by family.
@@ -37,7 +37,7 @@ func Bugs() []Bug {
 		replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
 }
 
-// scene makes the scenario of a bug from what differs between the twins: nothing but the flag.
-func scene(f func(w *sim.World, cured bool)) func(bool) func(*sim.World) {
-	return func(cured bool) func(*sim.World) { return func(w *sim.World) { f(w, cured) } }
+// scene makes the scenario of a bug from what differs between the variants: nothing but the flag.
+func scene(f func(w *sim.World, fixed bool)) func(bool) func(*sim.World) {
+	return func(fixed bool) func(*sim.World) { return func(w *sim.World) { f(w, fixed) } }
 }

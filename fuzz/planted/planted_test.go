@@ -14,10 +14,10 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// disturbances are the choices of a story that bent the run: what switches a fault on for the run,
-// or draws a value, bends nothing by itself.
-func disturbances(tape []story.Choice) (n int) {
-	for _, c := range tape {
+// disturbances counts the choices of a story that disturbed the run. A choice that switches a fault
+// on for the run, or draws a value, disturbs nothing by itself.
+func disturbances(choices []story.Choice) (n int) {
+	for _, c := range choices {
 		switch word, _, _ := strings.Cut(c.ID, " "); word {
 		case "fault", "dice", "names", "draw":
 		default:
@@ -80,19 +80,19 @@ func TestDepthsAreWhatTheySay(t *testing.T) {
 	}
 }
 
-// The cured twins hold, so what breaks in the others is the flaw and not the scenario.
-func TestCuredTwinsHold(t *testing.T) {
+// The fixed variants pass, so what fails in the others is the flaw and not the scenario.
+func TestFixedVariantsPass(t *testing.T) {
 	for _, b := range Bugs() {
 		t.Run(b.Name, func(t *testing.T) {
-			if r := sim.Explore(t, b.Scenario(true), sim.Runs(twinRuns), sim.For(0)); r.Err() != nil {
+			if r := sim.Explore(t, b.Scenario(true), sim.Runs(fixedRuns), sim.For(0)); r.Err() != nil {
 				t.Error(r.Err())
 			}
 		})
 	}
 }
 
-// twinRuns are few, because there are many twins.
-const twinRuns = 40
+// fixedRuns are few, because there are many variants.
+const fixedRuns = 40
 
 // The canary must fail. It is a mailer that forgets to look whether it has sent the mail, under a
 // fault that hands its key out once more: if a completed campaign of it finds nothing, something
@@ -114,7 +114,7 @@ func TestCanary(t *testing.T) {
 
 func canary(w *sim.World) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err

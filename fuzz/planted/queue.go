@@ -41,9 +41,9 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 
 // timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer
 // up, for there is one entry for each key in the queue, and must ask for it again.
-func timerLost(w *sim.World, cured bool) {
+func timerLost(w *sim.World, fixed bool) {
 	const life = time.Minute
-	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
 		if err := g.live.Get(c, req.NamespacedName, &o); err != nil || o.Data["renewed"] != "" {
 			return result{}, client.IgnoreNotFound(err)
@@ -56,11 +56,11 @@ func timerLost(w *sim.World, cured bool) {
 		switch {
 		case left <= 0:
 			return result{}, g.set(c, &o, "renewed", "yes")
-		case g.cured:
+		case g.fixed:
 			return result{RequeueAfter: left}, nil
 		}
 		return result{}, nil // nothing to do yet
-	}}.start(w, "certificates", cured)
+	}}.start(w, "certificates", fixed)
 	w.Inject(fault.RacingRequeue())
 	w.Eventually("every certificate is renewed", holds("a", "renewed", "yes"))
 	w.Apply(work("a"))
@@ -68,9 +68,9 @@ func timerLost(w *sim.World, cured bool) {
 }
 
 // timerOverwritten: two parts each say when they want to be called again, into one variable.
-func timerOverwritten(w *sim.World, cured bool) {
+func timerOverwritten(w *sim.World, fixed bool) {
 	outside(w)
-	send := func(g *guest, c ctx, o *corev1.ConfigMap) (result, error) {
+	send := func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.Data["sent"] != "" {
 			return result{}, nil
 		}
@@ -79,13 +79,13 @@ func timerOverwritten(w *sim.World, cured bool) {
 		}
 		return result{}, g.set(c, o, "sent", "yes")
 	}
-	label := func(g *guest, c ctx, o *corev1.ConfigMap) (result, error) {
+	label := func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.Data["seen"] != "" {
 			return result{}, nil
 		}
 		return result{}, g.set(c, o, "seen", "yes")
 	}
-	operator{watch: createdOnly, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -95,11 +95,11 @@ func timerOverwritten(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		res, err = label(g, c, o)
-		if g.cured && res.RequeueAfter == 0 {
+		if g.fixed && res.RequeueAfter == 0 {
 			res = sent
 		}
 		return res, err
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.FailedEffect(), fault.StaleCache(10*time.Second))
 	w.Eventually("every mail is sent", happened("mail", "a"))
 	w.Apply(work("a"))
@@ -108,14 +108,14 @@ func timerOverwritten(w *sim.World, cured bool) {
 
 // hotLoop: whoever has failed once says so on the object, and how often it has looked since; the
 // object is what wakes it.
-func hotLoop(w *sim.World, cured bool) {
+func hotLoop(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sent"] != "" {
 			return result{}, err
 		}
-		if o.Data["state"] == "failed" && !g.cured {
+		if o.Data["state"] == "failed" && !g.fixed {
 			looked, _ := strconv.Atoi(o.Data["looked"])
 			return result{RequeueAfter: time.Minute}, g.set(c, o, "looked", strconv.Itoa(looked+1))
 		}
@@ -123,7 +123,7 @@ func hotLoop(w *sim.World, cured bool) {
 			return result{RequeueAfter: time.Minute}, g.set(c, o, "state", "failed")
 		}
 		return result{}, g.set(c, o, "sent", "yes")
-	}}.start(w, "mailer", cured)
+	}}.start(w, "mailer", fixed)
 	w.Inject(fault.FailedEffect(), fault.StaleCache(time.Second))
 	w.Always("nobody writes without end", func(h *history.History) error {
 		n := 0

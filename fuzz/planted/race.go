@@ -34,9 +34,9 @@ func raceBugs() []Bug {
 	}
 }
 
-// countLost: read, add one, write, with two workers. The cured twin writes with a lock.
-func countLost(w *sim.World, cured bool) {
-	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
+// countLost: read, add one, write, with two workers. The fixed variant writes with a lock.
+func countLost(w *sim.World, fixed bool) {
+	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -47,13 +47,13 @@ func countLost(w *sim.World, cured bool) {
 		}
 		n, _ := strconv.Atoi(total.Data["n"])
 		patch := client.MergeFrom(total.DeepCopy())
-		if g.cured {
+		if g.fixed {
 			patch = client.MergeFromWithOptions(total.DeepCopy(), client.MergeFromWithOptimisticLock{})
 		}
 		total.Data["n"] = strconv.Itoa(n + 1)
 		total.Data["counted-"+o.Name] = "yes"
 		return result{}, g.Patch(c, &total, patch)
-	}}.start(w, "counter", cured)
+	}}.start(w, "counter", fixed)
 	w.Inject(fault.StaleCache(10*time.Second), fault.ServerError(), fault.Crash("counter"))
 	w.Eventually("every ticket is counted", holds("total", "n", "2"))
 	w.Apply(cm("total", "n", "0"), work("a"), work("b"))
@@ -63,18 +63,18 @@ func countLost(w *sim.World, cured bool) {
 // overwrite: a whole object is written back, without a lock at once, or only after a conflict has
 // been met.
 func overwrite(atOnce bool) func(*sim.World, bool) {
-	return func(w *sim.World, cured bool) {
-		operator{work: func(g *guest, c ctx, req request) (result, error) {
+	return func(w *sim.World, fixed bool) {
+		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)
 			if o == nil || err != nil || o.Data["done"] != "" {
 				return result{}, err
 			}
 			o.Data = map[string]string{"done": "yes"}
-			if atOnce && !g.cured {
+			if atOnce && !g.fixed {
 				o.ResourceVersion = ""
 			}
 			err = g.Update(c, o)
-			if apierrors.IsConflict(err) && !g.cured {
+			if apierrors.IsConflict(err) && !g.fixed {
 				if err := g.live.Get(c, req.NamespacedName, o); err != nil {
 					return result{}, err
 				}
@@ -83,7 +83,7 @@ func overwrite(atOnce bool) func(*sim.World, bool) {
 				err = g.Update(c, o)
 			}
 			return result{}, err
-		}}.start(w, "worker", cured)
+		}}.start(w, "worker", fixed)
 		w.Inject(fault.Conflict())
 		w.Always("what others wrote stays", othersStay("a"))
 		w.Eventually("the work is done", holds("a", "done", "yes"))
@@ -99,7 +99,7 @@ const (
 
 // carrier moves every item into a Secret, with some workers.
 func carrier(w *sim.World, workers int) {
-	operator{workers: workers, work: func(g *guest, c ctx, req request) (result, error) {
+	operator{workers: workers, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Name == ledger {
 			return result{}, err
@@ -108,9 +108,9 @@ func carrier(w *sim.World, workers int) {
 	}}.start(w, "carrier", true)
 }
 
-// sealer closes the ledger when it is told to. The cured twin looks whether everything is in it.
-func sealer(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+// sealer closes the ledger when it is told to. The fixed variant looks whether everything is in it.
+func sealer(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sealed"] != "" || o.Name != ledger {
 			return result{}, err
@@ -119,11 +119,11 @@ func sealer(w *sim.World, cured bool) {
 		if err != nil {
 			return result{}, err
 		}
-		if g.cured && len(moved) < items {
+		if g.fixed && len(moved) < items {
 			return result{RequeueAfter: time.Second}, nil
 		}
 		return result{}, g.set(c, o, "sealed", "yes")
-	}}.start(w, "sealer", cured)
+	}}.start(w, "sealer", fixed)
 }
 
 // complete holds while a sealed ledger misses no more than so many items at the moment of sealing.
@@ -138,9 +138,9 @@ func complete(missing int) property {
 }
 
 // sealed: the ledger is sealed when the last item has been handed in, not when it has been carried.
-func sealed(w *sim.World, cured bool) {
+func sealed(w *sim.World, fixed bool) {
 	carrier(w, 1)
-	sealer(w, cured)
+	sealer(w, fixed)
 	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
 	w.Always("a sealed ledger misses nothing", complete(0))
 	w.Apply(work("a"), work("b"), work("c"))
@@ -151,9 +151,9 @@ func sealed(w *sim.World, cured bool) {
 
 // sealedLoosely: one item may come late. With a worker for each item it takes two that are late by
 // themselves.
-func sealedLoosely(w *sim.World, cured bool) {
+func sealedLoosely(w *sim.World, fixed bool) {
 	carrier(w, items)
-	sealer(w, cured)
+	sealer(w, fixed)
 	w.Inject(fault.ServerError())
 	w.Always("a sealed ledger misses one item at most", complete(1))
 	w.Apply(work("a"), work("b"), work("c"))

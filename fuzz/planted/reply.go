@@ -27,9 +27,9 @@ func replyBugs() []Bug {
 	}
 }
 
-// foreign: a name that is taken belongs to somebody else; the cured twin looks whose it is.
-func foreign(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+// foreign: a name that is taken belongs to somebody else; the fixed variant looks whose it is.
+func foreign(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["state"] != "" {
 			return result{}, err
@@ -37,7 +37,7 @@ func foreign(w *sim.World, cured bool) {
 		kid := child(o.Name+"-child", o.Name)
 		err = g.Create(c, kid)
 		if apierrors.IsAlreadyExists(err) {
-			if err = g.live.Get(c, key(kid.Name), kid); err == nil && (!g.cured || kid.Labels["parent"] != o.Name) {
+			if err = g.live.Get(c, key(kid.Name), kid); err == nil && (!g.fixed || kid.Labels["parent"] != o.Name) {
 				return result{}, g.set(c, o, "state", "name taken")
 			}
 		}
@@ -45,7 +45,7 @@ func foreign(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		return result{}, g.set(c, o, "state", "ready")
-	}}.start(w, "parents", cured)
+	}}.start(w, "parents", fixed)
 	w.Inject(fault.LostReply(), fault.RacingRequeue())
 	w.Eventually("the work is ready", holds("a", "state", "ready"))
 	w.Apply(work("a"))
@@ -53,9 +53,9 @@ func foreign(w *sim.World, cured bool) {
 }
 
 // goneAlready: what cannot be found cannot be closed, so the finalizer stays.
-func goneAlready(w *sim.World, cured bool) {
+func goneAlready(w *sim.World, fixed bool) {
 	outside(w)
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -64,14 +64,14 @@ func goneAlready(w *sim.World, cured bool) {
 			return result{}, g.call(c, "PUT", "/accounts/"+o.Name, "")
 		}
 		code, err := g.try(c, "DELETE", "/accounts/"+o.Name, "")
-		if err == nil && code >= 300 && !(g.cured && code == 404) {
+		if err == nil && code >= 300 && !(g.fixed && code == 404) {
 			err = errors.New("the account cannot be closed")
 		}
 		if err != nil {
 			return result{}, err
 		}
 		return result{}, release(g, c, o)
-	}}.start(w, "accounts", cured)
+	}}.start(w, "accounts", fixed)
 	w.Inject(fault.LostReply(), fault.Crash("accounts"), fault.FailedEffect())
 	w.Eventually("what is deleted goes", func(h *history.History) error {
 		if !has(h, "close", "a") {
@@ -87,11 +87,12 @@ func goneAlready(w *sim.World, cured bool) {
 	w.Settle()
 }
 
-// postedTwice: a mail that was not answered is posted again. The cured twin says which mail it is.
+// postedTwice: a mail that was not answered is posted again. The fixed variant says which mail it
+// is.
 func postedTwice(byProxy bool) func(*sim.World, bool) {
-	return func(w *sim.World, cured bool) {
+	return func(w *sim.World, fixed bool) {
 		outside(w)
-		operator{work: func(g *guest, c ctx, req request) (result, error) {
+		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)
 			if o == nil || err != nil || o.Data["sent"] != "" {
 				return result{}, err
@@ -100,7 +101,7 @@ func postedTwice(byProxy bool) func(*sim.World, bool) {
 				return result{}, err
 			}
 			return result{}, g.set(c, o, "sent", "yes")
-		}}.start(w, "mailer", cured)
+		}}.start(w, "mailer", fixed)
 		if byProxy {
 			w.Inject(fault.DoubledEffect(), fault.FailedEffect(), fault.SlowEffect(10*time.Second))
 		} else {

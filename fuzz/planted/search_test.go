@@ -48,10 +48,10 @@ type find struct {
 
 // shrunk is one find of the portfolio before and after shrinking.
 type shrunk struct {
-	bug                                       *Bug
-	choices, faults, steps, lines, bends, sec [2]float64
-	took                                      time.Duration
-	runs                                      int
+	bug                                              *Bug
+	choices, faults, steps, lines, disturbances, sec [2]float64
+	took                                             time.Duration
+	runs                                             int
 }
 
 type measured struct {
@@ -135,7 +135,8 @@ func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find
 	for i, part := range []*reported.Failure{r.Failure, again.Failure} {
 		l := part.Story.After
 		s.choices[i], s.faults[i], s.steps[i] = float64(l.Choices), float64(l.Faults), float64(l.Steps)
-		s.lines[i], s.bends[i], s.sec[i] = float64(len(part.Story.History)), float64(disturbances(part.Story.Choices)), part.At.Seconds()
+		s.lines[i], s.sec[i] = float64(len(part.Story.History)), part.At.Seconds()
+		s.disturbances[i] = float64(disturbances(part.Story.Choices))
 	}
 	m.shrunk = append(m.shrunk, s)
 	return f

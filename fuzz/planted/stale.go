@@ -39,10 +39,10 @@ func withSecrets(b *builder.Builder) *builder.Builder {
 	return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 }
 
-// childTwice: one child for each parent, unless the cache knows one. The cured twin gives it the
+// childTwice: one child for each parent, unless the cache knows one. The fixed variant gives it the
 // one name it can have.
-func childTwice(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func childTwice(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -53,11 +53,11 @@ func childTwice(w *sim.World, cured bool) {
 		}
 		kid := child("", o.Name)
 		kid.GenerateName = o.Name + "-"
-		if g.cured {
+		if g.fixed {
 			kid.Name = o.Name + "-child"
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, kid))
-	}}.start(w, "parents", cured)
+	}}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.ServerError())
 	w.Always("a parent has one child", oneChild)
 	w.Apply(work("a"))
@@ -67,9 +67,9 @@ func childTwice(w *sim.World, cured bool) {
 
 // expectationExpires: who has created a child waits to see it before it looks again, but not for
 // ever.
-func expectationExpires(w *sim.World, cured bool) {
+func expectationExpires(w *sim.World, fixed bool) {
 	const enough = 20 * time.Second
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -79,7 +79,7 @@ func expectationExpires(w *sim.World, cured bool) {
 			return result{}, err
 		}
 		created, waiting := g.memory[o.Name].(time.Time)
-		if waiting && (g.cured || time.Since(created) < enough) {
+		if waiting && (g.fixed || time.Since(created) < enough) {
 			return result{RequeueAfter: enough}, nil
 		}
 		kid := child("", o.Name)
@@ -89,18 +89,18 @@ func expectationExpires(w *sim.World, cured bool) {
 		}
 		g.memory[o.Name] = time.Now()
 		return result{RequeueAfter: enough}, nil
-	}}.start(w, "parents", cured)
+	}}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(time.Minute), fault.RacingRequeue())
 	w.Always("a parent has one child", oneChild)
 	w.Apply(work("a"))
 	w.Settle()
 }
 
-// reopenedJob: what has been done for half a minute is cleared away. The cured twin deletes only
+// reopenedJob: what has been done for half a minute is cleared away. The fixed variant deletes only
 // what it has looked at.
-func reopenedJob(w *sim.World, cured bool) {
+func reopenedJob(w *sim.World, fixed bool) {
 	const keep = 30 * time.Second
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["state"] != "done" {
 			return result{}, err
@@ -109,11 +109,11 @@ func reopenedJob(w *sim.World, cured bool) {
 			return result{RequeueAfter: keep - age}, nil
 		}
 		var pre client.Preconditions
-		if g.cured {
+		if g.fixed {
 			pre.ResourceVersion = &o.ResourceVersion
 		}
 		return result{}, client.IgnoreNotFound(g.Delete(c, o, pre))
-	}}.start(w, "janitor", cured)
+	}}.start(w, "janitor", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.RacingRequeue(), fault.Crash("janitor"))
 	w.Eventually("a reopened job is kept", exists("job"))
 	w.Apply(work("job", "state", "done"))
@@ -124,8 +124,8 @@ func reopenedJob(w *sim.World, cured bool) {
 }
 
 // portTwice: each claim gets the lowest port that nobody has, by a list from the cache.
-func portTwice(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func portTwice(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -147,7 +147,7 @@ func portTwice(w *sim.World, cured bool) {
 		}
 		secret := child("port-of-"+o.Name, "ports", "port", strconv.Itoa(port))
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, secret))
-	}}.start(w, "ports", cured)
+	}}.start(w, "ports", fixed)
 	w.Inject(fault.StaleCache(30*time.Second), fault.LostReply(), fault.Crash("ports"))
 	w.Always("no port is given twice", func(h *history.History) error {
 		of := map[string]string{}
@@ -167,8 +167,8 @@ func portTwice(w *sim.World, cured bool) {
 const finalizer = "bench.example/cleanup"
 
 // orphanBehindFinalizer: a parent that goes takes its children along, those that the cache knows.
-func orphanBehindFinalizer(w *sim.World, cured bool) {
-	operator{work: func(g *guest, c ctx, req request) (result, error) {
+func orphanBehindFinalizer(w *sim.World, fixed bool) {
+	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -189,7 +189,7 @@ func orphanBehindFinalizer(w *sim.World, cured bool) {
 			}
 		}
 		return result{}, release(g, c, o)
-	}, watch: withSecrets}.start(w, "parents", cured)
+	}, watch: withSecrets}.start(w, "parents", fixed)
 	w.Inject(fault.StaleCache(30*time.Second, fault.OfKind("Secret")), fault.Crash("parents"))
 	w.Eventually("no child survives its parent", func(h *history.History) error {
 		for _, s := range secrets(h) {
@@ -206,7 +206,7 @@ func orphanBehindFinalizer(w *sim.World, cured bool) {
 }
 
 // release takes the finalizer off.
-func release(g *guest, c ctx, o *corev1.ConfigMap) error {
+func release(g *reconciler, c ctx, o *corev1.ConfigMap) error {
 	if !controllerutil.ContainsFinalizer(o, finalizer) {
 		return nil
 	}

@@ -29,10 +29,10 @@ func workerBugs() []Bug {
 	}
 }
 
-// newestStands: every order is written where the one before it stood. The cured twin writes only
+// newestStands: every order is written where the one before it stood. The fixed variant writes only
 // what is newer.
-func newestStands(w *sim.World, cured bool) {
-	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
+func newestStands(w *sim.World, fixed bool) {
+	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -45,12 +45,12 @@ func newestStands(w *sim.World, cured bool) {
 			return result{}, nil
 		}
 		patch := client.MergeFrom(board.DeepCopy())
-		if g.cured {
+		if g.fixed {
 			patch = client.MergeFromWithOptions(board.DeepCopy(), client.MergeFromWithOptimisticLock{})
 		}
 		board.Data["order"] = o.Name
 		return result{}, g.Patch(c, &board, patch)
-	}}.start(w, "clerk", cured)
+	}}.start(w, "clerk", fixed)
 	w.Inject(fault.ServerError())
 	w.Eventually("the newest order stands", holds("board", "order", "b"))
 	w.Apply(cm("board", "order", ""), work("a"))
@@ -60,9 +60,9 @@ func newestStands(w *sim.World, cured bool) {
 }
 
 // backToFront: with a worker for each, the first to come is hoped to be the first to be served. The
-// cured twin lets everybody wait for who comes before.
-func backToFront(w *sim.World, cured bool) {
-	operator{workers: items, work: func(g *guest, c ctx, req request) (result, error) {
+// fixed variant lets everybody wait for who comes before.
+func backToFront(w *sim.World, fixed bool) {
+	operator{workers: items, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
 			return result{}, err
@@ -71,11 +71,11 @@ func backToFront(w *sim.World, cured bool) {
 		if err != nil {
 			return result{}, err
 		}
-		if g.cured && len(served) < int(o.Name[0]-'a') {
+		if g.fixed && len(served) < int(o.Name[0]-'a') {
 			return result{RequeueAfter: time.Second}, nil
 		}
 		return result{}, client.IgnoreAlreadyExists(g.Create(c, child("served-"+o.Name, "counter")))
-	}}.start(w, "waiter", cured)
+	}}.start(w, "waiter", fixed)
 	w.Inject(fault.ServerError())
 	w.Always("nobody is served in the opposite order", func(h *history.History) error {
 		if order(h) == "cba" {
@@ -101,15 +101,15 @@ func order(h *history.History) string {
 }
 
 // locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the
-// first while it waits for the second. The cured twin takes them in the order of their names.
-func locksCrossed(w *sim.World, cured bool) {
-	operator{workers: 2, work: func(g *guest, c ctx, req request) (result, error) {
+// first while it waits for the second. The fixed variant takes them in the order of their names.
+func locksCrossed(w *sim.World, fixed bool) {
+	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["done"] != "" {
 			return result{}, err
 		}
 		locks := strings.Fields(o.Data["locks"])
-		if g.cured {
+		if g.fixed {
 			slices.Sort(locks)
 		}
 		for _, name := range locks {
@@ -127,7 +127,7 @@ func locksCrossed(w *sim.World, cured bool) {
 			}
 		}
 		return result{}, g.set(c, o, "done", "yes")
-	}}.start(w, "mover", cured)
+	}}.start(w, "mover", fixed)
 	w.Inject(fault.ServerError())
 	w.Eventually("both are done", func(h *history.History) error {
 		return errors.Join(holds("a", "done", "yes")(h), holds("b", "done", "yes")(h))
@@ -139,7 +139,7 @@ func locksCrossed(w *sim.World, cured bool) {
 }
 
 // lock writes who holds a lock, if nobody else does.
-func (g *guest) lock(c ctx, name, who string) (mine bool, err error) {
+func (g *reconciler) lock(c ctx, name, who string) (mine bool, err error) {
 	var l corev1.ConfigMap
 	if err := g.live.Get(c, key(name), &l); err != nil {
 		return false, err

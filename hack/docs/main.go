@@ -258,7 +258,8 @@ func source(fset *token.FileSet, f *ast.FuncDecl) string {
 // body is an example without its braces and one indent.
 func body(fset *token.FileSet, e *doc.Example) string {
 	var b bytes.Buffer
-	format.Node(&b, fset, &printer.CommentedNode{Node: e.Code, Comments: e.Comments}) //nolint:errcheck // it was parsed a moment ago
+	node := &printer.CommentedNode{Node: e.Code, Comments: e.Comments}
+	format.Node(&b, fset, node) //nolint:errcheck // it was parsed a moment ago
 	s := strings.TrimSuffix(strings.TrimPrefix(b.String(), "{"), "}")
 	lines := strings.Split(strings.Trim(s, "\n"), "\n")
 	for i := range lines {

@@ -99,7 +99,7 @@ func Pause(process string, d time.Duration, scopes ...Scope) Fault {
 
 type pause struct {
 	core
-	life   *process.Incarnation // that is frozen; nil for none
+	frozen *process.Incarnation // nil for none
 	orders string               // what the orders of its actions begin with
 	until  time.Duration
 	wake   *sched.Action
@@ -116,7 +116,7 @@ func (f *pause) Landed(c *wire.Call) wire.Ruling {
 
 func (f *pause) freeze(c *wire.Call, when string) bool {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || f.life != nil || l.Ending() {
+	if !ok || f.frozen != nil || l.Ending() {
 		return false
 	}
 	v := f.injectedAt(c, when, len(lengths), 48, 12)
@@ -125,7 +125,7 @@ func (f *pause) freeze(c *wire.Call, when string) bool {
 	}
 	d := f.share(lengths, v)
 	f.note(c, fmt.Sprintf("for %v, %s", d, when))
-	f.life, f.orders, f.until = l, l.Name()+" ", f.env.Now()+d
+	f.frozen, f.orders, f.until = l, l.Name()+" ", f.env.Now()+d
 	l.Port.Freeze()
 	f.wake = &sched.Action{
 		Order: "wake " + l.Name(),
@@ -139,24 +139,24 @@ func (f *pause) freeze(c *wire.Call, when string) bool {
 
 // End implements [inject.Ender]: the process goes on.
 func (f *pause) End() {
-	if f.life == nil {
+	if f.frozen == nil {
 		return
 	}
-	if !f.life.Port.Dead() {
+	if !f.frozen.Port.Dead() {
 		f.observed()
 		f.env.Note(history.Event{
-			Kind: history.Fault, Process: f.life.Process.Name, Incarnation: f.life.N, Note: f.name + ": goes on",
+			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N, Note: f.name + ": goes on",
 		})
 	}
-	f.life.Port.Thaw()
+	f.frozen.Port.Thaw()
 	f.env.Drop(f.wake)
-	f.life = nil
+	f.frozen = nil
 	f.env.Disturb()
 }
 
 // Held implements [inject.Holder].
 func (f *pause) Held(a *sched.Action) time.Duration {
-	if f.life == nil || !strings.HasPrefix(a.Order, f.orders) {
+	if f.frozen == nil || !strings.HasPrefix(a.Order, f.orders) {
 		return 0
 	}
 	return f.until

@@ -10,7 +10,7 @@ import (
 
 // ApplyIsStable holds while nothing changes in a settled world when the user applies the same
 // objects once more: no object appears or goes, and generation, spec and status stay. For Always;
-// it is in the default pack. It is judged from where the scenario calls [sim.World.ApplyAgain]
+// it is a default property. It is judged from where the scenario calls [sim.World.ApplyAgain]
 // until the world has settled again, and nowhere else. Without patterns it looks at all objects but
 // Leases and Events.
 //

@@ -21,7 +21,7 @@ import (
 // when another object has the name. DELETEs of a whole collection are not judged. Nor are the user,
 // the garbage collector and the other controllers of the cluster.
 //
-// It is not in the default pack. In 126 to 208 runs of each operator in examples/ and of the fixed
+// It is not a default property. In 126 to 208 runs of each operator in examples/ and of the fixed
 // variants of the five reference scenarios it saw no violation, but it reports every program that
 // deletes what it never reads. Many do so on purpose, as for the children of an object that is
 // going. What a process was only shown by a call of its webhook does not count as read.

@@ -14,8 +14,8 @@ import (
 // Eventually, or for Always with a bound that is longer than the longest back-off that the scenario
 // allows. Without patterns it looks at all objects.
 //
-// The default pack judges it at each Settle with a bound of 0: nobody is going to remove what is
-// there when nothing is left to do.
+// The default property judges it at each Settle with a bound of 0: nobody is going to remove what
+// is there when nothing is left to do.
 func NoStuckFinalizer(bound time.Duration, of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		t := terminating{held: func(c *history.Change) []string {

@@ -61,7 +61,8 @@ func (l *effects) read(h *history.History) error {
 		first, again := l.first[e.Key]
 		if breaks("AtMostOnce: an effect that comes again", again) {
 			l.broken = fmt.Errorf("%s of %q happened at %s by %s/%d and again at %s by %s/%d", l.name(), e.Key,
-				history.Clock(first.At), first.Process, first.Incarnation, history.Clock(e.At), e.Process, e.Incarnation)
+				history.Clock(first.At), first.Process, first.Incarnation,
+				history.Clock(e.At), e.Process, e.Incarnation)
 		}
 		l.first[e.Key] = e
 	}

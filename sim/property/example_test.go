@@ -24,17 +24,17 @@ func ExampleSettles() {
 func ExampleIdempotentAtRest() {
 	w.Always("a settled world stays as it is", property.IdempotentAtRest())
 	w.Settle()
-	w.Stop("operator") // its next life reconciles everything once more
+	w.Stop("operator") // its next incarnation reconciles everything once more
 	w.Settle()
 }
 
 func ExampleApplyIsStable() {
 	w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
-	w.ApplyAgain() // instead of w.Settle; the default pack judges it
+	w.ApplyAgain() // instead of w.Settle; the default property judges it
 }
 
 func ExampleNoHotLoop() {
-	w.Without("no hot loop") // stricter than the default pack
+	w.Without("no hot loop") // stricter than the default property
 	w.Always("nobody works in circles", property.NoHotLoop(20, 10*time.Second))
 }
 
@@ -56,11 +56,11 @@ func ExampleNoStarvation() {
 }
 
 func ExampleNoPanic() {
-	w.Always("no reconcile panics", property.NoPanic()) // the default pack does so too
+	w.Always("no reconcile panics", property.NoPanic()) // the default property does so, too
 }
 
 func ExampleCacheUntouched() {
-	w.Always("nobody writes into the cache", property.CacheUntouched()) // the default pack does so too
+	w.Always("nobody writes into the cache", property.CacheUntouched()) // the default property does so, too
 }
 
 func ExampleActionableStatus() {

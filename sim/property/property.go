@@ -11,20 +11,21 @@
 // What they say when they break is one sentence with names, virtual times and versions. They read
 // each event once, however often they are judged, and what they remember belongs to one run.
 //
-// Every run is judged by a default pack without being asked: "settles" (judged by Settle itself),
-// "no hot loop" (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache untouched"
-// (CacheUntouched()), "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and "apply is
-// stable" (ApplyIsStable(), where a scenario calls [sim.World.ApplyAgain]). [sim.World.Without]
-// switches them off by name.
+// Every run is judged by default properties without being asked: "settles" (judged by Settle
+// itself), "no hot loop" (NoHotLoop(100, 10*time.Second)), "no panic" (NoPanic()), "cache
+// untouched" (CacheUntouched()), "no stuck finalizer" (NoStuckFinalizer(0) at each Settle) and
+// "apply is stable" (ApplyIsStable(), where a scenario calls [sim.World.ApplyAgain]).
+// [sim.World.Without] switches them off by name.
 //
 // # Words
 //
 //   - Change: a committed change of an object other than Leases and Events.
 //   - Disturbance: a change by anybody but the programs under test (the user, a built-in
 //     controller, somebody else), a fault that strikes, the healing of faults, the beginning or end
-//     of a life. Most bounds are counted from the last disturbance, because before that nobody can
-//     be expected to have finished.
-//   - Key: one object of one controller, as its work queue knows it, in one life of its process.
+//     of an incarnation. Most bounds are counted from the last disturbance, because before that
+//     nobody can be expected to have finished.
+//   - Key: one object of one controller, as its work queue knows it, in one incarnation of its
+//     process.
 //
 // Where a [history.Ref] selects objects, its empty fields match anything.
 //

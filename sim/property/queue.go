@@ -15,8 +15,8 @@ import (
 //
 // An attempt is a reconcile that sends a request for which attempt is true; when attempt is nil,
 // any request that is meant to change something but for a status, a Lease or an Event. A back-off
-// period begins with a hand-out that the back-off timer caused and ends with the next; hand-outs by
-// watch events, resyncs and other timers lie within. It is judged from the first such hand-out on
+// period begins with a dequeue that the back-off timer caused and ends with the next; dequeues by
+// watch events, resyncs and other timers lie within. It is judged from the first such dequeue on
 // whose delay is longer than slowest (the time that clean-ups in the scenario take), and a
 // disturbance begins all anew.
 func BackoffSettled(controller string, slowest time.Duration,
@@ -68,7 +68,7 @@ type period struct {
 	begun    history.Time
 	attempts int
 	last     string // the reconcile that made the last attempt
-	cause    string // of the last hand-out
+	cause    string // of the last dequeue
 }
 
 // mutates says whether a request is meant to change something but for a status, a Lease or an
@@ -100,7 +100,7 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 	})
 }
 
-// NoPanic holds while no reconcile panics. For Always; it is in the default pack.
+// NoPanic holds while no reconcile panics. For Always; it is a default property.
 // controller-runtime recovers panics unless RecoverPanic is false and retries with back-off, so
 // that a test that looks only at objects may not notice; without recovery the process dies and is
 // started again.
@@ -118,7 +118,7 @@ func NoPanic() func(*history.History) error {
 }
 
 // CacheUntouched holds while nobody changes an object of an informer's cache in place. For Always;
-// it is in the default pack. The objects of a cache are shared by all that read it: handlers,
+// it is a default property. The objects of a cache are shared by all that read it: handlers,
 // predicates and mapping functions get them themselves, and so do readers with
 // UnsafeDisableDeepCopy. The harness compares each with what the server sent when it leaves the
 // cache, at each Settle and at the end of the run.

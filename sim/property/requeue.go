@@ -27,7 +27,7 @@ import (
 // Timers fire once in [World.Settle] when nothing is left to do. Let time pass with [World.Sleep]:
 // most times the longest period, and ten more for a back-off that is growing.
 //
-// It is not in the default pack. With 20 requeues allowed it saw no violation in 126 to 208 runs of
+// It is not a default property. With 20 requeues allowed it saw no violation in 126 to 208 runs of
 // each operator in examples/ and of four reference scenarios. The fifth, which looks every minute,
 // violated it in all of 176. It reports what polls by design: a period after which drift is
 // repaired, an outside service that is asked until it is ready, a deadline that is waited for in

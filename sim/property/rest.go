@@ -10,7 +10,7 @@ import (
 
 // Settles holds while no program under test changes anything later than within (virtual time) after
 // the last disturbance. For Always. A world that never comes to rest breaks "settles" of the
-// default pack in the end; this one says sooner, and by whom.
+// default properties in the end; this one says sooner, and by whom.
 //
 // Choose within longer than the delays that the scenario allows: the lag of a stale cache, and the
 // longest back-off or RequeueAfter after which there is legitimately something left to do.
@@ -38,8 +38,8 @@ func Settles(within time.Duration) func(*history.History) error {
 //
 // The world is at rest from a Settle until the next change by anybody but the programs under test,
 // or the next fault other than RacingRequeue. A reconcile that RequeueAfter asked for may act: it
-// waits for time to pass. To have everything reconciled once more, end the process, whose next life
-// reconciles every object that it lists:
+// waits for time to pass. To have everything reconciled once more, end the process, whose next
+// incarnation reconciles every object that it lists:
 //
 //	w.Settle()
 //	w.Stop("operator")
@@ -82,51 +82,51 @@ func IdempotentAtRest() func(*history.History) error {
 	})
 }
 
-// NoHotLoop holds while no key is handed out more than most times within a stretch of virtual time
+// NoHotLoop holds while no key is dequeued more than most times within a stretch of virtual time
 // without a reason. For Always. Reasons are: each change by anybody but the programs under test,
 // each fault, and for each object the first change of each sort (created, modified, deleted) that
 // each program makes, in that stretch or up to five times as long before it, for news may come
 // late. A loop soon runs out of those: it changes the same objects again and again, or nothing.
 //
-// The default pack takes 100 within 10 s: what client-go's default limiter for the classic queue
-// (10 a second, burst 100) grants to all keys of a controller together, here for one key. A key
-// that fails again and again from controller-runtime's first back-off of 5 ms on is handed out 11
+// The default property takes 100 within 10 s: what client-go's default limiter for the classic
+// queue (10 a second, burst 100) grants to all keys of a controller together, here for one key. A
+// key that fails again and again from controller-runtime's first back-off of 5 ms on is dequeued 11
 // times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
 func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
-		lives := map[string]map[string]*loop{}
+		incarnations := map[string]map[string]*loop{}
 		return judge{event: func(h *history.History, e *history.Event) error {
 			switch e.Kind {
 			case history.Start:
-				delete(lives, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
+				delete(incarnations, (&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 				return nil
 			default:
 				return nil
 			case history.Dequeue:
 			}
 			actor, key := e.Actor(), series(e.Reconcile)
-			if lives[actor] == nil {
-				lives[actor] = map[string]*loop{}
+			if incarnations[actor] == nil {
+				incarnations[actor] = map[string]*loop{}
 			}
-			l := lives[actor][key]
+			l := incarnations[actor][key]
 			if l == nil {
 				l = &loop{}
-				lives[actor][key] = l
+				incarnations[actor][key] = l
 			}
-			l.handouts = append(l.handouts, e.At)
-			for e.At-l.handouts[0] >= within {
-				l.handouts = l.handouts[1:]
+			l.dequeues = append(l.dequeues, e.At)
+			for e.At-l.dequeues[0] >= within {
+				l.dequeues = l.dequeues[1:]
 			}
-			if len(l.handouts) <= most || len(l.handouts) <= most+l.explained && e.At-l.looked < within/10 {
+			if len(l.dequeues) <= most || len(l.dequeues) <= most+l.explained && e.At-l.looked < within/10 {
 				return nil // the reasons found a moment ago are enough
 			}
-			first := l.handouts[0]
+			first := l.dequeues[0]
 			events := h.From(max(0, first-5*within))
 			l.explained, l.looked = reasons(events[:e.Index-events[0].Index]), e.At
-			if breaks("NoHotLoop: more hand-outs than reasons", len(l.handouts)-l.explained > most) {
-				return fmt.Errorf("%s was handed out %d times from %s to %s, the last time because of %s, "+
+			if breaks("NoHotLoop: more dequeues than reasons", len(l.dequeues)-l.explained > most) {
+				return fmt.Errorf("%s was dequeued %d times from %s to %s, the last time because of %s, "+
 					"and only %d changes or faults can have been reasons",
-					actor+" "+key, len(l.handouts), history.Clock(first), history.Clock(e.At), e.Cause, l.explained)
+					actor+" "+key, len(l.dequeues), history.Clock(first), history.Clock(e.At), e.Cause, l.explained)
 			}
 			return nil
 		}}
@@ -135,12 +135,12 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 
 // loop is what NoHotLoop knows of a key.
 type loop struct {
-	handouts  []history.Time // when the latest hand-outs were
+	dequeues  []history.Time // when the latest dequeues were
 	explained int            // how many of them had a reason, when it was last counted
 	looked    history.Time   // when that was
 }
 
-// reasons counts what may have led to hand-outs.
+// reasons counts what may have led to dequeues.
 func reasons(events []history.Event) (n int) {
 	type change struct {
 		program, sort string

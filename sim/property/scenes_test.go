@@ -206,7 +206,7 @@ func hotLoop(w *sim.World, flawed bool) {
 	w.Settle()
 }
 
-// backOff is a fresh limiter for each life: its memory is the process's.
+// backOff is a fresh limiter for each incarnation: its memory is the process's.
 func backOff() controller.Options {
 	return controller.Options{RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[request](time.Second,
 		1000*time.Second)}
@@ -223,7 +223,8 @@ func failsTwice(w *sim.World, flawed bool) {
 		err := o.attempt(c)
 		o.seen[cm.Name]++
 		if n := len(cm.Data["failed"]); n == 0 || flawed && n < 9 && o.seen[cm.Name]%2 == 1 {
-			o.Patch(c, cm, client.RawPatch(types.MergePatchType, []byte(`{"data":{"failed":"`+cm.Data["failed"]+`i"}}`))) //nolint:errcheck // err says more
+			patch := []byte(`{"data":{"failed":"` + cm.Data["failed"] + `i"}}`)
+			o.Patch(c, cm, client.RawPatch(types.MergePatchType, patch)) //nolint:errcheck // err says more
 		}
 		return result{}, err
 	}, nil)

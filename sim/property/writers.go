@@ -16,10 +16,10 @@ import (
 // the version that the reconcile knew. For Always. Without patterns it looks at all objects but
 // Leases and Events.
 //
-// A version counts as known when its watch event, list or reply had reached that life by the time
-// of the reconcile's last reply (or its beginning). Requests that touch other fields are safe, as
-// server-side apply does by itself; elements of lists are told apart by their name, type, key, uid
-// or ip, other lists by their values.
+// A version counts as known when its watch event, list or reply had reached that incarnation by the
+// time of the reconcile's last reply (or its beginning). Requests that touch other fields are safe,
+// as server-side apply does by itself; elements of lists are told apart by their name, type, key,
+// uid or ip, other lists by their values.
 //
 // A request that carries a resourceVersion is safe if its content is based on that version. A retry
 // that puts the newest resourceVersion on the object that it read before sets back what others have
@@ -48,7 +48,7 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 type writers struct {
 	of      []history.Ref
 	objects map[history.Ref]map[string]written // the last change of each field
-	known   map[string][]version               // what each life has learned, by life and object or kind
+	known   map[string][]version               // what each incarnation has learned, by incarnation and object or kind
 	active  map[string]int                     // index of the event that set each reconcile going last
 	bases   map[history.Ref][]base             // the latest versions of each object
 	refused map[string]map[string]refusal      // the updates of each reconcile under way that met a conflict, by object
@@ -152,7 +152,7 @@ func (w *writers) trim(who, k string, now int) {
 	w.known[k] = slices.Clone(w.known[k][i:])
 }
 
-// forget drops what a life knew when the next one begins.
+// forget drops what an incarnation knew when the next one begins.
 func (w *writers) forget(who string) {
 	of := func(key string) bool { return strings.HasPrefix(key, who) }
 	maps.DeleteFunc(w.known, func(k string, _ []version) bool { return of(k) })
@@ -160,7 +160,7 @@ func (w *writers) forget(who string) {
 	maps.DeleteFunc(w.refused, func(run string, _ map[string]refusal) bool { return of(run) })
 }
 
-// knew is the newest version of the object that a life had learned by an event.
+// knew is the newest version of the object that an incarnation had learned by an event.
 func (w *writers) knew(who string, ref history.Ref, event int) (revision int64) {
 	for _, r := range []history.Ref{ref, {Cluster: ref.Cluster, Group: ref.Group, Kind: ref.Kind}} {
 		for _, v := range slices.Backward(w.known[who+" "+r.Group+" "+r.String()]) {
@@ -203,14 +203,16 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
 				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+
 					"to %s without knowing it: the newest version that it knew was rv %d",
-					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), known)
+					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision,
+					or(after[path]), known)
 			}
 			meant := !stale.proven && w.own[c.Ref][e.Process+" "+path]
 			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
 				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), "+
 					"to %s: it carries resourceVersion %d, but its content is that of rv %d",
-					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision, or(after[path]), named, stale.revision)
+					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision,
+					or(after[path]), named, stale.revision)
 			}
 		}
 		w.own[c.Ref][e.Process+" "+path] = true

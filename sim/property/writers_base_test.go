@@ -31,7 +31,7 @@ func object(version, generation int64, fields string) string {
 }
 
 // write commits a version. sent is the body of an update.
-func (t *tale) write(by string, life int, generation int64, fields, sent string) {
+func (t *tale) write(by string, incarnation int, generation int64, fields, sent string) {
 	t.last++
 	now := object(t.last, generation, fields)
 	c := history.Change{Type: "MODIFIED", Ref: thing, Revision: t.last, Object: []byte(now), Previous: []byte(t.now)}
@@ -39,10 +39,11 @@ func (t *tale) write(by string, life int, generation int64, fields, sent string)
 		c.Type, c.Previous = "ADDED", nil
 	}
 	t.now = now
-	e := history.Event{Kind: history.Request, Process: by, Incarnation: life, Verb: "update", Ref: thing, Code: 200,
+	e := history.Event{Kind: history.Request, Process: by, Incarnation: incarnation,
+		Verb: "update", Ref: thing, Code: 200,
 		Revision: t.last,
 		Sent:     []byte(sent), Changes: []history.Change{c}}
-	if life > 0 {
+	if incarnation > 0 {
 		e.Reconcile = "things default/a #1"
 	}
 	t.h.Add(e)

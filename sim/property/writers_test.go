@@ -32,6 +32,6 @@ func TestNoLostUpdateForgets(t *testing.T) {
 	}
 	w.forget("op/1 ")
 	if len(w.known) > 0 {
-		t.Errorf("the next life remembers %v", w.known)
+		t.Errorf("the next incarnation remembers %v", w.known)
 	}
 }

@@ -24,7 +24,7 @@ type Entry struct {
 	Virtual  float64 `json:"virtualSeconds"`
 	Steps    int     `json:"steps"`
 	Requests int     `json:"requests"`
-	// Reconciles counts hand-outs of keys to workers.
+	// Reconciles counts dequeues.
 	Reconciles int                 `json:"reconciles"`
 	Faults     []result.FaultCount `json:"faults,omitempty"`
 	Sometimes  []result.Probe      `json:"sometimes,omitempty"`
@@ -57,7 +57,8 @@ func entryOf(r *result.Report) Entry {
 		e.Verdict = "missed"
 	}
 	if f := r.Failure; f != nil {
-		e.Verdict, e.Kind, e.Property, e.Site, e.Message, e.Story = "caught", f.Kind.String(), f.Property, f.Site, f.Message, f.File
+		e.Verdict, e.Kind, e.Property = "caught", f.Kind.String(), f.Property
+		e.Site, e.Message, e.Story = f.Site, f.Message, f.File
 		if f.Story != nil {
 			e.Before, e.After, e.Told = f.Story.Before.String(), f.Story.After.String(), f.Story.History
 			if f.File != "" {

@@ -175,7 +175,7 @@ var _ = Describe("A marker", func() {
 		Expect(r.Failure != nil).To(Equal(broken))
 	},
 		Entry("as reported", true),
-		Entry("cured", false),
+		Entry("fixed", false),
 	)
 	DescribeTable("an expectation elsewhere", func(setup func(ctrl.Manager) error) {
 		r := simginkgo.Explore(func(w *sim.World) {

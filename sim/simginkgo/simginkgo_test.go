@@ -90,7 +90,7 @@ func TestSuite(t *testing.T) {
 	if strings.Contains(out, "PANICKED") {
 		t.Fatalf("a failure ended as a panic:\n%s", out)
 	}
-	for _, leaf := range []string{"holds", "is only searched", "as reported", "cured",
+	for _, leaf := range []string{"holds", "is only searched", "as reported", "fixed",
 		"in a setup function", "in a goroutine of a reconciler", "in a predicate", "outside the cluster"} {
 		if s := spec(t, report, leaf); s.State != types.SpecStatePassed {
 			t.Errorf("%q is %s: %s", leaf, s.State, s.Failure.Message)

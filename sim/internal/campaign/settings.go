@@ -166,7 +166,7 @@ func (s Settings) check() error {
 		return fmt.Errorf("sim: -sim.strategy=%s cannot be sharded, each of its runs depends on those before it; "+
 			"use portfolio, random, swarm, pct, delay, starve, sweep or pairs", s.Strategy)
 	case s.Run.Window != 0 && s.Run.Window < shortestWindow:
-		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which the default pack looks back",
+		return fmt.Errorf("sim: sim.Window(%v) is shorter than %v, which default properties look back",
 			s.Run.Window, shortestWindow)
 	case s.Run.Window > 0 && !slices.Contains([]string{"random", "swarm", "starve", "storm"}, s.Strategy):
 		return fmt.Errorf("sim: -sim.strategy=%s plans with the whole record of earlier runs, "+
@@ -199,7 +199,7 @@ func given(flagName, envName string) bool {
 	return found
 }
 
-// shortestWindow is how far properties of the default pack look back.
+// shortestWindow is how far properties of the default properties look back.
 const shortestWindow = time.Minute
 
 // log is where programs log: nowhere, unless somebody wants to read it.

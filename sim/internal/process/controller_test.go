@@ -221,7 +221,7 @@ func TestAKilledProcessListsAnew(t *testing.T) {
 		}
 		last := strings.Split(w.reconciles(), "\n")
 		expect(t, "last reconcile", last[len(last)-2], "c default/a #1 because of initial-list")
-		expect(t, "lives", p.Incarnations(), 2)
+		expect(t, "incarnations", p.Incarnations(), 2)
 	})
 }
 

@@ -16,7 +16,7 @@ const settles, worldSettles = "settles", "the world settles"
 // defaultProperties are those that every run is judged by, see [World.Without].
 func defaultProperties() []*property {
 	of := func(k result.Kind, sentence string, holds func(*history.History) error) *property {
-		return &property{kind: k, sentence: sentence, site: "the default pack", holds: holds}
+		return &property{kind: k, sentence: sentence, site: "a default property", holds: holds}
 	}
 	return []*property{
 		of(result.Always, "no panic", shipped.NoPanic()),

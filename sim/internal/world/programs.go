@@ -38,7 +38,7 @@ func (p *programs) setupFailure(of *process.Process) string {
 	if !ok || f.incarnation != of.Incarnations() {
 		return ""
 	}
-	return fmt.Sprintf("the setup function of process %q failed in life %d: %v", of.Name, f.incarnation, f.err)
+	return fmt.Sprintf("the setup function of process %q failed in incarnation %d: %v", of.Name, f.incarnation, f.err)
 }
 
 // Start adds a process that is one manager.
@@ -79,8 +79,8 @@ func (w *World) begin(name string, o ProcessOptions, main process.Main) {
 		w.misuse("a process cannot be called %q", name)
 	}
 	if w.procs.Find(name) != nil {
-		w.misuse("two processes are called %q; a process's name names one program (its later lives are started by the "+
-			"world)", name)
+		w.misuse("two processes are called %q; a process's name names one program (its later incarnations "+
+			"are started by the world)", name)
 	}
 	if s := o.Manager.Scheme; s != nil {
 		w.user.Know(s)
