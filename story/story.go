@@ -137,7 +137,8 @@ func (s *Story) Encode() []byte {
 	}})
 }
 
-// Decode reads a story. The error says what is wrong with the file.
+// Decode reads a story. The error says what is wrong with the file. All that it reads is
+// [Printable], except the labels of choices.
 func Decode(data []byte) (*Story, error) {
 	a := txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) // as Git checks files out on Windows
 	lines := strings.Split(strings.TrimSpace(string(a.Comment)), "\n")
@@ -155,7 +156,7 @@ func Decode(data []byte) (*Story, error) {
 		if !ok {
 			return nil, fmt.Errorf("header line %q is not \"key: value\"", l)
 		}
-		if err := s.header(k, v); err != nil {
+		if err := s.header(k, Printable(v)); err != nil {
 			return nil, err
 		}
 	}
@@ -166,9 +167,9 @@ func Decode(data []byte) (*Story, error) {
 	for _, f := range a.Files {
 		switch f.Name {
 		case "verdict":
-			s.Message = strings.TrimSuffix(string(f.Data), "\n")
+			s.Message = strings.TrimSuffix(Printable(string(f.Data)), "\n")
 		case "history":
-			s.History = strings.Split(strings.TrimSuffix(string(f.Data), "\n"), "\n")
+			s.History = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
 		case "tape":
 			found = true
 			if err := s.tape(string(f.Data)); err != nil {
@@ -195,6 +196,7 @@ func (s *Story) header(k, v string) error {
 		if s.Property, err = strconv.Unquote(quoted); err != nil {
 			return fmt.Errorf("header line \"broke: %s\" must be a kind of property and a quoted sentence", v)
 		}
+		s.Property = Printable(s.Property)
 	case "declared":
 		s.Site = v
 	case "found":

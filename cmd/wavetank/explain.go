@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/story"
@@ -26,7 +27,7 @@ func explainCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				explain(cmd.OutOrStdout(), s)
+				explain(cmd.OutOrStdout(), path, s)
 			}
 			return nil
 		},
@@ -35,7 +36,7 @@ func explainCommand() *cobra.Command {
 
 // explain writes one story in sentences: what broke, what happened with a paragraph for each
 // reconcile, and the choices that were not the default. The choices that matter least come last.
-func explain(out io.Writer, s *story.Story) {
+func explain(out io.Writer, path string, s *story.Story) {
 	what := fmt.Sprintf("%s %q, declared at %s,", s.Kind, s.Property, s.Site)
 	if s.Property == "" {
 		what = s.Kind
@@ -53,10 +54,10 @@ func explain(out io.Writer, s *story.Story) {
 		tape := slices.Clone(s.Choices)
 		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
 		for _, c := range tape {
-			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))
+			fmt.Fprintf(out, "  - %s\n", choiceInWords(story.Choice{ID: story.Printable(c.ID), Value: c.Value}))
 		}
 	}
-	fmt.Fprintf(out, "\nSee it again: %s\n\n", s.Replay)
+	fmt.Fprintf(out, "\nSee it again: wavetank replay %s\n\n", shellquote.Join(relative(path)))
 }
 
 var drawnWord = regexp.MustCompile(`^draw (.*)/(\d+)$`)

@@ -143,7 +143,9 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 
 // summary prints the results of campaigns, and says whether a complete one never reached a
 // Sometimes.
-func summary(out io.Writer, results []*story.Result) (missed bool) {
+func summary(to io.Writer, results []*story.Result) (missed bool) {
+	out := &strings.Builder{}
+	defer func() { _ = writePrintable(to, out.String()) }()
 	for _, r := range results {
 		state, runs := "complete", fmt.Sprint(r.Runs)
 		if !r.Complete {

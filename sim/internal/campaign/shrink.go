@@ -124,7 +124,7 @@ func causeOf(f *result.Failure) string {
 		first, _, _ := strings.Cut(f.Message, "\n")
 		name = f.Kind.String() + ": " + first
 	}
-	return fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and "))
+	return story.Printable(fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and ")))
 }
 
 func lengthOf(r *run.Result) story.Length {
