@@ -154,6 +154,10 @@ func Annotations(module string, results []*story.Result) string {
 			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
 				property("a stored story whose faults are no longer injected"), message(text))
 		}
+		for _, d := range r.Outdated {
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
+				property("a stored story is outdated"), message(d.Sentence()))
+		}
 		for _, d := range r.Divergences {
 			note("warning", "", "two runs of one choice sequence differ", r.Test+": "+d.Sentence())
 		}

@@ -89,6 +89,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
 			w.Inject(fault.LostReply(fault.OnVerb("create")))
+			w.Always("all is well", func(*history.History) error { return nil })
 			w.Settle()
 		}, sim.Runs(2))
 		return

@@ -61,7 +61,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand())
-	root.AddCommand(exportCommand(), explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
+	root.AddCommand(storiesCommand(), exportCommand(), explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

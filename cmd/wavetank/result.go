@@ -170,6 +170,9 @@ func summary(to io.Writer, results []*story.Result) (missed bool) {
 			fmt.Fprintf(out, "  stored story %s passes, but the code no longer sends what its faults were "+
 				"injected at, so it may test nothing\n", d.File)
 		}
+		for _, d := range r.Outdated {
+			fmt.Fprintf(out, "  stored story %s\n", d.Sentence())
+		}
 		for _, d := range r.Divergences {
 			fmt.Fprintf(out, "  warning: %s\n", d.Sentence())
 		}

@@ -116,10 +116,11 @@ type campaign struct {
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
 	doing    atomic.Pointer[activity]
-	dialled  string         // where a run that hangs has connected to the real network: its repetition found it
-	exact    bool           // the test binary was built for exact mode
-	keep     func(next int) // writes the result, from run next on still to be made; nil before the first run
-	pace     story.Result   // how the campaign went on: its Growth and Slowest
+	dialled  string            // where a run that hangs has connected to the real network: its repetition found it
+	exact    bool              // the test binary was built for exact mode
+	outdated []*result.Failure // what outdated stories came to; their failure waits for the search
+	keep     func(next int)    // writes the result, from run next on still to be made; nil before the first run
+	pace     story.Result      // how the campaign went on: its Growth and Slowest
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
@@ -139,22 +140,26 @@ func (c *campaign) run(began time.Time) {
 	}
 	s := c.settings
 	search := newSearch(c)
+	finish := func(next int) {
+		c.failOutdated()
+		c.save(search, next, began, true)
+	}
 	if !c.replayKept() {
 		if c.unfinished() == nil {
-			c.save(search, 0, began, true)
+			finish(0)
 		}
 		c.touchResult() // what has been done of the campaign is not thrown away
 		return
 	}
 	if c.settings.Strategy == "rapid" {
 		c.byRapid()
-		c.save(search, 0, began, true)
+		finish(0)
 		return
 	}
 	defer search.report()
 	if broken := search.prepare(); broken != nil {
 		c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
-		c.save(search, 0, began, true)
+		finish(0)
 		return
 	}
 	i := c.resume(search)
@@ -167,7 +172,7 @@ func (c *campaign) run(began time.Time) {
 	for ; s.Runs == 0 || i < s.Runs; i++ {
 		c.report.Spent = spent.spent()
 		if made > 0 && s.exhausted(c.tally.searched, c.report.Spent) {
-			c.save(search, i, began, true)
+			finish(i)
 			return
 		}
 		if !s.mine(i) {
@@ -189,13 +194,13 @@ func (c *campaign) run(began time.Time) {
 			c.runTwice(i, seed, strategy, res)
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
-			c.save(search, i+1, began, true)
+			finish(i + 1)
 			return
 		}
 		c.save(search, i+1, began, false)
 	}
 	c.report.Complete, c.report.Spent = true, spent.spent()
-	c.save(search, s.Runs, began, true)
+	finish(s.Runs)
 }
 
 // keepPace notes how long a run took and how much had been seen by then: eight times at least for

@@ -58,22 +58,59 @@ func injectedFault(e choice.Entry, declared []string) (name string) {
 	return name
 }
 
-// addDrift puts on record that a story passes although not all of its choices were asked for. What
-// a test plays by itself with sim.Replay is left out: a catalogue plays stories of one program to
-// others.
-func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Sequence) {
-	lost := lostFaults(whole, unused)
-	if len(lost) == 0 || c.settings.Replay != "" && !c.settings.replayFlag {
-		return
+// sayHowItFits says what of a story no longer fits the program and the scenario, and puts it on
+// record: choices that were moved or lost, and a statement that is outdated, which it returns.
+func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *story.Outdated {
+	log := c.settings.Host.Logf
+	for _, m := range r.moves {
+		log("sim: %s was replayed with the choice %q in place of %q, as the request has changed; "+
+			"wavetank stories renew writes it so", path, m[1], m[0])
 	}
-	c.report.Drifted = append(c.report.Drifted, story.Drift{File: path, Broke: s.Headline(), Lost: lost})
+	if len(r.unused) > 0 {
+		log("sim: %s has drifted: the code no longer asks for %s, "+
+			"so %d of its %d choices were not used", path, quoted(idsOf(r.unused)), len(r.unused), len(s.Choices))
+	}
+	old := outdated(path, s, r.Result)
+	if c.ofCatalogue() {
+		if old != nil && r.Ending.Failed() {
+			log("sim: %s was about %s %q; now another property breaks first", path, s.Kind, s.Property)
+		}
+		return nil
+	}
+	if old != nil {
+		log("sim: %s", old.Sentence())
+		c.settings.reportReplayed("outdated: " + old.Sentence())
+		c.report.Outdated = append(c.report.Outdated, *old)
+		return old
+	}
+	if lost := lostFaults(r.tape, r.unused); len(lost) > 0 && !r.Ending.Failed() {
+		d := story.Drift{File: path, Broke: s.Headline(), Lost: lost, Near: r.near}
+		c.settings.reportReplayed("drifted: " + driftSentence(d))
+		c.report.Drifted = append(c.report.Drifted, d)
+	}
+	return nil
 }
 
 // driftSentence says, in a sentence, that a story has drifted.
 func driftSentence(d story.Drift) string {
+	also := ""
+	if len(d.Near) > 0 {
+		also = fmt.Sprintf("If the request has another name now, write its choice into the file instead; "+
+			"near are %s. Otherwise find ", quoted(d.Near))
+	} else {
+		also = "Find "
+	}
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
 		"so it may test nothing any more. "+
-		"Find the failure anew with the bug put back, or remove the file", d.File, d.Broke, quoted(d.Lost))
+		"%sthe failure anew with the bug put back, or remove the file (wavetank stories remove)",
+		d.File, d.Broke, quoted(d.Lost), also)
+}
+
+func idsOf(choices choice.Sequence) (ids []string) {
+	for _, e := range choices {
+		ids = append(ids, e.ID)
+	}
+	return ids
 }
 
 func quoted(ids []string) string {

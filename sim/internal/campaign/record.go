@@ -53,7 +53,7 @@ func (c *campaign) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings,
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Drifted, out.Divergences = r.Drifted, r.Divergences
+	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -185,6 +185,7 @@ func (c *campaign) resume(s *search) int {
 	if old == nil {
 		return 0
 	}
+	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool { return f.Strategy == outdatedStory })
 	c.dropPassing(old)
 	r := &c.report
 	kept := r.Findings

@@ -36,6 +36,7 @@ type Settings struct {
 	Verbose   bool
 	Logs      bool // programs log to standard error
 	KeepGoing bool
+	Renew     bool // stories that were replayed are written again
 	Shrink    time.Duration
 	Hang      time.Duration
 	Stories   string // directory; set by options
@@ -88,9 +89,11 @@ func init() {
 			"page, and go on where such a result left off")
 	add(flag.StringVar, &s.Replay, "replay", "", text,
 		"replay this story file, or the directory of stories, instead of searching")
+	add(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,
+		"with -sim.replay, write a story again whose request has changed or that is outdated")
 	add(flag.StringVar, &s.Drift, "drift", driftWarns, text,
 		"what becomes of a kept story that passes only because the code no longer asks for what its faults "+
-			"were injected at: warn or fail")
+			"were injected at, or because its property is gone: warn or fail")
 	add(flag.IntVar, &s.Run.MaxSteps, "max-steps", 50000, strconv.Atoi,
 		"steps after which a run that does not settle is given up")
 	add(flag.IntVar, &s.Verify, "verify", 50, strconv.Atoi,
@@ -173,6 +176,8 @@ func (s Settings) check() error {
 			"which sim.Window does not keep; use random, swarm, starve or storm", s.Strategy)
 	case s.Drift != driftWarns && s.Drift != driftFails:
 		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.Drift, driftWarns, driftFails)
+	case s.Renew && !s.replayFlag:
+		return fmt.Errorf("sim: -sim.renew writes stories again that -sim.replay plays; give both")
 	case s.Bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.Bound)
 	}

@@ -162,5 +162,5 @@ func (a *attempt) tearDown() {
 	for _, c := range w.faults.Counts() {
 		a.Faults = append(a.Faults, result.FaultCount(c))
 	}
-	a.Sometimes = w.judge.probes()
+	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
 }
