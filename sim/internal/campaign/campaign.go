@@ -59,6 +59,7 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 		s.Stories = storyDir(name)
 	}
 	s.prepareRuns()
+	defer process.LimitMemory(int64(s.Memory))()
 	defer process.Enter(s.Run.Log, s.Outside)()
 	c := newCampaign(t, r, s, name)
 	c.report.Seed = baseSeed(s.Host.Name(), s.Seed)

@@ -35,6 +35,7 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 			t.Fatal(err)
 		}
 		s.prepareRuns()
+		defer process.LimitMemory(int64(s.Memory))()
 		defer process.Enter(s.Run.Log, s.Outside)()
 		defer watch(t.Name(), s, nil)()
 		c := newCampaign(t, runner(), s, f.Name())

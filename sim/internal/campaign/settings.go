@@ -39,6 +39,7 @@ type Settings struct {
 	Renew     bool // stories that were replayed are written again
 	Shrink    time.Duration
 	Hang      time.Duration
+	Memory    memory
 	Stories   string // directory; set by options
 	Keep      bool   // keep stories where Check does
 	Host      host.Host
@@ -104,6 +105,9 @@ func init() {
 	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
 		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
 			"time while all wait")
+	add(memoryVar, &s.Memory, "memory", defaultMemory, parseMemory,
+		"memory of the process from which on garbage is collected more often, as 512Mi or 2Gi; 0 means no limit; "+
+			"GOMEMLIMIT takes precedence")
 	add(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
 		"go on after a failure and group what is found by cause")
 	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,

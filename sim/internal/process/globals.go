@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"math/rand"
 	"net"
 	"net/http"
@@ -38,7 +39,7 @@ import (
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for
 //     virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived,
-//     and the default would collect once or twice in each run.
+//     and the default would collect once or twice in each run. [LimitMemory] bounds that.
 //   - klog is silent unless log is given.
 //   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed;
 //     clones of it refuse.
@@ -74,6 +75,18 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 		debug.SetGCPercent(percent)
 		runtime.GOMAXPROCS(procs)
 	}
+}
+
+// LimitMemory has the garbage collector run more often when the process holds as much memory as the
+// limit, in bytes. It returns the function that undoes it. A limit that is there already, as by
+// GOMEMLIMIT, is left, and 0 sets none.
+func LimitMemory(limit int64) (undo func()) {
+	old := debug.SetMemoryLimit(-1)
+	if limit <= 0 || old != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(old) }
 }
 
 // leadingTo is a transport of the type that programs expect; some of them clone it to set
