@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/wavetank/wavetank/sim/host"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -211,10 +212,11 @@ func given(flagName, envName string) bool {
 // shortestWindow is how far properties of the default pack look back.
 const shortestWindow = time.Minute
 
-// log is where programs log: nowhere, unless somebody wants to read it.
+// log is where programs log: nowhere, unless somebody wants to read it. It has a sink in any case,
+// as managers would log to the suite's own logger without one.
 func (s Settings) log() logr.Logger {
 	if !s.Logs {
-		return logr.Discard()
+		return logr.New(ctrllog.NullLogSink{})
 	}
 	o := funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"} // the bubble's clock begins at midnight
 	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) }, o)
