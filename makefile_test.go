@@ -52,11 +52,12 @@ var (
 	timeLimit = regexp.MustCompile(`^TIMEOUT := ([0-9]+)h$`)
 )
 
-// Each go test of a make target has a time limit that holds on a busy machine: that of all, or none.
+// Each go test of a make target has a time limit that holds on a busy machine: that of all, or
+// none.
 func TestEveryStepHasATimeLimit(t *testing.T) {
 	steps, limits := 0, 0
-	for _, path := range []string{"Makefile", "conformance/conformance.mk", "reports/reports.mk", "hack/envtest/envtest.mk",
-		".ci/run", "hack/steps.sh"} {
+	for _, path := range []string{"Makefile", "conformance/conformance.mk", "reports/reports.mk",
+		"hack/envtest/envtest.mk", ".ci/run", "hack/steps.sh"} {
 		for i, line := range strings.Split(contents(t, path), "\n") {
 			if m := timeLimit.FindStringSubmatch(line); m != nil {
 				if hours, _ := strconv.Atoi(m[1]); hours < 2 {

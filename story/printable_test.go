@@ -25,8 +25,8 @@ func TestPrintable(t *testing.T) {
 // compares them.
 func TestDecodedStoriesArePrintable(t *testing.T) {
 	const evil = "\x1b]0;owned\x07"
-	s := Story{Test: "TestX" + evil, Package: evil, Kind: "always" + evil, Property: "p" + evil, Site: evil, Message: evil,
-		Seed: evil, Replay: evil, Versions: map[string]string{"go": evil}, History: []string{"a", evil},
+	s := Story{Test: "TestX" + evil, Package: evil, Kind: "always" + evil, Property: "p" + evil, Site: evil,
+		Message: evil, Seed: evil, Replay: evil, Versions: map[string]string{"go": evil}, History: []string{"a", evil},
 		Choices: []Choice{{ID: "fault " + evil + " #1", Value: 1}}}
 	got, err := Decode(s.Encode())
 	if err != nil {
@@ -36,7 +36,8 @@ func TestDecodedStoriesArePrintable(t *testing.T) {
 		t.Errorf("the choice is %+v; expected %+v", got.Choices, s.Choices)
 	}
 	got.Choices = nil
-	if data := string(got.Encode()); strings.ContainsAny(data, "\x1b\x07") || strings.Count(data, `\x1b]0;owned\x07`) < 9 {
+	data := string(got.Encode())
+	if strings.ContainsAny(data, "\x1b\x07") || strings.Count(data, `\x1b]0;owned\x07`) < 9 {
 		t.Errorf("the story still has control characters:\n%q", data)
 	}
 	if !strings.HasSuffix(got.Headline(), `\x07"`) {

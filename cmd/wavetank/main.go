@@ -60,8 +60,9 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand())
-	root.AddCommand(storiesCommand(), exportCommand(), explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
+	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), storiesCommand())
+	root.AddCommand(mergeCommand(), reportCommand(), exportCommand(), explainCommand())
+	root.AddCommand(vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -180,8 +180,8 @@ func selected(call *ast.CallExpr) (from, function string, ok bool) {
 	return id.Name, sel.Sel.Name, true
 }
 
-// scenariosIn are the calls in a declaration that run a scenario: Check, Explore and Fuzz, and those
-// that hand the test's t to a helper that links sim.
+// scenariosIn are the calls in a declaration that run a scenario: Check, Explore and Fuzz, and
+// those that hand the test's t to a helper that links sim.
 func scenariosIn(set *token.FileSet, d ast.Decl, apis apis) []scenario {
 	test := ""
 	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && isTest(f.Name.Name) {

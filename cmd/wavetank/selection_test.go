@@ -25,7 +25,7 @@ func TestRunRunsWhatListShows(t *testing.T) {
 	code, out = do(t, t.Context(), "run", "./testdata/scaffold/internal/controller", "--run", "^TestControllers$",
 		"--report", t.TempDir())
 	if code != exitUsage || !strings.Contains(out, "no-such-directory") {
-		t.Errorf("--run selects any test: exit code %d, expected %d and the failure of envtest:\n%s", code, exitUsage, out)
+		t.Errorf("--run selects any test: exit code %d, expected %d and that of envtest:\n%s", code, exitUsage, out)
 	}
 }
 

@@ -16,16 +16,17 @@ func storiesCommand() *cobra.Command {
 		Use:   "stories",
 		Short: "Renew or remove stored stories that no longer fit",
 		Long: "Stored stories are replayed before each search. One no longer fits if\n\n" +
-			"  - its request has changed, as from POST to PUT: its fault is injected at the write of the same effect;\n" +
-			"  - its faults are not injected, because the code no longer asks for what they were injected at;\n" +
-			"  - it is outdated: its property is gone or has another sentence, or its run violates another property.",
+			"  - its request has changed, as from POST to PUT, and its fault follows it;\n" +
+			"  - its faults are not injected, because the code no longer asks for their requests;\n" +
+			"  - it is outdated: its property is gone or has another sentence, or another one is violated.",
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "renew story.txtar|directory …",
 		Short: "Write stories again as their runs are now: exit code 1 if one cannot be",
-		Long: "Replays each story. A story that is outdated gets the property that its run violates, or the new\n" +
-			"sentence of its property. A fault whose request has changed gets the new label. Stories that fit stay as\n" +
-			"they are. A story whose run passes without its property or its faults cannot be renewed.",
+		Long: "Replays each story. An outdated story gets the property that its run violates, or the new\n" +
+			"sentence of its property. A fault whose request has changed gets the new label. Stories that\n" +
+			"fit stay as they are. A story whose run passes without its property or its faults cannot be\n" +
+			"renewed.",
 		Example: "  wavetank stories renew testdata/sim",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return maintain(cmd, args, false) },

@@ -141,26 +141,22 @@ func (c *campaign) run(began time.Time) {
 	}
 	s := c.settings
 	search := newSearch(c)
-	finish := func(next int) {
-		c.failOutdated()
-		c.save(search, next, began, true)
-	}
 	if !c.replayKept() {
 		if c.unfinished() == nil {
-			finish(0)
+			c.finish(search, 0, began)
 		}
 		c.touchResult() // what has been done of the campaign is not thrown away
 		return
 	}
 	if c.settings.Strategy == "rapid" {
 		c.byRapid()
-		finish(0)
+		c.finish(search, 0, began)
 		return
 	}
 	defer search.report()
 	if broken := search.prepare(); broken != nil {
 		c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
-		finish(0)
+		c.finish(search, 0, began)
 		return
 	}
 	i := c.resume(search)
@@ -173,7 +169,7 @@ func (c *campaign) run(began time.Time) {
 	for ; s.Runs == 0 || i < s.Runs; i++ {
 		c.report.Spent = spent.spent()
 		if made > 0 && s.exhausted(c.tally.searched, c.report.Spent) {
-			finish(i)
+			c.finish(search, i, began)
 			return
 		}
 		if !s.mine(i) {
@@ -195,13 +191,13 @@ func (c *campaign) run(began time.Time) {
 			c.runTwice(i, seed, strategy, res)
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
-			finish(i + 1)
+			c.finish(search, i+1, began)
 			return
 		}
 		c.save(search, i+1, began, false)
 	}
 	c.report.Complete, c.report.Spent = true, spent.spent()
-	finish(s.Runs)
+	c.finish(search, s.Runs, began)
 }
 
 // keepPace notes how long a run took and how much had been seen by then: eight times at least for

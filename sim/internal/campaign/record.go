@@ -79,6 +79,12 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	}
 }
 
+// finish ends the campaign and writes its result, from run next on still to be made.
+func (c *campaign) finish(s *search, next int, began time.Time) {
+	c.failOutdated()
+	c.save(s, next, began, true)
+}
+
 // touchResult says of the result that an earlier process has written that it is this process's,
 // too.
 func (c *campaign) touchResult() {
