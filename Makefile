@@ -56,7 +56,7 @@ upstream: ## The models of built-in controllers beside the real ones from k8s.io
 
 .PHONY: demo
 demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json and pages.
-	@rm -f reports/out/demo.json
+	@rm -rf reports/out/demo.json reports/out/demo
 	@echo "The stories are searched two at a time; each is printed when it has been told."
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
 	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"

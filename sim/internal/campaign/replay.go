@@ -48,7 +48,7 @@ func (c *campaign) replayGiven() {
 			continue
 		}
 		mine++
-		if !c.replayStory(path, s) {
+		if !c.replayStory(path, s) && !c.settings.Renew {
 			return
 		}
 	}
