@@ -10,6 +10,8 @@ const scaffold = "./testdata/scaffold/..."
 
 // wavetank run runs the scenarios that wavetank list shows: no suite that needs etcd, and no spec
 // without a scenario.
+//
+//make:campaigns
 func TestRunRunsWhatListShows(t *testing.T) {
 	_, out := do(t, t.Context(), "list", scaffold)
 	for _, want := range []string{"greeter_sim_test.go:", "simginkgo.Check  suite_test.go:"} {

@@ -10,6 +10,8 @@ import (
 )
 
 // Stories that no longer fit are renewed or removed by one command.
+//
+//make:campaigns
 func TestStoriesAreRenewedAndRemoved(t *testing.T) {
 	tidyStories(t)
 	kept := filepath.Join(shop, "testdata", "sim", "TestBreaks")
