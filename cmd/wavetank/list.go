@@ -32,7 +32,7 @@ func listCommand() *cobra.Command {
 				for _, s := range found {
 					test := s.Test
 					if test == "" {
-						test = "(of a suite)"
+						test = "(of a suite or a helper)"
 					}
 					fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
 				}
