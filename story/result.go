@@ -122,9 +122,9 @@ type Finding struct {
 // Drift is a stored story that passes although not all of its faults were injected, because the
 // code no longer sends what they were injected at.
 type Drift struct {
-	File  string   `json:"file"`  // as seen from the test's package
-	Broke string   `json:"broke"` // the property that it violated
-	Lost  []string `json:"lost"`  // the choices that the run did not ask for
+	File     string   `json:"file"`     // as seen from the test's package
+	Violated string   `json:"violated"` // the property that it violated
+	Lost     []string `json:"lost"`     // the choices that the run did not ask for
 }
 
 // ReadResult reads a result file.
@@ -137,8 +137,12 @@ func ReadResult(path string) (*Result, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s is not a campaign's result: %w", path, err)
 	}
-	if r.Format != Format || r.Test == "" {
-		return nil, fmt.Errorf("%s is not a campaign's result of format %d", path, Format)
+	if r.Test == "" {
+		return nil, fmt.Errorf("%s is not a campaign's result", path)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("%s is a result of format %d and this version of wavetank reads format %d; "+
+			"make the campaign again", path, r.Format, Format)
 	}
 	return r, nil
 }

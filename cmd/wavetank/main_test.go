@@ -76,7 +76,8 @@ func TestRunBreaks(t *testing.T) {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
 	drawn := story.Story{
-		Test: "TestX", Kind: "always", Property: "p", Choices: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+		Test: "TestX", Kind: "always", Property: "p",
+		Choices: []story.Choice{{Kind: story.Draw, Of: "n", What: "1", Nth: 1, Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
 	_, out = do(t, t.Context(), "explain", write(t, drawn))
@@ -187,11 +188,11 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 		Test: "TestX", Kind: "always", Property: "p",
 		History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
 		Choices: []story.Choice{
-			{ID: "dice #1", Value: 7},
-			{ID: "names #1", Value: 19606},
-			{ID: "next #4", Value: 1},
-			{ID: "fault LostReply #1", Value: 1},
-			{ID: "LostReply applied op update ConfigMap default/a #1", Value: 1},
+			{Kind: story.Seed, Value: 7},
+			{Kind: story.Names, Value: 19606},
+			{Kind: story.Next, Nth: 3, Value: 1},
+			{Kind: story.Arm, Of: "LostReply", Value: 1},
+			{Kind: story.Inject, Of: "LostReply", What: "applied op update ConfigMap default/a", Value: 1},
 		},
 	}
 	_, out := do(t, t.Context(), "explain", write(t, s))

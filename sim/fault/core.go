@@ -15,7 +15,9 @@ import (
 
 // core is what all faults have in common. It is most of an [inject.Fault].
 type core struct {
-	name    string // with its arguments; the labels of its choices begin with it
+	class   string // name of the constructor
+	given   string // its arguments
+	name    string // class and arguments
 	process string // whose fault it is, for a fault of one process
 	scope   scope
 	takes   []string      // the scopes that it takes; nil for all
@@ -35,6 +37,16 @@ func (c *core) String() string {
 		return c.name
 	}
 	return c.name + c.scope.String()
+}
+
+// Declared implements [inject.Fault].
+func (c *core) Declared() (class, rest string) {
+	return c.class, c.String()[len(c.class):]
+}
+
+// injection is an occurrence of the fault.
+func (c *core) injection(how string) *history.Injection {
+	return &history.Injection{Class: c.class, Arguments: c.given, How: how}
 }
 
 // Check implements [inject.Fault].
@@ -93,7 +105,7 @@ func (c *core) injected(where string, n, rare, often int) int {
 	if c.eagerness == 2 {
 		odds = often
 	}
-	v := c.env.Rarely(c.name+" "+where, n, odds)
+	v := c.env.Rarely(c.name, where, n, odds)
 	if v > 0 {
 		c.count.Injected++
 		c.unseen++
@@ -115,9 +127,11 @@ func (c *core) injectedAt(call *wire.Call, when string, n, rare, often int) int 
 
 // note records that the fault was injected at a request.
 func (c *core) note(call *wire.Call, what string) {
+	in := c.injection(what)
+	in.Verb, in.Ref, in.Of = call.Verb(), call.Object(), call.Description()
 	c.env.Note(history.Event{
 		Kind: history.Fault, Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
-		Note: c.name + ": " + what + " " + call.Description(),
+		Injection: in,
 	})
 }
 

@@ -31,8 +31,8 @@ type fakeWorld struct {
 func (w *fakeWorld) Now() time.Duration { return w.now }
 func (w *fakeWorld) Ended() bool        { return w.ended }
 
-func (w *fakeWorld) Rarely(label string, _, odds int) int {
-	w.labels, w.odds = append(w.labels, label), append(w.odds, odds)
+func (w *fakeWorld) Rarely(fault, where string, _, odds int) int {
+	w.labels, w.odds = append(w.labels, fault+" "+where), append(w.odds, odds)
 	return w.answer
 }
 
@@ -105,7 +105,7 @@ func (f *odd) Arrive(c *wire.Call) wire.Ruling {
 }
 
 func oddly(scopes ...Scope) Fault {
-	return declare("Oddly", scopes, func(c core) inject.Fault { return &odd{c} })
+	return declare("Oddly", "", scopes, func(c core) inject.Fault { return &odd{c} })
 }
 
 func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
@@ -128,7 +128,7 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 	}
 	e := w.record.Events[0]
 	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Incarnation != 2 ||
-		e.Note != note {
+		e.Remark() != note || !e.Injection.Is("Oddly") || e.Injection.Verb != "patch" {
 		t.Errorf("recorded is %+v; expected the fault %q", e, note)
 	}
 }

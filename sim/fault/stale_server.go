@@ -35,7 +35,7 @@ import (
 // back in a process with sim.ListThenWatch. It also does where its watch-list fails for another
 // reason, because it falls back to a list at resourceVersion=0.
 func StaleServer(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("StaleServer(%v)", d), scopes, func(c core) inject.Fault {
+	return declare("StaleServer", d.String(), scopes, func(c core) inject.Fault {
 		return &staleServer{c, map[string]int64{}, map[string]time.Duration{}, map[string]time.Duration{}}
 	}).upTo(d)
 }
@@ -95,7 +95,7 @@ func (f *staleServer) move(c *wire.Call) {
 		return
 	}
 	d := f.share(lags, v)
-	if f.env.Rarely(f.name+" alone "+where, 2, 2) > 0 {
+	if f.env.Rarely(f.name, "alone "+where, 2, 2) > 0 {
 		f.alone[cacheOf(c)] = d
 	} else {
 		f.moved[c.Port.Name()] = d

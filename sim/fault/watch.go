@@ -18,7 +18,7 @@ import (
 // So kinds may arrive in another order than they were written. Without it a watch event arrives
 // before the reply to the write that caused it.
 func StaleCache(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("StaleCache(%v)", d), scopes, func(c core) inject.Fault { return &staleCache{c} }).
+	return declare("StaleCache", d.String(), scopes, func(c core) inject.Fault { return &staleCache{c} }).
 		upTo(d).taking("In", "OfKind", "Named")
 }
 
@@ -86,7 +86,7 @@ func (f *ender) end(s *wire.Stream, how string) {
 	f.ended[watchKey(s.Call)] = true
 	f.env.Note(history.Event{
 		Kind: history.Fault, Process: s.Port.Process, Incarnation: s.Port.Incarnation,
-		Note: f.name + ": the " + s.Kind + " watch " + how,
+		Injection: f.injection("the " + s.Kind + " watch " + how),
 	})
 }
 
@@ -103,7 +103,7 @@ func (f *ender) Arrive(c *wire.Call) wire.Ruling {
 // The informer opens the watch again from the last revision that it has seen, and misses nothing.
 // Until then it hears nothing.
 func DroppedWatch(scopes ...Scope) Fault {
-	return declare("DroppedWatch", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
+	return declare("DroppedWatch", "", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
 }
 
 type droppedWatch struct{ ender }
@@ -121,7 +121,7 @@ func (f *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 // What changed meanwhile arrives as the last state only. An object that was deleted and made again
 // arrives as an update.
 func Relist(scopes ...Scope) Fault {
-	return declare("Relist", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
+	return declare("Relist", "", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
 }
 
 type relist struct{ ender }
@@ -139,7 +139,7 @@ func (f *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 // a server does whose history has been compacted. The informer then lists anew, as after a
 // [Relist].
 func Expired(scopes ...Scope) Fault {
-	return declare("Expired", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
+	return declare("Expired", "", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
 }
 
 type expired struct{ ender }
@@ -175,7 +175,7 @@ func (f *expired) Landed(c *wire.Call) wire.Ruling {
 // and ends with 410 Gone, and the informer lists anew. A controller that acts on a transition never
 // sees it.
 func MissedStates(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("MissedStates(%v)", d), scopes, func(c core) inject.Fault {
+	return declare("MissedStates", d.String(), scopes, func(c core) inject.Fault {
 		return &missedStates{newEnder(c), map[*wire.Stream]bool{}}
 	}).upTo(d)
 }

@@ -165,12 +165,12 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 	if drift := player.Unused(); len(drift) > 0 {
 		var ids []string
 		for _, e := range drift {
-			ids = append(ids, e.ID)
+			ids = append(ids, storyChoice(e).ID())
 		}
 		c.settings.Host.Logf("sim: %s has drifted: the code no longer asks for %s, "+
 			"so %d of its %d choices were not used", path, quoted(ids), len(drift), len(s.Choices))
 		if !res.Ending.Failed() {
-			c.addDrift(path, s, tape, drift)
+			c.addDrift(path, s, drift)
 		}
 	}
 	if !res.Ending.Failed() {
@@ -248,7 +248,12 @@ func (c *campaign) stillFails(f story.Finding) bool {
 func tapeOf(s *story.Story) choice.Sequence {
 	tape := make(choice.Sequence, len(s.Choices))
 	for i, e := range s.Choices {
-		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+		label := choice.Label{Kind: choice.Kind(e.Kind), Of: e.Of, What: e.What}
+		tape[i] = choice.Entry{ID: choice.ID{Label: label, Nth: e.Nth}, Value: e.Value}
 	}
 	return tape
+}
+
+func storyChoice(e choice.Entry) story.Choice {
+	return story.Choice{Kind: story.Kind(e.Kind), Of: e.Of, What: e.What, Nth: e.Nth, Value: e.Value}
 }

@@ -19,8 +19,9 @@ type Env interface {
 	// Ended says whether faults have ended for now, because the world recovers.
 	Ended() bool
 	// Rarely asks the choice source which of n alternatives is taken. Alternative 0 is that nothing
-	// is injected; the others have odds of one in so many.
-	Rarely(label string, n, odds int) int
+	// is injected; the others have odds of one in so many. fault names the fault with its
+	// arguments, and where the point at which it may be injected.
+	Rarely(fault, where string, n, odds int) int
 	// Note records an event at the present step.
 	Note(e history.Event)
 	// History is the record of the run.
