@@ -20,7 +20,7 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	}
 	var tape choice.Sequence
 	for _, c := range s.Choices {
-		label := choice.Label{Kind: choice.Kind(c.Kind), Of: c.Of, What: c.What}
+		label := choice.Label{Kind: choice.Kind(c.Kind), Of: c.Of, Who: c.Who, Verb: c.Verb, What: c.What}
 		tape = append(tape, choice.Entry{ID: choice.ID{Label: label, Nth: c.Nth}, Value: c.Value})
 	}
 	defer process.Enter(logr.Discard(), process.Outside{})()

@@ -96,7 +96,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	s := story.Story{Test: t.Name(), Kind: "always", Property: "all is well", Replay: "go test . -run x"}
 	s.Choices = []story.Choice{{Kind: story.Arm, Of: "LostReply", What: " on create", Value: 2},
-		{Kind: story.Request, What: "mailer list ConfigMap", Nth: 8, Value: 1}}
+		{Kind: story.Request, Who: "mailer", Verb: "list", What: "ConfigMap", Nth: 8, Value: 1}}
 	kept := filepath.Join("testdata", "sim", t.Name())
 	if _, err := s.Write(filepath.Join(dir, kept)); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
 	s.Choices = append(s.Choices, story.Choice{Kind: story.Inject, Of: "LostReply",
-		What: "applied mailer create ConfigMap default/gone", Value: 1})
+		Who: "applied mailer", Verb: "create", What: "ConfigMap default/gone", Value: 1})
 	path, err := s.Write(filepath.Join(dir, kept))
 	if err != nil {
 		t.Fatal(err)

@@ -167,7 +167,8 @@ func TestTheReplayCommandReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	drifted.Choices = append(drifted.Choices,
-		story.Choice{Kind: story.Inject, Of: "Crash(mailer)", What: "before mailer delete ConfigMap default/gone",
+		story.Choice{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer",
+			Verb: "delete", What: "ConfigMap default/gone",
 			Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)

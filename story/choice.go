@@ -36,9 +36,14 @@ type Choice struct {
 	Kind Kind
 	// Of is whose choice it is: the class of a fault that is armed, a fault that is injected with
 	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
-	Of    string
-	What  string // the rest: scope, place, object, or the number of a draw's word, from 0
-	Nth   int    // how many choices of the run before it had the same Kind, Of and What
+	Of string
+	// Who and Verb are about a request: the process that sends it, and its verb. Before the process
+	// a fault may say when, for example "before". A watch event has its type for a verb.
+	Who, Verb string
+	// What is the object of the request, or else the rest: a scope, a place, or the number of a
+	// draw's word, from 0.
+	What  string
+	Nth   int // how many choices of the run before it had the same label
 	Value int
 }
 
@@ -56,30 +61,65 @@ func (c Choice) Label() string {
 		between = " "
 	}
 	what := c.What
+	if c.Who != "" {
+		what = c.Who + " " + c.Verb + " " + what
+	}
 	if c.Kind == Names && what != "" {
 		what = "in " + what
 	}
 	return kinds[c.Kind] + c.Of + between + what
 }
 
-// line is the choice in a story file: "value kind what #n". What begins with the class of the fault
-// if a fault is armed. A fault that is injected, a built-in controller or the name of a draw
-// precedes it with a colon, and in quotes if it contains a colon itself.
+// line is the choice in a story file, for example
+//
+//	1 inject Crash(op): before op: update ConfigMap default/a #2
+//
+// It begins with the value and the kind, and ends with the occurrence, from 1. Of and Who are
+// followed by colons. Who comes with a verb, and What is the rest. If a fault is armed, its class
+// has no colon.
 func (c Choice) line() string {
 	s := fmt.Sprintf("%d %s", c.Value, c.Kind)
 	switch {
 	case c.Kind == Arm:
-		s += " " + c.Of + c.What
-	case c.Of != "":
-		of := c.Of
-		if strings.Contains(of, ": ") || strings.HasPrefix(of, `"`) {
-			of = strconv.Quote(of)
-		}
-		s += " " + of + ": " + c.What
-	case c.What != "":
+		return fmt.Sprintf("%s %s%s #%d", s, c.Of, c.What, c.Nth+1)
+	case c.Kind.owned():
+		s += " " + head(c.Of)
+	}
+	switch {
+	case c.Who != "":
+		s += " " + head(c.Who) + " " + c.Verb
+	case c.Kind.sent() && strings.Contains(c.What, ": "):
+		s += " " + head("")
+	}
+	if c.What != "" {
 		s += " " + c.What
 	}
 	return fmt.Sprintf("%s #%d", s, c.Nth+1)
+}
+
+// owned says whether choices of the kind have an owner in Of.
+func (k Kind) owned() bool { return k == Inject || k == Builtin || k == Draw }
+
+// sent says whether choices of the kind may be about a request.
+func (k Kind) sent() bool { return k == Request || k == Reply || k == Inject }
+
+// head is a part of a line that ends with a colon. It is in quotes if it has a colon in it.
+func head(s string) string {
+	if s == "" || strings.Contains(s, ": ") || strings.HasPrefix(s, `"`) {
+		s = strconv.Quote(s)
+	}
+	return s + ":"
+}
+
+// cutHead takes a head from the beginning of a line. It reports false if there is none.
+func cutHead(l string) (s, rest string, ok bool) {
+	quoted, err := strconv.QuotedPrefix(l)
+	if err != nil {
+		return strings.Cut(l, ": ")
+	}
+	s, _ = strconv.Unquote(quoted)
+	rest, ok = strings.CutPrefix(l[len(quoted):], ": ")
+	return s, rest, ok
 }
 
 // parseChoice reads a line of the choices section.
@@ -102,29 +142,23 @@ func parseChoice(l string) (c Choice, err error) {
 	if _, known := kinds[c.Kind]; !known {
 		return c, fmt.Errorf("%q names an unknown kind of choice, %q", l, kind)
 	}
-	switch c.Kind {
-	case Arm:
+	if c.Kind == Arm {
 		end := strings.IndexFunc(what, func(r rune) bool { return r == '(' || r == ' ' })
 		if end < 0 {
 			end = len(what)
 		}
 		c.Of, c.What = what[:end], what[end:]
-	case Inject, Builtin, Draw:
-		return c.owner(l)
 	}
-	return c, nil
-}
-
-// owner takes the fault, the controller or the draw from the beginning of What.
-func (c Choice) owner(l string) (Choice, error) {
-	of, what, ok := strings.Cut(c.What, ": ")
-	if quoted, err := strconv.QuotedPrefix(c.What); err == nil {
-		of, _ = strconv.Unquote(quoted)
-		what, ok = strings.CutPrefix(c.What[len(quoted):], ": ")
+	if c.Kind.owned() {
+		var ok bool
+		if c.Of, c.What, ok = cutHead(c.What); !ok {
+			return c, fmt.Errorf("%q does not say, before a colon, of which fault, controller or draw it is", l)
+		}
 	}
-	if !ok {
-		return c, fmt.Errorf("%q does not say, before a colon, of which fault, controller or draw it is", l)
+	if who, rest, ok := cutHead(c.What); ok && c.Kind.sent() {
+		if c.Who, c.What = who, rest; who != "" {
+			c.Verb, c.What, _ = strings.Cut(rest, " ")
+		}
 	}
-	c.Of, c.What = of, what
 	return c, nil
 }

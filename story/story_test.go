@@ -20,7 +20,8 @@ func example() *Story {
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
 		Choices: []Choice{
 			{Kind: Arm, Of: "StaleCache", What: "(30s)", Value: 2},
-			{Kind: Inject, Of: "StaleCache(30s)", What: "pipelines MODIFIED Pipeline default/web", Nth: 2, Value: 4},
+			{Kind: Inject, Of: "StaleCache(30s)", Who: "pipelines", Verb: "MODIFIED", What: "Pipeline default/web",
+				Nth: 2, Value: 4},
 		},
 		History: []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
 	}
@@ -77,7 +78,7 @@ func TestBadStoriesSayWhatIsWrong(t *testing.T) {
 		{"no choices", strings.Replace(good, "-- choices --", "-- tape --", 1), "no choices section"},
 		{"bad value", strings.Replace(good, "4 inject", "four inject", 1), "line 2 of the choices"},
 		{"bad kind", strings.Replace(good, "4 inject", "4 lag", 1), `unknown kind of choice, "lag"`},
-		{"no fault", strings.Replace(good, "(30s): ", "(30s) ", 1), "before a colon"},
+		{"no fault", strings.Replace(good, "(30s): pipelines: ", "(30s) pipelines ", 1), "before a colon"},
 		{"no occurrence", strings.Replace(good, "web #3", "web", 1), "does not end with an occurrence"},
 		{"bad time", strings.Replace(good, "took: 1.25s", "took: long", 1), "must be a time"},
 		{"bad length", strings.Replace(good, "2 choices", "two choices", 1), "must read like"},

@@ -97,7 +97,7 @@ func choiceInWords(c story.Choice) string {
 	case story.Next:
 		return fmt.Sprintf("at choice %d of the next action, action %d was taken in place of the oldest", nth, c.Value)
 	case story.Request, story.Reply:
-		return fmt.Sprintf("the %s of %s is slow (call %d of its kind)", c.Kind, c.What, nth)
+		return fmt.Sprintf("the %s of %s %s %s is slow (call %d of its kind)", c.Kind, c.Who, c.Verb, c.What, nth)
 	}
 	return fmt.Sprintf("%s (call %d of its kind, answer %d)", c.Label(), nth, c.Value)
 }

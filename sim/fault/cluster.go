@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -27,7 +28,7 @@ func (f *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 		return wire.Ruling{}
 	}
 	if f.remaining(c.Webhook) == 0 {
-		v := f.injected(c.Webhook, len(lengths), 12, 3)
+		v := f.injected(choice.Label{What: c.Webhook}, len(lengths), 12, 3)
 		if v == 0 {
 			return wire.Ruling{}
 		}
@@ -53,7 +54,7 @@ func (f *slowNamespace) StepDelay(actor, key string) time.Duration {
 	if actor != "namespace-controller" || named != "" && key != named && !strings.HasSuffix(key, " "+named) {
 		return 0
 	}
-	v := f.injected(key, len(lags), 6, 2)
+	v := f.injected(choice.Label{What: key}, len(lags), 6, 2)
 	if v == 0 {
 		return 0
 	}

@@ -38,7 +38,7 @@ func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
 	if f.deposed[c.Port.Name()] {
 		return lost
 	}
-	if !f.reaches(c) || !f.renews(c) || f.injected(c.Port.Process+" "+c.String(), 2, 12, 4) == 0 {
+	if !f.reaches(c) || !f.renews(c) || f.injected(at(c, ""), 2, 12, 4) == 0 {
 		return wire.Ruling{}
 	}
 	f.deposed[c.Port.Name()] = true

@@ -33,7 +33,7 @@ func (f *racingRequeue) Dequeued(l *process.Incarnation, controller string, item
 		return
 	}
 	where := l.Process.Name + " " + controller + " " + item.String()
-	v := f.injected(where, len(requeueDelays), 10, 3)
+	v := f.injected(choice.Label{What: where}, len(requeueDelays), 10, 3)
 	if v == 0 {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/wire"
@@ -30,12 +31,17 @@ func (f *staleCache) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
 	if !f.covers(s.Port.Process, s.Kind, "", ref) {
 		return 0
 	}
-	v := f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), len(lags), 8, 2)
+	v := f.injected(atEvent(s, frame, ref), len(lags), 8, 2)
 	if v == 0 {
 		return 0
 	}
 	// The event may have waited already for the one before it.
 	return max(0, f.changedAt(s, frame)+f.share(lags, v)-f.env.Now())
+}
+
+// atEvent is the point at which a watch event is about to arrive.
+func atEvent(s *wire.Stream, frame apiserver.Frame, ref history.Ref) choice.Label {
+	return choice.Label{Who: s.Port.Process, Verb: frame.Type, What: ref.String()}
 }
 
 // changedAt is when the change of a watch event was committed.
@@ -78,7 +84,7 @@ func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
 	if !f.covers(s.Port.Process, s.Kind, "", ref) {
 		return 0
 	}
-	return f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), n, 24, 6)
+	return f.injected(atEvent(s, frame, ref), n, 24, 6)
 }
 
 // end records the end of a watch.

@@ -14,7 +14,8 @@ func TestLostFaults(t *testing.T) {
 		return choice.Entry{ID: choice.ID{Label: choice.Label{Kind: kind, Of: of, What: what}}, Value: 1}
 	}
 	armed := entry(choice.Arm, "Crash", "(op) in op")
-	crash := entry(choice.Inject, "Crash(op)", "before op update App")
+	crash := entry(choice.Inject, "Crash(op)", "App")
+	crash.Who, crash.Verb = "before op", "update"
 	rejected := entry(choice.Inject, `Rejected("not in time")`, "op create App")
 	order, slow := entry(choice.Next, "", ""), entry(choice.Request, "", "op update App")
 	for name, c := range map[string]struct {

@@ -13,10 +13,10 @@ func TestACauseNamesTheInjectedFaults(t *testing.T) {
 	armed := []story.Choice{
 		{Kind: story.Arm, Of: "StaleCache", What: "(30s) in op"}, {Kind: story.Arm, Of: "Pause", What: "(a, 1m0s)"},
 		{Kind: story.Arm, Of: "Pause", What: "(a, 2m0s)"}, {Kind: story.Next, Nth: 6},
-		{Kind: story.Request, What: "op patch ConfigMap default/a"},
+		{Kind: story.Request, Who: "op", Verb: "patch", What: "ConfigMap default/a"},
 	}
-	stale := story.Choice{Kind: story.Inject, Of: "StaleCache(30s)", What: "op MODIFIED ConfigMap default/a"}
-	pause := story.Choice{Kind: story.Inject, Of: "Pause(a, 2m0s)", What: "before a patch ConfigMap default/a"}
+	stale := story.Choice{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "MODIFIED"}
+	pause := story.Choice{Kind: story.Inject, Of: "Pause(a, 2m0s)", Who: "before a", Verb: "patch"}
 	for want, injected := range map[string][]story.Choice{
 		"p, under no fault":                           nil,
 		"p, under Pause(a, 2m0s) and StaleCache(30s)": {stale, pause, stale},

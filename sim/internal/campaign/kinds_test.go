@@ -15,7 +15,8 @@ func TestStoriesKnowEveryKindOfChoice(t *testing.T) {
 		choice.Endpoint: story.Endpoint,
 		choice.Builtin:  story.Builtin, choice.Draw: story.Draw, choice.Names: story.Names, choice.Seed: story.Seed,
 	} {
-		e := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: k, Of: "of", What: "what"}, Nth: 2}, Value: 3}
+		e := choice.Entry{ID: choice.ID{Label: choice.Label{Kind: k, Of: "of", Who: "who", Verb: "verb", What: "what"},
+			Nth: 2}, Value: 3}
 		c := storyChoice(e)
 		if back := tapeOf(&story.Story{Choices: []story.Choice{c}}); c.Kind != want || back[0] != e {
 			t.Errorf("%+v is %+v in a story, and then %+v", e, c, back)

@@ -248,12 +248,13 @@ func (c *campaign) stillFails(f story.Finding) bool {
 func tapeOf(s *story.Story) choice.Sequence {
 	tape := make(choice.Sequence, len(s.Choices))
 	for i, e := range s.Choices {
-		label := choice.Label{Kind: choice.Kind(e.Kind), Of: e.Of, What: e.What}
+		label := choice.Label{Kind: choice.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What}
 		tape[i] = choice.Entry{ID: choice.ID{Label: label, Nth: e.Nth}, Value: e.Value}
 	}
 	return tape
 }
 
 func storyChoice(e choice.Entry) story.Choice {
-	return story.Choice{Kind: story.Kind(e.Kind), Of: e.Of, What: e.What, Nth: e.Nth, Value: e.Value}
+	return story.Choice{Kind: story.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What, Nth: e.Nth,
+		Value: e.Value}
 }

@@ -108,8 +108,10 @@ func (s *Recorder) put(p Point) int {
 	}
 	l := s.asked[p.Label]
 	if l == nil {
-		what := strings.ReplaceAll(p.What, "\n", `\n`) // a story has a line for each choice
-		l = &counted{label: Label{p.Kind, strings.ReplaceAll(p.Of, "\n", `\n`), what}}
+		l = &counted{label: p.Label}
+		for _, s := range []*string{&l.label.Of, &l.label.Who, &l.label.What} {
+			*s = strings.ReplaceAll(*s, "\n", `\n`) // a story has a line for each choice
+		}
 		s.asked[p.Label] = l
 	}
 	p.Label, p.Nth = l.label, l.n // one string for all answers

@@ -10,7 +10,7 @@ import (
 func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 	ask := func(s *Recorder) []Answer {
 		for i := range 200 {
-			s.Rarely(Label{Inject, "Crash(op)", fmt.Sprint(i % 7)}, 3, 4)
+			s.Rarely(Label{Kind: Inject, Of: "Crash(op)", What: fmt.Sprint(i % 7)}, 3, 4)
 			s.Pick(make([]Actor, 1+i%5))
 		}
 		return s.Log()
@@ -39,9 +39,13 @@ func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
 	}
 }
 
-func crash(nth int) ID { return ID{Label{Inject, "Crash(op)", "before op update Pod"}, nth} }
+func crash(nth int) ID {
+	return ID{Label{Kind: Inject, Of: "Crash(op)", What: "before op update Pod"}, nth}
+}
 
-func lag(nth int) ID { return ID{Label{Inject, "StaleCache(30s)", "op MODIFIED Pod"}, nth} }
+func lag(nth int) ID {
+	return ID{Label{Kind: Inject, Of: "StaleCache(30s)", What: "op MODIFIED Pod"}, nth}
+}
 
 // The failure needs two faults and a delay of at least 5; everything else must go.
 func TestShrinkIsLocalMinimal(t *testing.T) {
@@ -80,7 +84,8 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 	var sequence Sequence
 	for i := range 40 {
-		sequence = append(sequence, Entry{ID{Label{Draw, "n", fmt.Sprint(i)}, 0}, 1<<61 + i*7919<<20 + 61})
+		sequence = append(sequence,
+			Entry{ID{Label{Kind: Draw, Of: "n", What: fmt.Sprint(i)}, 0}, 1<<61 + i*7919<<20 + 61})
 	}
 	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) {
 		enough := 0
@@ -113,7 +118,7 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 			log = append(log, Answer{p, 0})
 		}
 	}
-	armed := Sequence{{ID{Label{Arm, "Crash", "(op)"}, 0}, 2}}
+	armed := Sequence{{ID{Label{Kind: Arm, Of: "Crash", What: "(op)"}, 0}, 2}}
 	s := NewSweep(1, armed, log)
 	if len(s.faults) != 24 || len(s.orders) != 24 {
 		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))

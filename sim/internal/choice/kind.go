@@ -36,8 +36,13 @@ type Label struct {
 	Kind Kind
 	// Of is whose choice it is: the class of a fault that is armed, a fault that is injected with
 	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
-	Of   string
-	What string // the rest: scope, place, object, or the number of a draw's word, from 0
+	Of string
+	// Who and Verb are about a request: the process that sends it, and its verb. Before the process
+	// a fault may say when, for example "before". A watch event has its type for a verb.
+	Who, Verb string
+	// What is the object of the request, or else the rest: a scope, a place, or the number of a
+	// draw's word, from 0.
+	What string
 }
 
 // ID names a choice within its run by label and occurrence, counted from 0. It survives unrelated

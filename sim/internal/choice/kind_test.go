@@ -26,13 +26,16 @@ func TestGroups(t *testing.T) {
 		a, b Label
 		same bool
 	}{
-		{Label{Request, "", "op get Pod a"}, Label{Request, "", "op get Pod b"}, true},
-		{Label{Request, "", "op get Pod a"}, Label{Reply, "", "op get Pod a"}, false},
-		{Label{Inject, "Crash(op)", "before"}, Label{Inject, "Crash(op)", "after"}, true},
-		{Label{Inject, "Crash(op)", "before"}, Label{Inject, "Crash(other)", "before"}, false},
-		{Label{Builtin, "kubelet", "x"}, Label{Builtin, "garbage-collector", "x"}, false},
-		{Label{Arm, "Crash", "(op)"}, Label{Arm, "LostReply", ""}, true},
-		{Label{Draw, "size", "0"}, Label{Draw, "name", "0"}, true},
+		{Label{Kind: Request, What: "op get Pod a"}, Label{Kind: Request, What: "op get Pod b"}, true},
+		{Label{Kind: Request, What: "op get Pod a"}, Label{Kind: Reply, What: "op get Pod a"}, false},
+		{Label{Kind: Inject, Of: "Crash(op)", What: "before"}, Label{Kind: Inject, Of: "Crash(op)", What: "after"},
+			true},
+		{Label{Kind: Inject, Of: "Crash(op)", What: "before"}, Label{Kind: Inject, Of: "Crash(other)", What: "before"},
+			false},
+		{Label{Kind: Builtin, Of: "kubelet", What: "x"}, Label{Kind: Builtin, Of: "garbage-collector", What: "x"},
+			false},
+		{Label{Kind: Arm, Of: "Crash", What: "(op)"}, Label{Kind: Arm, Of: "LostReply", What: ""}, true},
+		{Label{Kind: Draw, Of: "size", What: "0"}, Label{Kind: Draw, Of: "name", What: "0"}, true},
 	} {
 		if same := c.a.group() == c.b.group(); same != c.same {
 			t.Errorf("%v and %v are of one group: %v", c.a, c.b, same)

@@ -42,7 +42,8 @@ func (s *shrinker) timeIsUp() bool { return time.Now().After(s.until) }
 func (t Sequence) key() string {
 	var b strings.Builder
 	for _, e := range t {
-		for _, part := range []string{string(e.Kind), e.Of, e.What, strconv.Itoa(e.Nth), strconv.Itoa(e.Value)} {
+		for _, part := range []string{string(e.Kind), e.Of, e.Who, e.Verb, e.What, strconv.Itoa(e.Nth),
+			strconv.Itoa(e.Value)} {
 			b.WriteString(part)
 			b.WriteByte('\n')
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
@@ -19,9 +20,8 @@ type Env interface {
 	// Ended says whether faults have ended for now, because the world recovers.
 	Ended() bool
 	// Rarely asks the choice source which of n alternatives is taken. Alternative 0 is that nothing
-	// is injected; the others have odds of one in so many. fault names the fault with its
-	// arguments, and where the point at which it may be injected.
-	Rarely(fault, where string, n, odds int) int
+	// is injected; the others have odds of one in so many.
+	Rarely(label choice.Label, n, odds int) int
 	// Note records an event at the present step.
 	Note(e history.Event)
 	// History is the record of the run.

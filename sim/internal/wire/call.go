@@ -102,11 +102,14 @@ func (c *Call) Idle() bool {
 
 // String is the call in words. It contains nothing that may differ between two runs, as choice
 // labels have it.
-func (c *Call) String() string {
+func (c *Call) String() string { return c.Verb() + " " + c.Subject() }
+
+// Subject is what the call is about, in words: the object, or the URL of a service outside.
+func (c *Call) Subject() string {
 	if c.Host != "" {
-		return c.Request.Method + " " + c.Host + c.Request.URL.Path
+		return c.Host + c.Request.URL.Path
 	}
-	s := c.Info.Verb + " " + c.Ref().String()
+	s := c.Ref().String()
 	if c.Info.Subresource != "" {
 		s += "/" + c.Info.Subresource
 	}
@@ -217,7 +220,7 @@ func (c *Call) Actor() choice.Actor {
 // cause is the call as the cause of what comes after it.
 func (c *Call) cause(kind history.CauseKind) history.Cause {
 	if c.Host != "" {
-		return history.Cause{Kind: kind, Verb: c.Request.Method, Of: c.Host + c.Request.URL.Path}
+		return history.Cause{Kind: kind, Verb: c.Request.Method, Of: c.Subject()}
 	}
 	ref := c.Ref()
 	ref.Kind = ""

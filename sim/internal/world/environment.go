@@ -35,8 +35,8 @@ type environment struct {
 func (e environment) Ended() bool { return e.w.recovering }
 
 // Rarely implements inject.Env.
-func (e environment) Rarely(fault, where string, n, odds int) int {
-	return e.w.choices.Rarely(choice.Label{Kind: choice.Inject, Of: fault, What: where}, n, odds)
+func (e environment) Rarely(label choice.Label, n, odds int) int {
+	return e.w.choices.Rarely(label, n, odds)
 }
 
 // Note implements inject.Env.

@@ -29,7 +29,7 @@ func (r rules) Latency(c *wire.Call, leg choice.Kind) time.Duration {
 	if c.Idle() {
 		return latencies[0]
 	}
-	label := choice.Label{Kind: leg, What: c.Port.Process + " " + c.String()}
+	label := choice.Label{Kind: leg, Who: c.Port.Process, Verb: c.Verb(), What: c.Subject()}
 	d := latencies[r.w.choices.Pace(label, c.Actor(), len(latencies), 3)]
 	if leg == choice.Request {
 		return d
