@@ -24,7 +24,7 @@ type card struct {
 func newCard(s *story.Story) card {
 	return card{
 		Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message,
-		Replay: s.Replay, Length: s.After.Words(), Faults: strings.Split(Entry{Story: s}.Pattern(), " and "),
+		Replay: s.Replay, Length: s.After.Words(), Faults: Entry{Story: s}.Faults(),
 		Thumb: Thumbnail(s.History),
 	}
 }

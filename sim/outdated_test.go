@@ -121,7 +121,7 @@ func oneCopyStory(t *testing.T) (dir, path string) {
 		dir = t.TempDir()
 		r := retold(t, dir, copying(createCopy, atMostOne(oneCopy)), sim.Seed(seed))
 		if r.Failure != nil && strings.Contains(string(r.Failure.Story.Encode()),
-			"after copier create ConfigMap default/ #1\n") {
+			"after copier: create ConfigMap default/ #1\n") {
 			return dir, r.Failure.File
 		}
 	}
@@ -159,7 +159,7 @@ func TestAStoryFollowsItsRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deletes := strings.Replace(string(data), " copier create ConfigMap default/ #1", " copier delete ConfigMap default/a #1", 1)
+	deletes := strings.Replace(string(data), " create ConfigMap default/ #1", " delete ConfigMap default/a #1", 1)
 	if err := os.WriteFile(path, []byte(deletes), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestRenewedStories(t *testing.T) {
 	if out, ok := in("apply", "-sim.replay="+first, "-sim.renew"); !ok || only() == first {
 		t.Errorf("the story did not follow its request:\n%s", out)
 	}
-	if data, _ := os.ReadFile(only()); !strings.Contains(string(data), "after copier patch ConfigMap default/copy-a #1") {
+	if data, _ := os.ReadFile(only()); !strings.Contains(string(data), "after copier: patch ConfigMap default/copy-a #1") {
 		t.Errorf("the renewed story is\n%s", data)
 	}
 	if out, ok := in("apply", "-sim.runs=1", "-sim.drift=fail"); !ok || strings.Contains(out, "in place of") {

@@ -123,9 +123,9 @@ type Finding struct {
 // Drift is a stored story that passes although not all of its faults were injected, because the
 // code no longer sends what they were injected at.
 type Drift struct {
-	File  string   `json:"file"`  // as seen from the test's package
-	Broke string   `json:"broke"` // the property that it violated
-	Lost  []string `json:"lost"`  // the choices that the run did not ask for
+	File     string   `json:"file"`     // as seen from the test's package
+	Violated string   `json:"violated"` // the property that it violated
+	Lost     []string `json:"lost"`     // the choices that the run did not ask for
 	// Near are choices that the run did ask for, of the same faults at other writes.
 	Near []string `json:"near,omitempty"`
 }
@@ -136,8 +136,8 @@ const Passes = "passes"
 // Outdated is a stored story that says what is no longer so: its replay neither violates the
 // property that it names, nor passes while the scenario declares that property.
 type Outdated struct {
-	File  string `json:"file"`  // as seen from the test's package
-	Broke string `json:"broke"` // the property that it violated
+	File     string `json:"file"`     // as seen from the test's package
+	Violated string `json:"violated"` // the property that it violated
 	// Statement is what changed: "property", "declared" (its place) or "scenario".
 	Statement string `json:"statement"`
 	Change    string `json:"change"` // in words
@@ -152,7 +152,7 @@ func (o Outdated) Sentence() string {
 	if o.Now == Passes && o.Renamed == "" {
 		todo = "remove it (wavetank stories remove)"
 	}
-	return fmt.Sprintf("%s (%s) is outdated: %s, and its run %s; %s", o.File, o.Broke, o.Change, o.Now, todo)
+	return fmt.Sprintf("%s (%s) is outdated: %s, and its run %s; %s", o.File, o.Violated, o.Change, o.Now, todo)
 }
 
 // ReadResult reads a result file.
@@ -165,8 +165,12 @@ func ReadResult(path string) (*Result, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s is not a campaign's result: %w", path, err)
 	}
-	if r.Format != Format || r.Test == "" {
-		return nil, fmt.Errorf("%s is not a campaign's result of format %d", path, Format)
+	if r.Test == "" {
+		return nil, fmt.Errorf("%s is not a campaign's result", path)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("%s is a result of format %d and this version of wavetank reads format %d; "+
+			"make the campaign again", path, r.Format, Format)
 	}
 	return r, nil
 }

@@ -61,14 +61,14 @@ func TestNoEscapeCodesOfStoryFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := story.Story{Test: "TestX" + evil, Package: shop, Kind: "always", Property: "p" + evil, Site: "a.go:1" + evil,
 		Message: "m" + evil, Seed: "random" + evil, Replay: "go test x; rm -rf /" + evil,
-		Choices: []story.Choice{{ID: "fault " + evil + " #1", Value: 1}, {ID: "draw " + evil + "/1 #1", Value: 1}},
+		Choices: []story.Choice{{Kind: story.Arm, Of: evil, Value: 1}, {Kind: story.Draw, Of: evil, What: "1", Value: 1}},
 		History: []string{"00:00.001    op/1             fault: " + evil}}
 	path, err := s.Write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &story.Result{Test: "TestX" + evil, Package: "x", Shards: 1, Complete: true, Runs: 1,
-		Drifted:  []story.Drift{{File: evil, Broke: evil, Lost: []string{evil}}},
+		Drifted:  []story.Drift{{File: evil, Violated: evil, Lost: []string{evil}}},
 		Findings: []story.Finding{{Cause: "c" + evil, Kind: "always", Count: 1, Story: string(s.Encode())}}}
 	if err := r.Write(filepath.Join(dir, "results")); err != nil {
 		t.Fatal(err)

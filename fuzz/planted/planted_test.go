@@ -18,8 +18,8 @@ import (
 // or draws a value, bends nothing by itself.
 func disturbances(tape []story.Choice) (n int) {
 	for _, c := range tape {
-		switch word, _, _ := strings.Cut(c.ID, " "); word {
-		case "fault", "dice", "names", "draw":
+		switch c.Kind {
+		case story.Arm, story.Seed, story.Names, story.Draw:
 		default:
 			n++
 		}

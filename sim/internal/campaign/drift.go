@@ -17,45 +17,15 @@ const (
 	driftFails = "fail"
 )
 
-// lostFaults are those of a story's choices that inject a fault and were never asked for.
-func lostFaults(whole, unused choice.Sequence) (lost []string) {
-	declared := declaredFaults(whole)
+// lostFaults are those of a story's choices that inject a fault, or let it be injected, and were
+// never asked for.
+func lostFaults(unused choice.Sequence) (lost []string) {
 	for _, e := range unused {
-		if strings.HasPrefix(e.ID, arming) || injectedFault(e, declared) != "" {
-			lost = append(lost, e.ID)
+		if e.Kind == choice.Arm || e.Kind == choice.Inject {
+			lost = append(lost, storyChoice(e).ID())
 		}
 	}
 	return lost
-}
-
-// arming begins the label of the choice whether a declared fault is on in a run.
-const arming = "fault "
-
-// declaredFaults are the faults that are on in a run, as the scenario declared them.
-func declaredFaults(tape choice.Sequence) (declared []string) {
-	for _, e := range tape {
-		if f, ok := strings.CutPrefix(e.ID, arming); ok {
-			declared = append(declared, f)
-		}
-	}
-	return declared
-}
-
-// injectedFault is the name of the fault that a choice injects, without the scope; "" if it injects
-// none. Both the declaration and the label of an injection begin with the name.
-func injectedFault(e choice.Entry, declared []string) (name string) {
-	label := strings.Split(e.ID, " ")
-	for _, f := range declared {
-		words := strings.Split(f, " ")
-		n := 0
-		for n < len(words) && n < len(label) && words[n] == label[n] {
-			n++
-		}
-		if common := strings.Join(words[:n], " "); len(common) > len(name) {
-			name = common
-		}
-	}
-	return name
 }
 
 // sayHowItFits says what of a story no longer fits the program and the scenario, and puts it on
@@ -83,8 +53,8 @@ func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *sto
 		c.report.Outdated = append(c.report.Outdated, *old)
 		return old
 	}
-	if lost := lostFaults(r.tape, r.unused); len(lost) > 0 && !r.Ending.Failed() {
-		d := story.Drift{File: path, Broke: s.Headline(), Lost: lost, Near: r.near}
+	if lost := lostFaults(r.unused); len(lost) > 0 && !r.Ending.Failed() {
+		d := story.Drift{File: path, Violated: s.Headline(), Lost: lost, Near: r.near}
 		c.settings.reportReplayed("drifted: " + driftSentence(d))
 		c.report.Drifted = append(c.report.Drifted, d)
 	}
@@ -103,12 +73,12 @@ func driftSentence(d story.Drift) string {
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
 		"so it may test nothing any more. "+
 		"%sthe failure anew with the bug put back, or remove the file (wavetank stories remove)",
-		d.File, d.Broke, quoted(d.Lost), also)
+		d.File, d.Violated, quoted(d.Lost), also)
 }
 
 func idsOf(choices choice.Sequence) (ids []string) {
 	for _, e := range choices {
-		ids = append(ids, e.ID)
+		ids = append(ids, storyChoice(e).ID())
 	}
 	return ids
 }

@@ -90,7 +90,7 @@ func bytesOf(seed uint64) []byte {
 	out := make([]byte, 200)
 	walk := choice.NewRandom(seed)
 	for i := range out {
-		out[i] = byte(walk.Choose(choice.Point{Label: "byte", N: 256, Odds: 3}))
+		out[i] = byte(walk.Choose(choice.Point{N: 256, Odds: 3}))
 	}
 	return out
 }

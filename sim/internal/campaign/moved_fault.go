@@ -2,23 +2,15 @@ package campaign
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
 // A fix may change the request that a fault was injected at: a POST becomes a PUT or a PATCH. The
-// label of the choice names the request, so the run does not ask for it any more. A replay then
-// injects the fault at the write with the same effect: the same fault, process and object, and the
-// same number among such writes, whatever the verb.
-
-// write is a label that names a request that writes.
-type write struct {
-	before  string // the verb: the fault, where it takes effect, and the process
-	deletes bool
-	object  string // or the URL of a service outside the cluster
-}
+// label of the choice names the verb, so the run does not ask for it any more. A replay then injects
+// the fault at the write with the same effect: the same fault, process and object, and the same
+// number among such writes, whatever the verb.
 
 // writeVerbs say of each verb that writes whether it deletes.
 var writeVerbs = map[string]bool{
@@ -26,21 +18,21 @@ var writeVerbs = map[string]bool{
 	"delete": true, "deletecollection": true, "DELETE": true,
 }
 
-// writeOf reads a label. It reports false if the label names no request that writes.
-func writeOf(label string) (write, bool) {
-	words := strings.Split(label, " ")
-	for i := len(words) - 2; i > 0; i-- {
-		if deletes, ok := writeVerbs[words[i]]; ok {
-			return write{strings.Join(words[:i], " "), deletes, strings.Join(words[i+1:], " ")}, true
-		}
-	}
-	return write{}, false
+// isWrite says whether a label names a request that writes.
+func isWrite(l choice.Label) bool {
+	_, ok := writeVerbs[l.Verb]
+	return ok && l.Who != ""
+}
+
+// sameSender says whether two labels are of the same fault, at the same point and process.
+func sameSender(a, b choice.Label) bool {
+	return a.Kind == b.Kind && a.Of == b.Of && a.Who == b.Who
 }
 
 // sameEffect says whether two writes have the same effect, whatever their verbs.
-func (w write) sameEffect(o write) bool {
-	return w.before == o.before && w.deletes == o.deletes &&
-		(w.object == o.object || contains(w.object, o.object) || contains(o.object, w.object))
+func sameEffect(a, b choice.Label) bool {
+	return sameSender(a, b) && writeVerbs[a.Verb] == writeVerbs[b.Verb] &&
+		(a.What == b.What || contains(a.What, b.What) || contains(b.What, a.What))
 }
 
 // contains says whether one of two objects of requests is the collection that the other is in: a
@@ -66,10 +58,8 @@ func contains(collection, object string) bool {
 // lostWrite is a choice of a story at a write that a first replay did not ask for.
 type lostWrite struct {
 	choice.Entry
-	write
-	nth   int    // of the writes with this effect, counted from 1
-	seen  int    // so far
-	moved string // the ID of the choice that takes its place; "" for none yet
+	seen  int           // writes with its effect so far
+	moved *choice.Entry // the choice that takes its place; nil for none yet
 	// near are IDs of choices of the same fault at other writes of the same process.
 	near []string
 }
@@ -85,10 +75,8 @@ type mover struct {
 func newMover(whole, lost choice.Sequence) *mover {
 	m := &mover{Player: choice.Play(whole)}
 	for _, e := range lost {
-		at := strings.LastIndex(e.ID, " #")
-		nth, err := strconv.Atoi(e.ID[at+2:])
-		if w, ok := writeOf(e.ID[:max(at, 0)]); ok && err == nil {
-			m.lost = append(m.lost, &lostWrite{Entry: e, write: w, nth: nth})
+		if isWrite(e.Label) {
+			m.lost = append(m.lost, &lostWrite{Entry: e})
 		}
 	}
 	if len(m.lost) == 0 {
@@ -104,34 +92,39 @@ const mostNear = 3
 func (m *mover) Choose(p choice.Point) int {
 	v := m.Player.Choose(p)
 	for _, l := range m.lost {
-		if !strings.HasPrefix(p.Label, l.before) {
+		if !isWrite(p.Label) || !sameSender(l.Label, p.Label) {
 			continue
 		}
-		w, ok := writeOf(p.Label)
-		if !ok || w.before != l.before {
+		here := choice.Entry{ID: p.ID(), Value: l.Value}
+		if len(l.near) < mostNear && v == 0 {
+			l.near = append(l.near, storyChoice(here).ID())
+		}
+		if l.moved != nil || !sameEffect(l.Label, p.Label) {
 			continue
 		}
-		if id := p.ID(); len(l.near) < mostNear && v == 0 {
-			l.near = append(l.near, id)
-		}
-		if l.moved != "" || !l.sameEffect(w) {
-			continue
-		}
-		if l.seen++; l.seen >= l.nth && v == 0 {
-			l.moved, v = p.ID(), l.Value
+		if l.seen++; l.seen > l.Nth && v == 0 {
+			l.moved, v = &here, l.Value
 		}
 	}
 	return v
+}
+
+// of is what became of a choice of the sequence, nil if it was not lost.
+func (m *mover) of(e choice.Entry) *lostWrite {
+	for _, l := range m.lost {
+		if l.Entry == e {
+			return l
+		}
+	}
+	return nil
 }
 
 // sequence is a choice sequence with the labels of the choices that were moved.
 func (m *mover) sequence(whole choice.Sequence) choice.Sequence {
 	out := slices.Clone(whole)
 	for i, e := range out {
-		for _, l := range m.lost {
-			if l.ID == e.ID && l.moved != "" {
-				out[i].ID = l.moved
-			}
+		if l := m.of(e); l != nil && l.moved != nil {
+			out[i] = *l.moved
 		}
 	}
 	return out
@@ -140,15 +133,16 @@ func (m *mover) sequence(whole choice.Sequence) choice.Sequence {
 // Unused are the choices of the sequence that the run did not come to, and that were not moved.
 func (m *mover) Unused() choice.Sequence {
 	return slices.DeleteFunc(m.Player.Unused(), func(e choice.Entry) bool {
-		return slices.ContainsFunc(m.lost, func(l *lostWrite) bool { return l.ID == e.ID && l.moved != "" })
+		l := m.of(e)
+		return l != nil && l.moved != nil
 	})
 }
 
 // moves are the IDs of the choices that were moved, each with its new one.
 func (m *mover) moves() (out [][2]string) {
 	for _, l := range m.lost {
-		if l.moved != "" {
-			out = append(out, [2]string{l.ID, l.moved})
+		if l.moved != nil {
+			out = append(out, [2]string{storyChoice(l.Entry).ID(), storyChoice(*l.moved).ID()})
 		}
 	}
 	return out
@@ -158,7 +152,7 @@ func (m *mover) moves() (out [][2]string) {
 func (m *mover) near() (out []string) {
 	for _, l := range m.lost {
 		for _, id := range l.near {
-			if l.moved == "" && !slices.Contains(out, id) {
+			if l.moved == nil && !slices.Contains(out, id) {
 				out = append(out, id)
 			}
 		}

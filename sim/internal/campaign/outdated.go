@@ -32,7 +32,7 @@ func outdated(path string, s *story.Story, res *run.Result) *story.Outdated {
 	if stillFails(s, res.Ending) || res.Ending.Kind == result.TestFailed {
 		return nil
 	}
-	o := &story.Outdated{File: path, Broke: s.Headline(), Now: story.Passes}
+	o := &story.Outdated{File: path, Violated: s.Headline(), Now: story.Passes}
 	if e := res.Ending; e.Failed() {
 		first, _, _ := strings.Cut(e.Sentence(), "\n")
 		o.Now = "fails otherwise: " + first

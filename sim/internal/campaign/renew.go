@@ -44,7 +44,7 @@ func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old 
 
 func storyChoices(tape choice.Sequence) (out []story.Choice) {
 	for _, e := range tape {
-		out = append(out, story.Choice{ID: e.ID, Value: e.Value})
+		out = append(out, storyChoice(e))
 	}
 	return out
 }

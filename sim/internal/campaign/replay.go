@@ -165,7 +165,7 @@ func (c *campaign) replay(s *story.Story) storyReplay {
 	tape := tapeOf(s)
 	player := choice.Play(tape)
 	r := storyReplay{Result: c.play(player, s), tape: tape, unused: player.Unused()}
-	if c.ofCatalogue() || len(lostFaults(tape, r.unused)) == 0 || stillFails(s, r.Ending) {
+	if c.ofCatalogue() || len(lostFaults(r.unused)) == 0 || stillFails(s, r.Ending) {
 		return r
 	}
 	m := newMover(tape, r.unused)
@@ -295,7 +295,13 @@ func (c *campaign) stillFails(f story.Finding) bool {
 func tapeOf(s *story.Story) choice.Sequence {
 	tape := make(choice.Sequence, len(s.Choices))
 	for i, e := range s.Choices {
-		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+		label := choice.Label{Kind: choice.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What}
+		tape[i] = choice.Entry{ID: choice.ID{Label: label, Nth: e.Nth}, Value: e.Value}
 	}
 	return tape
+}
+
+func storyChoice(e choice.Entry) story.Choice {
+	return story.Choice{Kind: story.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What, Nth: e.Nth,
+		Value: e.Value}
 }

@@ -23,13 +23,26 @@ import (
 )
 
 // This file is the list of every package-level variable and process-wide setting that a run
-// changes. Nothing else in the harness may, but for variables of its own that say what is going on
-// in the process:
+// changes; a test in the root compares it with the code. Enter and Seed below change variables of
+// other modules. [RecordDials] changes runtime.MemProfileRate, and rapid's flags are set while
+// rapid makes the choices. The variables of the harness's own say what is going on in the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
-//   - sim/internal/definitions: files are those that were read.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
 //     test, and commandLine is what package flag has set.
+//   - sim/simginkgo: bootstrap is the test that runs the suite.
+//
+// The others keep what is computed once, and no run can tell whether another has computed it:
+//
+//   - sim/internal/campaign: build is the fingerprint of the test binary.
+//   - sim/internal/definitions: files are those that were read.
+//   - sim/internal/process: makeNetChannels makes the channels of package net.
+//   - models/admission: compiled and compiler are about match conditions.
+//   - models/apiserver: builtinDocuments, builtinDiscovery and protobufDecoder are about built-in
+//     kinds.
+//   - models/apiserver/internal/object: builtinTypes and definitionTypes are schemas.
+//   - models/apiserver/internal/registry: Builtins and Reviews are the built-in kinds, compiled and
+//     preparedDefinitions those of definitions.
 
 // Enter prepares the process for runs and returns the function that undoes it.
 //

@@ -132,7 +132,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		a.tearDown()
 		time.Sleep(drain)
 	}()
-	process.Seed(bt, uint64(a.source.Choose("dice", 1<<16)))
+	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
 	w := newWorld(a.source, a.History, a.settings)
 	a.world, w.undisturbed = w, r.undisturbed
 	current.Store(w)
