@@ -8,9 +8,9 @@ import (
 )
 
 // A fix may change the request that a fault was injected at: a POST becomes a PUT or a PATCH. The
-// label of the choice names the verb, so the run does not ask for it any more. A replay then injects
-// the fault at the write with the same effect: the same fault, process and object, and the same
-// number among such writes, whatever the verb.
+// label of the choice names the verb, so the run does not ask for it any more. A replay then
+// injects the fault at the write with the same effect: the same fault, process and object, and the
+// same number among such writes, whatever the verb.
 
 // writeVerbs say of each verb that writes whether it deletes.
 var writeVerbs = map[string]bool{
