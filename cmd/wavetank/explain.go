@@ -54,7 +54,7 @@ func explain(out io.Writer, path string, s *story.Story) {
 		tape := slices.Clone(s.Choices)
 		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
 		for _, c := range tape {
-			fmt.Fprintf(out, "  - %s\n", choiceInWords(story.Choice{ID: story.Printable(c.ID), Value: c.Value}))
+			fmt.Fprintf(out, "  - %s\n", story.Printable(choiceInWords(c)))
 		}
 	}
 	fmt.Fprintf(out, "\nSee it again: wavetank replay %s\n\n", shellquote.Join(relative(path)))
