@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/story"
 )
@@ -42,12 +43,14 @@ func TestReportReplacesOnlyItsOwnPages(t *testing.T) {
 	report(exitHeld, "index.html")
 	report(exitHeld, "index.html") // its own page is replaced
 
-	run := filepath.Join(dir, "a"+reports.RunSuffix)
-	beside := filepath.Join(dir, "a"+reports.BesideSuffix)
-	for path, data := range map[string]string{run: `{"history": {"format": 1, "events": []}}`, beside: mine} {
-		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	page, err := reports.WriteRun(dir, reports.Run{Name: "a", History: &history.History{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := strings.TrimSuffix(page, ".html") + reports.RunSuffix
+	beside := strings.TrimSuffix(page, ".html") + reports.BesideSuffix
+	if err := os.WriteFile(beside, []byte(mine), 0o666); err != nil {
+		t.Fatal(err)
 	}
 	code, out := do(t, t.Context(), "report", run, "--beside", run)
 	if code != exitUsage || !strings.Contains(out, "was not written by Wavetank") {
