@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ type lostWrite struct {
 	nth   int    // of the writes with this effect, counted from 1
 	seen  int    // so far
 	moved string // the ID of the choice that takes its place; "" for none yet
-	// near are IDs of choices of the same fault at other writes of the same process.
+	// near are choices of the same fault at other writes of the same process, as a file has them.
 	near []string
 }
 
@@ -97,7 +98,7 @@ func newMover(whole, lost choice.Sequence) *mover {
 	return m
 }
 
-// mostNear is how many labels a message offers in place of one that is lost.
+// mostNear is how many choices a message offers in place of one that is lost.
 const mostNear = 3
 
 // Choose implements [choice.Source].
@@ -111,8 +112,8 @@ func (m *mover) Choose(p choice.Point) int {
 		if !ok || w.before != l.before {
 			continue
 		}
-		if id := p.ID(); len(l.near) < mostNear && v == 0 {
-			l.near = append(l.near, id)
+		if len(l.near) < mostNear && v == 0 {
+			l.near = append(l.near, fmt.Sprintf("%d %s", l.Value, p.ID()))
 		}
 		if l.moved != "" || !l.sameEffect(w) {
 			continue
@@ -154,12 +155,12 @@ func (m *mover) moves() (out [][2]string) {
 	return out
 }
 
-// near are labels that may take the place of the choices that are still lost.
+// near are lines that may take the place of those of the choices that are still lost.
 func (m *mover) near() (out []string) {
 	for _, l := range m.lost {
-		for _, id := range l.near {
-			if l.moved == "" && !slices.Contains(out, id) {
-				out = append(out, id)
+		for _, line := range l.near {
+			if l.moved == "" && !slices.Contains(out, line) {
+				out = append(out, line)
 			}
 		}
 	}

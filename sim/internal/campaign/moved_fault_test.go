@@ -76,7 +76,7 @@ func TestMovedFaults(t *testing.T) {
 	if d := cmp.Diff([][2]string{{whole[1].ID, moved}}, m.moves()); d != "" {
 		t.Errorf("the moves (-want +got)\n%s", d)
 	}
-	if near := m.near(); len(near) != mostNear || near[0] != crash+"patch Event shop/a #1" {
+	if near := m.near(); len(near) != mostNear || near[0] != "1 "+crash+"patch Event shop/a #1" {
 		t.Errorf("the labels near the deletion are %q", near)
 	}
 	if m := newMover(whole, whole[:1]); m != nil {
