@@ -164,11 +164,11 @@ func TestAStoryFollowsItsRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := retold(t, dir, copying(applyCopy, atMostOne(oneCopy)), sim.Runs(2))
-	const near = "Crash(copier) after copier patch ConfigMap default/copy-a #1"
+	const near = "1 inject Crash(copier): after copier: patch ConfigMap default/copy-a #1"
 	if lost.Failure != nil || len(lost.Drifted) != 1 || !slices.Contains(lost.Drifted[0].Near, near) {
 		t.Errorf("the story of a deletion: %v, %+v", lost.Err(), lost.Drifted)
 	}
-	if text := strings.Join(lost.Warnings, "\n"); !strings.Contains(text, "near are ") || !strings.Contains(text, near) {
+	if text := strings.Join(lost.Warnings, "\n"); !strings.Contains(text, "such as ") || !strings.Contains(text, near) {
 		t.Errorf("the warning does not say what to do:\n%s", text)
 	}
 }

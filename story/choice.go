@@ -70,14 +70,14 @@ func (c Choice) Label() string {
 	return kinds[c.Kind] + c.Of + between + what
 }
 
-// line is the choice in a story file, for example
+// Line is the choice in a story file, for example
 //
 //	1 inject Crash(op): before op: update ConfigMap default/a #2
 //
 // It begins with the value and the kind, and ends with the occurrence, from 1. Of and Who are
 // followed by colons. Who comes with a verb, and What is the rest. If a fault is armed, its class
 // has no colon.
-func (c Choice) line() string {
+func (c Choice) Line() string {
 	s := fmt.Sprintf("%d %s", c.Value, c.Kind)
 	switch {
 	case c.Kind == Arm:

@@ -42,7 +42,7 @@ func TestChoicesInAStoryFile(t *testing.T) {
 		{"1 option op workers #1", "knob op workers #1", Choice{Kind: Option, What: "op workers", Value: 1}},
 		{"1 endpoint v.example #1", "endpoint of v.example #1", Choice{Kind: Endpoint, What: "v.example", Value: 1}},
 	} {
-		if got := c.choice.line(); got != c.line {
+		if got := c.choice.Line(); got != c.line {
 			t.Errorf("the line is %q; expected %q", got, c.line)
 		}
 		if got := c.choice.ID(); got != c.id {

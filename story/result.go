@@ -126,7 +126,8 @@ type Drift struct {
 	File     string   `json:"file"`     // as seen from the test's package
 	Violated string   `json:"violated"` // the property that it violated
 	Lost     []string `json:"lost"`     // the choices that the run did not ask for
-	// Near are choices that the run did ask for, of the same faults at other writes.
+	// Near are choices that the run did ask for, of the same faults at other writes, as a story
+	// file has them.
 	Near []string `json:"near,omitempty"`
 }
 

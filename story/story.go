@@ -122,7 +122,7 @@ func (s *Story) Encode() []byte {
 	line("replay", s.Replay)
 	var choices strings.Builder
 	for _, c := range s.Choices {
-		fmt.Fprintln(&choices, c.line())
+		fmt.Fprintln(&choices, c.Line())
 	}
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
 		{Name: "violation", Data: []byte(marker.ReplaceAllString(s.Message, " $0") + "\n")},

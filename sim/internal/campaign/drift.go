@@ -61,19 +61,15 @@ func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *sto
 	return nil
 }
 
-// driftSentence says, in a sentence, that a story has drifted.
+// driftSentence says, in a sentence, that a story has drifted, and what to do.
 func driftSentence(d story.Drift) string {
-	also := ""
+	advice := "Find the failure anew with the bug put back, or remove the file (wavetank stories remove)"
 	if len(d.Near) > 0 {
-		also = fmt.Sprintf("If the request has another name now, write its choice into the file instead; "+
-			"near are %s. Otherwise find ", quoted(d.Near))
-	} else {
-		also = "Find "
+		advice = fmt.Sprintf("If only the request has changed, put its line into the file, such as %s. Otherwise find "+
+			"the failure anew with the bug put back, or remove the file (wavetank stories remove)", quoted(d.Near))
 	}
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
-		"so it may test nothing any more. "+
-		"%sthe failure anew with the bug put back, or remove the file (wavetank stories remove)",
-		d.File, d.Violated, quoted(d.Lost), also)
+		"so it may test nothing any more. %s", d.File, d.Violated, quoted(d.Lost), advice)
 }
 
 func idsOf(choices choice.Sequence) (ids []string) {

@@ -60,7 +60,7 @@ type lostWrite struct {
 	choice.Entry
 	seen  int           // writes with its effect so far
 	moved *choice.Entry // the choice that takes its place; nil for none yet
-	// near are IDs of choices of the same fault at other writes of the same process.
+	// near are choices of the same fault at other writes of the same process, as a file has them.
 	near []string
 }
 
@@ -85,7 +85,7 @@ func newMover(whole, lost choice.Sequence) *mover {
 	return m
 }
 
-// mostNear is how many labels a message offers in place of one that is lost.
+// mostNear is how many choices a message offers in place of one that is lost.
 const mostNear = 3
 
 // Choose implements [choice.Source].
@@ -97,7 +97,7 @@ func (m *mover) Choose(p choice.Point) int {
 		}
 		here := choice.Entry{ID: p.ID(), Value: l.Value}
 		if len(l.near) < mostNear && v == 0 {
-			l.near = append(l.near, storyChoice(here).ID())
+			l.near = append(l.near, storyChoice(here).Line())
 		}
 		if l.moved != nil || !sameEffect(l.Label, p.Label) {
 			continue
@@ -148,12 +148,12 @@ func (m *mover) moves() (out [][2]string) {
 	return out
 }
 
-// near are labels that may take the place of the choices that are still lost.
+// near are lines that may take the place of those of the choices that are still lost.
 func (m *mover) near() (out []string) {
 	for _, l := range m.lost {
-		for _, id := range l.near {
-			if l.moved == nil && !slices.Contains(out, id) {
-				out = append(out, id)
+		for _, line := range l.near {
+			if l.moved == nil && !slices.Contains(out, line) {
+				out = append(out, line)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestMovedFaults(t *testing.T) {
 	if d := cmp.Diff(moves, m.moves()); d != "" {
 		t.Errorf("the moves (-want +got)\n%s", d)
 	}
-	if near := m.near(); len(near) != mostNear || near[0] != "Crash(op) before op patch Event shop/a #1" {
+	if near := m.near(); len(near) != mostNear || near[0] != "1 inject Crash(op): before op: patch Event shop/a #1" {
 		t.Errorf("the labels near the deletion are %q", near)
 	}
 	if m := newMover(whole, whole[:1]); m != nil {

@@ -156,7 +156,7 @@ type storyReplay struct {
 	tape   choice.Sequence // of the story, with the labels of the choices that were moved
 	unused choice.Sequence // the choices that the run did not ask for
 	moves  [][2]string     // the choices that were moved, and where to
-	near   []string        // labels that may take the place of lost faults
+	near   []string        // lines that may take the place of those of lost faults
 }
 
 // replay plays the choices of a story. If the run does not come to some of the faults, it plays
