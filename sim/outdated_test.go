@@ -240,6 +240,19 @@ func TestAnOutdatedStoryHidesNothing(t *testing.T) {
 	}
 }
 
+// What an outdated story came to does not end a campaign that goes on where it was left.
+func TestACampaignGoesOnBesideAnOutdatedStory(t *testing.T) {
+	dir, _ := oneCopyStory(t)
+	results := t.TempDir()
+	for runs := 2; runs <= 3; runs++ { // one of them is the replay of the story
+		r := retold(t, dir, copying(createCopy, atMostOne("there is one copy")), sim.Strategy("random"),
+			sim.Seed(quietSeed), sim.Runs(3), sim.For(1), sim.ReportTo(results))
+		if r.Runs != runs || r.Complete || r.Failure == nil || r.Failure.Strategy != "an outdated story" {
+			t.Errorf("%d runs, complete %v, and %+v; expected %d", r.Runs, r.Complete, r.Failure, runs)
+		}
+	}
+}
+
 // -sim.drift=fail counts outdated stories that pass, and -sim.renew writes stories again.
 func TestRenewedStories(t *testing.T) {
 	scenarios := map[string]func(*sim.World){
