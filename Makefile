@@ -8,6 +8,9 @@ include reports/reports.mk
 .DEFAULT_GOAL := help
 # go test vets by itself, all that is imported included, which takes minutes where nothing is cached. Here make vet does it, once.
 export GOFLAGS := $(shell go env GOFLAGS) -vet=off
+# The time limit of a test binary where the longest takes five minutes on a quiet machine with two cores. It holds on one with a
+# load of 15. Steps that take as long as they are told have -timeout 0.
+TIMEOUT := 3h
 # Nested modules with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
 NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './hack/*' -not -path './bin/*' -not -path './models/upstream/*'))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
@@ -30,30 +33,30 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
 test: fmt vet tidy ## What a contributor runs before a push: all tests of the root module but long campaigns.
-	go test -timeout 30m -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim ./...
+	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim ./...
 
 .PHONY: campaigns
 campaigns: ## The long campaigns that make test leaves out.
-	go test -timeout 60m -shuffle=on -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
+	go test -timeout $(TIMEOUT) -shuffle=on -run '^$(call names,$(CAMPAIGNS))$$' $(call packages,$(CAMPAIGNS))
 
 .PHONY: race
 race: ## The tests that compare histories, under the race detector.
-	go test -race -timeout 30m -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
+	go test -race -timeout $(TIMEOUT) -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
 
 .PHONY: nested
 nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%:
-	cd $* && go vet ./... && go test -timeout 30m -shuffle=on ./...
+	cd $* && go vet ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 .PHONY: upstream
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
-	cd models/upstream && go vet ./... && go test -count=1 -timeout 20m ./...
+	cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: demo
 demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json and pages.
-	@rm -f reports/out/demo.json
+	@rm -rf reports/out/demo.json reports/out/demo
 	@echo "The stories are searched two at a time; each is printed when it has been told."
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
 	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
@@ -74,14 +77,14 @@ vet: ## go vet, with and without the tags.
 
 .PHONY: tidy
 tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
-	go test -count=1 .
+	go test -count=1 -timeout $(TIMEOUT) .
 	go mod tidy -diff
 	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && go mod tidy -diff); done
 
 .PHONY: bench
 bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose code used it.
 	@mkdir -p bin
-	go test -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
+	go test -timeout $(TIMEOUT) -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
 	go run ./hack/share bin/cpu.prof
 
 FOR ?= 1m
@@ -89,7 +92,7 @@ FOR ?= 1m
 FUZZED = $(sort $(dir $(shell grep -l '^func Fuzz' fuzz/*/*_test.go)))
 .PHONY: fuzz
 fuzz: ## Every fuzz target for FOR (1m) each; what breaks becomes a story or a corpus entry.
-	@set -e; for d in $(FUZZED); do echo "$$d for $(FOR)"; go test ./$$d -run '^$$' -fuzz . -fuzztime $(FOR) -fuzzminimizetime 5x; done
+	@set -e; for d in $(FUZZED); do echo "$$d for $(FOR)"; go test -timeout $(TIMEOUT) ./$$d -run '^$$' -fuzz . -fuzztime $(FOR) -fuzzminimizetime 5x; done
 
 RUNS ?= 10000
 .PHONY: hold
@@ -98,7 +101,7 @@ hold: ## The full cure under every fault, RUNS times (10000).
 
 .PHONY: soak
 soak: ## Ten controllers, 1,000 objects each, every fault, ten virtual hours, twice (some minutes, 3 GB).
-	go test -count=1 -timeout 2h -run '^TestSoak$$' -v ./fuzz/endurance -soak.full -sim.hang=10m
+	go test -count=1 -timeout $(TIMEOUT) -run '^TestSoak$$' -v ./fuzz/endurance -soak.full -sim.hang=10m -sim.memory=4Gi
 
 .PHONY: hold-random
 hold-random: ## The full cure under every fault from seeds that nobody has tried, for FOR (1m) each.
@@ -122,12 +125,12 @@ VERDICTS = go test -count=1 -timeout 0 -run '^TestVerdicts$$'
 .PHONY: verdicts
 verdicts: ## What each story claims, searched at length (an hour; STORY=name for one): writes scenarios/*/VERDICTS.md and the catalogue.
 	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.write -verdicts.commit=$$c); done
-	go test -count=1 ./reports -update
+	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 .PHONY: verdicts-more
 verdicts-more: ## The same for the cells that hold in fewer than 2,000 runs on the page; the stories of those that fall are replayed.
 	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.more -verdicts.commit=$$c); done
-	go test -count=1 ./reports -update
+	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 PROVE ?= 100
 .PHONY: reprove
@@ -144,7 +147,7 @@ $(PROVEN): reprove-%:
 catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
 	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(TOLD) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestVerdicts beside it tells them"; exit 1;; esac; done
 	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
-	go test -count=1 ./reports -update
+	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 .PHONY: mutants
 mutants: ## Common mistakes planted in the operators of examples/: which properties see them (10 minutes).

@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,42 @@ func TestNoTestIsLeftOutOfCI(t *testing.T) {
 		if !slices.Contains(steps, step) {
 			t.Errorf(".ci/run has no %q; together, these make every test", step)
 		}
+	}
+}
+
+var (
+	goTest    = regexp.MustCompile(`\bgo test [^;&|]*`)
+	timeout   = regexp.MustCompile(` -timeout (\$\(TIMEOUT\)|0) `)
+	timeLimit = regexp.MustCompile(`^TIMEOUT := ([0-9]+)h$`)
+)
+
+// Each go test of a make target has a time limit that holds on a busy machine: that of all, or
+// none.
+func TestEveryStepHasATimeLimit(t *testing.T) {
+	steps, limits := 0, 0
+	for _, path := range []string{"Makefile", "conformance/conformance.mk", "reports/reports.mk",
+		"hack/envtest/envtest.mk", ".ci/run", "hack/steps.sh"} {
+		for i, line := range strings.Split(contents(t, path), "\n") {
+			if m := timeLimit.FindStringSubmatch(line); m != nil {
+				if hours, _ := strconv.Atoi(m[1]); hours < 2 {
+					t.Errorf("%s:%d: %s is too short for a machine with a load of 15", path, i+1, line)
+				}
+				limits++
+			}
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			for _, command := range goTest.FindAllString(line, -1) {
+				steps++
+				if !timeout.MatchString(command) {
+					t.Errorf("%s:%d: %q has no -timeout $(TIMEOUT), or 0 for a step that takes as long as it is told",
+						path, i+1, command)
+				}
+			}
+		}
+	}
+	if steps < 15 || limits != 1 {
+		t.Errorf("%d go test commands and %d limits were found", steps, limits)
 	}
 }
 

@@ -7,18 +7,18 @@ OPS ?= 2000
 SEED ?= 0
 
 CONFORMANCE_ENV = KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s
-CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 -timeout 60m ./conformance
+CONFORMANCE_RUN = cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 -timeout $(TIMEOUT) ./conformance
 
 .PHONY: conformance
 conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API model with a real kube-apiserver: the table, OpenAPI and OPS random operations (SEED=0).
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
-	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -count=1 ./models/apiserver/serve
+	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve
 
 .PHONY: conformance-record
 conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
-	cd $(ENVTEST_ROOT) && go test -count=1 ./conformance -run TestFidelityPage -args -update
+	cd $(ENVTEST_ROOT) && go test -timeout $(TIMEOUT) -count=1 ./conformance -run TestFidelityPage -args -update
 
 .PHONY: bench-conformance
 bench-conformance: envtest-assets ## What each verb costs: the model, a real kube-apiserver and the fake client.
-	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s go test -tags conformance ./conformance -run '^$$' -bench BenchmarkVerbs -benchtime 100x -cpu 1
+	KUBEBUILDER_ASSETS=$${KUBEBUILDER_ASSETS:-$(ENVTEST_DIR)} KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s go test -tags conformance -timeout $(TIMEOUT) ./conformance -run '^$$' -bench BenchmarkVerbs -benchtime 100x -cpu 1

@@ -11,7 +11,7 @@ import (
 // before the next change. So each body is stored once, in a table, and events have its index.
 
 // Format is the version of the JSON form that [History.MarshalJSON] writes.
-const Format = 1
+const Format = 2
 
 // document is the JSON form of a history.
 type document struct {
@@ -82,7 +82,7 @@ func (t *table) place(b []byte) int {
 	return len(t.bodies)
 }
 
-// MarshalJSON writes the whole history: {"format": 1, "events": […], "effects": […], "bodies":
+// MarshalJSON writes the whole history: {"format": 2, "events": […], "effects": […], "bodies":
 // […]}. The fields of events and effects are those of [Event] and [Effect]. An event's "sent" and
 // "received", and the "object" and "previous" of each of its "changes", are indices into "bodies",
 // counted from 1. An absent index means no body. A body is a string, or {"base64": …} if it is not
@@ -108,8 +108,9 @@ func (h *History) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("not a history: %w", err)
 	}
-	if d.Format < 1 || d.Format > Format {
-		return fmt.Errorf("the history has format %d and this version of wavetank reads 1 to %d", d.Format, Format)
+	if d.Format != Format {
+		return fmt.Errorf("the history has format %d and this version of wavetank reads format %d; "+
+			"make the run again, for example by replaying its story with -sim.report", d.Format, Format)
 	}
 	var wrong error
 	at := func(n int) []byte {

@@ -23,8 +23,9 @@ func sample() *History {
 		Received: []byte{0xff, 0xfe},
 	})
 	h.Add(Event{
-		Step: 3, At: 3 * time.Second, Kind: Dequeue, Process: "p", Incarnation: 1, Reconcile: "c n/a #1",
-		Seen: []Seen{{Ref: ref, Server: 7}}, Wait: 5,
+		Step: 3, At: 3 * time.Second, Kind: Dequeue, Process: "p", Incarnation: 1, Reconcile: reconcile("c", "a"),
+		Cause: Cause{Kind: CauseWatch, Verb: "ADDED", Object: "Pod"},
+		Seen:  []Seen{{Ref: ref, Server: 7}}, Wait: 5,
 	})
 	return h
 }
@@ -64,9 +65,10 @@ func TestABrokenHistoryIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:                              "not a history",
 		`{"format":9}`:                    "format 9",
-		`{"format":1,"events":[{}]}`:      "",
-		`{"format":1,"events":[{"i":1}]}`: "says that it is event 1",
-		`{"format":1,"events":[{"i":0,"sent":2}]}`: "names body 2",
+		`{"format":1}`:                    "make the run again",
+		`{"format":2,"events":[{}]}`:      "",
+		`{"format":2,"events":[{"i":1}]}`: "says that it is event 1",
+		`{"format":2,"events":[{"i":0,"sent":2}]}`: "names body 2",
 	} {
 		err := json.Unmarshal([]byte(text), &History{})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -19,9 +19,9 @@ type Effect struct {
 	// Detail is for people.
 	Detail string `json:"detail,omitempty"`
 	// Process, Incarnation and Reconcile are those of the request that caused the effect.
-	Process     string `json:"process,omitempty"`
-	Incarnation int    `json:"life,omitempty"`
-	Reconcile   string `json:"reconcile,omitempty"`
+	Process     string    `json:"process,omitempty"`
+	Incarnation int       `json:"incarnation,omitempty"`
+	Reconcile   Reconcile `json:"reconcile,omitzero"`
 }
 
 // Requested is the kind of an effect that no model has named.

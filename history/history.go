@@ -21,14 +21,14 @@ type Kind string
 // The kinds of events, in the order in which a run usually meets them.
 const (
 	Start     Kind = "start"     // an incarnation of a process begins
-	Stop      Kind = "stop"      // an incarnation ended by itself or was asked to stop (Note says how)
+	Stop      Kind = "stop"      // an incarnation ended by itself or was asked to stop; Outcome says how
 	Crash     Kind = "crash"     // an incarnation was killed
 	Request   Kind = "request"   // a request took effect at the API server or outside
 	Reply     Kind = "reply"     // its reply reached the caller (or was lost: see Fault)
 	Deliver   Kind = "deliver"   // a watch event (or an initial list) reached an incarnation's informer
-	Dequeue   Kind = "handout"   // a worker dequeued a key: a reconcile begins; Cause says why
+	Dequeue   Kind = "dequeue"   // a worker dequeued a key: a reconcile begins; Cause says why
 	Done      Kind = "done"      // a reconcile ended; Outcome says how
-	Fault     Kind = "fault"     // a fault was injected; Note says which and where
+	Fault     Kind = "fault"     // a fault was injected; Injection says which and where
 	Heal      Kind = "heal"      // faults ended: recovery begins
 	Settled   Kind = "settled"   // the world is quiescent
 	Again     Kind = "again"     // the user applies the same objects once more
@@ -92,15 +92,15 @@ type Seen struct {
 
 // Event is one event of a run. Fields that do not apply to its Kind are zero.
 type Event struct {
-	Index       int    `json:"i"`
-	Step        int    `json:"step"`              // number of the step in which it happened
-	At          Time   `json:"at"`                // virtual time, nanoseconds
-	Kind        Kind   `json:"kind"`              //
-	Process     string `json:"process,omitempty"` // "user" for the scenario itself
-	Incarnation int    `json:"life,omitempty"`    // number of the incarnation, from 1
-	// "controller namespace/name #n": the n-th of the key in that incarnation
-	Reconcile string `json:"reconcile,omitempty"`
-	Call      int    `json:"call,omitempty"` // Index of the request that a reply answers
+	Index   int    `json:"i"`
+	Step    int    `json:"step"`              // number of the step in which it happened
+	At      Time   `json:"at"`                // virtual time, nanoseconds
+	Kind    Kind   `json:"kind"`              //
+	Process string `json:"process,omitempty"` // "user" for the scenario itself
+	// Incarnation is the number of the incarnation, from 1; 0 for what has no incarnations.
+	Incarnation int       `json:"incarnation,omitempty"`
+	Reconcile   Reconcile `json:"reconcile,omitzero"` // that it belongs to
+	Call        int       `json:"call,omitempty"`     // Index of the request that a reply answers
 	// get, list, watch, create, update, patch, delete, …; HTTP method outside
 	Verb     string `json:"verb,omitempty"`
 	Ref      Ref    `json:"ref,omitzero"`
@@ -110,10 +110,12 @@ type Event struct {
 	Code     int    `json:"code,omitempty"`     // HTTP status
 	Revision int64  `json:"revision,omitempty"` // resource version of the object in the reply or delivery
 	Server   int64  `json:"server,omitempty"`   // store revision of the API server after this event
-	Cause    string `json:"cause,omitempty"`    // why a key was dequeued
-	Outcome  string `json:"outcome,omitempty"`  // how a reconcile ended
-	Note     string `json:"note,omitempty"`
-	Seen     []Seen `json:"seen,omitempty"` // at a dequeue: stale cache entries for its key
+	// Cause is why a key was dequeued. Outcome is how a reconcile or an incarnation ended.
+	Cause     Cause      `json:"cause,omitzero"`
+	Outcome   Outcome    `json:"outcome,omitzero"`
+	Injection *Injection `json:"injection,omitempty"` // of a fault; nil for none
+	Note      string     `json:"note,omitempty"`      // for people; see [Event.Remark]
+	Seen      []Seen     `json:"seen,omitempty"`      // at a dequeue: stale cache entries for its key
 	// Wait is the delay before a dequeue (back-off, RequeueAfter), or that a finished reconcile
 	// requested.
 	Wait Time `json:"wait,omitempty"`
@@ -131,6 +133,18 @@ func (e *Event) Actor() string {
 		return e.Process
 	}
 	return fmt.Sprintf("%s/%d", e.Process, e.Incarnation)
+}
+
+// Remark is what there is to say about the event beside its verb and object: the injection of a
+// fault, how an incarnation stopped, or the Note.
+func (e *Event) Remark() string {
+	switch e.Kind {
+	case Fault:
+		return e.Injection.String()
+	case Stop:
+		return e.Outcome.exit()
+	}
+	return e.Note
 }
 
 // Write says whether the event is a request that committed at least one change.

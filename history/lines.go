@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -78,11 +77,11 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 			return "starts again, with empty memory"
 		}
 	case Stop:
-		return "stops: " + e.Note
+		return "stops: " + e.Outcome.exit()
 	case Crash:
 		return "is killed"
 	case Fault:
-		return "fault: " + e.Note
+		return "fault: " + e.Injection.String()
 	case Heal:
 		return "faults stop and are healed"
 	case Settled:
@@ -108,7 +107,7 @@ func (e *Event) line(request string, effects []Effect, committed map[commit]Time
 	case Dequeue:
 		return e.dequeueLine()
 	case Done:
-		if e.Outcome != "ok" {
+		if !e.Outcome.OK() {
 			return fmt.Sprintf("  ends: %s", e.Outcome)
 		}
 	}
@@ -149,7 +148,7 @@ func (e *Event) requestLine(request string, effects []Effect) string {
 		return ""
 	}
 	s := request
-	if e.Reconcile != "" {
+	if !e.Reconcile.None() {
 		s = "  " + s
 	}
 	created := func(c Change) bool { return c.Type == "ADDED" && c.Ref == e.Ref }
@@ -171,22 +170,10 @@ func (e *Event) requestLine(request string, effects []Effect) string {
 	return s
 }
 
-// leaderElected are the steps that make a process the leader. Its queues are then filled with the
-// contents of its caches, and that is the cause of its reconciles, not the lease.
-var leaderElected = regexp.MustCompile(`^(reply to )?(create|update|patch) Lease( |$)`)
-
-// causeInWords is why a key was dequeued, in words.
-func causeInWords(cause string) string {
-	if leaderElected.MatchString(cause) {
-		return "the initial list, as the process leads now"
-	}
-	return cause
-}
-
 func (e *Event) dequeueLine() string {
-	s := "reconciles " + e.Reconcile
-	if e.Cause != "" {
-		s += ", because of " + causeInWords(e.Cause)
+	s := "reconciles " + e.Reconcile.String()
+	if e.Cause != (Cause{}) {
+		s += ", because of " + e.Cause.words()
 	}
 	if e.Wait > 0 {
 		s += fmt.Sprintf(" after %v", e.Wait)

@@ -63,17 +63,19 @@ func TestLineOfTheEndOfAWatch(t *testing.T) {
 
 // A process that has become the leader reconciles the initial list. The lease is not the cause.
 func TestLineOfALeadersFirstReconciles(t *testing.T) {
-	for cause, want := range map[string]string{
-		"reply to create Lease default/":        "the initial list, as the process leads now",
-		"update Lease default/op":               "the initial list, as the process leads now",
-		"watch(Lease MODIFIED)":                 "watch(Lease MODIFIED)",
-		"reply to update LeaseHolder default/a": "reply to update LeaseHolder default/a",
+	const leads = "the initial list, as the process leads now"
+	for cause, want := range map[Cause]string{
+		{Kind: CauseReply, Verb: "create", Object: "Lease", Of: "default/"}:   leads,
+		{Kind: CauseReply, Verb: "update", Object: "Lease", Of: "default/op"}: leads,
+		{Kind: CauseWatch, Verb: "MODIFIED", Object: "Lease"}:                 "watch(Lease MODIFIED)",
+		{Kind: CauseReply, Verb: "update", Object: "LeaseHolder",
+			Of: "default/a"}: "reply to update LeaseHolder default/a",
 	} {
-		e := Event{Kind: Dequeue, Process: "op", Incarnation: 1, Reconcile: "app default/a #1", Cause: cause}
+		e := Event{Kind: Dequeue, Process: "op", Incarnation: 1, Reconcile: reconcile("app", "a"), Cause: cause}
 		var h History
 		h.Add(e)
 		if got := h.Render()[0]; !strings.HasSuffix(got, "reconciles app default/a #1, because of "+want) {
-			t.Errorf("the line of %q is %q", cause, got)
+			t.Errorf("the line of %v is %q", cause, got)
 		}
 	}
 }

@@ -11,11 +11,11 @@ import (
 func (e *Event) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %-7s %s", Clock(e.At), e.Kind, e.Actor())
-	if e.Reconcile != "" {
+	if !e.Reconcile.None() {
 		fmt.Fprintf(&b, " [%s]", e.Reconcile)
 	}
-	for _, s := range []string{e.Verb, e.Ref.String(), prefix("/", e.Sub), e.Host + e.Path, prefix("cause ", e.Cause),
-		prefix("outcome ", e.Outcome), e.Note} {
+	for _, s := range []string{e.Verb, e.Ref.String(), prefix("/", e.Sub), e.Host + e.Path,
+		prefix("cause ", e.Cause.String()), prefix("outcome ", e.outcome()), e.Remark()} {
 		if s != "" {
 			b.WriteByte(' ')
 			b.WriteString(s)
@@ -34,6 +34,14 @@ func (e *Event) String() string {
 		fmt.Fprintf(&b, " (cache %s rv %d, server rv %d)", s.Ref, s.Cache, s.Server)
 	}
 	return b.String()
+}
+
+// outcome is how a reconcile ended, in words.
+func (e *Event) outcome() string {
+	if e.Kind == Stop {
+		return ""
+	}
+	return e.Outcome.String()
 }
 
 func prefix(p, s string) string {
@@ -125,27 +133,12 @@ func differentTexts(a, b *History) (int, string) {
 }
 
 // text is the part of an event that only people read: the text of an error.
-func (e *Event) text() string {
-	whole := ""
-	switch e.Kind {
-	case Done:
-		whole = e.Outcome
-	case Stop:
-		whole = e.Note
-	}
-	_, text, _ := strings.Cut(whole, ": ")
-	return text
-}
+func (e *Event) text() string { return e.Outcome.Text }
 
 // withoutText is the event as [Divergence] compares it.
 func (e *Event) withoutText() Event {
 	out := *e
-	switch e.Kind {
-	case Done:
-		out.Outcome, _, _ = strings.Cut(e.Outcome, ": ")
-	case Stop:
-		out.Note, _, _ = strings.Cut(e.Note, ": ")
-	}
+	out.Outcome.Text = ""
 	return out
 }
 

@@ -47,20 +47,26 @@ func TestDifferenceShowsWhatLinesDoNot(t *testing.T) {
 	}
 }
 
+// reconcile is the first one of a key in the default namespace.
+func reconcile(controller, name string) Reconcile {
+	return Reconcile{Key: Key{Controller: controller, Namespace: "default", Name: name}, N: 1}
+}
+
 // Only the text of an error is left out: not that there is one, how a reconcile ended or what was
 // sent.
 func TestDivergenceLeavesTextsOut(t *testing.T) {
-	done := Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: "c default/a #1", Outcome: "error: a, b"}
+	done := Event{Kind: Done, Process: "op", Incarnation: 1, Reconcile: reconcile("c", "a"),
+		Outcome: Outcome{Kind: Failure, Text: "a, b"}}
 	for name, c := range map[string]struct {
 		change   func(*Event)
 		diverges bool
 	}{
-		"text":               {func(e *Event) { e.Outcome = "error: b, a" }, false},
-		"kind of an outcome": {func(e *Event) { e.Outcome = "terminal error: a, b" }, true},
-		"no error":           {func(e *Event) { e.Outcome = "ok" }, true},
-		"another reconcile":  {func(e *Event) { e.Reconcile = "c default/b #1" }, true},
+		"text":               {func(e *Event) { e.Outcome.Text = "b, a" }, false},
+		"kind of an outcome": {func(e *Event) { e.Outcome.Kind = TerminalFailure }, true},
+		"no error":           {func(e *Event) { e.Outcome = Outcome{Kind: Success} }, true},
+		"another reconcile":  {func(e *Event) { e.Reconcile.Name = "b" }, true},
 		"another time":       {func(e *Event) { e.At = 1 }, true},
-		"end of a process":   {func(e *Event) { *e = Event{Kind: Stop, Note: "exited: a, b"} }, true},
+		"end of a process":   {func(e *Event) { *e = Event{Kind: Stop, Outcome: e.Outcome} }, true},
 	} {
 		for _, empty := range []func() *History{func() *History { return &History{} }, Forgetful} {
 			a, b := empty(), empty()
@@ -83,8 +89,8 @@ func TestDivergenceLeavesTextsOut(t *testing.T) {
 		}
 	}
 	a, b := Forgetful(), Forgetful()
-	for h, text := range map[*History]string{a: "error: a", b: "error: b"} {
-		h.Add(Event{Kind: Done, Outcome: text})
+	for h, text := range map[*History]string{a: "a", b: "b"} {
+		h.Add(Event{Kind: Done, Outcome: Outcome{Kind: Failure, Text: text}})
 		h.Add(Event{Kind: Settled, At: 2})
 		h.Forget(1)
 	}

@@ -87,7 +87,7 @@ func (e *Event) barrier() bool {
 func (e *Event) fingerprint(w io.Writer) {
 	fmt.Fprintf(w, "%d %s %s %s %s %s %s %s %s ", e.At, e.Kind, e.Actor(), e.Reconcile, e.Verb, e.Ref, e.Sub, e.Host,
 		e.Path)
-	fmt.Fprintf(w, "%d %d %s %s %s %v %d\n", e.Code, e.Revision, e.Cause, e.Outcome, e.Note, e.Seen, e.Wait)
+	fmt.Fprintf(w, "%d %d %s %s %s %v %d\n", e.Code, e.Revision, e.Cause, e.Outcome, e.Remark(), e.Seen, e.Wait)
 	for _, b := range [][]byte{e.Sent, e.Received} {
 		_, _ = w.Write(b)
 	}

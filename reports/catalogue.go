@@ -54,24 +54,22 @@ func ReadCatalogue(root string) ([]Entry, error) {
 	return out, nil
 }
 
-// Pattern is the sorts of faults that a story's tape needs, as its labels name them.
-func (e Entry) Pattern() string {
-	var faults []string
+// Faults are the classes of the faults that a story needs; "no fault" if there is none.
+func (e Entry) Faults() (classes []string) {
 	for _, c := range e.Story.Choices {
-		rest, ok := strings.CutPrefix(c.ID, "fault ")
-		if !ok {
-			continue
+		if c.Kind == story.Arm {
+			classes = append(classes, c.Of)
 		}
-		rest, _, _ = strings.Cut(rest, " #")
-		name, _, _ := strings.Cut(rest, "(")
-		faults = append(faults, name)
 	}
-	if len(faults) == 0 {
-		return "no fault"
+	if len(classes) == 0 {
+		return []string{"no fault"}
 	}
-	slices.Sort(faults)
-	return strings.Join(slices.Compact(faults), " and ")
+	slices.Sort(classes)
+	return slices.Compact(classes)
 }
+
+// Pattern is [Entry.Faults] in words.
+func (e Entry) Pattern() string { return strings.Join(e.Faults(), " and ") }
 
 // found takes apart where a story says that it was found: "sweep, run 3 of base seed 7".
 var found = regexp.MustCompile(`^(.+), run (\d+) of (base seed \d+)$`)

@@ -40,8 +40,9 @@ func TestTheCataloguePageIsFresh(t *testing.T) {
 
 func TestAnEntryNamesItsPattern(t *testing.T) {
 	s := &story.Story{Test: "T", Kind: "always", Property: "p", Choices: []story.Choice{
-		{ID: "fault StaleCache(30s) #1", Value: 2}, {ID: "fault StaleCache(5s) #1", Value: 1},
-		{ID: "fault Crash(a) #1", Value: 1}, {ID: "next #3", Value: 1}}}
+		{Kind: story.Arm, Of: "StaleCache", What: "(30s)", Value: 2},
+		{Kind: story.Arm, Of: "StaleCache", What: "(5s)", Value: 1},
+		{Kind: story.Arm, Of: "Crash", What: "(a)", Value: 1}, {Kind: story.Next, Nth: 2, Value: 1}}}
 	e := Entry{Folder: "a", File: "scenarios/a/testdata/catalogue/x.txtar", Thread: "[a #1](https://a.example/1)",
 		Story: s}
 	if got := e.Pattern(); got != "Crash and StaleCache" {

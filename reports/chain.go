@@ -54,7 +54,7 @@ type tracing struct {
 	inside    map[int][]int            // dequeue → faults, lost replies, refused requests and the end of that reconcile
 	write     map[commit]int           // revision → the request that committed it
 	delivered map[string][]int         // actor and kind → deliveries
-	done      map[string][]int         // actor and key → ends of reconciles
+	done      map[history.KeyID][]int  // actor and key → ends of reconciles
 	crash     map[string]int           // incarnation → the event that killed it
 	effects   map[int][]history.Effect // request → its effects
 	same      map[string][]int         // kind and key of an effect → requests that had it
@@ -67,21 +67,21 @@ func newTracing(h *history.History) *tracing {
 	x := &tracing{
 		h: h, violation: -1,
 		dequeued: map[int]int{}, inside: map[int][]int{}, write: map[commit]int{},
-		delivered: map[string][]int{}, done: map[string][]int{}, crash: map[string]int{},
+		delivered: map[string][]int{}, done: map[history.KeyID][]int{}, crash: map[string]int{},
 		effects: map[int][]history.Effect{}, same: map[string][]int{}, met: map[int]bool{},
 	}
 	for _, e := range h.Effects("") {
 		x.effects[e.Event] = append(x.effects[e.Event], e)
 		x.same[x.identity(e)] = append(x.same[x.identity(e)], e.Event)
 	}
-	current := map[string]int{}
+	current := map[history.ReconcileID]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		key := e.Actor() + " " + e.Reconcile
+		key := e.ReconcileID()
 		if e.Kind == history.Dequeue {
 			current[key] = i
 		}
-		if start, ok := current[key]; ok && e.Reconcile != "" {
+		if start, ok := current[key]; ok && !e.Reconcile.None() {
 			x.dequeued[i] = start
 			if mayExplainFailure(e) {
 				x.inside[start] = append(x.inside[start], i)
@@ -96,7 +96,7 @@ func newTracing(h *history.History) *tracing {
 			to := e.Actor() + " " + e.Ref.Kind
 			x.delivered[to] = append(x.delivered[to], i)
 		case history.Done:
-			of := e.Actor() + " " + keyOf(e.Reconcile)
+			of := e.KeyID()
 			x.done[of] = append(x.done[of], i)
 		case history.Crash:
 			x.crash[e.Actor()] = i
@@ -129,12 +129,6 @@ func (x *tracing) identity(e history.Effect) string {
 	}
 	r := &x.h.Events[e.Event]
 	return strings.Join([]string{e.Kind, r.Verb, r.Host, r.Path, string(r.Sent)}, " ")
-}
-
-// keyOf is a reconcile's name without its number.
-func keyOf(reconcile string) string {
-	key, _, _ := strings.Cut(reconcile, " #")
-	return key
 }
 
 func (x *tracing) trace() {
@@ -186,7 +180,7 @@ func (x *tracing) background() {
 			last = i
 		}
 	}
-	if last >= 0 && strings.Contains(x.h.Events[last].Outcome, "error") {
+	if last >= 0 && x.h.Events[last].Outcome.Failed() {
 		x.link(last, x.violation, "the last reconcile before it had failed")
 	}
 	if len(faults) <= fewFaults {
@@ -245,13 +239,11 @@ func (x *tracing) reconcile(i int, e *history.Event) {
 		}
 	}
 	actor := e.Actor()
-	what, in, _ := strings.Cut(strings.TrimSuffix(e.Cause, ")"), "(")
 	switch {
-	case what == "watch" || what == "initial-list":
-		kind, _, _ := strings.Cut(in, " ")
-		x.last(x.delivered[actor+" "+kind], i, "triggered it")
-	case what == "timer":
-		x.last(x.done[actor+" "+keyOf(e.Reconcile)], i, "requested a requeue")
+	case e.Cause.Kind == history.CauseWatch || e.Cause.Kind == history.CauseInitialList:
+		x.last(x.delivered[actor+" "+e.Cause.Object], i, "triggered it")
+	case e.Cause.Timer():
+		x.last(x.done[e.KeyID()], i, "requested a requeue")
 	}
 }
 
@@ -264,7 +256,7 @@ func (x *tracing) last(events []int, i int, why string) {
 
 // ended follows a failed reconcile to what failed in it, and to the faults that caused that.
 func (x *tracing) ended(i int, e *history.Event) {
-	if e.Outcome == "ok" {
+	if e.Outcome.OK() {
 		return
 	}
 	var fault int

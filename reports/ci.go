@@ -150,9 +150,13 @@ func Annotations(module string, results []*story.Result) string {
 		}
 		for _, d := range r.Drifted {
 			text := fmt.Sprintf("%s: the story passes, but may test nothing: the code no longer sends %s",
-				d.Broke, strings.Join(d.Lost, ", "))
+				d.Violated, strings.Join(d.Lost, ", "))
 			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
 				property("a stored story whose faults are no longer injected"), message(text))
+		}
+		for _, d := range r.Outdated {
+			fmt.Fprintf(&b, "::warning file=%s,title=%s::%s\n", property(path.Join(dir, d.File)),
+				property("a stored story is outdated"), message(d.Sentence()))
 		}
 		for _, d := range r.Divergences {
 			note("warning", "", "two runs of one choice sequence differ", r.Test+": "+d.Sentence())

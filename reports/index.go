@@ -24,7 +24,7 @@ type card struct {
 func newCard(s *story.Story) card {
 	return card{
 		Title: strings.ReplaceAll(s.Test, "_", " "), Kind: s.Kind, Property: s.Property, Message: s.Message,
-		Replay: s.Replay, Length: s.After.Words(), Faults: strings.Split(Entry{Story: s}.Pattern(), " and "),
+		Replay: s.Replay, Length: s.After.Words(), Faults: Entry{Story: s}.Faults(),
 		Thumb: Thumbnail(s.History),
 	}
 }
@@ -81,7 +81,7 @@ func WriteCatalogue(root, dir, back string) (string, error) {
 		return "", err
 	}
 	out := mkdir(dir, "index.html")
-	return out, os.WriteFile(out, html, 0o666)
+	return out, WritePage(out, html)
 }
 
 // between is the way from one directory to another, as a link has it.
@@ -119,7 +119,8 @@ type index struct {
 
 // Index writes dir/index.html: every campaign's result and every run below dir, each with its page.
 // Pages that are missing are made. links are further links, in pairs of name and address. It
-// returns the page's path.
+// returns the page's path. It is an error if there is neither a result nor a run, or if a page to
+// be written would replace a file that Wavetank did not write.
 func Index(dir, title string, links ...[2]string) (string, error) {
 	x := &index{Title: title, Links: links, dir: dir, pages: map[string]string{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -145,12 +146,15 @@ func Index(dir, title string, links ...[2]string) (string, error) {
 			return "", err
 		}
 	}
+	if len(x.Campaigns)+len(x.Cards) == 0 {
+		return "", fmt.Errorf("no result (*.json) lies below %s; run the campaigns with -sim.report or SIM_REPORT", dir)
+	}
 	html, err := document(title, "index", x)
 	if err != nil {
 		return "", err
 	}
 	out := filepath.Join(dir, "index.html")
-	return out, os.WriteFile(out, html, 0o666)
+	return out, WritePage(out, html)
 }
 
 // Total is the number of runs, for people.
@@ -206,7 +210,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 		return err
 	}
 	out := filepath.Join(dir, fileName(strings.TrimSuffix(filepath.Base(path), ".json"))+".html")
-	if err := os.WriteFile(out, html, 0o666); err != nil {
+	if err := WritePage(out, html); err != nil {
 		return err
 	}
 	row := campaignRow{Name: strings.ReplaceAll(r.Test, "_", " "), Page: x.from(out), Runs: r.Runs}

@@ -99,7 +99,7 @@ func newModel(r Run) *model {
 			m.Facts = append(m.Facts, [2]string{"drew " + d.Label, d.Value})
 		}
 		for _, c := range s.Choices {
-			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID))
+			m.Tape = append(m.Tape, fmt.Sprintf("%d %s", c.Value, c.ID()))
 		}
 	}
 	h := r.History
@@ -163,8 +163,8 @@ func (m *model) body(b []byte) int {
 func (m *model) row(e *history.Event) row {
 	out := row{
 		Step: e.Step, At: int64(e.At), Kind: string(e.Kind), Lane: -1, To: -1, Verb: e.Verb, Code: e.Code,
-		Revision: e.Revision, Server: e.Server, Cause: e.Cause, Outcome: e.Outcome, Wait: int64(e.Wait),
-		Note: e.Note, Ref: m.ref(e.Ref),
+		Revision: e.Revision, Server: e.Server, Wait: int64(e.Wait),
+		Note: e.Remark(), Ref: m.ref(e.Ref),
 	}
 	if l, ok := m.lanes[e.Actor()]; ok && e.Process != "" {
 		out.Lane = l
@@ -174,7 +174,9 @@ func (m *model) row(e *history.Event) row {
 	case history.Request, history.Reply:
 		out.To = recipient(e, m.lanes)
 	case history.Dequeue:
-		out.Name = e.Reconcile
+		out.Name, out.Cause = e.Reconcile.String(), e.Cause.String()
+	case history.Done:
+		out.Outcome = e.Outcome.String()
 	}
 	if e.Kind != history.Deliver { // frames repeat what was committed
 		out.Sent, out.Received = m.body(e.Sent), m.body(e.Received)
@@ -277,8 +279,8 @@ func (m *model) join(h *history.History) {
 				m.Events[start].Partner = i + 1
 			}
 		case history.Dequeue:
-			if strings.HasPrefix(e.Cause, "timer") {
-				ends := m.trace.done[e.Actor()+" "+keyOf(e.Reconcile)]
+			if e.Cause.Timer() {
+				ends := m.trace.done[e.KeyID()]
 				if n := sort.SearchInts(ends, i); n > 0 {
 					out.Since = ends[n-1] + 1
 				}

@@ -43,7 +43,7 @@ func (p page) render() ([]byte, error) {
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return mark(b.Bytes()), nil
 }
 
 // Timeline renders a run as one HTML page that needs no network and no other file.

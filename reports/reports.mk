@@ -15,7 +15,7 @@ pages: page-tools web ## Look at all pages in headless Chromium; needs node and 
 	git diff --exit-code --stat -- reports/dist
 	@test -f $(OUT)/demo/index.html || $(MAKE) demo
 	@test -d $(OUT)/catalogue || $(MAKE) reprove PROVE=3
-	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -count=1 ./reports -run '^TestWritePagesForTheBrowser$$'
+	WAVETANK_PAGES=$(CURDIR)/$(OUT) go test -timeout $(TIMEOUT) -count=1 ./reports -run '^TestWritePagesForTheBrowser$$'
 	cd $(WEB) && CHROMIUM=$$(command -v chromium || command -v chromium-browser || command -v google-chrome) PAGES=$(CURDIR)/$(OUT) npm run browser --silent
 	@echo "screenshots: $(OUT)/screens"
 

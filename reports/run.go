@@ -96,7 +96,7 @@ func WriteRun(dir string, r Run) (page string, err error) {
 		return "", err
 	}
 	page = filepath.Join(dir, r.base()+".html")
-	return page, os.WriteFile(page, html, 0o666)
+	return page, WritePage(page, html)
 }
 
 // mkdir is the path of a file in a directory that is made if it is missing. If that fails, writing

@@ -28,6 +28,7 @@ const quiet = time.Second
 // replay command. Colour is for terminals only; the caller knows whether it has one.
 func Text(w io.Writer, r Run, colour bool) error {
 	paint := func(how, s string) string {
+		s = story.Printable(s)
 		if !colour || s == "" {
 			return s
 		}

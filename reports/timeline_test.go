@@ -217,19 +217,21 @@ func long(n int) Run {
 			},
 			"spec": map[string]any{"count": rv, "text": strings.Repeat("word ", 60)},
 		})
-		reconcile := fmt.Sprintf("widgets shop/%s #%d", ref.Name, rv)
+		reconcile := history.Reconcile{Key: history.Key{Controller: "widgets", Namespace: "shop", Name: ref.Name},
+			N: int(rv)}
 		left := func(e history.Event) int {
 			e.Process, e.Incarnation, e.Reconcile = "left", life, reconcile
 			return add(e)
 		}
-		left(history.Event{Kind: history.Dequeue, Cause: "watch(Widget MODIFIED)"})
+		left(history.Event{Kind: history.Dequeue, Cause: history.Cause{
+			Kind: history.CauseWatch, Verb: "MODIFIED", Object: "Widget"}})
 		change := history.Change{Type: "MODIFIED", Ref: ref, Revision: rv, Object: object, Previous: before, At: at}
 		w := left(history.Event{
 			Kind: history.Request, Verb: "update", Ref: ref, Code: 200, Revision: rv, Server: rv,
 			Sent: object, Received: object, Changes: []history.Change{change},
 		})
 		left(history.Event{Kind: history.Reply, Call: w, Verb: "update", Ref: ref, Code: 200})
-		left(history.Event{Kind: history.Done, Outcome: "ok"})
+		left(history.Event{Kind: history.Done, Outcome: history.Outcome{Kind: history.Success}})
 		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref,
 			Revision: rv})
 		if rv%400 == 0 {

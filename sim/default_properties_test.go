@@ -172,7 +172,7 @@ func TestPanicsEndTheProcessUnlessRecovered(t *testing.T) {
 					case history.Start, history.Crash:
 						tale = append(tale, string(e.Kind)+"@"+e.At.Truncate(time.Second).String())
 					case history.Done:
-						tale = append(tale, e.Outcome)
+						tale = append(tale, e.Outcome.String())
 					}
 				}
 				want := "start@0s, panic: no luck, panic: no luck, ok"

@@ -11,7 +11,7 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// Breaks tells whether the scenario breaks the story's property when the story's tape is played.
+// Breaks tells whether the scenario breaks the story's property when the story's choices are played.
 func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	t.Helper()
 	s, err := story.Read(path)
@@ -20,7 +20,8 @@ func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	}
 	var tape choice.Sequence
 	for _, c := range s.Choices {
-		tape = append(tape, choice.Entry{ID: c.ID, Value: c.Value})
+		label := choice.Label{Kind: choice.Kind(c.Kind), Of: c.Of, Who: c.Who, Verb: c.Verb, What: c.What}
+		tape = append(tape, choice.Entry{ID: choice.ID{Label: label, Nth: c.Nth}, Value: c.Value})
 	}
 	defer process.Enter(logr.Discard(), process.Outside{})()
 	e := runnerOf(scenario)(t, choice.Play(tape), run.Settings{MaxSteps: 50000}).Ending

@@ -274,7 +274,7 @@ func TestBackOffIsSettled(t *testing.T) {
 			w.Sleep(3 * time.Hour)
 			var waits []time.Duration
 			for _, e := range w.History().Events {
-				if e.Kind == history.Dequeue && strings.HasPrefix(e.Cause, "timer(backoff)") {
+				if e.Kind == history.Dequeue && e.Cause.Kind == history.CauseBackOff {
 					waits = append(waits, e.Wait)
 				}
 			}

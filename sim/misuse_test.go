@@ -536,30 +536,32 @@ func TestBadFlags(t *testing.T) {
 // Stories that cannot be replayed.
 func TestBadStories(t *testing.T) {
 	dir := t.TempDir()
-	const header = "wavetank story, format 1\ntest: TestMisuse/nothing\n"
+	const header = "wavetank story, format 2\ntest: TestMisuse/nothing\n"
 	for _, c := range []struct{ name, content, says string }{
 		{"absent", "", "there is no such file; the path is relative to the directory of the test's package"},
-		{"garbage", "hello\n", `not a wavetank story: the first line must read "wavetank story, format 1"`},
+		{"garbage", "hello\n", `not a wavetank story: the first line must read "wavetank story, format 2"`},
 		{"future", "wavetank story, format 9\n",
-			"the story has format 9 and this version of wavetank reads up to 1; use a newer one"},
-		{"nameless", "wavetank story, format 1\n-- tape --\n", "test"},
-		{"tapeless", header, "the story has no tape section"},
-		{"negative", header + "-- tape --\n-1 next #4\n",
-			`line 1 of the tape, "-1 next #4", is not a positive value and a label`},
-		{"unlabelled", header + "-- tape --\n1 next\n", `has no occurrence (" #n") after its label`},
-		{"header", header + "colour: red\n-- tape --\n", `header key "colour" is unknown`},
-		{"foreign", "wavetank story, format 1\ntest: TestOther\npackage: example.com/p\nreplay: go test " +
-			"example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+			"the story has format 9 and this version of wavetank reads format 2; use a newer one"},
+		{"nameless", "wavetank story, format 2\n-- choices --\n", "test"},
+		{"without choices", header, "the story has no choices section"},
+		{"past", "wavetank story, format 1\n",
+			"the story has format 1 and this version of wavetank reads format 2; find"},
+		{"negative", header + "-- choices --\n-1 next #4\n",
+			`line 1 of the choices: "-1 next #4" does not begin with a positive value`},
+		{"unlabelled", header + "-- choices --\n1 next\n", `does not end with an occurrence (" #n")`},
+		{"header", header + "colour: red\n-- choices --\n", `header key "colour" is unknown`},
+		{"foreign", "wavetank story, format 2\ntest: TestOther\npackage: example.com/p\nreplay: go test " +
+			"example.com/p -run '^TestOther$' -sim.replay=x.txtar\n-- choices --\n1 next #4\n",
 			"go test example.com/p -run '^TestOther$' -sim.replay=" + dir},
-		{"renamed", "wavetank story, format 1\ntest: TestOther/sub\npackage: " +
+		{"renamed", "wavetank story, format 2\ntest: TestOther/sub\npackage: " +
 			"github.com/wavetank/wavetank/sim\nreplay: go test github.com/wavetank/wavetank/sim -run '^TestOther$' " +
-			"-sim.replay=x.txtar\n-- tape --\n1 next #4\n",
+			"-sim.replay=x.txtar\n-- choices --\n1 next #4\n",
 			`is a story of TestOther/sub, ` +
 				`not of TestMisuse/nothing; no TestOther is written here any more; if this test is its successor, ` +
 				`write "test: TestMisuse/nothing" in the file, or move it to testdata/sim/TestMisuse/nothing`},
 		{"neighbour", "wavetank story, " +
-			"format 1\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
-			"github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- tape " +
+			"format 2\ntest: TestBadFlags\npackage: github.com/wavetank/wavetank/sim\nreplay: go test " +
+			"github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=x.txtar -sim.max-steps=9\n-- choices " +
 			"--\n1 next #4\n",
 			"go test github.com/wavetank/wavetank/sim -run '^TestBadFlags$' -sim.replay=" +
 				filepath.ToSlash(filepath.Join(dir, "neighbour.txtar")) + " -sim.max-steps=9\n"},

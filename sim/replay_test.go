@@ -89,14 +89,15 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		sim.Check(t, func(w *sim.World) {
 			w.Start("mailer", func(mgr ctrl.Manager) error { return (&mailer{}).SetupWithManager(mgr) })
 			w.Inject(fault.LostReply(fault.OnVerb("create")))
+			w.Always("all is well", func(*history.History) error { return nil })
 			w.Settle()
 		}, sim.Runs(2))
 		return
 	}
 	dir := t.TempDir()
 	s := story.Story{Test: t.Name(), Kind: "always", Property: "all is well", Replay: "go test . -run x"}
-	s.Choices = []story.Choice{{ID: "fault LostReply on create #1", Value: 2},
-		{ID: "request mailer list ConfigMap #9", Value: 1}}
+	s.Choices = []story.Choice{{Kind: story.Arm, Of: "LostReply", What: " on create", Value: 2},
+		{Kind: story.Request, Who: "mailer", Verb: "list", What: "ConfigMap", Nth: 8, Value: 1}}
 	kept := filepath.Join("testdata", "sim", t.Name())
 	if _, err := s.Write(filepath.Join(dir, kept)); err != nil {
 		t.Fatal(err)
@@ -105,8 +106,8 @@ func TestAStoryWhoseFaultNoLongerStrikesIsNamed(t *testing.T) {
 		strings.Contains(out, "no longer asks") {
 		t.Errorf("a story all of whose faults were asked for:\n%s", out)
 	}
-	s.Choices = append(s.Choices,
-		story.Choice{ID: "LostReply applied mailer create ConfigMap default/gone #1", Value: 1})
+	s.Choices = append(s.Choices, story.Choice{Kind: story.Inject, Of: "LostReply",
+		Who: "applied mailer", Verb: "create", What: "ConfigMap default/gone", Value: 1})
 	path, err := s.Write(filepath.Join(dir, kept))
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +283,7 @@ func TestAFuzzTargetsStoryReplays(t *testing.T) {
 	args := typed(t, out)
 	again, ok := child(dir, "FuzzBreaks", append(args, "-sim.v"), nil)
 	if ok || strings.Count(again, "replay: ") != 1 || !strings.Contains(again, sentence) ||
-		!strings.Contains(again, "handout mailer/1") {
+		!strings.Contains(again, "dequeue mailer/1") {
 		t.Errorf("%v:\n%s", args, again)
 	}
 	if next, ok := child(dir, "FuzzBreaks", nil, nil); ok || !strings.Contains(next, "--- FAIL: FuzzBreaks/seed#0") {

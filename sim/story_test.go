@@ -57,7 +57,7 @@ func TestAStoryIsLocalMinimal(t *testing.T) {
 					t.Fatal(err)
 				}
 				if sim.Breaks(t, stormy, path) {
-					t.Errorf("it still breaks without %q", f.Story.Choices[i].ID)
+					t.Errorf("it still breaks without %q", f.Story.Choices[i].ID())
 				}
 			}
 		})
@@ -167,12 +167,14 @@ func TestTheReplayCommandReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	drifted.Choices = append(drifted.Choices,
-		story.Choice{ID: "crash before mailer delete ConfigMap default/gone #1", Value: 1})
+		story.Choice{Kind: story.Inject, Of: "Crash(mailer)", Who: "before mailer",
+			Verb: "delete", What: "ConfigMap default/gone",
+			Value: 1})
 	if err := os.WriteFile(filepath.Join(dir, file), drifted.Encode(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if out := run("-sim.replay=" + file); !strings.Contains(out,
-		`has drifted: the code no longer asks for "crash before mailer delete ConfigMap default/gone #1"`) {
+		`has drifted: the code no longer asks for "Crash(mailer) before mailer delete ConfigMap default/gone #1"`) {
 		t.Errorf("drift was not named:\n%s", out)
 	}
 }

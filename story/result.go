@@ -47,6 +47,7 @@ type Result struct {
 	Strategies []StrategyTotal `json:"strategies,omitempty"`
 	Findings   []Finding       `json:"findings,omitempty"`
 	Drifted    []Drift         `json:"drifted,omitempty"`
+	Outdated   []Outdated      `json:"outdated,omitempty"`
 	// Divergences are the differences of doubled runs that are no failure, by cause.
 	Divergences []Divergence      `json:"divergences,omitempty"`
 	Versions    map[string]string `json:"versions,omitempty"`
@@ -122,9 +123,37 @@ type Finding struct {
 // Drift is a stored story that passes although not all of its faults were injected, because the
 // code no longer sends what they were injected at.
 type Drift struct {
-	File  string   `json:"file"`  // as seen from the test's package
-	Broke string   `json:"broke"` // the property that it violated
-	Lost  []string `json:"lost"`  // the choices that the run did not ask for
+	File     string   `json:"file"`     // as seen from the test's package
+	Violated string   `json:"violated"` // the property that it violated
+	Lost     []string `json:"lost"`     // the choices that the run did not ask for
+	// Near are choices that the run did ask for, of the same faults at other writes, as a story
+	// file has them.
+	Near []string `json:"near,omitempty"`
+}
+
+// Passes is what an outdated story's run comes to if it violates nothing.
+const Passes = "passes"
+
+// Outdated is a stored story that says what is no longer so: its replay neither violates the
+// property that it names, nor passes while the scenario declares that property.
+type Outdated struct {
+	File     string `json:"file"`     // as seen from the test's package
+	Violated string `json:"violated"` // the property that it violated
+	// Statement is what changed: "property", "declared" (its place) or "scenario".
+	Statement string `json:"statement"`
+	Change    string `json:"change"` // in words
+	// Renamed is the sentence of the property that is declared where the file says.
+	Renamed string `json:"renamed,omitempty"`
+	Now     string `json:"now"` // what its run comes to
+}
+
+// Sentence says what changed and what to do.
+func (o Outdated) Sentence() string {
+	todo := "renew it (wavetank stories renew), or remove it (wavetank stories remove)"
+	if o.Now == Passes && o.Renamed == "" {
+		todo = "remove it (wavetank stories remove)"
+	}
+	return fmt.Sprintf("%s (%s) is outdated: %s, and its run %s; %s", o.File, o.Violated, o.Change, o.Now, todo)
 }
 
 // ReadResult reads a result file.
@@ -137,8 +166,12 @@ func ReadResult(path string) (*Result, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("%s is not a campaign's result: %w", path, err)
 	}
-	if r.Format != Format || r.Test == "" {
-		return nil, fmt.Errorf("%s is not a campaign's result of format %d", path, Format)
+	if r.Test == "" {
+		return nil, fmt.Errorf("%s is not a campaign's result", path)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("%s is a result of format %d and this version of wavetank reads format %d; "+
+			"make the campaign again", path, r.Format, Format)
 	}
 	return r, nil
 }
@@ -264,6 +297,9 @@ func (r *Result) add(o *Result) {
 	}
 	for _, d := range o.Drifted { // each shard replays every story
 		*at(&r.Drifted, func(t Drift) bool { return t.File == d.File }, d) = d
+	}
+	for _, d := range o.Outdated {
+		*at(&r.Outdated, func(t Outdated) bool { return t.File == d.File }, d) = d
 	}
 	for _, d := range o.Divergences {
 		r.Diverged(d)

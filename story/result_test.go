@@ -83,11 +83,14 @@ func TestAResultSurvivesItsFile(t *testing.T) {
 		t.Error(d)
 	}
 	bad := filepath.Join(dir, "bad.json")
-	for _, content := range []string{"", "{}", `{"format": 99, "test": "x"}`} {
+	for content, want := range map[string]string{
+		"": "is not a campaign's result", "{}": "is not a campaign's result",
+		`{"format": 1, "test": "x"}`: "make the campaign again",
+	} {
 		if err := os.WriteFile(bad, []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadResult(bad); err == nil || !strings.Contains(err.Error(), "is not a campaign's result") {
+		if _, err := ReadResult(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q was read: %v", content, err)
 		}
 	}

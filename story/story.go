@@ -2,8 +2,8 @@
 // reviewer can read, the choice sequence, the history of the shrunk run, and the failure.
 //
 // A story stores choices, not only a seed, so that it survives unrelated changes of the code under
-// test. Each choice is identified by its label and the number of earlier choices with that label.
-// Every choice that the story does not mention is the default.
+// test. Each choice is identified by its kind, its label and the number of earlier choices of that
+// kind with that label. Every choice that the story does not mention is the default.
 package story
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 // Format is the version of the file format that this package writes.
-const Format = 1
+const Format = 2
 
 // Overlaid is an argument of the replay command, as one types it, if the run was found in exact
 // mode.
@@ -49,12 +49,6 @@ type Story struct {
 	Choices  []Choice // the choices that are not the default
 	// History is the shrunk run, a line for each event.
 	History []string
-}
-
-// Choice is one choice that is not the default.
-type Choice struct {
-	ID    string // label and occurrence, for example "lag pipelines Pipeline #4"
-	Value int
 }
 
 // Headline is the property that was violated, or the first line of the message if there is none.
@@ -90,7 +84,7 @@ func (s *Story) Name() string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%s\n%s\n%s\n%s\n", s.Test, s.Kind, s.Property, s.Site)
 	for _, c := range s.Choices {
-		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID)
+		fmt.Fprintf(h, "%d %s\n", c.Value, c.ID())
 	}
 	return fmt.Sprintf("%08x.txtar", h.Sum32())
 }
@@ -109,7 +103,7 @@ func (s *Story) Encode() []byte {
 	fmt.Fprintf(&head, "wavetank story, format %d\n", Format)
 	line("test", s.Test)
 	line("package", s.Package)
-	line("broke", s.Kind+" "+strconv.Quote(s.Property))
+	line("violated", s.Kind+" "+strconv.Quote(s.Property))
 	line("declared", s.Site)
 	line("found", s.Seed)
 	if took := s.Took.Round(time.Millisecond); took > 0 {
@@ -126,28 +120,28 @@ func (s *Story) Encode() []byte {
 		line("with", n+" "+s.Versions[n])
 	}
 	line("replay", s.Replay)
-	var tape strings.Builder
+	var choices strings.Builder
 	for _, c := range s.Choices {
-		fmt.Fprintf(&tape, "%d %s\n", c.Value, c.ID)
+		fmt.Fprintln(&choices, c.Line())
 	}
 	return txtar.Format(&txtar.Archive{Comment: head.Bytes(), Files: []txtar.File{
-		{Name: "verdict", Data: []byte(marker.ReplaceAllString(s.Message, " $0") + "\n")},
-		{Name: "tape", Data: []byte(tape.String())},
+		{Name: "violation", Data: []byte(marker.ReplaceAllString(s.Message, " $0") + "\n")},
+		{Name: "choices", Data: []byte(choices.String())},
 		{Name: "history", Data: []byte(strings.Join(s.History, "\n") + "\n")},
 	}})
 }
 
-// Decode reads a story. The error says what is wrong with the file.
+// Decode reads a story. The error says what is wrong with the file. All that it reads is
+// [Printable], except the labels of choices.
 func Decode(data []byte) (*Story, error) {
 	a := txtar.Parse(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))) // as Git checks files out on Windows
 	lines := strings.Split(strings.TrimSpace(string(a.Comment)), "\n")
 	var format int
 	if _, err := fmt.Sscanf(lines[0], "wavetank story, format %d", &format); err != nil {
-		return nil, errors.New("not a wavetank story: the first line must read \"wavetank story, format 1\"")
+		return nil, fmt.Errorf("not a wavetank story: the first line must read \"wavetank story, format %d\"", Format)
 	}
-	if format > Format {
-		return nil, fmt.Errorf("the story has format %d and this version of wavetank reads up to %d; use a newer one",
-			format, Format)
+	if err := readable(format); err != nil {
+		return nil, err
 	}
 	s := &Story{Versions: map[string]string{}}
 	for _, l := range lines[1:] {
@@ -155,7 +149,7 @@ func Decode(data []byte) (*Story, error) {
 		if !ok {
 			return nil, fmt.Errorf("header line %q is not \"key: value\"", l)
 		}
-		if err := s.header(k, v); err != nil {
+		if err := s.header(k, Printable(v)); err != nil {
 			return nil, err
 		}
 	}
@@ -165,21 +159,35 @@ func Decode(data []byte) (*Story, error) {
 	found := false
 	for _, f := range a.Files {
 		switch f.Name {
-		case "verdict":
-			s.Message = strings.TrimSuffix(string(f.Data), "\n")
+		case "violation":
+			s.Message = strings.TrimSuffix(Printable(string(f.Data)), "\n")
 		case "history":
-			s.History = strings.Split(strings.TrimSuffix(string(f.Data), "\n"), "\n")
-		case "tape":
+			s.History = strings.Split(strings.TrimSuffix(Printable(string(f.Data)), "\n"), "\n")
+		case "choices":
 			found = true
-			if err := s.tape(string(f.Data)); err != nil {
+			if err := s.readChoices(string(f.Data)); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if !found {
-		return nil, errors.New("the story has no tape section, so there is nothing to replay")
+		return nil, errors.New("the story has no choices section, so there is nothing to replay")
 	}
 	return s, nil
+}
+
+// readable says why a story of a format cannot be read, and what to do.
+func readable(format int) error {
+	switch {
+	case format > Format:
+		return fmt.Errorf("the story has format %d and this version of wavetank reads format %d; use a newer one",
+			format, Format)
+	case format < Format:
+		return fmt.Errorf("the story has format %d and this version of wavetank reads format %d; "+
+			"find the failure again with the search, or replay the story with the version that wrote it",
+			format, Format)
+	}
+	return nil
 }
 
 func (s *Story) header(k, v string) error {
@@ -189,12 +197,13 @@ func (s *Story) header(k, v string) error {
 		s.Test = v
 	case "package":
 		s.Package = v
-	case "broke":
+	case "violated":
 		kind, quoted, _ := strings.Cut(v, " ")
 		s.Kind = kind
 		if s.Property, err = strconv.Unquote(quoted); err != nil {
-			return fmt.Errorf("header line \"broke: %s\" must be a kind of property and a quoted sentence", v)
+			return fmt.Errorf("header line \"violated: %s\" must be a kind of property and a quoted sentence", v)
 		}
+		s.Property = Printable(s.Property)
 	case "declared":
 		s.Site = v
 	case "found":
@@ -225,20 +234,16 @@ func (l *Length) parse(v string) error {
 	return nil
 }
 
-func (s *Story) tape(data string) error {
+func (s *Story) readChoices(data string) error {
 	for i, l := range strings.Split(strings.TrimSpace(data), "\n") {
 		if l == "" {
 			continue
 		}
-		value, id, ok := strings.Cut(l, " ")
-		n, err := strconv.Atoi(value)
-		if !ok || err != nil || n <= 0 {
-			return fmt.Errorf("line %d of the tape, %q, is not a positive value and a label", i+1, l)
+		c, err := parseChoice(l)
+		if err != nil {
+			return fmt.Errorf("line %d of the choices: %w", i+1, err)
 		}
-		if !strings.Contains(id, " #") {
-			return fmt.Errorf("line %d of the tape, %q, has no occurrence (\" #n\") after its label", i+1, l)
-		}
-		s.Choices = append(s.Choices, Choice{id, n})
+		s.Choices = append(s.Choices, c)
 	}
 	return nil
 }

@@ -18,8 +18,12 @@ func example() *Story {
 		Replay: "go test example.com/op -run '^TestPromoteOnce$/^V1$'",
 		Before: Length{431, 12, 900}, After: Length{2, 1, 30},
 		Versions: map[string]string{"go": "go1.26.8", "sigs.k8s.io/controller-runtime": "v0.25.2"},
-		Choices:  []Choice{{"fault StaleCache(30s) #1", 2}, {"lag pipelines Pipeline default/web #3", 4}},
-		History:  []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
+		Choices: []Choice{
+			{Kind: Arm, Of: "StaleCache", What: "(30s)", Value: 2},
+			{Kind: Inject, Of: "StaleCache(30s)", Who: "pipelines", Verb: "MODIFIED", What: "Pipeline default/web",
+				Nth: 2, Value: 4},
+		},
+		History: []string{"00:00.000 start   pipelines/1", "00:00.001 crash   pipelines/1"},
 	}
 }
 
@@ -51,13 +55,13 @@ func TestAStorySurvivesOtherLineEnds(t *testing.T) {
 // A message may be any text, even a txtar archive.
 func TestAMessageIsNoSection(t *testing.T) {
 	s := example()
-	s.Message = "want\n-- tape --\nnonsense\n-- a.go --"
+	s.Message = "want\n-- choices --\nnonsense\n-- a.go --"
 	got, err := Decode(s.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(s.Choices, got.Choices); d != "" || got.Message != "want\n -- tape --\nnonsense\n -- a.go --" {
-		t.Errorf("%q, tape %s", got.Message, d)
+	if d := cmp.Diff(s.Choices, got.Choices); d != "" || got.Message != "want\n -- choices --\nnonsense\n -- a.go --" {
+		t.Errorf("%q, choices %s", got.Message, d)
 	}
 }
 
@@ -66,13 +70,16 @@ func TestBadStoriesSayWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"empty", "", "not a wavetank story"},
 		{"foreign", "go test fuzz v1\nint(3)\n", "not a wavetank story"},
-		{"newer", strings.Replace(good, "format 1", "format 9", 1), "use a newer one"},
+		{"newer", strings.Replace(good, "format 2", "format 9", 1), "use a newer one"},
+		{"older", strings.Replace(good, "format 2", "format 1", 1), "find the failure again"},
 		{"no test", strings.Replace(good, "test: TestPromoteOnce/V1\n", "", 1), "names no test"},
 		{"bad header", strings.Replace(good, "declared: ", "declared ", 1), "is not \"key: value\""},
 		{"unknown key", strings.Replace(good, "declared:", "mood:", 1), `"mood" is unknown`},
-		{"no tape", strings.Replace(good, "-- tape --", "-- tapes --", 1), "no tape section"},
-		{"bad tape", strings.Replace(good, "4 lag", "four lag", 1), "line 2 of the tape"},
-		{"no occurrence", strings.Replace(good, "web #3", "web", 1), "has no occurrence"},
+		{"no choices", strings.Replace(good, "-- choices --", "-- tape --", 1), "no choices section"},
+		{"bad value", strings.Replace(good, "4 inject", "four inject", 1), "line 2 of the choices"},
+		{"bad kind", strings.Replace(good, "4 inject", "4 lag", 1), `unknown kind of choice, "lag"`},
+		{"no fault", strings.Replace(good, "(30s): pipelines: ", "(30s) pipelines ", 1), "before a colon"},
+		{"no occurrence", strings.Replace(good, "web #3", "web", 1), "does not end with an occurrence"},
 		{"bad time", strings.Replace(good, "took: 1.25s", "took: long", 1), "must be a time"},
 		{"bad length", strings.Replace(good, "2 choices", "two choices", 1), "must read like"},
 	} {

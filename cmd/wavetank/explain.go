@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/wavetank/wavetank/story"
@@ -26,7 +26,7 @@ func explainCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				explain(cmd.OutOrStdout(), s)
+				explain(cmd.OutOrStdout(), path, s)
 			}
 			return nil
 		},
@@ -35,7 +35,7 @@ func explainCommand() *cobra.Command {
 
 // explain writes one story in sentences: what broke, what happened with a paragraph for each
 // reconcile, and the choices that were not the default. The choices that matter least come last.
-func explain(out io.Writer, s *story.Story) {
+func explain(out io.Writer, path string, s *story.Story) {
 	what := fmt.Sprintf("%s %q, declared at %s,", s.Kind, s.Property, s.Site)
 	if s.Property == "" {
 		what = s.Kind
@@ -53,25 +53,21 @@ func explain(out io.Writer, s *story.Story) {
 		tape := slices.Clone(s.Choices)
 		slices.SortStableFunc(tape, func(a, b story.Choice) int { return cmp.Compare(weight(a), weight(b)) })
 		for _, c := range tape {
-			fmt.Fprintf(out, "  - %s\n", choiceInWords(c))
+			fmt.Fprintf(out, "  - %s\n", story.Printable(choiceInWords(c)))
 		}
 	}
-	fmt.Fprintf(out, "\nSee it again: %s\n\n", s.Replay)
+	fmt.Fprintf(out, "\nSee it again: wavetank replay %s\n\n", shellquote.Join(relative(path)))
 }
-
-var drawnWord = regexp.MustCompile(`^draw (.*)/(\d+)$`)
-
-var point = regexp.MustCompile(`^(.*) #(\d+)$`)
 
 // weight orders choices: injected faults come before declared ones, then order and delays, and last
 // the seeds of values that rarely matter.
 func weight(c story.Choice) int {
-	switch first, _, _ := strings.Cut(c.ID, " "); first {
-	case "fault":
+	switch c.Kind {
+	case story.Arm:
 		return 1
-	case "next", "request", "reply":
+	case story.Next, story.Request, story.Reply:
 		return 2
-	case "names", "dice":
+	case story.Names, story.Seed:
 		return 3
 	}
 	return 0
@@ -79,34 +75,32 @@ func weight(c story.Choice) int {
 
 // choiceInWords says what a choice decided.
 func choiceInWords(c story.Choice) string {
-	m := point.FindStringSubmatch(c.ID)
-	if m == nil {
-		return fmt.Sprintf("%s: answer %d", c.ID, c.Value)
+	nth := c.Nth + 1
+	where := ""
+	if c.What != "" {
+		where = " in " + c.What
 	}
-	label, nth := m[1], m[2]
-	switch word := drawnWord.FindStringSubmatch(label); {
-	case word != nil:
-		n, _ := strconv.Atoi(word[2])
-		return fmt.Sprintf("random word %d of draw %s of %q", n+1, nth, word[1])
-	case strings.HasPrefix(label, "fault "):
+	switch c.Kind {
+	case story.Draw:
+		word, _ := strconv.Atoi(c.What)
+		return fmt.Sprintf("random word %d of draw %d of %q", word+1, nth, c.Of)
+	case story.Arm:
 		often := map[int]string{1: "sometimes", 2: "often"}[c.Value]
-		return fmt.Sprintf("the fault %s may be injected, %s", strings.TrimPrefix(label, "fault "), often)
-	case label == "names":
-		return "the API server generates other UIDs and names than usual, which rarely matters"
-	case strings.HasPrefix(label, "names in "):
-		server := strings.TrimPrefix(label, "names in ")
-		return fmt.Sprintf("the API server of %s generates other UIDs and names than usual, which rarely matters",
-			server)
-	case label == "dice" || strings.HasPrefix(label, "dice "):
-		where := strings.Replace(strings.TrimPrefix(label, "dice"), " ", " in ", 1)
+		return fmt.Sprintf("the fault %s%s may be injected, %s", c.Of, c.What, often)
+	case story.Names:
+		server := "the API server"
+		if c.What != "" {
+			server += " of " + c.What
+		}
+		return server + " generates other UIDs and names than usual, which rarely matters"
+	case story.Seed:
 		return fmt.Sprintf("math/rand has another seed than usual%s, as for jitter, which rarely matters", where)
-	case label == "next":
-		return fmt.Sprintf("at choice %s of the next action, action %d was taken in place of the oldest", nth, c.Value)
-	case strings.HasPrefix(label, "request ") || strings.HasPrefix(label, "reply "):
-		leg, of, _ := strings.Cut(label, " ")
-		return fmt.Sprintf("the %s of %s is slow (call %s of its kind)", leg, of, nth)
+	case story.Next:
+		return fmt.Sprintf("at choice %d of the next action, action %d was taken in place of the oldest", nth, c.Value)
+	case story.Request, story.Reply:
+		return fmt.Sprintf("the %s of %s %s %s is slow (call %d of its kind)", c.Kind, c.Who, c.Verb, c.What, nth)
 	}
-	return fmt.Sprintf("%s (call %s of its kind, answer %d)", label, nth, c.Value)
+	return fmt.Sprintf("%s (call %d of its kind, answer %d)", c.Label(), nth, c.Value)
 }
 
 // paragraphs joins what a reconcile did to the line with which it began.

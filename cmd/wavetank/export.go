@@ -131,7 +131,7 @@ func asTest(s *story.Story, pkg, scenario string) ([]byte, error) {
 	id := strings.TrimSuffix(s.Name(), filepath.Ext(s.Name()))
 	data := string(s.Encode())
 	quoted := "`" + data + "`"
-	if strings.Contains(data, "`") {
+	if strings.Contains(data, "`") || story.Printable(data) != data {
 		quoted = fmt.Sprintf("%q", data)
 	}
 	var b bytes.Buffer

@@ -32,7 +32,7 @@ func listCommand() *cobra.Command {
 				for _, s := range found {
 					test := s.Test
 					if test == "" {
-						test = "(of a suite)"
+						test = "(of a suite or a helper)"
 					}
 					fmt.Fprintf(out, "  %-40s %-16s %s\n", test, s.Call, s.Site)
 				}
@@ -53,7 +53,10 @@ func listCommand() *cobra.Command {
 					if name := p.missingTest(path, s, tests); name != "" {
 						orphan = fmt.Sprintf(" (nothing replays it: no %s is built here)", name)
 					}
-					fmt.Fprintf(out, "  story %s: %s%s\n", relative(path), s.Headline(), orphan)
+					line := fmt.Sprintf("  story %s: %s%s\n", relative(path), s.Headline(), orphan)
+					if err := writePrintable(out, line); err != nil {
+						return err
+					}
 				}
 			}
 			return nil

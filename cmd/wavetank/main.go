@@ -10,12 +10,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -50,14 +53,16 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 			"scenarios of your packages, and works with the stories and results that they leave.\n\n" +
 			"Exit codes: 0 every property held, 1 a property was violated, 2 usage or build error,\n" +
 			"130 interrupted (the report is valid).",
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), mergeCommand(), reportCommand())
-	root.AddCommand(exportCommand(), explainCommand(), vetCommand(), overlayCommand(), doctorCommand())
+	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), storiesCommand())
+	root.AddCommand(mergeCommand(), reportCommand(), exportCommand(), explainCommand())
+	root.AddCommand(vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
@@ -69,4 +74,19 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	fmt.Fprintf(errs, "wavetank: %v\n", err)
 	return exitUsage
+}
+
+// version is the module's version, with the commit of a build from a checkout.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := cmp.Or(info.Main.Version, "(devel)")
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && !strings.Contains(v, s.Value[:min(12, len(s.Value))]) {
+			v += " " + s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return fmt.Sprintf("%s, %s", v, info.GoVersion)
 }

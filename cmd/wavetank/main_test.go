@@ -76,7 +76,8 @@ func TestRunBreaks(t *testing.T) {
 		t.Errorf("explain: exit code %d:\n%s", code, out)
 	}
 	drawn := story.Story{
-		Test: "TestX", Kind: "always", Property: "p", Choices: []story.Choice{{ID: "draw n/1 #2", Value: 7}},
+		Test: "TestX", Kind: "always", Property: "p",
+		Choices: []story.Choice{{Kind: story.Draw, Of: "n", What: "1", Nth: 1, Value: 7}},
 		History: []string{"00:00.001    op/1             fault: Crash(op): before update ConfigMap default/a"},
 	}
 	_, out = do(t, t.Context(), "explain", write(t, drawn))
@@ -166,16 +167,16 @@ func TestInterruptedRunLeavesAReport(t *testing.T) {
 // A story's columns are wider where a time has nanoseconds or a name is long.
 func TestColumnsOfAStory(t *testing.T) {
 	for _, e := range []history.Event{
-		{At: time.Second, Process: "op", Incarnation: 1, Note: "x"},
-		{At: time.Second + 137425215, Process: "op", Incarnation: 12, Note: "x"},
-		{At: 26*time.Hour + 1, Process: "another writer", Note: "x"},
-		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Incarnation: 1, Note: "x"},
+		{At: time.Second, Process: "op", Incarnation: 1},
+		{At: time.Second + 137425215, Process: "op", Incarnation: 12},
+		{At: 26*time.Hour + 1, Process: "another writer"},
+		{At: time.Minute + 500, Process: "a-process-of-a-long-name", Incarnation: 1},
 	} {
-		e.Kind = history.Fault
+		e.Kind, e.Injection = history.Fault, &history.Injection{Class: "Crash", How: "x"}
 		h := &history.History{}
 		h.Add(e)
 		at, who, what := columns(h.Render()[0])
-		if at != history.Clock(e.At) || who != e.Actor() || what != "fault: x" {
+		if at != history.Clock(e.At) || who != e.Actor() || what != "fault: Crash: x" {
 			t.Errorf("%q is %q, %q, %q", h.Render()[0], at, who, what)
 		}
 	}
@@ -187,11 +188,12 @@ func TestExplainBeginsWithTheStory(t *testing.T) {
 		Test: "TestX", Kind: "always", Property: "p",
 		History: []string{"00:00.001    user             create ConfigMap default/a → rv 5"},
 		Choices: []story.Choice{
-			{ID: "dice #1", Value: 7},
-			{ID: "names #1", Value: 19606},
-			{ID: "next #4", Value: 1},
-			{ID: "fault LostReply #1", Value: 1},
-			{ID: "LostReply applied op update ConfigMap default/a #1", Value: 1},
+			{Kind: story.Seed, Value: 7},
+			{Kind: story.Names, Value: 19606},
+			{Kind: story.Next, Nth: 3, Value: 1},
+			{Kind: story.Arm, Of: "LostReply", Value: 1},
+			{Kind: story.Inject, Of: "LostReply", Who: "applied op", Verb: "update", What: "ConfigMap default/a",
+				Value: 1},
 		},
 	}
 	_, out := do(t, t.Context(), "explain", write(t, s))

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -29,60 +28,93 @@ type testPackage struct {
 	Path  string
 	Dir   string
 	Files []string // its test files
+	// Linking are imported packages that link sim.
+	Linking map[string]bool
 }
 
-// testPackages finds the packages among patterns whose tests link sim.
-func testPackages(ctx context.Context, patterns []string) ([]testPackage, error) {
-	type listed struct {
-		ImportPath, Dir, ForTest  string
-		Name                      string
-		Deps                      []string
-		TestGoFiles, XTestGoFiles []string
-	}
-	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles"
-	args := append([]string{"list", "-test", "-json=" + fields}, patterns...)
-	cmd := exec.CommandContext(ctx, "go", args...)
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath, Dir, ForTest  string
+	Name                      string
+	Deps                      []string
+	TestGoFiles, XTestGoFiles []string
+	TestImports, XTestImports []string
+}
+
+// linksSim says whether sim is among what a package is built from.
+func (p listed) linksSim() bool {
+	return slices.ContainsFunc(p.Deps, func(d string) bool {
+		d, _, _ = strings.Cut(d, " ")
+		return d == simPackage
+	})
+}
+
+// goList lists packages.
+func goList(ctx context.Context, args ...string) (out []listed, err error) {
+	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports"
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=" + fields}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	data, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(patterns, " "), err, stderr.Bytes())
+		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
-	files := map[string]listed{}
-	linked := map[string]bool{}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	for {
+	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
 		var p listed
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return out, nil
 		} else if err != nil {
 			return nil, err
 		}
+		out = append(out, p)
+	}
+}
+
+// testPackages finds the packages among patterns whose tests link sim.
+func testPackages(ctx context.Context, patterns []string) ([]testPackage, error) {
+	all, err := goList(ctx, append([]string{"-test"}, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]listed{}
+	var linked []string
+	for _, p := range all {
 		if tested, ok := strings.CutSuffix(p.ImportPath, ".test"); ok && p.Name == "main" {
-			linked[tested] = slices.ContainsFunc(p.Deps, func(d string) bool {
-				d, _, _ = strings.Cut(d, " ")
-				return d == simPackage
-			})
+			if p.linksSim() {
+				linked = append(linked, tested)
+			}
 		} else if p.ForTest == "" {
 			files[p.ImportPath] = p
 		}
 	}
-	var out []testPackage
-	for path, ok := range linked {
-		if ok {
-			p := files[path]
-			out = append(out, testPackage{Path: path, Dir: p.Dir, Files: append(p.TestGoFiles, p.XTestGoFiles...)})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
-	if len(out) == 0 {
+	if len(linked) == 0 {
 		return nil, fmt.Errorf("no package among %s has a test that imports %s",
 			strings.Join(patterns, " "), simPackage)
+	}
+	slices.Sort(linked)
+	var out []testPackage
+	var imports []string
+	for _, path := range linked {
+		p := files[path]
+		out = append(out, testPackage{Path: path, Dir: p.Dir, Files: append(p.TestGoFiles, p.XTestGoFiles...)})
+		imports = append(append(imports, p.TestImports...), p.XTestImports...)
+	}
+	slices.Sort(imports)
+	imported, err := goList(ctx, slices.Compact(imports)...)
+	if err != nil {
+		return nil, err
+	}
+	linking := map[string]bool{}
+	for _, p := range imported {
+		linking[p.ImportPath] = p.linksSim()
+	}
+	for i := range out {
+		out[i].Linking = linking
 	}
 	return out, nil
 }
 
-// scenario is a call of sim.Check, sim.Explore or sim.Fuzz in the source of a test.
+// scenario is a call that runs a scenario, in the source of a test.
 type scenario struct {
 	Test string // the Test or Fuzz function that it stands in; "" for one that a suite runs
 	In   string // the package clause of its file
@@ -93,41 +125,67 @@ type scenario struct {
 	Function string
 }
 
-// scenarios finds the calls that run a scenario in the test files of a package.
-func (p testPackage) scenarios() ([]scenario, error) {
-	var out []scenario
+// apis are the packages whose calls run scenarios, by their names in a file: sim, simginkgo, and
+// helpers that link sim.
+type apis map[string]string
+
+// eachFile parses the test files of a package.
+func (p testPackage) eachFile(visit func(*token.FileSet, *ast.File, apis)) error {
 	for _, name := range p.Files {
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		apis := map[string]bool{} // local names of sim and simginkgo
+		known := apis{}
 		for _, i := range file.Imports {
-			if path, _ := strconv.Unquote(i.Path.Value); path == simPackage || path == simPackage+"/simginkgo" {
-				local := path[strings.LastIndex(path, "/")+1:]
-				if i.Name != nil {
-					local = i.Name.Name
-				}
-				apis[local] = true
+			path, _ := strconv.Unquote(i.Path.Value)
+			if path != simPackage && !p.Linking[path] {
+				continue
 			}
+			local := path[strings.LastIndex(path, "/")+1:]
+			if i.Name != nil {
+				local = i.Name.Name
+			}
+			known[local] = path
 		}
+		visit(set, file, known)
+	}
+	return nil
+}
+
+// scenarios finds the calls that run a scenario in the test files of a package.
+func (p testPackage) scenarios() (out []scenario, err error) {
+	err = p.eachFile(func(set *token.FileSet, file *ast.File, apis apis) {
 		for _, d := range file.Decls {
 			for _, s := range scenariosIn(set, d, apis) {
 				s.In = file.Name.Name
 				out = append(out, s)
 			}
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }
 
-func scenariosIn(set *token.FileSet, d ast.Decl, apis map[string]bool) []scenario {
+// selected is the package and the function of a call.
+func selected(call *ast.CallExpr) (from, function string, ok bool) {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return "", "", false
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return "", "", false
+	}
+	return id.Name, sel.Sel.Name, true
+}
+
+// scenariosIn are the calls in a declaration that run a scenario: Check, Explore and Fuzz, and
+// those that hand the test's t to a helper that links sim.
+func scenariosIn(set *token.FileSet, d ast.Decl, apis apis) []scenario {
 	test := ""
-	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
-		if name := f.Name.Name; strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz") {
-			test = name
-		}
+	if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && isTest(f.Name.Name) {
+		test = f.Name.Name
 	}
 	var out []scenario
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -135,17 +193,17 @@ func scenariosIn(set *token.FileSet, d ast.Decl, apis map[string]bool) []scenari
 		if !ok {
 			return true
 		}
-		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok {
+		from, function, ok := selected(call)
+		ours := slices.Contains([]string{simPackage, simPackage + "/simginkgo"}, apis[from])
+		switch {
+		case !ok || apis[from] == "", ours && !slices.Contains([]string{"Check", "Explore", "Fuzz"}, function):
 			return true
-		}
-		from, ok := sel.X.(*ast.Ident)
-		if !ok || !apis[from.Name] || !slices.Contains([]string{"Check", "Explore", "Fuzz"}, sel.Sel.Name) {
+		case !ours && !(test != "" && hands(call, "t")):
 			return true
 		}
 		at := set.Position(call.Pos())
 		site := fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)
-		s := scenario{Test: test, Call: from.Name + "." + sel.Sel.Name, Site: site}
+		s := scenario{Test: test, Call: from + "." + function, Site: site}
 		for _, arg := range call.Args[min(1, len(call.Args)):] {
 			if id, ok := arg.(*ast.Ident); ok && s.Function == "" {
 				s.Function = id.Name
@@ -155,6 +213,14 @@ func scenariosIn(set *token.FileSet, d ast.Decl, apis map[string]bool) []scenari
 		return true
 	})
 	return out
+}
+
+// hands says whether a variable is an argument of a call.
+func hands(call *ast.CallExpr, name string) bool {
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+		id, ok := arg.(*ast.Ident)
+		return ok && id.Name == name
+	})
 }
 
 // tests are the names of the functions in the test files of a package.

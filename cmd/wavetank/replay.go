@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -75,44 +77,70 @@ func replayAll(cmd *cobra.Command, paths, extra []string) error {
 		return err
 	}
 	broke := false
-	for i, path := range paths {
-		args, err := replayArgs(path, extra)
+	for _, path := range paths {
+		said, err := replayOne(cmd, path, extra, dir, cmd.OutOrStdout())
 		if err != nil {
 			return err
 		}
-		if at := slices.Index(args, overlaid); at >= 0 {
-			made, err := overlay(filepath.Join(dir, "overlay"))
-			if err != nil {
-				return err
-			}
-			args[at] = "-overlay=" + made
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "go %s\n", shellquote.Join(args...))
-		test := exec.CommandContext(cmd.Context(), "go", args...)
-		test.Cancel = interrupt(test)
-		test.Dir = directory(path, args[1])
-		test.Stdout, test.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-		replayed := filepath.Join(dir, fmt.Sprint(i))
-		test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
-		err = test.Run()
-		outcomes, _ := os.ReadFile(replayed)
-		switch {
-		case cmd.Context().Err() != nil:
-			return errInterrupted
-		case strings.Contains(string(outcomes), "broke"):
-			broke = true
-		case err != nil:
-			return fmt.Errorf("%s was not replayed: go test: %w", path, err)
-		case len(outcomes) == 0:
-			return fmt.Errorf("%s was not replayed: its command selects no test; if the test has been renamed, "+
-				"correct the lines \"test:\" and \"replay:\" of the file", path)
-		}
+		broke = broke || slices.Contains(said, "broke")
 	}
 	if broke {
 		return errBroke
 	}
 	return nil
 }
+
+// replayOne replays a story and returns what its test says of it, by lines. dir is for files that
+// are needed on the way. The output of the test goes to out; nil for nowhere, except if the story
+// was not replayed.
+func replayOne(cmd *cobra.Command, path string, extra []string, dir string, out io.Writer) ([]string, error) {
+	args, err := replayArgs(path, extra)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.Index(args, overlaid); at >= 0 {
+		made, err := overlay(filepath.Join(dir, "overlay"))
+		if err != nil {
+			return nil, err
+		}
+		args[at] = "-overlay=" + made
+	}
+	test := exec.CommandContext(cmd.Context(), "go", args...)
+	test.Cancel = interrupt(test)
+	test.Dir = directory(path, args[1])
+	var silent bytes.Buffer
+	test.Stdout, test.Stderr = &silent, &silent
+	if out != nil {
+		fmt.Fprintf(out, "go %s\n", shellquote.Join(args...))
+		test.Stdout, test.Stderr = out, cmd.ErrOrStderr()
+	}
+	replayed := filepath.Join(dir, "replayed")
+	if err := os.RemoveAll(replayed); err != nil {
+		return nil, err
+	}
+	test.Env = append(os.Environ(), "WAVETANK_REPLAYED="+replayed)
+	if out == nil {
+		test.Env = append(test.Env, "SIM_DRIFT=warn") // the lines say it
+	}
+	err = test.Run()
+	text, _ := os.ReadFile(replayed)
+	said := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	switch {
+	case cmd.Context().Err() != nil:
+		return nil, errInterrupted
+	case slices.Contains(said, "broke"), err == nil && len(text) > 0:
+		return said, nil
+	}
+	if err != nil {
+		fmt.Fprint(cmd.ErrOrStderr(), story.Printable(silent.String()))
+		return nil, fmt.Errorf("%s was not replayed: go test: %w", path, err)
+	}
+	return nil, fmt.Errorf("%s was not replayed: %w", path, errNoTest)
+}
+
+// errNoTest says that no test took up a story.
+var errNoTest = errors.New("its command selects no test; if the test has been renamed, " +
+	"correct the lines \"test:\" and \"replay:\" of the file")
 
 // storiesIn replaces each directory by the stories below it.
 func storiesIn(paths []string) (out []string, err error) {

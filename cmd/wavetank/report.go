@@ -64,8 +64,11 @@ func compare(out io.Writer, first, second string) error {
 		return err
 	}
 	path := strings.TrimSuffix(first, reports.RunSuffix) + reports.BesideSuffix
+	if err := reports.WritePage(path, page); err != nil {
+		return err
+	}
 	fmt.Fprintln(out, relative(path))
-	return os.WriteFile(path, page, 0o666)
+	return nil
 }
 
 func render(cmd *cobra.Command, dir, format string) error {
@@ -85,8 +88,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 	case "text", "markdown":
 		return eachRun(dir, func(r reports.Run) error {
 			if format == "markdown" {
-				_, err := io.WriteString(out, reports.Markdown(r)+"\n")
-				return err
+				return writePrintable(out, reports.Markdown(r)+"\n")
 			}
 			f, ok := out.(*os.File)
 			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
@@ -103,21 +105,27 @@ func render(cmd *cobra.Command, dir, format string) error {
 	}
 	switch format {
 	case "json":
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(results)
+		data, err := json.MarshalIndent(results, "", "  ")
+		if err != nil {
+			return err
+		}
+		return writePrintable(out, string(data)+"\n")
 	case "junit":
 		data, err := reports.JUnit(results)
 		if err != nil {
 			return err
 		}
-		_, err = out.Write(data)
-		return err
+		return writePrintable(out, string(data))
 	case "annotations":
-		_, err := io.WriteString(out, reports.Annotations(modulePath(cmd, results), results))
-		return err
+		return writePrintable(out, reports.Annotations(modulePath(cmd, results), results))
 	}
 	return fmt.Errorf("--format %q is unknown; write one of %s", format, strings.Join(formats, ", "))
+}
+
+// writePrintable writes a text without escape codes. In JSON it means the same.
+func writePrintable(out io.Writer, text string) error {
+	_, err := io.WriteString(out, story.Printable(text))
+	return err
 }
 
 // modulePath is the path of the module that the command is run in.

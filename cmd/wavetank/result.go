@@ -143,7 +143,9 @@ func mergeDir(which selection, dirs ...string) ([]*story.Result, error) {
 
 // summary prints the results of campaigns, and says whether a complete one never reached a
 // Sometimes.
-func summary(out io.Writer, results []*story.Result) (missed bool) {
+func summary(to io.Writer, results []*story.Result) (missed bool) {
+	out := &strings.Builder{}
+	defer func() { _ = writePrintable(to, out.String()) }()
 	for _, r := range results {
 		state, runs := "complete", fmt.Sprint(r.Runs)
 		if !r.Complete {
@@ -167,6 +169,9 @@ func summary(out io.Writer, results []*story.Result) (missed bool) {
 		for _, d := range r.Drifted {
 			fmt.Fprintf(out, "  stored story %s passes, but the code no longer sends what its faults were "+
 				"injected at, so it may test nothing\n", d.File)
+		}
+		for _, d := range r.Outdated {
+			fmt.Fprintf(out, "  stored story %s\n", d.Sentence())
 		}
 		for _, d := range r.Divergences {
 			fmt.Fprintf(out, "  warning: %s\n", d.Sentence())

@@ -40,7 +40,7 @@ func runCommand() *cobra.Command {
 		Short: "Run campaigns on all cores, a process each, and merge what they find",
 		Long: "Builds the tests of each package that imports sim once, and runs them in several processes of one\n" +
 			"CPU each. This is faster than one process with several CPUs. Process i of n makes the runs i, i+n,\n" +
-			"i+2n, … Every process runs all tests of a package that --run selects.\n\n" +
+			"i+2n, … Every process runs the scenarios that wavetank list shows, or the tests that --run selects.\n\n" +
 			"The strategies exhaustive, evolve and rapid get one process, because their runs depend on each other.\n" +
 			"Where the portfolio would take its turn of evolve, several processes make random runs.\n\n" +
 			"Results are written to --report while the campaign runs. An interrupted campaign continues when it is\n" +
@@ -69,7 +69,8 @@ func runCommand() *cobra.Command {
 	f.StringVar(&o.strategy, "strategy", "",
 		"how choice sequences are generated, see go test -args -h (default portfolio)")
 	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")
-	f.StringVar(&o.match, "run", "", "only tests that match this regular expression, as go test -run takes it")
+	f.StringVar(&o.match, "run", "", "tests that match this regular expression, as go test -run takes it "+
+		"(default: those that run scenarios)")
 	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
 	f.BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
 	f.BoolVar(&o.exact, "exact", false, "use exact mode: see wavetank overlay")
@@ -176,6 +177,13 @@ func (o *options) environment(shard int, dir string) []string {
 // runProcesses runs the test binary in several processes and returns the output of the first that
 // failed.
 func (o *options) runProcesses(ctx context.Context, p testPackage, binary, dir string, errs io.Writer) (string, error) {
+	selected := []string{"-test.run=" + o.match}
+	if o.match == "" {
+		var err error
+		if selected, err = p.selection(); err != nil {
+			return "", err
+		}
+	}
 	type ending struct {
 		output string
 		err    error
@@ -183,11 +191,7 @@ func (o *options) runProcesses(ctx context.Context, p testPackage, binary, dir s
 	done := make(chan ending, o.procs)
 	for i := range o.procs {
 		go func() {
-			args := []string{"-test.timeout=0"}
-			if o.match != "" {
-				args = append(args, "-test.run="+o.match)
-			}
-			cmd := exec.CommandContext(ctx, binary, args...)
+			cmd := exec.CommandContext(ctx, binary, append([]string{"-test.timeout=0"}, selected...)...)
 			cmd.Dir, cmd.Env = p.Dir, o.environment(i, dir)
 			cmd.Cancel = interrupt(cmd)
 			cmd.WaitDelay = 10 * time.Second

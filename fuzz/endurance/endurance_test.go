@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -121,7 +120,8 @@ func used() time.Duration {
 
 // sound checks, as it happens, what must be so in the record of any run.
 func sound() func(*history.History) error {
-	c, read := &checker{over: map[string]bool{}, under: map[string]string{}, open: map[string]map[int]bool{}}, 0
+	c, read := &checker{over: map[string]bool{}, under: map[history.KeyID]history.Reconcile{},
+		open: map[string]map[int]bool{}}, 0
 	return func(h *history.History) error {
 		for events := h.Since(read); len(events) > 0; events = events[1:] {
 			e := &events[0]
@@ -138,9 +138,9 @@ type checker struct {
 	at                history.Time
 	step              int
 	server, committed int64
-	over              map[string]bool         // lives
-	under             map[string]string       // the reconcile of each key that is under way, by life
-	open              map[string]map[int]bool // requests without an answer, by life
+	over              map[string]bool                     // lives
+	under             map[history.KeyID]history.Reconcile // the reconcile of each key that is under way, by life
+	open              map[string]map[int]bool             // requests without an answer, by life
 }
 
 // check says what is wrong with an event.
@@ -162,20 +162,20 @@ func (c *checker) check(e *history.Event, index int) string {
 		}
 		c.committed = ch.Revision
 	}
-	key := e.Actor() + " " + e.Reconcile[:strings.LastIndex(e.Reconcile, "#")+1]
+	key := e.KeyID()
 	switch e.Kind {
 	case history.Start:
 		c.end(fmt.Sprintf("%s/%d", e.Process, e.Incarnation-1))
 	case history.Crash:
 		c.end(e.Actor())
 	case history.Dequeue:
-		if c.under[key] != "" {
+		if !c.under[key].None() {
 			return fmt.Sprintf("%s begins while %s is under way", e.Reconcile, c.under[key])
 		}
 		c.under[key] = e.Reconcile
 	case history.Done:
 		if c.under[key] != e.Reconcile {
-			return fmt.Sprintf("%s ends while %q is under way", e.Reconcile, c.under[key])
+			return fmt.Sprintf("%s ends while %q is under way", e.Reconcile, c.under[key].String())
 		}
 		delete(c.under, key)
 	case history.Request:
@@ -199,13 +199,14 @@ func (c *checker) end(life string) {
 
 // TestSoundComplains gives it records that cannot be.
 func TestSoundComplains(t *testing.T) {
+	key := history.Key{Controller: "c", Namespace: "n", Name: "o"}
 	for what, events := range map[string][]history.Event{
 		"time goes back": {{Kind: history.Fault, At: 2}, {Kind: history.Fault, At: 1}},
 		"a life after its end": {{Kind: history.Crash, Process: "p", Incarnation: 1},
 			{Kind: history.Done, Process: "p", Incarnation: 1}},
-		"two at once": {{Kind: history.Dequeue, Reconcile: "c n/o #1"},
-			{Kind: history.Dequeue, Reconcile: "c n/o #2"}},
-		"an end of nothing": {{Kind: history.Done, Reconcile: "c n/o #1"}},
+		"two at once": {{Kind: history.Dequeue, Reconcile: history.Reconcile{Key: key, N: 1}},
+			{Kind: history.Dequeue, Reconcile: history.Reconcile{Key: key, N: 2}}},
+		"an end of nothing": {{Kind: history.Done, Reconcile: history.Reconcile{Key: key, N: 1}}},
 		"two answers":       {{Kind: history.Request}, {Kind: history.Reply}, {Kind: history.Reply}},
 		"another's answer":  {{Kind: history.Request, Process: "p"}, {Kind: history.Reply, Process: "q"}},
 		"a future revision": {{Kind: history.Request, Changes: []history.Change{{Revision: 7}}}},

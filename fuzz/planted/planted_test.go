@@ -18,8 +18,8 @@ import (
 // on for the run, or draws a value, disturbs nothing by itself.
 func disturbances(choices []story.Choice) (n int) {
 	for _, c := range choices {
-		switch word, _, _ := strings.Cut(c.ID, " "); word {
-		case "fault", "dice", "names", "draw":
+		switch c.Kind {
+		case story.Arm, story.Seed, story.Names, story.Draw:
 		default:
 			n++
 		}

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -11,16 +10,13 @@ import (
 type Reconcile struct {
 	Process     string
 	Incarnation int
-	// Name is the reconcile as histories name it, as "pipeline shop/web #3".
-	Name       string
-	Controller string
-	// Namespace and Key are the two parts of the request's name. Namespace is empty for objects of
-	// the whole cluster.
-	Namespace, Key string
+	// ID names its controller, its key and its number. The namespace is empty for objects of the
+	// whole cluster.
+	ID history.Reconcile
 
 	// Cause says why the key was dequeued. Timed is set if it was a timer: that of the back-off or
 	// of RequeueAfter. BackOff is set if it was the back-off's.
-	Cause          string
+	Cause          history.Cause
 	Timed, BackOff bool
 	// Wait is the delay that led to the dequeue, Ready when a free worker could have dequeued it.
 	Wait  time.Duration
@@ -34,7 +30,7 @@ type Reconcile struct {
 	Over    bool
 	Killed  bool
 	Ended   history.Time
-	Outcome string        // "ok", "requeue", "error: …"; see [history.Event]
+	Outcome history.Outcome
 	After   time.Duration // RequeueAfter
 
 	Calls   []*Call // requests, in the order in which they took effect
@@ -51,12 +47,12 @@ type Call struct {
 
 // Failed says whether it ended with an error or a panic, and so with back-off.
 func (r *Reconcile) Failed() bool {
-	return strings.HasPrefix(r.Outcome, "error") || strings.HasPrefix(r.Outcome, "panic")
+	return r.Outcome.Kind == history.Failure || r.Outcome.Kind == history.Panic
 }
 
 // Retries says whether it ended such that its queue brings it back with back-off: it failed, or
 // asked for a requeue without a delay.
-func (r *Reconcile) Retries() bool { return r.Failed() || r.Outcome == "requeue" }
+func (r *Reconcile) Retries() bool { return r.Failed() || r.Outcome.Kind == history.Requeue }
 
 // Open is the number of requests whose replies have not come.
 func (r *Reconcile) Open() (n int) {
@@ -75,39 +71,28 @@ func (v *View) Reconciles() []*Reconcile { return v.reconciles }
 // It is nil for events outside of reconciles. While [View.New] yields the end of a reconcile, it is
 // that reconcile.
 func (v *View) Of(e *history.Event) *Reconcile {
-	if e.Reconcile == "" {
+	if e.Reconcile.None() {
 		return nil
 	}
-	if r := v.running[running(e)]; r != nil {
+	if r := v.running[e.ReconcileID()]; r != nil {
 		return r
 	}
 	for i := len(v.reconciles) - 1; i >= 0; i-- {
-		if r := v.reconciles[i]; r.Name == e.Reconcile && r.Process == e.Process && r.Incarnation == e.Incarnation {
+		if r := v.reconciles[i]; r.ID == e.Reconcile && r.Process == e.Process && r.Incarnation == e.Incarnation {
 			return r
 		}
 	}
 	return nil
 }
 
-// running is the key of a running reconcile.
-func running(e *history.Event) string { return e.Actor() + " " + e.Reconcile }
-
 func (v *View) begun(e *history.Event) {
 	r := &Reconcile{
-		Process: e.Process, Incarnation: e.Incarnation, Name: e.Reconcile,
-		Cause: e.Cause, Timed: strings.HasPrefix(e.Cause, "timer("), BackOff: e.Cause == "timer(backoff)",
+		Process: e.Process, Incarnation: e.Incarnation, ID: e.Reconcile,
+		Cause: e.Cause, Timed: e.Cause.Timer(), BackOff: e.Cause.Kind == history.CauseBackOff,
 		Wait: e.Wait, Ready: e.Ready, Stale: e.Seen, Began: e.At,
 	}
-	name := e.Reconcile
-	if i := strings.LastIndex(name, " #"); i >= 0 {
-		name = name[:i]
-	}
-	r.Controller, name, _ = strings.Cut(name, " ")
-	if r.Namespace, r.Key, _ = strings.Cut(name, "/"); !strings.Contains(name, "/") {
-		r.Namespace, r.Key = "", name
-	}
 	v.reconciles = append(v.reconciles, r)
-	v.running[running(e)] = r
+	v.running[e.ReconcileID()] = r
 }
 
 // take takes in an event of the reconcile.

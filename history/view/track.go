@@ -39,9 +39,10 @@ type State[T any] struct {
 	JSON  []byte
 	// Gone is set when the object was removed then. Value is what was removed.
 	Gone bool
-	// By is the actor that committed it, as "pipelines/2". Reconcile is the name of the reconcile,
-	// if it was one.
-	By, Reconcile string
+	// By is the actor that committed it, as "pipelines/2".
+	By string
+	// Reconcile is the reconcile that committed it, if it was one.
+	Reconcile history.Reconcile
 }
 
 // Follow makes a view keep the objects that a pattern selects, decoded from JSON into T. Empty

@@ -16,7 +16,6 @@ package view
 import (
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -27,8 +26,8 @@ type View struct {
 	effects      int
 	followers    []follower
 	reconciles   []*Reconcile
-	running      map[string]*Reconcile // by actor and reconcile
-	calls        map[int]*Call         // requests without a reply yet, by the index of the event
+	running      map[history.ReconcileID]*Reconcile
+	calls        map[int]*Call // requests without a reply yet, by the index of the event
 	incarnations []*Incarnation
 	latest       map[string]*Incarnation // by process
 }
@@ -41,7 +40,8 @@ type follower interface {
 
 // New returns a view that has read nothing.
 func New() *View {
-	return &View{running: map[string]*Reconcile{}, calls: map[int]*Call{}, latest: map[string]*Incarnation{}}
+	return &View{running: map[history.ReconcileID]*Reconcile{}, calls: map[int]*Call{},
+		latest: map[string]*Incarnation{}}
 }
 
 // Read takes in what has happened since the last time.
@@ -94,7 +94,7 @@ func (v *View) take(h *history.History, e *history.Event) {
 		}
 	}
 	if e.Kind == history.Done {
-		delete(v.running, running(e))
+		delete(v.running, e.ReconcileID())
 	}
 }
 
@@ -107,8 +107,8 @@ type Incarnation struct {
 	Over   bool
 	Killed bool
 	Ended  history.Time
-	// Note says how it ended by itself, as "exited: context canceled".
-	Note string
+	// Outcome says how it ended by itself. It is zero after a crash.
+	Outcome history.Outcome
 }
 
 // Incarnations are those of a process, the oldest first. An empty name means every process.
@@ -142,10 +142,10 @@ func (v *View) started(e *history.Event) {
 // ended takes in that an incarnation was killed, has exited, or was asked to stop.
 func (v *View) ended(e *history.Event) {
 	i := v.latest[e.Process]
-	if i == nil || e.Kind == history.Stop && !strings.HasPrefix(e.Note, "exited") {
+	if i == nil || e.Outcome.Kind == history.Asked {
 		return
 	}
-	i.Over, i.Killed, i.Ended, i.Note = true, e.Kind == history.Crash, e.At, e.Note
+	i.Over, i.Killed, i.Ended, i.Outcome = true, e.Kind == history.Crash, e.At, e.Outcome
 	for name, r := range v.running {
 		if r.Process == e.Process {
 			r.Over, r.Killed, r.Ended = true, true, e.At

@@ -39,18 +39,22 @@ func run() *history.History {
 	h.Add(history.Event{At: second, Kind: history.Request, Process: "user", Verb: "create", Ref: board,
 		Changes: []history.Change{change("ADDED", "1", "a", board)}})
 	clerk(2*second, history.Start, history.Event{})
-	first, next := "clerk default/board #1", "clerk default/board #2"
-	clerk(3*second, history.Dequeue, history.Event{Reconcile: first, Cause: "initial-list"})
+	key := history.Key{Controller: "clerk", Namespace: "default", Name: "board"}
+	initialList, backOff := history.Cause{Kind: history.CauseInitialList}, history.Cause{Kind: history.CauseBackOff}
+	failed := history.Outcome{Kind: history.Failure, Text: "no luck"}
+	crash := &history.Injection{Class: "Crash", Arguments: "clerk"}
+	first, next := history.Reconcile{Key: key, N: 1}, history.Reconcile{Key: key, N: 2}
+	clerk(3*second, history.Dequeue, history.Event{Reconcile: first, Cause: initialList})
 	asked := clerk(4*second, history.Request, history.Event{Reconcile: first, Verb: "update", Ref: board,
 		Changes: []history.Change{change("MODIFIED", "1", "b", board)}})
 	clerk(5*second, history.Reply, history.Event{Reconcile: first, Call: asked, Code: 200})
-	clerk(6*second, history.Done, history.Event{Reconcile: first, Outcome: "error: no luck"})
+	clerk(6*second, history.Done, history.Event{Reconcile: first, Outcome: failed})
 	clerk(7*second, history.Dequeue, history.Event{
-		Reconcile: next, Cause: "timer(backoff)", Wait: second, Seen: []history.Seen{{Ref: board}},
+		Reconcile: next, Cause: backOff, Wait: second, Seen: []history.Seen{{Ref: board}},
 	})
 	clerk(8*second, history.Request, history.Event{Reconcile: next, Verb: "POST", Host: "mail"})
 	h.Record(history.Effect{Kind: "letter", Event: h.Len() - 1})
-	clerk(9*second, history.Fault, history.Event{Reconcile: next, Note: "Crash(clerk)"})
+	clerk(9*second, history.Fault, history.Event{Reconcile: next, Injection: crash})
 	clerk(9*second, history.Crash, history.Event{})
 	clerk(10*second, history.Start, history.Event{Incarnation: 2})
 	h.Add(history.Event{At: 11 * second, Kind: history.Request, Process: "user", Verb: "delete", Ref: board,
@@ -67,7 +71,7 @@ func TestReconciles(t *testing.T) {
 		t.Fatalf("%d reconciles, want 2", n)
 	}
 	first, next := v.Reconciles()[0], v.Reconciles()[1]
-	if first.Controller != "clerk" || first.Namespace != "default" || first.Key != "board" || first.Timed {
+	if first.ID.String() != "clerk default/board #1" || first.Timed {
 		t.Errorf("the first reconcile is %+v", first)
 	}
 	if !first.Over || first.Killed || first.Ended != 6*second || !first.Failed() || !first.Retries() {
@@ -88,12 +92,13 @@ func TestReconciles(t *testing.T) {
 }
 
 func TestReconcileOfAClusterScopedObject(t *testing.T) {
+	name := history.Reconcile{Key: history.Key{Controller: "namespace", Name: "shop"}, N: 12}
 	h := &history.History{}
-	h.Add(history.Event{Kind: history.Dequeue, Process: "clerk", Incarnation: 1, Reconcile: "namespace /shop #12"})
+	h.Add(history.Event{Kind: history.Dequeue, Process: "clerk", Incarnation: 1, Reconcile: name})
 	v := New()
 	v.Read(h)
-	if r := v.Reconciles()[0]; r.Controller != "namespace" || r.Namespace != "" || r.Key != "shop" {
-		t.Errorf("controller %q, namespace %q, name %q", r.Controller, r.Namespace, r.Key)
+	if r := v.Reconciles()[0]; r.ID != name || r.ID.String() != "namespace /shop #12" {
+		t.Errorf("the reconcile is %v", r.ID)
 	}
 }
 
@@ -116,15 +121,18 @@ func TestIncarnations(t *testing.T) {
 func TestAnIncarnationEndsWhenItHasExited(t *testing.T) {
 	h := &history.History{}
 	h.Add(history.Event{Kind: history.Start, Process: "clerk", Incarnation: 1})
-	h.Add(history.Event{Kind: history.Stop, Process: "clerk", Incarnation: 1, Note: "asked to stop"})
+	stop := history.Event{Kind: history.Stop, Process: "clerk", Incarnation: 1}
+	stop.Outcome.Kind = history.Asked
+	h.Add(stop)
 	v := New()
 	v.Read(h)
 	if v.Running("clerk") == nil {
 		t.Error("it is over when it was asked to stop")
 	}
-	h.Add(history.Event{Kind: history.Stop, Process: "clerk", Incarnation: 1, Note: "exited"})
+	stop.Outcome.Kind = history.Success
+	h.Add(stop)
 	v.Read(h)
-	if i := v.Incarnations("clerk")[0]; !i.Over || i.Killed || i.Note != "exited" || v.Running("clerk") != nil {
+	if i := v.Incarnations("clerk")[0]; !i.Over || i.Killed || !i.Outcome.OK() || v.Running("clerk") != nil {
 		t.Errorf("after its exit it is %+v", i)
 	}
 }
@@ -200,8 +208,8 @@ func TestEventsOneByOne(t *testing.T) {
 	for e := range v.New(h) {
 		read++
 		changed += len(maps.Changed())
-		if e.Reconcile == "" && v.Of(e) != nil {
-			t.Errorf("%s lies in reconcile %s", e, v.Of(e).Name)
+		if e.Reconcile.None() && v.Of(e) != nil {
+			t.Errorf("%s lies in reconcile %s", e, v.Of(e).ID)
 		}
 	}
 	if read != h.Len() || changed != 4 {

@@ -123,7 +123,7 @@ func (b *Books) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
 		b.fence.Event(e)
-		name := deployment(e.Reconcile)
+		name := e.Reconcile.Name
 		switch {
 		case e.Kind == history.Crash:
 			for _, n := range b.order {
@@ -139,7 +139,7 @@ func (b *Books) read(h *history.History) {
 			if a.last != nil && a.last.done == 0 {
 				a.crowded = fmt.Errorf("%s was handed out at %s, while the hand-out of %s was still under way", name, history.Clock(e.At), history.Clock(a.last.at))
 			}
-			a.last = &hand{at: e.At, ready: e.Ready, timer: strings.HasPrefix(e.Cause, "timer("), wait: e.Wait}
+			a.last = &hand{at: e.At, ready: e.Ready, timer: e.Cause.Timer(), wait: e.Wait}
 			a.hands = append(a.hands, a.last)
 		case e.Kind == history.Done:
 			a := b.of(name)
@@ -149,13 +149,6 @@ func (b *Books) read(h *history.History) {
 			b.change(e, name, &e.Changes[i])
 		}
 	}
-}
-
-// deployment is the name in "controller /name #3".
-func deployment(reconcile string) string {
-	_, rest, _ := strings.Cut(reconcile, " /")
-	name, _, _ := strings.Cut(rest, " #")
-	return name
 }
 
 // change takes in one change of one object, made while the operator had a deployment in hand, or by

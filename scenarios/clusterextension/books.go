@@ -62,7 +62,7 @@ type Books struct {
 	timers        int          // back-off timers since the last interruption
 	row           int          // attempts in a row that were interrupted
 	fifth         history.Time // when the fifth of them was
-	tries         map[string]bool
+	tries         map[history.ReconcileID]bool
 
 	broken map[string]error // the first fault of each kind, by the sentence
 }
@@ -82,7 +82,7 @@ type record struct {
 
 // hand is a reconcile of the extension that is under way.
 type hand struct {
-	reconcile string
+	reconcile history.Reconcile
 	since     history.Time
 }
 
@@ -96,7 +96,7 @@ type said struct {
 
 func newBooks(c *catalog) *Books {
 	return &Books{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{}, secrets: map[string]map[string][]byte{},
-		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, fence: fence.New(), tries: map[string]bool{}, broken: map[string]error{}, quiet: true}
+		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, fence: fence.New(), tries: map[history.ReconcileID]bool{}, broken: map[string]error{}, quiet: true}
 }
 
 // known takes in the edges of the catalog.
@@ -122,7 +122,7 @@ func (b *Books) read(h *history.History) {
 		b.fence.Event(e)
 		switch hand := b.busy[e.Actor()]; {
 		case e.Kind == history.Crash:
-			if b.tries[e.Actor()+hand.reconcile] {
+			if b.tries[history.ReconcileID{Actor: e.Actor(), Reconcile: hand.reconcile}] {
 				b.row++
 			}
 			if b.row == many && b.fifth == 0 {
@@ -132,9 +132,9 @@ func (b *Books) read(h *history.History) {
 			b.interrupted(e.At)
 		case e.Kind == history.Stop:
 			delete(b.busy, e.Actor())
-		case e.Kind == history.Fault && b.mine(e.Reconcile) && breaksOff(e.Note):
+		case e.Kind == history.Fault && b.mine(e.Reconcile) && breaksOff(e.Injection):
 			b.interrupted(e.At)
-		case e.Kind == history.Fault && b.mine(e.Reconcile) && stillborn(e.Note):
+		case e.Kind == history.Fault && b.mine(e.Reconcile) && stillborn(e.Injection):
 			b.attempted(e)
 		case e.Kind == history.Dequeue && b.mine(e.Reconcile):
 			b.handout(e)
@@ -147,19 +147,21 @@ func (b *Books) read(h *history.History) {
 	}
 }
 
-// mine says whether a reconcile, "controller /name #3", is of the extension.
-func (*Books) mine(reconcile string) bool { return strings.Contains(reconcile, " /"+app+" #") }
+// mine says whether a reconcile is of the extension.
+func (*Books) mine(reconcile history.Reconcile) bool {
+	return reconcile.Namespace == "" && reconcile.Name == app
+}
 
 // breaksOff says whether a fault, other than the death of the operator, ends an attempt where it
 // does not expect it.
-func breaksOff(note string) bool {
-	return strings.HasPrefix(note, "ServerError") || strings.HasPrefix(note, "LostReply")
+func breaksOff(in *history.Injection) bool {
+	return in.Is("ServerError") || in.Is("LostReply")
 }
 
 // stillborn says whether the operator is killed as it is about to write an object: that was an
 // attempt, too.
-func stillborn(note string) bool {
-	return strings.Contains(note, "): before ") && (strings.Contains(note, " ConfigMap ") || strings.Contains(note, " Deployment "))
+func stillborn(in *history.Injection) bool {
+	return in.Is("Crash") && in.How == "before" && (in.Ref.Kind == "ConfigMap" || in.Ref.Kind == "Deployment")
 }
 
 func (b *Books) interrupted(at history.Time) {
@@ -173,7 +175,7 @@ func (b *Books) interrupted(at history.Time) {
 
 func (b *Books) handout(e *history.Event) {
 	b.busy[e.Actor()] = hand{e.Reconcile, e.At}
-	if e.Cause == "timer(backoff)" {
+	if e.Cause.Kind == history.CauseBackOff {
 		b.timers++
 	}
 	b.judgeProgress(e.At)
@@ -185,7 +187,7 @@ func (b *Books) done(e *history.Event) {
 	if b.back == 0 {
 		b.back = e.At
 	}
-	if b.tries[e.Actor()+e.Reconcile] {
+	if b.tries[e.ReconcileID()] {
 		b.row, b.fifth = 0, 0
 		if since > b.since {
 			b.ended++
@@ -218,7 +220,7 @@ func (b *Books) deployed() (name string, newest *record) {
 
 // attempted counts a reconcile that wrote an object of the bundle, or began a record.
 func (b *Books) attempted(e *history.Event) {
-	if key := e.Actor() + e.Reconcile; e.Reconcile != "" && !b.tries[key] {
+	if key := e.ReconcileID(); !e.Reconcile.None() && !b.tries[key] {
 		b.tries[key] = true
 		b.attempts++
 		b.recent++
@@ -252,7 +254,7 @@ func (b *Books) readObject(e *history.Event, c *history.Change) {
 	b.objects[c.Ref] = o
 	if c.Type == "DELETED" {
 		delete(b.objects, c.Ref)
-	} else if e.Reconcile != "" {
+	} else if !e.Reconcile.None() {
 		b.attempted(e)
 		b.fence.Object(e, c)
 		if o.version != "" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
@@ -42,9 +41,9 @@ func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then
 		for _, e := range w.History().Events[started:] {
 			if e.Kind == history.Request && e.Process == Operator && !slices.Contains([]string{"get", "list", "watch"}, e.Verb) {
 				n++
-			} else if what, ok := strings.CutPrefix(e.Note, "Crash("+Operator+"): "); e.Kind == history.Fault && ok {
+			} else if in := e.Injection; in.Is("Crash") && in.Arguments == Operator {
 				p := point{n, "after"}
-				if strings.HasPrefix(what, "before ") {
+				if in.How == "before" {
 					p = point{n + 1, "before"}
 				}
 				struck = append(struck, p)

@@ -112,12 +112,12 @@ func TestFrozenForLong(t *testing.T) {
 	late := 0
 	sim.Check(t, func(w *sim.World) {
 		tell(w)
-		began := map[string]history.Time{}
+		began := map[history.ReconcileID]history.Time{}
 		for _, e := range w.History().Events {
-			switch who := e.Actor() + e.Reconcile; {
+			switch who := e.ReconcileID(); {
 			case e.Kind == history.Dequeue:
 				began[who] = e.At
-			case e.Kind == history.Done && e.At-began[who] > time.Minute && e.Outcome == "requeue after 1ms":
+			case e.Kind == history.Done && e.At-began[who] > time.Minute && e.Outcome.After == time.Millisecond:
 				late++
 			}
 		}

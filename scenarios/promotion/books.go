@@ -52,7 +52,7 @@ type version struct {
 func NewBooks(git *forge.Forge) *Books {
 	return &Books{
 		Lag: 40 * time.Second, clusters: map[string]string{}, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
-		conduct: conduct{passes: map[string]*pass{}}, timing: newTiming(),
+		conduct: conduct{passes: map[history.ReconcileID]*pass{}}, timing: newTiming(),
 	}
 }
 
@@ -71,7 +71,7 @@ func (b *Books) read(h *history.History) {
 				b.readPipeline(e, c)
 			}
 		}
-		ended := b.conduct.passes[e.Actor()+" "+e.Reconcile]
+		ended := b.conduct.passes[e.ReconcileID()]
 		b.watch(e)
 		b.tick(h, e, ended)
 	}

@@ -7,7 +7,6 @@ package promotion
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -32,8 +31,8 @@ type pass struct {
 
 // conduct is what the books keep of it.
 type conduct struct {
-	passes map[string]*pass // by life and reconcile
-	inVain []string         // passes that ended without progress since the last change, and how
+	passes map[history.ReconcileID]*pass
+	inVain []string // passes that ended without progress since the last change, and how
 	// unrecorded are orders that no status has shown yet.
 	unrecorded []entry
 	// waiting and told are the virtual times in which a pipeline had to wait, and in which its
@@ -47,17 +46,17 @@ type conduct struct {
 // watch takes in one event.
 func (b *Books) watch(e *history.Event) {
 	c := &b.conduct
-	key := e.Actor() + " " + e.Reconcile
+	key := e.ReconcileID()
 	now := c.passes[key]
 	switch {
 	case e.Kind == history.Dequeue:
-		c.passes[key] = &pass{excused: len(e.Seen) > 0, timed: strings.HasPrefix(e.Cause, "timer(")}
+		c.passes[key] = &pass{excused: len(e.Seen) > 0, timed: e.Cause.Timer()}
 	case len(e.Changes) > 0 && now == nil:
 		c.inVain = nil // somebody else has changed the world
 	case now == nil:
 	case e.Kind == history.Done:
 		if asksAgain(e) && !now.progress && !now.excused && now.open == 0 && !b.unreadable() {
-			c.inVain = append(c.inVain, fmt.Sprintf("%s: %s", key, e.Outcome))
+			c.inVain = append(c.inVain, fmt.Sprintf("%s %s: %s", key.Actor, key.Reconcile, e.Outcome))
 		}
 		delete(c.passes, key)
 	case e.Kind == history.Fault, e.Kind == history.Reply && e.Note != "", e.Code == 403, e.Code == 422, e.Code == 429, e.Code >= 500:
@@ -78,7 +77,7 @@ func (b *Books) watch(e *history.Event) {
 
 // asksAgain says whether a pass ended in a way that brings it back with back-off.
 func asksAgain(done *history.Event) bool {
-	return strings.HasPrefix(done.Outcome, "error") || done.Outcome == "requeue"
+	return done.Outcome.Kind == history.Failure || done.Outcome.Kind == history.Requeue
 }
 
 // moves says whether a change brings the story forward. Times and messages in a pipeline's status

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -102,10 +101,10 @@ func backOff(n int) time.Duration { return min(firstBackOff<<min(n-1, 20), longe
 
 // queueKey is namespace/name of the pipeline that a pass is about.
 func queueKey(e *history.Event) string {
-	if parts := strings.Fields(e.Reconcile); len(parts) == 3 {
-		return parts[1]
+	if e.Reconcile.None() {
+		return ""
 	}
-	return ""
+	return e.Reconcile.Namespace + "/" + e.Reconcile.Name
 }
 
 // notice keeps whether another cluster can be reached.
@@ -212,7 +211,7 @@ func (b *Books) ReadySoon(h *history.History) error {
 // busy says whether a pass of a pipeline is under way.
 func (b *Books) busy(p *version) bool {
 	for key := range b.conduct.passes {
-		if parts := strings.Fields(key); len(parts) == 4 && parts[2] == p.Namespace+"/"+p.Name {
+		if key.Namespace == p.Namespace && key.Name == p.Name {
 			return true
 		}
 	}

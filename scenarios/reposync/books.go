@@ -108,7 +108,7 @@ func (b *Books) take(h *history.History) {
 		b.disturbs(e)
 		switch {
 		case e.Kind == history.Dequeue:
-			b.handouts[e.Actor()+" "+e.Reconcile] = e.Index
+			b.handouts[e.Actor()+" "+e.Reconcile.String()] = e.Index
 		case e.Kind == history.Deliver && e.Ref.Kind == "RepoSync" && strings.Contains(string(e.Received), `"deletionTimestamp"`):
 			if s := b.account(e.Ref); s != nil && s.knew[e.Process] == 0 {
 				s.knew[e.Process] = e.Index
@@ -293,7 +293,7 @@ func (b *Books) inventories(c *history.Change) {
 
 // refused is told of a creation in a terminating namespace.
 func (b *Books) refused(e *history.Event) {
-	began := b.handouts[e.Actor()+" "+e.Reconcile]
+	began := b.handouts[e.Actor()+" "+e.Reconcile.String()]
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
 		b.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
 	}
@@ -305,7 +305,7 @@ func (b *Books) refused(e *history.Event) {
 	if e.Process == reposync.ReconcilerName(root) && b.ending[e.Ref.Namespace] < began {
 		b.breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
 	}
-	key := "refused " + e.Actor() + " " + e.Reconcile + " " + e.Ref.String()
+	key := "refused " + e.Actor() + " " + e.Reconcile.String() + " " + e.Ref.String()
 	if b.handouts[key] != 0 {
 		b.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
 	}

@@ -71,7 +71,7 @@ func (d *diary) refuse(process, verb string, ref history.Ref, code int, because 
 	d.add(history.Event{Kind: history.Request, Process: process, Incarnation: 1, Reconcile: pass, Verb: verb, Ref: ref, Code: code, Received: []byte(because)})
 }
 
-const pass = "manager shop/repo-sync #1"
+var pass = history.Reconcile{Key: history.Key{Controller: "manager", Namespace: "shop", Name: "repo-sync"}, N: 1}
 
 // begin has a process begin that pass.
 func (d *diary) begin(process string) {
@@ -188,7 +188,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 			good: func(d *diary) {
 				for range 2 {
 					d.begin(Manager)
-					d.add(history.Event{Kind: history.Request, Process: Manager, Incarnation: 1, Reconcile: fmt.Sprint("pass ", d.Len()), Verb: "create",
+					d.add(history.Event{Kind: history.Request, Process: Manager, Incarnation: 1, Reconcile: history.Reconcile{Key: pass.Key, N: d.Len()}, Verb: "create",
 						Ref: bindingRef, Code: 403, Received: []byte("NamespaceTerminating")})
 				}
 			},

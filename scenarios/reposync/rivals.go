@@ -29,7 +29,7 @@ func (b *Books) tooLate(e *history.Event) {
 	if s == nil || s.deleting == 0 {
 		return
 	}
-	pass := e.Actor() + " " + e.Reconcile
+	pass := e.Actor() + " " + e.Reconcile.String()
 	s.lost[pass]++
 	others := 0
 	for _, w := range s.writes {

@@ -169,11 +169,11 @@ func (b *Books) take(h *history.History) {
 // it could not watch.
 func (b *Books) ends(e *history.Event) {
 	l := b.lives[e.Incarnation-1]
-	if e.Kind == history.Crash || !strings.HasPrefix(e.Note, "exited:") || strings.HasPrefix(e.Note, "exited: watching:") {
+	if e.Kind == history.Crash || !e.Outcome.Failed() || strings.HasPrefix(e.Outcome.Text, "watching:") {
 		l.killed = true
 	}
-	if e.Kind == history.Crash || strings.HasPrefix(e.Note, "exited") {
-		l.ended, l.note = e.At, e.Note
+	if e.Kind == history.Crash || e.Outcome.Kind != history.Asked {
+		l.ended, l.note = e.At, e.Remark()
 	}
 }
 

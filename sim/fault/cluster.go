@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -15,8 +16,7 @@ import (
 // says. [Named] narrows the fault to one webhook, by the name that its configuration gives it.
 // w.Apply and w.Remove try again every second, after ten minutes without faults.
 func WebhookDown(d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("WebhookDown(%v)", d)
-	return declare(name, scopes, func(c core) inject.Fault { return &webhookDown{newLasting(c)} }).
+	return declare("WebhookDown", d.String(), scopes, func(c core) inject.Fault { return &webhookDown{newLasting(c)} }).
 		upTo(d).taking("Named")
 }
 
@@ -28,14 +28,12 @@ func (f *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 		return wire.Ruling{}
 	}
 	if f.remaining(c.Webhook) == 0 {
-		v := f.injected(c.Webhook, len(lengths), 12, 3)
+		v := f.injected(choice.Label{What: c.Webhook}, len(lengths), 12, 3)
 		if v == 0 {
 			return wire.Ruling{}
 		}
-		f.env.Note(history.Event{
-			Kind: history.Fault, Process: c.Port.Process,
-			Note: fmt.Sprintf("%s: nobody answers at webhook %s for %v", f.name, c.Webhook, f.begin(c.Webhook, v)),
-		})
+		how := fmt.Sprintf("nobody answers at webhook %s for %v", c.Webhook, f.begin(c.Webhook, v))
+		f.env.Note(history.Event{Kind: history.Fault, Process: c.Port.Process, Injection: f.injection(how)})
 		f.observed()
 	}
 	return wire.Ruling{Lose: refused()}
@@ -44,8 +42,8 @@ func (f *webhookDown) Webhook(c *wire.Call) wire.Ruling {
 // SlowNamespace makes each step of the namespace controller take up to d longer, and with it the
 // end of a namespace.
 func SlowNamespace(d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("SlowNamespace(%v)", d)
-	return declare(name, scopes, func(c core) inject.Fault { return &slowNamespace{c} }).upTo(d).taking("Named")
+	return declare("SlowNamespace", d.String(), scopes,
+		func(c core) inject.Fault { return &slowNamespace{c} }).upTo(d).taking("Named")
 }
 
 type slowNamespace struct{ core }
@@ -56,7 +54,7 @@ func (f *slowNamespace) StepDelay(actor, key string) time.Duration {
 	if actor != "namespace-controller" || named != "" && key != named && !strings.HasSuffix(key, " "+named) {
 		return 0
 	}
-	v := f.injected(key, len(lags), 6, 2)
+	v := f.injected(choice.Label{What: key}, len(lags), 6, 2)
 	if v == 0 {
 		return 0
 	}

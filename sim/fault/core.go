@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
 // core is what all faults have in common. It is most of an [inject.Fault].
 type core struct {
-	name    string // with its arguments; the labels of its choices begin with it
+	class   string // name of the constructor
+	given   string // its arguments
+	name    string // class and arguments
 	process string // whose fault it is, for a fault of one process
 	scope   scope
 	takes   []string      // the scopes that it takes; nil for all
@@ -35,6 +38,16 @@ func (c *core) String() string {
 		return c.name
 	}
 	return c.name + c.scope.String()
+}
+
+// Declared implements [inject.Fault].
+func (c *core) Declared() (class, rest string) {
+	return c.class, c.String()[len(c.class):]
+}
+
+// injection is an occurrence of the fault.
+func (c *core) injection(how string) *history.Injection {
+	return &history.Injection{Class: c.class, Arguments: c.given, How: how}
 }
 
 // Check implements [inject.Fault].
@@ -81,7 +94,7 @@ func (c *core) reaches(call *wire.Call) bool {
 
 // injected asks whether the fault is injected at a point, and how (0 is not at all). rare and often
 // are the odds, one in so many, of the two degrees of eagerness.
-func (c *core) injected(where string, n, rare, often int) int {
+func (c *core) injected(where choice.Label, n, rare, often int) int {
 	if c.env.Ended() {
 		return 0
 	}
@@ -93,7 +106,8 @@ func (c *core) injected(where string, n, rare, often int) int {
 	if c.eagerness == 2 {
 		odds = often
 	}
-	v := c.env.Rarely(c.name+" "+where, n, odds)
+	where.Kind, where.Of = choice.Inject, c.name
+	v := c.env.Rarely(where, n, odds)
 	if v > 0 {
 		c.count.Injected++
 		c.unseen++
@@ -106,18 +120,26 @@ func (c *core) injectedAt(call *wire.Call, when string, n, rare, often int) int 
 	if call.Idle() || call.Verb() == "watch" || !c.reaches(call) {
 		return 0
 	}
-	where := call.Port.Process + " " + call.String()
+	return c.injected(at(call, when), n, rare, often)
+}
+
+// at is the point at which a request is about to take effect, or has. when says which; "" for a
+// fault that knows only one.
+func at(call *wire.Call, when string) choice.Label {
+	who := call.Port.Process
 	if when != "" {
-		where = when + " " + where
+		who = when + " " + who
 	}
-	return c.injected(where, n, rare, often)
+	return choice.Label{Who: who, Verb: call.Verb(), What: call.Subject()}
 }
 
 // note records that the fault was injected at a request.
 func (c *core) note(call *wire.Call, what string) {
+	in := c.injection(what)
+	in.Verb, in.Ref, in.Of = call.Verb(), call.Object(), call.Description()
 	c.env.Note(history.Event{
 		Kind: history.Fault, Process: call.Port.Process, Incarnation: call.Port.Incarnation, Reconcile: call.Reconcile,
-		Note: c.name + ": " + what + " " + call.Description(),
+		Injection: in,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -21,7 +22,7 @@ type fakeWorld struct {
 	answer int // to every choice
 	window time.Duration
 
-	labels []string // of the choices
+	labels []choice.Label // of the choices
 	odds   []int
 	record history.History
 	parked []*sched.Action
@@ -31,7 +32,7 @@ type fakeWorld struct {
 func (w *fakeWorld) Now() time.Duration { return w.now }
 func (w *fakeWorld) Ended() bool        { return w.ended }
 
-func (w *fakeWorld) Rarely(label string, _, odds int) int {
+func (w *fakeWorld) Rarely(label choice.Label, _, odds int) int {
 	w.labels, w.odds = append(w.labels, label), append(w.odds, odds)
 	return w.answer
 }
@@ -105,7 +106,7 @@ func (f *odd) Arrive(c *wire.Call) wire.Ruling {
 }
 
 func oddly(scopes ...Scope) Fault {
-	return declare("Oddly", scopes, func(c core) inject.Fault { return &odd{c} })
+	return declare("Oddly", "", scopes, func(c core) inject.Fault { return &odd{c} })
 }
 
 func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
@@ -123,12 +124,14 @@ func TestANewFaultNeedsThisPackageOnly(t *testing.T) {
 	if got := set.Counts(); len(got) != 1 || got[0] != want {
 		t.Errorf("the counts are %+v; expected %+v", got, want)
 	}
-	if label := "Oddly before op patch ConfigMap default/a/status"; len(w.labels) != 1 || w.labels[0] != label {
-		t.Errorf("the choices are %q; expected %q alone", w.labels, label)
+	label := choice.Label{Kind: choice.Inject, Of: "Oddly", Who: "before op", Verb: "patch",
+		What: "ConfigMap default/a/status"}
+	if len(w.labels) != 1 || w.labels[0] != label {
+		t.Errorf("the choices are %v; expected %v alone", w.labels, label)
 	}
 	e := w.record.Events[0]
 	if note := "Oddly: oddly, patch ConfigMap default/a/status"; e.Kind != history.Fault || e.Incarnation != 2 ||
-		e.Note != note {
+		e.Remark() != note || !e.Injection.Is("Oddly") || e.Injection.Verb != "patch" {
 		t.Errorf("recorded is %+v; expected the fault %q", e, note)
 	}
 }

@@ -52,9 +52,11 @@ type declaration struct {
 	begin func(core) inject.Fault
 }
 
-// declare makes a fault. Each run begins with a core of its own.
-func declare(name string, scopes []Scope, begin func(core) inject.Fault) *declaration {
-	d := &declaration{core{name: name}, begin}
+// declare makes a fault of a constructor that was given these arguments. Each run begins with a
+// core of its own.
+func declare(class, given string, scopes []Scope, begin func(core) inject.Fault) *declaration {
+	d := &declaration{core{class: class, given: given}, begin}
+	d.name = d.injection("").Fault()
 	for _, s := range scopes {
 		s(&d.scope)
 	}

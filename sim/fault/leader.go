@@ -2,7 +2,6 @@ package fault
 
 import (
 	"encoding/json"
-	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -18,7 +17,8 @@ import (
 // clock is ahead. The old leader hears nothing of its lease until it gives up at its RenewDeadline.
 // This fault needs several processes with one leader election.
 func LeaderOverlap(scopes ...Scope) Fault {
-	return declare("LeaderOverlap", scopes, func(c core) inject.Fault { return &leaderOverlap{c, map[string]bool{}} })
+	return declare("LeaderOverlap", "", scopes,
+		func(c core) inject.Fault { return &leaderOverlap{c, map[string]bool{}} })
 }
 
 type leaderOverlap struct {
@@ -38,7 +38,7 @@ func (f *leaderOverlap) Arrive(c *wire.Call) wire.Ruling {
 	if f.deposed[c.Port.Name()] {
 		return lost
 	}
-	if !f.reaches(c) || !f.renews(c) || f.injected(c.Port.Process+" "+c.String(), 2, 12, 4) == 0 {
+	if !f.reaches(c) || !f.renews(c) || f.injected(at(c, ""), 2, 12, 4) == 0 {
 		return wire.Ruling{}
 	}
 	f.deposed[c.Port.Name()] = true
@@ -70,7 +70,7 @@ func (f *leaderOverlap) Dequeued(l *process.Incarnation, _ string, _ reconcile.R
 	events := f.env.History().Events
 	for i := len(events) - 1; i >= 0; i-- {
 		switch e := &events[i]; {
-		case e.Kind == history.Fault && strings.HasPrefix(e.Note, f.name+": ") && e.Process == l.Process.Name:
+		case e.Injection.Fault() == f.name && e.Process == l.Process.Name:
 			return
 		case e.Kind == history.Dequeue && e.Process != l.Process.Name:
 			f.latestObserved()

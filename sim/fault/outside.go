@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 // SlowEffect makes calls to the outside take up to d longer. The effect happens, and the reply
 // comes late.
 func SlowEffect(d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("SlowEffect(%v)", d)
-	return declare(name, scopes, func(c core) inject.Fault { return &slowEffect{c} }).upTo(d)
+	return declare("SlowEffect", d.String(), scopes, func(c core) inject.Fault { return &slowEffect{c} }).upTo(d)
 }
 
 type slowEffect struct{ core }
@@ -34,7 +32,7 @@ func (f *slowEffect) ReplyDelay(c *wire.Call) time.Duration {
 
 // FailedEffect makes the outside answer 500 to a write without performing it.
 func FailedEffect(scopes ...Scope) Fault {
-	return declare("FailedEffect", scopes, func(c core) inject.Fault { return &failedEffect{c} })
+	return declare("FailedEffect", "", scopes, func(c core) inject.Fault { return &failedEffect{c} })
 }
 
 type failedEffect struct{ core }
@@ -54,7 +52,7 @@ func (f *failedEffect) Arrive(c *wire.Call) wire.Ruling {
 
 // DoubledEffect makes a write to the outside arrive twice, as a proxy that retries does.
 func DoubledEffect(scopes ...Scope) Fault {
-	return declare("DoubledEffect", scopes, func(c core) inject.Fault { return &doubledEffect{c} })
+	return declare("DoubledEffect", "", scopes, func(c core) inject.Fault { return &doubledEffect{c} })
 }
 
 type doubledEffect struct{ core }

@@ -2,12 +2,12 @@ package fault
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -18,7 +18,7 @@ import (
 // kubelet starts it again after its back-off of 10 s to 5 min, as one that has failed before. With
 // [AtOnce] the first restart comes at once.
 func Crash(process string, scopes ...Scope) Fault {
-	return declare("Crash("+process+")", scopes, func(c core) inject.Fault { return &crash{core: c} }).
+	return declare("Crash", process, scopes, func(c core) inject.Fault { return &crash{core: c} }).
 		of(process).taking("OfKind", "OnVerb", "Named", "AtOnce")
 }
 
@@ -57,7 +57,7 @@ func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) 
 // ends with an error waits for the kubelet's back-off, and one that has not ended after 30 s is
 // killed.
 func Restart(process string, scopes ...Scope) Fault {
-	return declare("Restart("+process+")", scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
+	return declare("Restart", process, scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
 }
 
 type restart struct {
@@ -80,6 +80,7 @@ func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
 	f.note(c, "SIGTERM "+when)
 	f.env.Park(&sched.Action{
 		Order: "stop " + l.Name(),
+		Actor: choice.Actor{Name: "stop " + l.Name()},
 		What:  func() string { return "SIGTERM to " + l.Name() },
 		Do:    func() { f.observed(); l.Stop() },
 	})
@@ -93,14 +94,13 @@ func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
 //
 // Its timers do go off while it is frozen, but what follows from them is held until it goes on.
 func Pause(process string, d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("Pause(%s, %v)", process, d)
-	return declare(name, scopes, func(c core) inject.Fault { return &pause{core: c} }).of(process).upTo(d)
+	given := fmt.Sprintf("%s, %v", process, d)
+	return declare("Pause", given, scopes, func(c core) inject.Fault { return &pause{core: c} }).of(process).upTo(d)
 }
 
 type pause struct {
 	core
 	frozen *process.Incarnation // nil for none
-	orders string               // what the orders of its actions begin with
 	until  time.Duration
 	wake   *sched.Action
 }
@@ -125,10 +125,11 @@ func (f *pause) freeze(c *wire.Call, when string) bool {
 	}
 	d := f.share(lengths, v)
 	f.note(c, fmt.Sprintf("for %v, %s", d, when))
-	f.frozen, f.orders, f.until = l, l.Name()+" ", f.env.Now()+d
+	f.frozen, f.until = l, f.env.Now()+d
 	l.Port.Freeze()
 	f.wake = &sched.Action{
 		Order: "wake " + l.Name(),
+		Actor: choice.Actor{Name: "wake " + l.Name()},
 		What:  func() string { return "the end of " + l.Name() + "'s pause" },
 		Delay: func() time.Duration { return d },
 		Do:    f.End,
@@ -145,7 +146,7 @@ func (f *pause) End() {
 	if !f.frozen.Port.Dead() {
 		f.observed()
 		f.env.Note(history.Event{
-			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N, Note: f.name + ": goes on",
+			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N, Injection: f.injection("goes on"),
 		})
 	}
 	f.frozen.Port.Thaw()
@@ -156,7 +157,7 @@ func (f *pause) End() {
 
 // Held implements [inject.Holder].
 func (f *pause) Held(a *sched.Action) time.Duration {
-	if f.frozen == nil || !strings.HasPrefix(a.Order, f.orders) {
+	if f.frozen == nil || a.Actor.Process != f.frozen.Name() {
 		return 0
 	}
 	return f.until

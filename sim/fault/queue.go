@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -15,7 +16,7 @@ import (
 // is still being reconciled, or up to a minute later. A resync, a duplicate event or a leftover
 // timer does the same.
 func RacingRequeue(scopes ...Scope) Fault {
-	return declare("RacingRequeue", scopes, func(c core) inject.Fault { return &racingRequeue{c} }).
+	return declare("RacingRequeue", "", scopes, func(c core) inject.Fault { return &racingRequeue{c} }).
 		taking("In", "Named")
 }
 
@@ -32,12 +33,13 @@ func (f *racingRequeue) Dequeued(l *process.Incarnation, controller string, item
 		return
 	}
 	where := l.Process.Name + " " + controller + " " + item.String()
-	v := f.injected(where, len(requeueDelays), 10, 3)
+	v := f.injected(choice.Label{What: where}, len(requeueDelays), 10, 3)
 	if v == 0 {
 		return
 	}
 	f.env.Park(&sched.Action{
 		Order: "requeue " + where,
+		Actor: choice.Actor{Name: "requeue " + where},
 		What:  func() string { return "racing requeue of " + where },
 		Delay: func() time.Duration { return requeueDelays[v] },
 		Do:    func() { f.requeue(l, controller, item) },
@@ -50,7 +52,8 @@ func (f *racingRequeue) requeue(l *process.Incarnation, controller string, item 
 		if c.Life == l && c.Name == controller {
 			f.observed()
 			f.env.Note(history.Event{
-				Kind: history.Fault, Process: l.Process.Name, Incarnation: l.N, Note: f.name + ": of " + item.String(),
+				Kind: history.Fault, Process: l.Process.Name, Incarnation: l.N,
+				Injection: f.injection("of " + item.String()),
 			})
 			c.Inject(item, "racing requeue")
 			return

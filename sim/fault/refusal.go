@@ -17,7 +17,7 @@ import (
 // Rejected refuses writes to an object, one or several in a row, with the message. They are invalid
 // (422), as by a schema, or denied by an admission webhook (403). Deletions can only be denied.
 func Rejected(message string, scopes ...Scope) Fault {
-	return declare("Rejected", scopes, func(c core) inject.Fault {
+	return declare("Rejected", "", scopes, func(c core) inject.Fault {
 		return &rejected{c, message, map[string]refusal{}}
 	})
 }
@@ -87,8 +87,8 @@ func (f *rejected) denied() metav1.Status {
 // RoleBinding is deleted and made again. Every request for that resource is answered 403, opening a
 // watch included. A watch that is open stays open.
 func Forbidden(d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("Forbidden(%v)", d)
-	return declare(name, scopes, func(c core) inject.Fault { return &forbidden{newLasting(c)} }).upTo(d)
+	return declare("Forbidden", d.String(), scopes,
+		func(c core) inject.Fault { return &forbidden{newLasting(c)} }).upTo(d)
 }
 
 type forbidden struct{ lasting } // by process and resource

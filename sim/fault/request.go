@@ -19,7 +19,7 @@ import (
 // LostReply makes a write end in a time-out for its caller. The write may have taken effect or not,
 // and the caller cannot tell. Requests to the API server and to the outside are affected alike.
 func LostReply(scopes ...Scope) Fault {
-	return declare("LostReply", scopes, func(c core) inject.Fault { return &lostReply{c} })
+	return declare("LostReply", "", scopes, func(c core) inject.Fault { return &lostReply{c} })
 }
 
 type lostReply struct{ core }
@@ -49,7 +49,7 @@ func (*timeoutError) Temporary() bool { return true }
 // changes, and with it the resource version. A write with an optimistic lock is answered with 409;
 // one without overwrites.
 func Conflict(scopes ...Scope) Fault {
-	return declare("Conflict", scopes, func(c core) inject.Fault { return &conflict{core: c} })
+	return declare("Conflict", "", scopes, func(c core) inject.Fault { return &conflict{core: c} })
 }
 
 type conflict struct {
@@ -90,7 +90,7 @@ func patchAsAnother(env inject.Env, c *wire.Call, patch []byte) {
 // ServerError answers requests with 429 (and Retry-After), 500, 503 or 504 instead of performing
 // them, or performs them and answers 500.
 func ServerError(scopes ...Scope) Fault {
-	return declare("ServerError", scopes, func(c core) inject.Fault { return &serverError{c} })
+	return declare("ServerError", "", scopes, func(c core) inject.Fault { return &serverError{c} })
 }
 
 type serverError struct{ core }
@@ -152,8 +152,8 @@ func statusAnswer(s metav1.Status) *apiserver.Response {
 // Unreachable cuts a process off from the API server for windows of up to d. Its requests are
 // refused at the socket, and its watches hear nothing until the window ends.
 func Unreachable(d time.Duration, scopes ...Scope) Fault {
-	name := fmt.Sprintf("Unreachable(%v)", d)
-	return declare(name, scopes, func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d).taking("In")
+	return declare("Unreachable", d.String(), scopes,
+		func(c core) inject.Fault { return &unreachable{newLasting(c)} }).upTo(d).taking("In")
 }
 
 type unreachable struct{ lasting } // by process

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -35,7 +36,7 @@ import (
 // back in a process with sim.ListThenWatch. It also does where its watch-list fails for another
 // reason, because it falls back to a list at resourceVersion=0.
 func StaleServer(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("StaleServer(%v)", d), scopes, func(c core) inject.Fault {
+	return declare("StaleServer", d.String(), scopes, func(c core) inject.Fault {
 		return &staleServer{c, map[string]int64{}, map[string]time.Duration{}, map[string]time.Duration{}}
 	}).upTo(d)
 }
@@ -89,13 +90,14 @@ func (f *staleServer) Arrive(c *wire.Call) wire.Ruling {
 
 // move may move the incarnation to the server, for all kinds or for this one.
 func (f *staleServer) move(c *wire.Call) {
-	where := c.Port.Process + " " + c.String()
-	v := f.injected(where, len(lags), 6, 2)
+	v := f.injected(at(c, ""), len(lags), 6, 2)
 	if v == 0 {
 		return
 	}
 	d := f.share(lags, v)
-	if f.env.Rarely(f.name+" alone "+where, 2, 2) > 0 {
+	alone := at(c, "alone")
+	alone.Kind, alone.Of = choice.Inject, f.name
+	if f.env.Rarely(alone, 2, 2) > 0 {
 		f.alone[cacheOf(c)] = d
 	} else {
 		f.moved[c.Port.Name()] = d
@@ -110,7 +112,7 @@ func (f *staleServer) goBack(c *wire.Call) (note string) {
 	if len(turns) == 0 {
 		return ""
 	}
-	v := f.injected("past "+c.Port.Process+" "+c.String(), 1+len(turns), 6, 2)
+	v := f.injected(at(c, "past"), 1+len(turns), 6, 2)
 	if v == 0 {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/inject"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/wire"
@@ -18,7 +19,7 @@ import (
 // So kinds may arrive in another order than they were written. Without it a watch event arrives
 // before the reply to the write that caused it.
 func StaleCache(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("StaleCache(%v)", d), scopes, func(c core) inject.Fault { return &staleCache{c} }).
+	return declare("StaleCache", d.String(), scopes, func(c core) inject.Fault { return &staleCache{c} }).
 		upTo(d).taking("In", "OfKind", "Named")
 }
 
@@ -30,12 +31,17 @@ func (f *staleCache) Lag(s *wire.Stream, frame apiserver.Frame) time.Duration {
 	if !f.covers(s.Port.Process, s.Kind, "", ref) {
 		return 0
 	}
-	v := f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), len(lags), 8, 2)
+	v := f.injected(atEvent(s, frame, ref), len(lags), 8, 2)
 	if v == 0 {
 		return 0
 	}
 	// The event may have waited already for the one before it.
 	return max(0, f.changedAt(s, frame)+f.share(lags, v)-f.env.Now())
+}
+
+// atEvent is the point at which a watch event is about to arrive.
+func atEvent(s *wire.Stream, frame apiserver.Frame, ref history.Ref) choice.Label {
+	return choice.Label{Who: s.Port.Process, Verb: frame.Type, What: ref.String()}
 }
 
 // changedAt is when the change of a watch event was committed.
@@ -78,7 +84,7 @@ func (f *ender) injectedOn(s *wire.Stream, frame apiserver.Frame, n int) int {
 	if !f.covers(s.Port.Process, s.Kind, "", ref) {
 		return 0
 	}
-	return f.injected(s.Port.Process+" "+frame.Type+" "+ref.String(), n, 24, 6)
+	return f.injected(atEvent(s, frame, ref), n, 24, 6)
 }
 
 // end records the end of a watch.
@@ -86,7 +92,7 @@ func (f *ender) end(s *wire.Stream, how string) {
 	f.ended[watchKey(s.Call)] = true
 	f.env.Note(history.Event{
 		Kind: history.Fault, Process: s.Port.Process, Incarnation: s.Port.Incarnation,
-		Note: f.name + ": the " + s.Kind + " watch " + how,
+		Injection: f.injection("the " + s.Kind + " watch " + how),
 	})
 }
 
@@ -103,7 +109,7 @@ func (f *ender) Arrive(c *wire.Call) wire.Ruling {
 // The informer opens the watch again from the last revision that it has seen, and misses nothing.
 // Until then it hears nothing.
 func DroppedWatch(scopes ...Scope) Fault {
-	return declare("DroppedWatch", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
+	return declare("DroppedWatch", "", scopes, func(c core) inject.Fault { return &droppedWatch{newEnder(c)} })
 }
 
 type droppedWatch struct{ ender }
@@ -121,7 +127,7 @@ func (f *droppedWatch) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 // What changed meanwhile arrives as the last state only. An object that was deleted and made again
 // arrives as an update.
 func Relist(scopes ...Scope) Fault {
-	return declare("Relist", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
+	return declare("Relist", "", scopes, func(c core) inject.Fault { return &relist{newEnder(c)} })
 }
 
 type relist struct{ ender }
@@ -139,7 +145,7 @@ func (f *relist) Fate(s *wire.Stream, frame apiserver.Frame) wire.Fate {
 // a server does whose history has been compacted. The informer then lists anew, as after a
 // [Relist].
 func Expired(scopes ...Scope) Fault {
-	return declare("Expired", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
+	return declare("Expired", "", scopes, func(c core) inject.Fault { return &expired{newEnder(c)} })
 }
 
 type expired struct{ ender }
@@ -175,7 +181,7 @@ func (f *expired) Landed(c *wire.Call) wire.Ruling {
 // and ends with 410 Gone, and the informer lists anew. A controller that acts on a transition never
 // sees it.
 func MissedStates(d time.Duration, scopes ...Scope) Fault {
-	return declare(fmt.Sprintf("MissedStates(%v)", d), scopes, func(c core) inject.Fault {
+	return declare("MissedStates", d.String(), scopes, func(c core) inject.Fault {
 		return &missedStates{newEnder(c), map[*wire.Stream]bool{}}
 	}).upTo(d)
 }

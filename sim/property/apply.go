@@ -28,7 +28,7 @@ import (
 // [sim.World.ApplyAgain]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.ApplyAgain
 func ApplyIsStable(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
-		a := &appliedAgain{of: of, wrote: map[history.Ref]string{}, timed: map[string]bool{}}
+		a := &appliedAgain{of: of, wrote: map[history.Ref]string{}, timed: map[history.ReconcileID]bool{}}
 		return judge{event: a.event}
 	})
 }
@@ -36,22 +36,22 @@ func ApplyIsStable(of ...history.Ref) func(*history.History) error {
 // appliedAgain follows who changed the objects of a run.
 type appliedAgain struct {
 	of    []history.Ref
-	wrote map[history.Ref]string // the last write of each object
-	timed map[string]bool        // reconciles that RequeueAfter asked for
-	rest  bool                   // the world has settled and nobody has disturbed it since
-	on    bool                   // the same objects are being applied once more
-	at    history.Time           // since when
+	wrote map[history.Ref]string       // the last write of each object
+	timed map[history.ReconcileID]bool // reconciles that RequeueAfter asked for
+	rest  bool                         // the world has settled and nobody has disturbed it since
+	on    bool                         // the same objects are being applied once more
+	at    history.Time                 // since when
 }
 
 func (a *appliedAgain) event(_ *history.History, e *history.Event) error {
-	run := e.Actor() + " " + e.Reconcile
+	run := e.ReconcileID()
 	switch e.Kind {
 	case history.Again:
 		a.on, a.at = a.rest, e.At
 	case history.Settled:
 		a.on, a.rest = false, true
 	case history.Dequeue:
-		a.timed[run] = e.Cause == "timer(RequeueAfter)"
+		a.timed[run] = e.Cause.Kind == history.CauseRequeueAfter
 	case history.Done:
 		delete(a.timed, run)
 	}

@@ -29,10 +29,13 @@ func appliedOnceMore(after ...history.Event) string {
 	return ""
 }
 
+// second is the reconcile that writes.
+var second = history.Reconcile{Key: history.Key{Controller: "widget", Namespace: "default", Name: "a"}, N: 2}
+
 // becomes is a write of a program's by which a part of the widget becomes another.
 func becomes(old, now string) history.Event {
 	ref := history.Ref{Group: "example.com", Kind: "Widget", Namespace: "default", Name: "a"}
-	return history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: "widget default/a #2",
+	return history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: second,
 		Verb: "update",
 		Ref:  ref, Changes: []history.Change{{Type: "MODIFIED", Ref: ref, UID: "u", Previous: []byte(widget),
 			Object: []byte(strings.Replace(widget, old, now, 1))}}}
@@ -45,8 +48,8 @@ func TestWhatApplyIsStableCounts(t *testing.T) {
 	lease.Changes[0].Ref = history.Ref{Group: "coordination.k8s.io", Kind: "Lease", Name: "a"}
 	gone := becomes("", "")
 	gone.Changes[0].Type = "DELETED"
-	timer := history.Event{Kind: history.Dequeue, Process: "op", Incarnation: 1, Reconcile: "widget default/a #2",
-		Cause: "timer(RequeueAfter)"}
+	timer := history.Event{Kind: history.Dequeue, Process: "op", Incarnation: 1, Reconcile: second,
+		Cause: history.Cause{Kind: history.CauseRequeueAfter}}
 	for name, c := range map[string]struct {
 		after []history.Event
 		want  string

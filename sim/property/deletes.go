@@ -126,11 +126,11 @@ func (r *readers) knew(who string, c *history.Change) string {
 }
 
 // within names the reconcile that a request belongs to.
-func within(reconcile string) string {
-	if reconcile == "" {
+func within(reconcile history.Reconcile) string {
+	if reconcile.None() {
 		return ""
 	}
-	return fmt.Sprintf(" in reconcile %q", reconcile)
+	return fmt.Sprintf(" in reconcile %q", reconcile.String())
 }
 
 // conditional says whether the options of a DELETE name the object that is meant.

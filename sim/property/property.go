@@ -111,25 +111,11 @@ func what(e *history.Event) string {
 		}
 	default:
 		s += " " + string(e.Kind)
-		if e.Note != "" {
-			s += ": " + e.Note
+		if e.Remark() != "" {
+			s += ": " + e.Remark()
 		}
 	}
 	return strings.TrimSpace(s) + " at " + history.Clock(e.At)
-}
-
-// series is the reconciled key, without the number of the reconcile: "controller namespace/name".
-func series(reconcile string) string {
-	if i := strings.LastIndex(reconcile, " #"); i >= 0 {
-		return reconcile[:i]
-	}
-	return reconcile
-}
-
-// of says which controller reconciles a key.
-func controllerOf(reconcile string) string {
-	name, _, _ := strings.Cut(reconcile, " ")
-	return name
 }
 
 // selects says whether the pattern matches the object: empty fields match anything.

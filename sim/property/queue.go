@@ -3,7 +3,6 @@ package property
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -30,13 +29,13 @@ func BackoffSettled(controller string, slowest time.Duration,
 			if disturbs(e) {
 				clear(periods)
 			}
-			if e.Reconcile == "" || controllerOf(e.Reconcile) != controller {
+			if e.Reconcile.Controller != controller {
 				return nil
 			}
-			name := e.Actor() + " " + series(e.Reconcile)
+			name := e.Actor() + " " + e.Reconcile.Key.String()
 			p := periods[name]
 			switch {
-			case e.Kind == history.Dequeue && e.Cause == "timer(backoff)":
+			case e.Kind == history.Dequeue && e.Cause.Kind == history.CauseBackOff:
 				if p == nil && e.Wait > slowest {
 					periods[name] = &period{delay: e.Wait, begun: e.At}
 				} else if p != nil {
@@ -53,7 +52,7 @@ func BackoffSettled(controller string, slowest time.Duration,
 				if breaks("BackoffSettled: a second attempt", p.attempts > 1) {
 					return fmt.Errorf("%s made attempt %d in the back-off period that began at %s: %s in reconcile "+
 						"%q, because of %s",
-						name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile, p.cause)
+						name, p.attempts, history.Clock(p.begun), what(e), e.Reconcile.String(), p.cause)
 				}
 				p.last = e.Reconcile
 			}
@@ -67,8 +66,8 @@ type period struct {
 	delay    time.Duration // the back-off that led to it
 	begun    history.Time
 	attempts int
-	last     string // the reconcile that made the last attempt
-	cause    string // of the last dequeue
+	last     history.Reconcile // that made the last attempt
+	cause    history.Cause     // of the last dequeue
 }
 
 // mutates says whether a request is meant to change something but for a status, a Lease or an
@@ -93,7 +92,7 @@ func NoStarvation(bound time.Duration) func(*history.History) error {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Dequeue && breaks("NoStarvation: a long wait", e.At-e.Ready > bound) {
 				return fmt.Errorf("%s %s was ready at %s and got a worker at %s, %v later; %v are allowed",
-					e.Actor(), series(e.Reconcile), history.Clock(e.Ready), history.Clock(e.At), e.At-e.Ready, bound)
+					e.Actor(), e.Reconcile.Key, history.Clock(e.Ready), history.Clock(e.At), e.At-e.Ready, bound)
 			}
 			return nil
 		}}
@@ -108,9 +107,10 @@ func NoPanic() func(*history.History) error {
 	return perRun(func() judge {
 		return judge{event: func(_ *history.History, e *history.Event) error {
 			if e.Kind == history.Done &&
-				breaks("NoPanic: an outcome that is a panic", strings.HasPrefix(e.Outcome, "panic: ")) {
-				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile, e.Actor(), history.Clock(e.At),
-					strings.TrimPrefix(e.Outcome, "panic: "))
+				breaks("NoPanic: an outcome that is a panic", e.Outcome.Kind == history.Panic) {
+				return fmt.Errorf("reconcile %q of %s panicked at %s: %s", e.Reconcile.String(), e.Actor(),
+					history.Clock(e.At),
+					e.Outcome.Text)
 			}
 			return nil
 		}}

@@ -37,7 +37,7 @@ import (
 // [World.Sleep]: https://pkg.go.dev/github.com/wavetank/wavetank/sim#World.Sleep
 func NoFutileRequeue(most int, polling ...string) func(*history.History) error {
 	return perRun(func() judge {
-		q := &requeues{most: most, polling: polling, keys: map[string]map[string]*requeued{},
+		q := &requeues{most: most, polling: polling, keys: map[string]map[history.Key]*requeued{},
 			beside: map[string]map[string]uint64{}}
 		return judge{event: q.event}
 	})
@@ -47,20 +47,21 @@ func NoFutileRequeue(most int, polling ...string) func(*history.History) error {
 type requeues struct {
 	most    int
 	polling []string
-	keys    map[string]map[string]*requeued // by incarnation and key
-	beside  map[string]map[string]uint64    // answers to requests beside all reconciles, by incarnation and request
-	effects int                             // how many of the effects were read
+	keys    map[string]map[history.Key]*requeued // by incarnation and key
+	// answers to requests beside all reconciles, by incarnation and request
+	beside  map[string]map[string]uint64
+	effects int // how many of the effects were read
 }
 
 // requeued is what is known of a key: its reconcile under way and those before it.
 type requeued struct {
-	reconcile string
-	timed     bool     // a timer led to it
-	changed   bool     // it has changed something, or somebody has
-	answers   []string // what it has read
-	before    []string // what the reconcile before had read, in order
-	judged    bool     // there was a reconcile before
-	futile    int      // reconciles in a row
+	reconcile history.Reconcile // that is under way
+	timed     bool              // a timer led to it
+	changed   bool              // it has changed something, or somebody has
+	answers   []string          // what it has read
+	before    []string          // what the reconcile before had read, in order
+	judged    bool              // there was a reconcile before
+	futile    int               // reconciles in a row
 	since     history.Time
 }
 
@@ -75,7 +76,7 @@ func (q *requeues) event(h *history.History, e *history.Event) error {
 	if e.Incarnation == 0 {
 		return nil
 	}
-	key := q.keys[e.Actor()][series(e.Reconcile)]
+	key := q.keys[e.Actor()][e.Reconcile.Key]
 	switch e.Kind {
 	case history.Deliver:
 		if !e.Ref.Chatter() && e.Verb != "BOOKMARK" {
@@ -109,19 +110,19 @@ func (q *requeues) anew(who string) {
 }
 
 func (q *requeues) begin(e *history.Event) {
-	if slices.Contains(q.polling, controllerOf(e.Reconcile)) {
+	if slices.Contains(q.polling, e.Reconcile.Controller) {
 		return
 	}
-	who, name := e.Actor(), series(e.Reconcile)
+	who, name := e.Actor(), e.Reconcile.Key
 	if q.keys[who] == nil {
-		q.keys[who] = map[string]*requeued{}
+		q.keys[who] = map[history.Key]*requeued{}
 	}
 	k := q.keys[who][name]
 	if k == nil {
 		k = &requeued{}
 		q.keys[who][name] = k
 	}
-	k.reconcile, k.timed, k.answers = e.Reconcile, strings.HasPrefix(e.Cause, "timer("), nil
+	k.reconcile, k.timed, k.answers = e.Reconcile, e.Cause.Timer(), nil
 	if k.futile == 0 {
 		k.since = e.At
 	}
@@ -132,7 +133,7 @@ func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
 	asked := strings.Join([]string{e.Verb, e.Ref.Group, e.Ref.String(), e.Sub, e.Host, e.Path}, " ")
 	switch {
 	case e.Verb == "watch" || e.Ref.Chatter():
-	case e.Reconcile != "":
+	case !e.Reconcile.None():
 		if k != nil && k.reconcile == e.Reconcile {
 			k.changed = k.changed || changed
 			k.answers = append(k.answers, fmt.Sprintf("%s %d %x", asked, e.Code, answer(e)))
@@ -155,26 +156,26 @@ func (q *requeues) request(k *requeued, e *history.Event, changed bool) {
 func (q *requeues) done(k *requeued, e *history.Event) error {
 	slices.Sort(k.answers)
 	same := k.judged && slices.Equal(k.answers, k.before)
-	again := e.Outcome != "ok" && !strings.HasPrefix(e.Outcome, "terminal error")
+	again := e.Outcome.Again()
 	if again && k.timed && !k.changed && same {
 		k.futile++
 	} else {
 		k.futile = 0
 	}
 	k.before, k.judged, k.changed = k.answers, true, false
-	k.reconcile = ""
+	k.reconcile = history.Reconcile{}
 	if breaks("NoFutileRequeue: one futile reconcile too many", k.futile > q.most) {
 		return fmt.Errorf("%s %s was reconciled %d times in a row because of a timer, from %s to %s, and each time it "+
-			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), series(e.Reconcile),
+			"changed nothing and read nothing new; reconcile %q ended with %q; %s", e.Actor(), e.Reconcile.Key,
 			k.futile,
-			history.Clock(k.since), history.Clock(e.At), e.Reconcile, e.Outcome, instead(e.Outcome))
+			history.Clock(k.since), history.Clock(e.At), e.Reconcile.String(), e.Outcome.String(), instead(e.Outcome))
 	}
 	return nil
 }
 
 // instead says what to do about a requeue without effect.
-func instead(outcome string) string {
-	if strings.HasPrefix(outcome, "error") {
+func instead(outcome history.Outcome) string {
+	if outcome.Kind == history.Failure {
 		return "an error that only a change can end is a reconcile.TerminalError"
 	}
 	return "what it waits for can be watched, or its controller polls by design and is named as an exception"

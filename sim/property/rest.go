@@ -2,7 +2,6 @@ package property
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -47,23 +46,23 @@ func Settles(within time.Duration) func(*history.History) error {
 func IdempotentAtRest() func(*history.History) error {
 	return perRun(func() judge {
 		rest := history.Time(-1) // when it settled; negative when the world is not at rest
-		timed := map[string]bool{}
+		timed := map[history.ReconcileID]bool{}
 		effects := 0
 		return judge{event: func(h *history.History, e *history.Event) error {
 			left := false // something left the cluster during this event
 			for all := h.Effects(""); effects < len(all) && all[effects].Event <= e.Index; effects++ {
 				left = left || all[effects].Event == e.Index && !all[effects].Unnamed()
 			}
-			run := e.Actor() + " " + e.Reconcile
+			run := e.ReconcileID()
 			switch e.Kind {
 			case history.Settled:
 				rest = e.At
 			case history.Fault:
-				if !strings.HasPrefix(e.Note, "RacingRequeue") {
+				if !e.Injection.Is("RacingRequeue") {
 					rest = -1
 				}
 			case history.Dequeue:
-				timed[run] = e.Cause == "timer(RequeueAfter)"
+				timed[run] = e.Cause.Kind == history.CauseRequeueAfter
 			case history.Done:
 				delete(timed, run)
 			case history.Request:
@@ -71,10 +70,10 @@ func IdempotentAtRest() func(*history.History) error {
 				case !left && !changes(e):
 				case e.Incarnation == 0:
 					rest = -1
-				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && e.Reconcile != "" && !timed[run]):
+				case breaks("IdempotentAtRest: a change at rest", rest >= 0 && !e.Reconcile.None() && !timed[run]):
 					return fmt.Errorf("%s in reconcile %q, though the world had settled at %s and nothing has "+
 						"disturbed it since",
-						what(e), e.Reconcile, history.Clock(rest))
+						what(e), e.Reconcile.String(), history.Clock(rest))
 				}
 			}
 			return nil
@@ -94,7 +93,7 @@ func IdempotentAtRest() func(*history.History) error {
 // times in 10 s, and a RequeueAfter of 100 ms or more never breaks it.
 func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 	return perRun(func() judge {
-		incarnations := map[string]map[string]*loop{}
+		incarnations := map[string]map[history.Key]*loop{}
 		return judge{event: func(h *history.History, e *history.Event) error {
 			switch e.Kind {
 			case history.Start:
@@ -104,9 +103,9 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 				return nil
 			case history.Dequeue:
 			}
-			actor, key := e.Actor(), series(e.Reconcile)
+			actor, key := e.Actor(), e.Reconcile.Key
 			if incarnations[actor] == nil {
-				incarnations[actor] = map[string]*loop{}
+				incarnations[actor] = map[history.Key]*loop{}
 			}
 			l := incarnations[actor][key]
 			if l == nil {
@@ -126,7 +125,8 @@ func NoHotLoop(most int, within time.Duration) func(*history.History) error {
 			if breaks("NoHotLoop: more dequeues than reasons", len(l.dequeues)-l.explained > most) {
 				return fmt.Errorf("%s was dequeued %d times from %s to %s, the last time because of %s, "+
 					"and only %d changes or faults can have been reasons",
-					actor+" "+key, len(l.dequeues), history.Clock(first), history.Clock(e.At), e.Cause, l.explained)
+					actor+" "+key.String(), len(l.dequeues), history.Clock(first), history.Clock(e.At), e.Cause,
+					l.explained)
 			}
 			return nil
 		}}

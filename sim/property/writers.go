@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -37,9 +36,9 @@ import (
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
 func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
-		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[string][]version{},
-			active: map[string]int{}, bases: map[history.Ref][]base{},
-			refused: map[string]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
+		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[view][]version{},
+			active: map[history.ReconcileID]int{}, bases: map[history.Ref][]base{},
+			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
 		return judge{event: w.event}
 	})
 }
@@ -48,11 +47,19 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 type writers struct {
 	of      []history.Ref
 	objects map[history.Ref]map[string]written // the last change of each field
-	known   map[string][]version               // what each incarnation has learned, by incarnation and object or kind
-	active  map[string]int                     // index of the event that set each reconcile going last
+	known   map[view][]version                 // what each incarnation has learned
+	active  map[history.ReconcileID]int        // index of the event that set each reconcile going last
 	bases   map[history.Ref][]base             // the latest versions of each object
-	refused map[string]map[string]refusal      // the updates of each reconcile under way that met a conflict, by object
-	own     map[history.Ref]map[string]bool    // which fields of each object each process has written: "process path"
+	// the updates of each reconcile under way that met a conflict, by object
+	refused map[history.ReconcileID]map[string]refusal
+	// which fields of each object each process has written: "process path"
+	own map[history.Ref]map[string]bool
+}
+
+// view is an object, or a kind in all namespaces, as one incarnation sees it.
+type view struct {
+	actor string
+	ref   history.Ref
 }
 
 // written is the last change of a field.
@@ -70,10 +77,10 @@ type version struct {
 }
 
 func (w *writers) event(h *history.History, e *history.Event) error {
-	run := e.Actor() + " " + e.Reconcile
+	run := e.ReconcileID()
 	switch e.Kind {
 	case history.Start:
-		w.forget(fmt.Sprintf("%s/%d ", e.Process, e.Incarnation-1))
+		w.forget((&history.Event{Process: e.Process, Incarnation: e.Incarnation - 1}).Actor())
 	case history.Dequeue:
 		w.active[run] = e.Index
 	case history.Done:
@@ -82,7 +89,7 @@ func (w *writers) event(h *history.History, e *history.Event) error {
 	case history.Deliver:
 		w.learn(e.Actor(), e.Ref, e.Index, e.Revision)
 	case history.Reply:
-		if e.Reconcile != "" {
+		if !e.Reconcile.None() {
 			w.active[run] = e.Index
 		}
 		if e.Note == "" && e.Call >= 0 && e.Call < h.Len() {
@@ -126,10 +133,10 @@ func (w *writers) learn(who string, ref history.Ref, event int, revision int64) 
 	if ref.Name == "" {
 		ref.Namespace = ""
 	}
-	k := who + " " + ref.Group + " " + ref.String()
+	k := view{who, ref}
 	w.known[k] = append(w.known[k], version{event, revision})
 	if len(w.known[k])%manyVersions == 0 {
-		w.trim(who+" ", k, event)
+		w.trim(k, event)
 	}
 }
 
@@ -138,10 +145,10 @@ func (w *writers) learn(who string, ref history.Ref, event int, revision int64) 
 const manyVersions = 64
 
 // trim forgets the versions that no reconcile under way began or went on with.
-func (w *writers) trim(who, k string, now int) {
+func (w *writers) trim(k view, now int) {
 	oldest := now
 	for run, at := range w.active {
-		if strings.HasPrefix(run, who) {
+		if run.Actor == k.actor {
 			oldest = min(oldest, at)
 		}
 	}
@@ -154,16 +161,15 @@ func (w *writers) trim(who, k string, now int) {
 
 // forget drops what an incarnation knew when the next one begins.
 func (w *writers) forget(who string) {
-	of := func(key string) bool { return strings.HasPrefix(key, who) }
-	maps.DeleteFunc(w.known, func(k string, _ []version) bool { return of(k) })
-	maps.DeleteFunc(w.active, func(run string, _ int) bool { return of(run) })
-	maps.DeleteFunc(w.refused, func(run string, _ map[string]refusal) bool { return of(run) })
+	maps.DeleteFunc(w.known, func(k view, _ []version) bool { return k.actor == who })
+	maps.DeleteFunc(w.active, func(run history.ReconcileID, _ int) bool { return run.Actor == who })
+	maps.DeleteFunc(w.refused, func(run history.ReconcileID, _ map[string]refusal) bool { return run.Actor == who })
 }
 
 // knew is the newest version of the object that an incarnation had learned by an event.
 func (w *writers) knew(who string, ref history.Ref, event int) (revision int64) {
 	for _, r := range []history.Ref{ref, {Cluster: ref.Cluster, Group: ref.Group, Kind: ref.Kind}} {
-		for _, v := range slices.Backward(w.known[who+" "+r.Group+" "+r.String()]) {
+		for _, v := range slices.Backward(w.known[view{who, r}]) {
 			if v.event <= event {
 				revision = max(revision, v.revision)
 				break
@@ -193,7 +199,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		delete(w.bases, c.Ref)
 	}
 	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
-	since, running := w.active[e.Actor()+" "+e.Reconcile]
+	since, running := w.active[e.ReconcileID()]
 	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
 	stale := w.basedOn(e, c.Ref, named)
 	for _, path := range differing(before, after) {
@@ -203,16 +209,16 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 			if breaks("NoLostUpdate: a change that the writer did not know", known < last.revision) {
 				return fmt.Errorf("%s in reconcile %q changed %s from %s, which %s had written at %s (rv %d), "+
 					"to %s without knowing it: the newest version that it knew was rv %d",
-					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision,
-					or(after[path]), known)
+					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
+					last.revision, or(after[path]), known)
 			}
 			meant := !stale.proven && w.own[c.Ref][e.Process+" "+path]
 			back := stale.fields != nil && last.revision > stale.revision && after[path] == stale.fields[path] && !meant
 			if breaks("NoLostUpdate: a field that stale content sets back", back) {
 				return fmt.Errorf("%s in reconcile %q set %s back from %s, which %s had written at %s (rv %d), "+
 					"to %s: it carries resourceVersion %d, but its content is that of rv %d",
-					what(e), e.Reconcile, path, or(last.value), last.by, history.Clock(last.at), last.revision,
-					or(after[path]), named, stale.revision)
+					what(e), e.Reconcile.String(), path, or(last.value), last.by, history.Clock(last.at),
+					last.revision, or(after[path]), named, stale.revision)
 			}
 		}
 		w.own[c.Ref][e.Process+" "+path] = true

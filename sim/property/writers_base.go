@@ -64,8 +64,8 @@ func (w *writers) keep(c *history.Change) {
 
 // refuse remembers an update that met a conflict. Content that was refused before keeps its
 // version.
-func (w *writers) refuse(run string, e *history.Event) {
-	if e.Verb != "update" || e.Code != http.StatusConflict || e.Reconcile == "" || !anyOf(w.of, e.Ref) {
+func (w *writers) refuse(run history.ReconcileID, e *history.Event) {
+	if e.Verb != "update" || e.Code != http.StatusConflict || e.Reconcile.None() || !anyOf(w.of, e.Ref) {
 		return
 	}
 	content, named := contentOf(e.Sent)
@@ -109,7 +109,7 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 		}
 	}
 	content, _ := contentOf(e.Sent)
-	refused := w.refused[e.Actor()+" "+e.Reconcile][target(e)]
+	refused := w.refused[e.ReconcileID()][target(e)]
 	if content == "" || refused.content != content {
 		return origin{}
 	}

@@ -44,10 +44,13 @@ func (t *tale) write(by string, incarnation int, generation int64, fields, sent 
 		Revision: t.last,
 		Sent:     []byte(sent), Changes: []history.Change{c}}
 	if incarnation > 0 {
-		e.Reconcile = "things default/a #1"
+		e.Reconcile = first
 	}
 	t.h.Add(e)
 }
+
+// first is the reconcile that writes.
+var first = history.Reconcile{Key: history.Key{Controller: "things", Namespace: "default", Name: "a"}, N: 1}
 
 func (t *tale) user(generation int64, fields string) { t.write("user", 0, generation, fields, "") }
 
@@ -56,11 +59,11 @@ func (t *tale) operator(generation int64, fields, sent string) {
 }
 
 func (t *tale) begin() {
-	t.h.Add(history.Event{Kind: history.Dequeue, Process: "op", Incarnation: 1, Reconcile: "things default/a #1"})
+	t.h.Add(history.Event{Kind: history.Dequeue, Process: "op", Incarnation: 1, Reconcile: first})
 }
 
 func (t *tale) conflict(sent string) {
-	t.h.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: "things default/a #1",
+	t.h.Add(history.Event{Kind: history.Request, Process: "op", Incarnation: 1, Reconcile: first,
 		Verb: "update", Ref: thing,
 		Code: 409, Sent: []byte(sent)})
 }

@@ -47,7 +47,7 @@ func (f *Failure) Text() string {
 		fmt.Fprintf(&b, "%s at step %d\n    %s\n", f.Kind, f.Step, indent(f.Message))
 	}
 	if f.Story == nil {
-		return b.String()
+		return story.Printable(b.String())
 	}
 	for _, l := range f.Story.Excerpt() {
 		fmt.Fprintf(&b, "    %s\n", l)
@@ -74,7 +74,7 @@ func (f *Failure) Text() string {
 	if f.Page != "" {
 		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
 	}
-	return b.String()
+	return story.Printable(b.String())
 }
 
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }

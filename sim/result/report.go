@@ -39,6 +39,9 @@ type Report struct {
 	// Drifted are the kept stories that passed although not all of their faults were injected, as
 	// the code no longer asks for what they were injected at: they may test nothing any more.
 	Drifted []story.Drift
+	// Outdated are the kept stories that say what is no longer so, as when a property got another
+	// sentence. What their runs violate fails the test when the search has ended.
+	Outdated []story.Outdated
 	// Divergences are the causes for which doubled runs differ now and then, or only in the text of
 	// an error.
 	Divergences []story.Divergence
@@ -49,7 +52,8 @@ type Report struct {
 	// Explored says, for the exhaustive strategy, what was covered and what was not.
 	Explored string
 	// Missed says, in a sentence each, what fails the test although no run failed: a Sometimes that
-	// no run reached, and with -sim.drift=fail a kept story that tests nothing any more.
+	// no run reached, and with -sim.drift=fail a kept story that tests nothing any more or is
+	// outdated.
 	Missed []string
 	// Warnings say, in a sentence each, what makes a campaign say less than it seems to:
 	//
@@ -63,6 +67,7 @@ type Report struct {
 	//   - something connected over TCP during a run, perhaps outside of it;
 	//   - a cluster would act upon objects of a built-in kind, and nothing in the world does;
 	//   - the code never comes to the faults of a kept story;
+	//   - a kept story is outdated;
 	//   - two runs of one choice sequence differ now and then, or in the text of an error.
 	//
 	// A campaign that found a failure gets no warning of what it did not try.

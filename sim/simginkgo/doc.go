@@ -29,6 +29,12 @@
 // afterwards. Eventually polls in virtual time, and only its own requests let the world go on:
 // [sim.World.Settle] is what one wants in a scenario.
 //
+// What programs log to GinkgoWriter during a campaign is dropped, unless Ginkgo runs with -v: the
+// logs of every run would stand before the failure. Replay a story with -sim.log to read them.
+//
+// A suite that starts envtest in BeforeSuite does so before any simulation. Put simulations into a
+// package of their own: docs/kubebuilder.md shows it.
+//
 // It does not reach what bypasses Gomega's package-level functions: Ginkgo's own Fail and Skip,
 // GinkgoT, and Gomegas made with NewGomega or NewWithT mark the spec at once, without a story.
 // Specs run one after the other in a process; ginkgo -p, which uses processes, is fine.

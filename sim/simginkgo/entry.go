@@ -100,5 +100,5 @@ func (e Entry) String() string {
 	if e.Replay != "" {
 		fmt.Fprintf(&b, "\nreplay: %s", e.Replay)
 	}
-	return b.String()
+	return story.Printable(b.String())
 }

@@ -6,17 +6,21 @@ package simginkgo_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -224,6 +228,31 @@ var _ = Describe("A marker", func() {
 			}))
 		}),
 	)
+})
+
+var _ = BeforeSuite(func() { // as kubebuilder scaffolds it
+	if os.Getenv("SIMGINKGO_FIXTURES") == "logging" {
+		logf.SetLogger(funcr.New(func(_, args string) { fmt.Fprintln(GinkgoWriter, args) }, funcr.Options{}))
+	}
+})
+
+var _ = Describe("A marker that logs", func() {
+	It("does not hold", func() {
+		GinkgoWriter.Println("said before")
+		webhook := logf.Log.WithName("webhook")
+		simginkgo.Check(world(false, func(w *sim.World) {
+			w.Start("talker", func(mgr ctrl.Manager) error {
+				return ctrl.NewControllerManagedBy(mgr).Named("talker").For(&corev1.ConfigMap{}).Complete(
+					reconcile.Func(func(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+						logf.FromContext(ctx).Info("a reconciler talks")
+						webhook.Info("a webhook talks")
+						klog.Info("a library talks")
+						return reconcile.Result{}, nil
+					}))
+			})
+			w.Eventually("nothing is marked in the end", func(*history.History) error { return errors.New("good is marked") })
+		}), stories, sim.Strategy("random"))
+	})
 })
 
 var _ = Describe("More than A marker", func() {

@@ -3,10 +3,12 @@
 package simginkgo
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/types"
@@ -20,6 +22,10 @@ type host struct {
 	bootstrap string // name of the test function
 	pkg       string
 	spec      string // full text
+
+	mu    sync.Mutex
+	muted bool     // Logf keeps its lines
+	lines []string // that were kept
 }
 
 // Name implements host.Host. It is one line, as it is in a story's file.
@@ -45,7 +51,44 @@ func (h *host) Cleanup(f func()) { ginkgo.DeferCleanup(f) }
 
 // Logf implements host.Host.
 func (h *host) Logf(format string, args ...any) {
-	ginkgo.GinkgoWriter.Printf(format+"\n", args...)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	line := fmt.Sprintf(format+"\n", args...)
+	if h.muted {
+		h.lines = append(h.lines, line)
+		return
+	}
+	ginkgo.GinkgoWriter.Print(line)
+}
+
+// mute drops what is logged to GinkgoWriter while f runs, where kubebuilder's scaffold has all logs
+// go: those of every run, which are many. With -v, or with -sim.log, they are shown.
+func (h *host) mute(f func()) {
+	w, ok := ginkgo.GinkgoWriter.(interface {
+		Bytes() []byte
+		Truncate()
+	})
+	_, reporter := ginkgo.GinkgoConfiguration()
+	logs := flag.Lookup("sim.log")
+	if !ok || reporter.Verbosity().GTE(types.VerbosityLevelVerbose) || logs != nil && logs.Value.String() == "true" {
+		f()
+		return
+	}
+	before := w.Bytes()
+	h.setMuted(true)
+	defer func() {
+		w.Truncate()
+		ginkgo.GinkgoWriter.Print(string(before) + strings.Join(h.setMuted(false), ""))
+	}()
+	f()
+}
+
+// setMuted says whether Logf keeps its lines, and returns those that it kept so far.
+func (h *host) setMuted(on bool) (lines []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.muted, lines, h.lines = on, h.lines, nil
+	return lines
 }
 
 // halt is how Fatalf leaves the campaign: Ginkgo's Fail must be called by the spec's own frames to

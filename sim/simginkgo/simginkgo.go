@@ -90,7 +90,7 @@ func explore(scenario func(*sim.World), opts []sim.ExploreOption) (r result.Repo
 	failed = h.watch(func() {
 		gomega.InterceptGomegaFailures(func() { // for its putting the fail handler back
 			gomega.RegisterFailHandler(expectationFailed)
-			r = sim.Explore(t, scenario, append([]sim.ExploreOption{sim.On(h)}, opts...)...)
+			h.mute(func() { r = sim.Explore(t, scenario, append([]sim.ExploreOption{sim.On(h)}, opts...)...) })
 		})
 	})
 	if failed == "" {

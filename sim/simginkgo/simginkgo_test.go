@@ -257,3 +257,26 @@ func TestForgottenUse(t *testing.T) {
 		t.Errorf("a suite without simginkgo.Use says %q", m)
 	}
 }
+
+// What programs log during a campaign, wherever the suite has its logs go, is not among what a
+// failing spec prints, except with -v.
+func TestCampaignsAreMute(t *testing.T) {
+	const focus = "-ginkgo.focus=A marker that logs"
+	_, out := child(t, "logging", t.TempDir(), focus)
+	if lines := strings.Count(out, "\n"); !strings.Contains(out, "good is marked") || lines > 80 {
+		t.Errorf("a failure has %d lines:\n%s", lines, out)
+	}
+	for what, shown := range map[string]bool{
+		"said before": true, " talks": false, "Starting": false, "level": false,
+	} {
+		if strings.Contains(out, what) != shown {
+			t.Errorf("%q is printed: %v; expected %v\n%s", what, !shown, shown, out)
+		}
+	}
+	if _, out := child(t, "logging", t.TempDir(), focus, "-ginkgo.v"); !strings.Contains(out, "a webhook talks") {
+		t.Errorf("with -v, what is logged is not printed:\n%s", out)
+	}
+	if _, out := child(t, "logging", t.TempDir(), focus, "-sim.log"); !strings.Contains(out, "a reconciler talks") {
+		t.Errorf("with -sim.log, what is logged is not printed:\n%s", out)
+	}
+}

@@ -146,7 +146,7 @@ test('a reconcile that began with a stale cache says what it held', async () => 
   let stale = 0;
   for (const file of demo) {
     const page = await open(file, { height: 2400 });
-    const row = page.locator('.row.handout', { hasText: 'its cache holds' });
+    const row = page.locator('.row.dequeue', { hasText: 'its cache holds' });
     if (await row.count() > 0) {
       stale++;
       await row.last().click();

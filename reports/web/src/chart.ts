@@ -129,7 +129,7 @@ export class Chart {
     if (this.chain.has(event)) classes.push('on-chain');
     if (this.hits.has(event)) classes.push('hit');
     if (event === this.parts) classes.push('parts');
-    if (e.r && !['handout', 'done'].includes(e.k)) classes.push('inside');
+    if (e.r && !['dequeue', 'done'].includes(e.k)) classes.push('inside');
     if (e.late) classes.push('late');
     if (e.k === 'reply' && e.note) classes.push('lost');
     if ((e.ch?.length || e.fx?.length) && e.k === 'request') classes.push('wrote');

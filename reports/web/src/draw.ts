@@ -154,7 +154,7 @@ function anchor(scene: Scene, i: number, mine: boolean): [number, number] {
 function chain(scene: Scene, top: number, bottom: number, out: string[]): void {
   const { run } = scene;
   for (const l of run.chain ?? []) {
-    const own = run.events[l.from]!.k === 'handout' && run.events[l.to]!.r === l.from + 1;
+    const own = run.events[l.from]!.k === 'dequeue' && run.events[l.to]!.r === l.from + 1;
     const [x1, y1] = anchor(scene, l.from, own), [x2, y2] = anchor(scene, l.to, own);
     if (Math.max(y1, y2) < top || Math.min(y1, y2) > bottom) continue;
     const bow = Math.min(own ? 12 : 30, Math.abs(y2 - y1) / 4);
@@ -184,7 +184,7 @@ function mark(scene: Scene, i: number, out: string[]): void {
     case 'deliver':
       out.push(`<circle class="learn ${e.late ? 'tardy' : ''} ${who}" cx="${at}" cy="${y}" r="3.5"/>`);
       return;
-    case 'handout':
+    case 'dequeue':
       out.push(`<circle class="begin ${who}" cx="${at}" cy="${y}" r="5"/>`);
       if (e.seen?.length) out.push(`<circle class="stale" cx="${at}" cy="${y}" r="8.5"/>`);
       return;

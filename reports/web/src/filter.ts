@@ -39,7 +39,7 @@ export function passing(run: Run, f: Filter): (i: number) => boolean {
       case '': return true;
       case 'write': return !!e.ch?.length;
       case 'request': return e.k === 'request';
-      case 'reconcile': return e.k === 'handout' || e.k === 'done';
+      case 'reconcile': return e.k === 'dequeue' || e.k === 'done';
       case 'deliver': return e.k === 'deliver';
       case 'late': return e.k === 'deliver' && !!e.late;
       case 'stale': return !!e.seen?.length;

@@ -86,7 +86,7 @@ export function edges(run: Run): Edge[] {
     }
     if (e.k === 'deliver' && e.p) delivered.add(`${e.l} ${e.p - 1}`);
     switch (e.k) {
-      case 'handout': {
+      case 'dequeue': {
         const slots = open.get(e.l) ?? [];
         open.set(e.l, slots);
         const end = e.p ? e.p - 1 : cutOff(run, i);

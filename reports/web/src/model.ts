@@ -1,7 +1,7 @@
 // What reports/model.go writes into a page. Places in tables are counted from 1 where 0 or absent means none.
 
 export type Kind =
-  | 'start' | 'stop' | 'crash' | 'request' | 'reply' | 'deliver' | 'handout' | 'done' | 'fault' | 'heal' | 'settled' | 'violation';
+  | 'start' | 'stop' | 'crash' | 'request' | 'reply' | 'deliver' | 'dequeue' | 'done' | 'fault' | 'heal' | 'settled' | 'violation';
 
 export interface Lane {
   name: string;

@@ -20,7 +20,7 @@ const run: Run = {
     at({ k: 'start', l: 2, x: 'starts' }),
     at({ k: 'deliver', l: 2, v: 'LIST', o: 1, holds: [[1, 5]], x: 'cache is filled', s: 2, t: 1e6 }),
     at({ l: 0, to: 1, o: 1, ch: [{ t: 'MODIFIED', o: 1, rv: 6 }], x: 'patch Pod n/a', s: 3, t: 2e6 }),
-    at({ k: 'handout', l: 2, n: 'pods n/a #1', r: 4, p: 5, seen: [[1, 5, 6]], x: 'reconciles pods n/a #1', s: 3, t: 2e6 }),
+    at({ k: 'dequeue', l: 2, n: 'pods n/a #1', r: 4, p: 5, seen: [[1, 5, 6]], x: 'reconciles pods n/a #1', s: 3, t: 2e6 }),
     at({ k: 'done', l: 2, r: 4, out: 'ok', x: 'ends: ok', s: 4, t: 3e6 }),
     at({ k: 'deliver', l: 2, v: 'MODIFIED', o: 1, rv: 6, p: 3, late: 5e9, x: 'learns of Pod n/a', s: 5, t: 5e9 + 2e6 }),
     at({ l: 2, to: 1, o: 2, c: true, x: 'list Pod', s: 6, t: 6e9 }),

@@ -22,22 +22,23 @@ var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // Judge reads the events of one run in their order: reconciles by [Judge.Event], changes of records
 // by [Judge.Record], changes of the objects of a release by [Judge.Object].
 type Judge struct {
-	busy    map[string]map[string]bool // by process: its reconciles that have not ended
-	lost    map[string]string          // by process and reconcile: who touched its pending record
+	busy    map[string]map[history.Reconcile]bool // by process: its reconciles that have not ended
+	lost    map[history.ReconcileID]string        // who touched its pending record
 	records map[string]record
 	broken  error
 }
 
 // record is the last write to one record.
 type record struct {
-	pending            bool
-	process, reconcile string
-	until              history.Time
+	pending bool
+	writer  history.ReconcileID
+	until   history.Time
 }
 
 // New returns a judge of one run.
 func New() *Judge {
-	return &Judge{busy: map[string]map[string]bool{}, lost: map[string]string{}, records: map[string]record{}}
+	return &Judge{busy: map[string]map[history.Reconcile]bool{}, lost: map[history.ReconcileID]string{},
+		records: map[string]record{}}
 }
 
 // Broken is the first violation, or nil.
@@ -48,7 +49,7 @@ func (j *Judge) Event(e *history.Event) {
 	switch e.Kind {
 	case history.Dequeue:
 		if j.busy[e.Actor()] == nil {
-			j.busy[e.Actor()] = map[string]bool{}
+			j.busy[e.Actor()] = map[history.Reconcile]bool{}
 		}
 		j.busy[e.Actor()][e.Reconcile] = true
 	case history.Done:
@@ -62,15 +63,16 @@ func (j *Judge) Event(e *history.Event) {
 // labels and annotations, or nil if this is another Secret.
 func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *corev1.Secret) {
 	was, known := j.records[name]
-	if known && e.Reconcile != "" {
+	if known && !e.Reconcile.None() {
 		j.Object(e, c)
-		if was.pending && was.process != e.Actor() && j.busy[was.process][was.reconcile] {
+		if was.pending && was.writer.Actor != e.Actor() && j.busy[was.writer.Actor][was.writer.Reconcile] {
 			at, who := history.Clock(e.At), e.Actor()
 			by := fmt.Sprintf("%s, who at %s touched %s, which was pending", who, at, c.Ref)
-			j.lost[was.process+" "+was.reconcile] = by
+			j.lost[was.writer] = by
 			// After that time the writer must write nothing, which Object checks.
 			if was.until == 0 || e.At <= was.until {
-				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", at, who, c.Ref, was.process)
+				j.breaks("at %s %s touches %s, which is pending, and %s is still at it", at, who, c.Ref,
+					was.writer.Actor)
 			}
 		}
 	}
@@ -81,7 +83,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 		delete(j.records, name)
 		return
 	}
-	r := record{process: e.Actor(), reconcile: e.Reconcile}
+	r := record{writer: e.ReconcileID()}
 	r.pending = strings.HasPrefix(head.Labels["status"], "pending-")
 	if until, err := time.Parse(time.RFC3339Nano, head.Annotations[UntilKey]); err == nil {
 		r.until = until.Sub(midnight)
@@ -91,7 +93,7 @@ func (j *Judge) Record(e *history.Event, c *history.Change, name string, head *c
 
 // Object reads a write: no reconcile may go on with a release that another process took over.
 func (j *Judge) Object(e *history.Event, c *history.Change) {
-	if by := j.lost[e.Actor()+" "+e.Reconcile]; by != "" {
+	if by := j.lost[e.ReconcileID()]; by != "" {
 		j.breaks("at %s %s writes %s, and so does %s", history.Clock(e.At), e.Actor(), c.Ref, by)
 	}
 }

@@ -14,21 +14,22 @@ import (
 func TestWhoHasSeveralInHandIsStillAtAll(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		j := New()
-		event := func(process, reconcile string, kind history.Kind) *history.Event {
-			e := &history.Event{Kind: kind, Process: process, Incarnation: 1, Reconcile: reconcile, At: time.Second}
+		event := func(process, name string, kind history.Kind) *history.Event {
+			e := &history.Event{Kind: kind, Process: process, Incarnation: 1, At: time.Second,
+				Reconcile: history.Reconcile{Key: history.Key{Controller: "c", Name: name}, N: 1}}
 			j.Event(e)
 			return e
 		}
 		pending := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"status": "pending-install"}}}
-		event("a", "one #1", history.Dequeue)
-		j.Record(event("a", "one #1", history.Request), &history.Change{Type: "ADDED"}, "one", pending)
-		event("a", "two #1", history.Dequeue)
-		event("a", "two #1", history.Done)
+		event("a", "one", history.Dequeue)
+		j.Record(event("a", "one", history.Request), &history.Change{Type: "ADDED"}, "one", pending)
+		event("a", "two", history.Dequeue)
+		event("a", "two", history.Done)
 		if ended {
-			event("a", "one #1", history.Done)
+			event("a", "one", history.Done)
 		}
-		event("b", "one #1", history.Dequeue)
-		j.Record(event("b", "one #1", history.Request), &history.Change{Type: "MODIFIED"}, "one", pending)
+		event("b", "one", history.Dequeue)
+		j.Record(event("b", "one", history.Request), &history.Change{Type: "MODIFIED"}, "one", pending)
 		if broken := j.Broken() != nil; broken == ended {
 			t.Errorf("a has ended what it began: %v; broken: %v", ended, j.Broken())
 		}

@@ -59,6 +59,7 @@ func explore(t *testing.T, r run.Runner, s Settings) *campaign {
 		s.Stories = storyDir(name)
 	}
 	s.prepareRuns()
+	defer process.LimitMemory(int64(s.Memory))()
 	defer process.Enter(s.Run.Log, s.Outside)()
 	c := newCampaign(t, r, s, name)
 	c.report.Seed = baseSeed(s.Host.Name(), s.Seed)
@@ -116,10 +117,11 @@ type campaign struct {
 	before   time.Duration // real time that earlier processes spent on the campaign
 	cpu      time.Duration // of the process, when the campaign began in it
 	doing    atomic.Pointer[activity]
-	dialled  string         // where a run that hangs has connected to the real network: its repetition found it
-	exact    bool           // the test binary was built for exact mode
-	keep     func(next int) // writes the result, from run next on still to be made; nil before the first run
-	pace     story.Result   // how the campaign went on: its Growth and Slowest
+	dialled  string            // where a run that hangs has connected to the real network: its repetition found it
+	exact    bool              // the test binary was built for exact mode
+	outdated []*result.Failure // what outdated stories came to; their failure waits for the search
+	keep     func(next int)    // writes the result, from run next on still to be made; nil before the first run
+	pace     story.Result      // how the campaign went on: its Growth and Slowest
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {
@@ -141,20 +143,20 @@ func (c *campaign) run(began time.Time) {
 	search := newSearch(c)
 	if !c.replayKept() {
 		if c.unfinished() == nil {
-			c.save(search, 0, began, true)
+			c.finish(search, 0, began)
 		}
 		c.touchResult() // what has been done of the campaign is not thrown away
 		return
 	}
 	if c.settings.Strategy == "rapid" {
 		c.byRapid()
-		c.save(search, 0, began, true)
+		c.finish(search, 0, began)
 		return
 	}
 	defer search.report()
 	if broken := search.prepare(); broken != nil {
 		c.addFailing(0, c.report.Seed, "undisturbed", broken, broken)
-		c.save(search, 0, began, true)
+		c.finish(search, 0, began)
 		return
 	}
 	i := c.resume(search)
@@ -167,7 +169,7 @@ func (c *campaign) run(began time.Time) {
 	for ; s.Runs == 0 || i < s.Runs; i++ {
 		c.report.Spent = spent.spent()
 		if made > 0 && s.exhausted(c.tally.searched, c.report.Spent) {
-			c.save(search, i, began, true)
+			c.finish(search, i, began)
 			return
 		}
 		if !s.mine(i) {
@@ -189,13 +191,13 @@ func (c *campaign) run(began time.Time) {
 			c.runTwice(i, seed, strategy, res)
 		}
 		if c.report.Failure != nil && !s.KeepGoing {
-			c.save(search, i+1, began, true)
+			c.finish(search, i+1, began)
 			return
 		}
 		c.save(search, i+1, began, false)
 	}
 	c.report.Complete, c.report.Spent = true, spent.spent()
-	c.save(search, s.Runs, began, true)
+	c.finish(search, s.Runs, began)
 }
 
 // keepPace notes how long a run took and how much had been seen by then: eight times at least for

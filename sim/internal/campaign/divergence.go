@@ -3,7 +3,6 @@ package campaign
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -92,8 +91,7 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 		d.Cause = differingText(&parted)
 	}
 	if !text {
-		d.likely = likelyCause(first.History, second.History, at)
-		d.Cause = strings.TrimPrefix(withoutNames(d.likely), "likely ")
+		d.likely, d.Cause = likelyCause(first.History, second.History, at)
 		d.Goroutines = goroutines(first, second, at)
 	}
 	return d, second
@@ -103,23 +101,12 @@ func (c *campaign) runAgain(first *run.Result) (*divergence, *run.Result) {
 func differingText(e *history.Event) string {
 	switch e.Kind {
 	case history.Done:
-		controller, _, _ := strings.Cut(e.Reconcile, " ")
 		return fmt.Sprintf("the text of an error of the controller %q of %s, likely built from a map range",
-			controller, e.Process)
+			e.Reconcile.Controller, e.Process)
 	case history.Stop:
 		return "the text of the error with which " + e.Process + " ended, likely built from a map range"
 	}
 	return "the text of an error" // of what a window has forgotten
-}
-
-var (
-	reconcileName = regexp.MustCompile(`"(\S+) [^"]*"`)
-	incarnation   = regexp.MustCompile(`(\pL|\d)/\d+\b`)
-)
-
-// withoutNames takes objects and incarnations out of a sentence, so that runs are grouped by it.
-func withoutNames(likely string) string {
-	return incarnation.ReplaceAllString(reconcileName.ReplaceAllString(likely, `"$1"`), "$1")
 }
 
 // alwaysDiffers repeats a doubled run that differed, and says whether all the further pairs differ,

@@ -12,44 +12,53 @@ import (
 )
 
 // likelyCause guesses, as a clause, why two runs of one choice sequence differ, from what they did
-// around the first event that does.
-func likelyCause(a, b *history.History, at int) string {
+// around the first event that does. group is the clause without objects and incarnations, by which
+// runs are grouped.
+func likelyCause(a, b *history.History, at int) (likely, group string) {
 	if at >= len(a.Events) || at >= len(b.Events) || a.Events[at].Index != at || b.Events[at].Index != at {
-		return "something in the code under test does not come from its inputs"
+		const unknown = "something in the code under test does not come from its inputs"
+		return unknown, unknown
 	}
 	x, y := &a.Events[at], &b.Events[at]
 	name := x.Reconcile
-	if name == "" || x.Actor() != y.Actor() && y.Reconcile != "" {
+	if name.None() || x.Actor() != y.Actor() && !y.Reconcile.None() {
 		name = y.Reconcile
 	}
 	first, second := requests(a, x, name), requests(b, x, name)
+	likely = "likely " + clause(x, y, first, second, x.Actor(), name.String())
+	return likely, clause(x, y, first, second, x.Process, name.Controller)
+}
+
+// clause is the guess for two events and for what the reconciles around them asked for. actor and
+// reconcile are the names to use.
+func clause(x, y *history.Event, first, second []string, actor, reconcile string) string {
 	again := x.Kind == history.Request && y.Kind == history.Request && x.Ref == y.Ref && x.Verb == y.Verb
 	switch {
 	case x.Process == wire.ServerName && y.Process == wire.ServerName: // what it is answered is not ours
-		return fmt.Sprintf("likely a map range or a random number in what the webhook at %s%s answers", x.Host, x.Path)
+		return fmt.Sprintf("a map range or a random number in what the webhook at %s%s answers", x.Host, x.Path)
 	case x.Process == run.User && y.Process == run.User && (x.Kind == history.Request || y.Kind == history.Request):
-		return "likely a map range, a random number or a variable that outlives runs, in the scenario itself: " +
+		return "a map range, a random number or a variable that outlives runs, in the scenario itself: " +
 			"draw values with sim.Draw"
 	case again && string(x.Sent) != string(y.Sent) && same(x.Sent, y.Sent):
-		return fmt.Sprintf("likely a map range in what %s sends: the same request, "+
-			"and its body holds the same in another order", x.Actor())
-	case x.Actor() == y.Actor() && x.Reconcile == "" && y.Reconcile == "" && x.Kind == history.Request:
-		return fmt.Sprintf("likely goroutines of %s, outside any reconcile, that race with each other", x.Actor())
-	case name != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
-		return fmt.Sprintf("likely a map range that writes, or goroutines that race, in the reconcile %q: "+
-			"both runs make the same requests, in another order", name)
+		return fmt.Sprintf("a map range in what %s sends: the same request, "+
+			"and its body holds the same in another order", actor)
+	case x.Actor() == y.Actor() && x.Reconcile.None() && y.Reconcile.None() && x.Kind == history.Request:
+		return fmt.Sprintf("goroutines of %s, outside any reconcile, that race with each other", actor)
+	case reconcile != "" && len(first) > 1 && !slices.Equal(first, second) && same(first, second):
+		return fmt.Sprintf("a map range that writes, or goroutines that race, in the reconcile %q: "+
+			"both runs make the same requests, in another order", reconcile)
 	case again && string(x.Sent) != string(y.Sent):
-		return fmt.Sprintf("likely a random number (math/rand/v2, or a map range) in what %s sends: "+
-			"the same request, with another body", x.Actor())
-	case name != "" && len(first) > 0 && !slices.Equal(first, second):
-		return fmt.Sprintf("likely a map range, a select or math/rand/v2 in the reconcile %q: "+
-			"it makes other requests", name)
+		return fmt.Sprintf("a random number (math/rand/v2, or a map range) in what %s sends: "+
+			"the same request, with another body", actor)
+	case reconcile != "" && len(first) > 0 && !slices.Equal(first, second):
+		return fmt.Sprintf("a map range, a select or math/rand/v2 in the reconcile %q: "+
+			"it makes other requests", reconcile)
 	}
-	return "likely a map range, a select over several channels, math/rand/v2 or goroutines that race, in " + x.Actor()
+	return "a map range, a select over several channels, math/rand/v2 or goroutines that race, in " + actor
 }
 
 // requests are what one reconcile of an actor asked for, in order.
-func requests(h *history.History, of *history.Event, name string) (out []string) {
+func requests(h *history.History, of *history.Event, name history.Reconcile) (out []string) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Kind == history.Request && e.Reconcile == name && e.Actor() == of.Actor() {

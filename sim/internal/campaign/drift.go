@@ -17,63 +17,66 @@ const (
 	driftFails = "fail"
 )
 
-// lostFaults are those of a story's choices that inject a fault and were never asked for.
-func lostFaults(whole, unused choice.Sequence) (lost []string) {
-	declared := declaredFaults(whole)
+// lostFaults are those of a story's choices that inject a fault, or let it be injected, and were
+// never asked for.
+func lostFaults(unused choice.Sequence) (lost []string) {
 	for _, e := range unused {
-		if strings.HasPrefix(e.ID, arming) || injectedFault(e, declared) != "" {
-			lost = append(lost, e.ID)
+		if e.Kind == choice.Arm || e.Kind == choice.Inject {
+			lost = append(lost, storyChoice(e).ID())
 		}
 	}
 	return lost
 }
 
-// arming begins the label of the choice whether a declared fault is on in a run.
-const arming = "fault "
-
-// declaredFaults are the faults that are on in a run, as the scenario declared them.
-func declaredFaults(tape choice.Sequence) (declared []string) {
-	for _, e := range tape {
-		if f, ok := strings.CutPrefix(e.ID, arming); ok {
-			declared = append(declared, f)
-		}
+// sayHowItFits says what of a story no longer fits the program and the scenario, and puts it on
+// record: choices that were moved or lost, and a statement that is outdated, which it returns.
+func (c *campaign) sayHowItFits(path string, s *story.Story, r storyReplay) *story.Outdated {
+	log := c.settings.Host.Logf
+	for _, m := range r.moves {
+		log("sim: %s was replayed with the choice %q in place of %q, as the request has changed; "+
+			"wavetank stories renew writes it so", path, m[1], m[0])
 	}
-	return declared
+	if len(r.unused) > 0 {
+		log("sim: %s has drifted: the code no longer asks for %s, "+
+			"so %d of its %d choices were not used", path, quoted(idsOf(r.unused)), len(r.unused), len(s.Choices))
+	}
+	old := outdated(path, s, r.Result)
+	if c.ofCatalogue() {
+		if old != nil && r.Ending.Failed() {
+			log("sim: %s was about %s %q; now another property breaks first", path, s.Kind, s.Property)
+		}
+		return nil
+	}
+	if old != nil {
+		log("sim: %s", old.Sentence())
+		c.settings.reportReplayed("outdated: " + old.Sentence())
+		c.report.Outdated = append(c.report.Outdated, *old)
+		return old
+	}
+	if lost := lostFaults(r.unused); len(lost) > 0 && !r.Ending.Failed() {
+		d := story.Drift{File: path, Violated: s.Headline(), Lost: lost, Near: r.near}
+		c.settings.reportReplayed("drifted: " + driftSentence(d))
+		c.report.Drifted = append(c.report.Drifted, d)
+	}
+	return nil
 }
 
-// injectedFault is the name of the fault that a choice injects, without the scope; "" if it injects
-// none. Both the declaration and the label of an injection begin with the name.
-func injectedFault(e choice.Entry, declared []string) (name string) {
-	label := strings.Split(e.ID, " ")
-	for _, f := range declared {
-		words := strings.Split(f, " ")
-		n := 0
-		for n < len(words) && n < len(label) && words[n] == label[n] {
-			n++
-		}
-		if common := strings.Join(words[:n], " "); len(common) > len(name) {
-			name = common
-		}
-	}
-	return name
-}
-
-// addDrift puts on record that a story passes although not all of its choices were asked for. What
-// a test plays by itself with sim.Replay is left out: a catalogue plays stories of one program to
-// others.
-func (c *campaign) addDrift(path string, s *story.Story, whole, unused choice.Sequence) {
-	lost := lostFaults(whole, unused)
-	if len(lost) == 0 || c.settings.Replay != "" && !c.settings.replayFlag {
-		return
-	}
-	c.report.Drifted = append(c.report.Drifted, story.Drift{File: path, Broke: s.Headline(), Lost: lost})
-}
-
-// driftSentence says, in a sentence, that a story has drifted.
+// driftSentence says, in a sentence, that a story has drifted, and what to do.
 func driftSentence(d story.Drift) string {
+	advice := "Find the failure anew with the bug put back, or remove the file (wavetank stories remove)"
+	if len(d.Near) > 0 {
+		advice = fmt.Sprintf("If only the request has changed, put its line into the file, such as %s. Otherwise find "+
+			"the failure anew with the bug put back, or remove the file (wavetank stories remove)", quoted(d.Near))
+	}
 	return fmt.Sprintf("%s (%s) holds, but not all of its faults were injected: the code no longer asks for %s; "+
-		"so it may test nothing any more. "+
-		"Find the failure anew with the bug put back, or remove the file", d.File, d.Broke, quoted(d.Lost))
+		"so it may test nothing any more. %s", d.File, d.Violated, quoted(d.Lost), advice)
+}
+
+func idsOf(choices choice.Sequence) (ids []string) {
+	for _, e := range choices {
+		ids = append(ids, storyChoice(e).ID())
+	}
+	return ids
 }
 
 func quoted(ids []string) string {

@@ -35,6 +35,7 @@ func Fuzz(f *testing.F, runner func() run.Runner, outside process.Outside) {
 			t.Fatal(err)
 		}
 		s.prepareRuns()
+		defer process.LimitMemory(int64(s.Memory))()
 		defer process.Enter(s.Run.Log, s.Outside)()
 		defer watch(t.Name(), s, nil)()
 		c := newCampaign(t, runner(), s, f.Name())
@@ -89,7 +90,7 @@ func bytesOf(seed uint64) []byte {
 	out := make([]byte, 200)
 	walk := choice.NewRandom(seed)
 	for i := range out {
-		out[i] = byte(walk.Choose(choice.Point{Label: "byte", N: 256, Odds: 3}))
+		out[i] = byte(walk.Choose(choice.Point{N: 256, Odds: 3}))
 	}
 	return out
 }

@@ -139,7 +139,7 @@ func readRepeated(path string) repeated {
 	switch {
 	case err != nil || len(said) == 0:
 		return repeatUnknown
-	case strings.Contains(string(said), "hung"):
+	case slices.Contains(strings.Split(string(said), "\n"), "hung"):
 		return repeatHung
 	}
 	return repeatHeld

@@ -3,26 +3,28 @@ package campaign
 import (
 	"testing"
 
-	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
-func TestInjectedFaultsAreKnownByTheirChoices(t *testing.T) {
-	declared := declaredFaults(choice.Sequence{
-		{ID: "fault StaleCache(30s) in op #1", Value: 1}, {ID: "fault Pause(a, 1m0s) #1", Value: 1},
-		{ID: "next #7", Value: 2}, {ID: "fault Pause(a, 2m0s) #1", Value: 2},
-		{ID: "fault LostReply of Pod on create #1", Value: 1},
-	})
-	for label, want := range map[string]string{
-		"StaleCache(30s) op MODIFIED ConfigMap default/a #2":      "StaleCache(30s)",
-		"Pause(a, 2m0s) before a patch ConfigMap default/a #1":    "Pause(a, 2m0s)",
-		"LostReply applied op create Pod default/a #1":            "LostReply",
-		"Conflict op patch ConfigMap default/a #1":                "",
-		"request op patch ConfigMap default/a #1":                 "",
-		"fault LostReply of Pod on create #1":                     "",
-		"StaleCacheless op MODIFIED ConfigMap default/a is drawn": "",
+// A cause names the faults that a story injects, with their arguments and without their scope. What
+// is only armed is not named.
+func TestACauseNamesTheInjectedFaults(t *testing.T) {
+	armed := []story.Choice{
+		{Kind: story.Arm, Of: "StaleCache", What: "(30s) in op"}, {Kind: story.Arm, Of: "Pause", What: "(a, 1m0s)"},
+		{Kind: story.Arm, Of: "Pause", What: "(a, 2m0s)"}, {Kind: story.Next, Nth: 6},
+		{Kind: story.Request, Who: "op", Verb: "patch", What: "ConfigMap default/a"},
+	}
+	stale := story.Choice{Kind: story.Inject, Of: "StaleCache(30s)", Who: "op", Verb: "MODIFIED"}
+	pause := story.Choice{Kind: story.Inject, Of: "Pause(a, 2m0s)", Who: "before a", Verb: "patch"}
+	for want, injected := range map[string][]story.Choice{
+		"p, under no fault":                           nil,
+		"p, under Pause(a, 2m0s) and StaleCache(30s)": {stale, pause, stale},
 	} {
-		if got := injectedFault(choice.Entry{ID: label}, declared); got != want {
-			t.Errorf("choice %q injects %q; expected %q", label, got, want)
+		f := &result.Failure{Story: &story.Story{Choices: append(armed, injected...)}}
+		f.Property = "p"
+		if got := causeOf(f); got != want {
+			t.Errorf("the cause is %q; expected %q", got, want)
 		}
 	}
 }

@@ -100,9 +100,9 @@ func drawing(rt *rapid.T) choice.Source {
 			return 0
 		}
 		if p.Odds > 1 {
-			return rapid.IntRange(1, p.N-1).Draw(rt, p.Label)
+			return rapid.IntRange(1, p.N-1).Draw(rt, string(p.Kind))
 		}
-		return rapid.IntRange(0, p.N-1).Draw(rt, p.Label)
+		return rapid.IntRange(0, p.N-1).Draw(rt, string(p.Kind))
 	})
 }
 

@@ -53,7 +53,7 @@ func (c *campaign) result(next int) *story.Result {
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings,
 	}
 	out.Growth, out.Slowest = c.pace.Growth, c.pace.Slowest
-	out.Drifted, out.Divergences = r.Drifted, r.Divergences
+	out.Drifted, out.Outdated, out.Divergences = r.Drifted, r.Outdated, r.Divergences
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, story.FaultTotal(f))
 	}
@@ -77,6 +77,12 @@ func (c *campaign) save(s *search, next int, began time.Time, last bool) {
 	if err := c.result(next).Write(c.settings.ReportDir); err != nil {
 		c.settings.Host.Logf("sim: the campaign's result could not be kept: %v", err)
 	}
+}
+
+// finish ends the campaign and writes its result, from run next on still to be made.
+func (c *campaign) finish(s *search, next int, began time.Time) {
+	c.failOutdated()
+	c.save(s, next, began, true)
 }
 
 // touchResult says of the result that an earlier process has written that it is this process's,
@@ -185,6 +191,7 @@ func (c *campaign) resume(s *search) int {
 	if old == nil {
 		return 0
 	}
+	old.Findings = slices.DeleteFunc(old.Findings, func(f story.Finding) bool { return f.Strategy == outdatedStory })
 	c.dropPassing(old)
 	r := &c.report
 	kept := r.Findings

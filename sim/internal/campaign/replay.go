@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wavetank/wavetank/sim/internal/choice"
@@ -32,6 +33,7 @@ func (c *campaign) replayGiven() {
 		host.Fatalf("sim: -sim.replay=%s: %v", c.settings.Replay, err)
 	}
 	mine := 0
+	defer c.failOutdated()
 	for _, path := range paths {
 		s, err := story.Read(path)
 		if err != nil {
@@ -46,11 +48,11 @@ func (c *campaign) replayGiven() {
 			continue
 		}
 		mine++
-		if !c.replayStory(path, s) {
+		if !c.replayStory(path, s) && !c.settings.Renew {
 			return
 		}
 	}
-	if mine > 0 {
+	if mine > 0 && len(c.outdated) == 0 {
 		host.Logf("sim: replayed %d stories of %s; none breaks", mine, c.report.Name)
 	}
 }
@@ -148,62 +150,76 @@ func (c *campaign) adopts(path string, s *story.Story) bool {
 	return true
 }
 
+// storyReplay is what the replay of a story came to.
+type storyReplay struct {
+	*run.Result
+	tape   choice.Sequence // of the story, with the labels of the choices that were moved
+	unused choice.Sequence // the choices that the run did not ask for
+	moves  [][2]string     // the choices that were moved, and where to
+	near   []string        // lines that may take the place of those of lost faults
+}
+
+// replay plays the choices of a story. If the run does not come to some of the faults, it plays
+// them again with those faults at the writes of the same effect.
+func (c *campaign) replay(s *story.Story) storyReplay {
+	tape := tapeOf(s)
+	player := choice.Play(tape)
+	r := storyReplay{Result: c.play(player, s), tape: tape, unused: player.Unused()}
+	if c.ofCatalogue() || len(lostFaults(r.unused)) == 0 || stillFails(s, r.Ending) {
+		return r
+	}
+	m := newMover(tape, r.unused)
+	if m == nil {
+		return r
+	}
+	res := c.play(m, s)
+	r.near = m.near()
+	if moves := m.moves(); len(moves) > 0 && (!r.Ending.Failed() || stillFails(s, res.Ending)) {
+		r.Result, r.tape, r.unused, r.moves = res, m.sequence(tape), m.Unused(), moves
+	}
+	return r
+}
+
+// used are the choices that the run asked for.
+func (r storyReplay) used() choice.Sequence {
+	return slices.DeleteFunc(slices.Clone(r.tape), func(e choice.Entry) bool { return slices.Contains(r.unused, e) })
+}
+
+// ofCatalogue says whether the test plays stories by itself, with sim.Replay. They may be those of
+// another program, so nothing is said of how they fit.
+func (c *campaign) ofCatalogue() bool { return c.settings.Replay != "" && !c.settings.replayFlag }
+
 // replayStory runs one story. It reports false when the story still breaks, with the failure on
 // record. Where -sim.shrink was given together with -sim.replay, it also searches for that long for
 // a shorter story, and keeps that beside the file.
 func (c *campaign) replayStory(path string, s *story.Story) bool {
 	c.doing.Store(&activity{what: "the story " + path + ", played by a campaign"})
-	tape := tapeOf(s)
-	player := choice.Play(tape)
-	res := c.play(player, s)
-	c.count(res)
-	c.report.Replayed = res.History.Rest()
-	if res.Ending.Kind == result.Misuse {
-		c.report.Failure = &result.Failure{Ending: res.Ending, History: c.report.Replayed}
+	r := c.replay(s)
+	c.count(r.Result)
+	c.report.Replayed = r.History.Rest()
+	if r.Ending.Kind == result.Misuse {
+		c.report.Failure = &result.Failure{Ending: r.Ending, History: c.report.Replayed}
 		return false
 	}
-	if drift := player.Unused(); len(drift) > 0 {
-		var ids []string
-		for _, e := range drift {
-			ids = append(ids, e.ID)
-		}
-		c.settings.Host.Logf("sim: %s has drifted: the code no longer asks for %s, "+
-			"so %d of its %d choices were not used", path, quoted(ids), len(drift), len(s.Choices))
-		if !res.Ending.Failed() {
-			c.addDrift(path, s, tape, drift)
-		}
-	}
-	if !res.Ending.Failed() {
+	old := c.sayHowItFits(path, s, r)
+	if !r.Ending.Failed() {
 		c.settings.reportReplayed("held")
+		if c.settings.Renew {
+			c.renewPassing(path, s, r, old)
+		}
 		return true
 	}
 	c.settings.reportReplayed("broke")
-	f := &result.Failure{Ending: res.Ending, History: c.report.Replayed, File: path}
-	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
-	if shrinks && f.Kind != result.Nondeterminism {
-		var best *run.Result
-		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < len(s.Choices) {
-			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
-		}
-	}
-	f.Story = c.story(f, tape, s.Before, lengthOf(res))
-	f.Story.Seed, f.Story.Took = s.Seed, s.Took
-	if len(tape) < len(s.Choices) {
-		var err error
-		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
-			c.settings.Host.Fatalf("sim: the shorter story could not be kept: %v", err)
-		}
-		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", len(s.Choices), len(tape), path)
-		f.File = path
-	} else if f.Shrinks > 0 {
-		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
-	}
-	f.Story.Replay = c.command(path)
-	e := res.Ending // where the property is declared may have changed
-	if s.Property != "" && (e.Kind.String() != s.Kind || e.Property != s.Property) {
-		c.settings.Host.Logf("sim: %s was about %s %q; now another property breaks first", path, s.Kind, s.Property)
+	f := c.failureOf(path, s, r)
+	if c.settings.Renew && (old != nil || len(r.moves)+len(r.unused) > 0) {
+		f.File = c.renew(path, s, f.Story)
 	}
 	c.writePage(f)
+	if old != nil {
+		f.Strategy = outdatedStory
+		c.outdated = append(c.outdated, f)
+		return true
+	}
 	if c.report.Failure == nil {
 		c.report.Failure = f
 	}
@@ -212,6 +228,37 @@ func (c *campaign) replayStory(path string, s *story.Story) bool {
 		c.group(f, f.Story.After.Steps)
 	}
 	return false
+}
+
+// failureOf is the failure of a story that was replayed, shrunk if that was asked for.
+func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result.Failure {
+	f := &result.Failure{Ending: r.Ending, History: c.report.Replayed, File: path}
+	tape, res := r.tape, r.Result
+	if c.settings.Renew {
+		tape = r.used()
+	}
+	choices := len(tape)
+	shrinks := given("sim.shrink", "SIM_SHRINK") && c.settings.replayFlag && c.settings.Shrink > 0
+	if shrinks && f.Kind != result.Nondeterminism {
+		var best *run.Result
+		if best, tape = c.shrink(f, res, res, c.settings.Shrink); len(tape) < choices {
+			f.Ending, f.History, res = best.Ending, best.History.Rest(), best
+		}
+	}
+	f.Story = c.story(f, tape, s.Before, lengthOf(res))
+	f.Story.Seed, f.Story.Took = s.Seed, s.Took
+	if len(tape) < choices {
+		var err error
+		if path, err = f.Story.Write(filepath.Dir(path)); err != nil {
+			c.settings.Host.Fatalf("sim: the shorter story could not be kept: %v", err)
+		}
+		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", choices, len(tape), path)
+		f.File = path
+	} else if f.Shrinks > 0 {
+		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
+	}
+	f.Story.Replay = c.command(path)
+	return f
 }
 
 // pairsPlayed is how often a story of two runs that differed is played before they are taken for
@@ -248,7 +295,13 @@ func (c *campaign) stillFails(f story.Finding) bool {
 func tapeOf(s *story.Story) choice.Sequence {
 	tape := make(choice.Sequence, len(s.Choices))
 	for i, e := range s.Choices {
-		tape[i] = choice.Entry{ID: e.ID, Value: e.Value}
+		label := choice.Label{Kind: choice.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What}
+		tape[i] = choice.Entry{ID: choice.ID{Label: label, Nth: e.Nth}, Value: e.Value}
 	}
 	return tape
+}
+
+func storyChoice(e choice.Entry) story.Choice {
+	return story.Choice{Kind: story.Kind(e.Kind), Of: e.Of, Who: e.Who, Verb: e.Verb, What: e.What, Nth: e.Nth,
+		Value: e.Value}
 }

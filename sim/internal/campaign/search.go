@@ -184,8 +184,8 @@ func (s *search) report() {
 func features(h *history.History) []uint64 {
 	var out []uint64
 	counts := map[string]int{}
-	paths := map[string]string{}
-	faults := map[string]string{}
+	paths := map[history.ReconcileID]string{}
+	faults := map[history.ReconcileID]string{}
 	add := func(s string) {
 		f := fnv.New64a()
 		f.Write([]byte(s))
@@ -204,18 +204,17 @@ func features(h *history.History) []uint64 {
 				}
 				add(fmt.Sprint("state ", counts))
 			}
-			if e.Reconcile != "" {
-				paths[e.Actor()+e.Reconcile] += fmt.Sprintf("%s %s%s %d;", e.Verb, e.Ref.Kind, e.Sub, e.Code)
+			if !e.Reconcile.None() {
+				paths[e.ReconcileID()] += fmt.Sprintf("%s %s%s %d;", e.Verb, e.Ref.Kind, e.Sub, e.Code)
 			}
 		case history.Fault:
-			what, _, _ := strings.Cut(e.Note, ":")
-			faults[e.Actor()+e.Reconcile] += what + ";"
+			faults[e.ReconcileID()] += e.Injection.Fault() + ";"
 		case history.Crash:
-			faults[e.Actor()] += "crash;"
+			faults[e.ReconcileID()] += "crash;"
 		case history.Done:
-			k := e.Actor() + e.Reconcile
-			outcome, _, _ := strings.Cut(e.Outcome, ":")
-			add("path " + paths[k] + outcome + " under " + faults[k])
+			k, outcome := e.ReconcileID(), e.Outcome
+			outcome.Text = ""
+			add("path " + paths[k] + outcome.String() + " under " + faults[k])
 			delete(paths, k)
 			delete(faults, k)
 		}

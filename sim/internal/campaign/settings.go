@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/wavetank/wavetank/sim/host"
 	"github.com/wavetank/wavetank/sim/internal/process"
@@ -36,8 +37,10 @@ type Settings struct {
 	Verbose   bool
 	Logs      bool // programs log to standard error
 	KeepGoing bool
+	Renew     bool // stories that were replayed are written again
 	Shrink    time.Duration
 	Hang      time.Duration
+	Memory    memory
 	Stories   string // directory; set by options
 	Keep      bool   // keep stories where Check does
 	Host      host.Host
@@ -88,9 +91,11 @@ func init() {
 			"page, and go on where such a result left off")
 	add(flag.StringVar, &s.Replay, "replay", "", text,
 		"replay this story file, or the directory of stories, instead of searching")
+	add(flag.BoolVar, &s.Renew, "renew", false, strconv.ParseBool,
+		"with -sim.replay, write a story again whose request has changed or that is outdated")
 	add(flag.StringVar, &s.Drift, "drift", driftWarns, text,
 		"what becomes of a kept story that passes only because the code no longer asks for what its faults "+
-			"were injected at: warn or fail")
+			"were injected at, or because its property is gone: warn or fail")
 	add(flag.IntVar, &s.Run.MaxSteps, "max-steps", 50000, strconv.Atoi,
 		"steps after which a run that does not settle is given up")
 	add(flag.IntVar, &s.Verify, "verify", 50, strconv.Atoi,
@@ -101,6 +106,9 @@ func init() {
 	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
 		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
 			"time while all wait")
+	add(memoryVar, &s.Memory, "memory", defaultMemory, parseMemory,
+		"memory of the process from which on garbage is collected more often, as 512Mi or 2Gi; 0 means no limit; "+
+			"GOMEMLIMIT takes precedence")
 	add(flag.BoolVar, &s.KeepGoing, "keep-going", false, strconv.ParseBool,
 		"go on after a failure and group what is found by cause")
 	add(flag.BoolVar, &s.Logs, "log", false, strconv.ParseBool,
@@ -173,6 +181,8 @@ func (s Settings) check() error {
 			"which sim.Window does not keep; use random, swarm, starve or storm", s.Strategy)
 	case s.Drift != driftWarns && s.Drift != driftFails:
 		return fmt.Errorf("sim: -sim.drift=%q is unknown; write %s or %s", s.Drift, driftWarns, driftFails)
+	case s.Renew && !s.replayFlag:
+		return fmt.Errorf("sim: -sim.renew writes stories again that -sim.replay plays; give both")
 	case s.Bound < 1:
 		return fmt.Errorf("sim: -sim.bound=%d must be at least 1", s.Bound)
 	}
@@ -202,10 +212,11 @@ func given(flagName, envName string) bool {
 // shortestWindow is how far properties of the default properties look back.
 const shortestWindow = time.Minute
 
-// log is where programs log: nowhere, unless somebody wants to read it.
+// log is where programs log: nowhere, unless somebody wants to read it. It has a sink in any case,
+// as managers would log to the suite's own logger without one.
 func (s Settings) log() logr.Logger {
 	if !s.Logs {
-		return logr.Discard()
+		return logr.New(ctrllog.NullLogSink{})
 	}
 	o := funcr.Options{LogTimestamp: true, TimestampFormat: "15:04:05.000"} // the bubble's clock begins at midnight
 	return funcr.New(func(prefix, args string) { fmt.Fprintln(os.Stderr, strings.TrimSpace(prefix+" "+args)) }, o)

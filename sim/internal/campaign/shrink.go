@@ -107,11 +107,9 @@ func (c *campaign) group(f *result.Failure, steps int) {
 // causeOf is what failing runs are grouped by: the property and the faults that the story injects.
 func causeOf(f *result.Failure) string {
 	var kinds []string
-	tape := tapeOf(f.Story)
-	declared := declaredFaults(tape)
-	for _, e := range tape {
-		if name := injectedFault(e, declared); name != "" {
-			kinds = append(kinds, name)
+	for _, c := range f.Story.Choices {
+		if c.Kind == story.Inject {
+			kinds = append(kinds, c.Of)
 		}
 	}
 	slices.Sort(kinds)
@@ -124,7 +122,7 @@ func causeOf(f *result.Failure) string {
 		first, _, _ := strings.Cut(f.Message, "\n")
 		name = f.Kind.String() + ": " + first
 	}
-	return fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and "))
+	return story.Printable(fmt.Sprintf("%s, under %s", name, strings.Join(kinds, " and ")))
 }
 
 func lengthOf(r *run.Result) story.Length {
@@ -144,7 +142,7 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 		Versions: versions(), History: f.History.Render(),
 	}
 	for _, e := range tape {
-		s.Choices = append(s.Choices, story.Choice{ID: e.ID, Value: e.Value})
+		s.Choices = append(s.Choices, storyChoice(e))
 	}
 	dir := c.settings.Stories
 	if dir == "" {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wavetank/wavetank/story"
 )
 
 // announce fails the test if something was found, and prints what the campaign did.
@@ -32,6 +34,11 @@ func (c *campaign) printHidden(err error) {
 	if c.settings.Drift != driftFails {
 		for _, d := range c.report.Drifted {
 			fmt.Printf("sim: warning: the story %s\n", driftSentence(d))
+		}
+	}
+	for _, d := range c.report.Outdated {
+		if c.settings.Drift != driftFails || d.Now != story.Passes {
+			fmt.Printf("sim: warning: the story %s\n", d.Sentence())
 		}
 	}
 	if s := c.tooFewRuns(); s != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 // warnings say, in a sentence each, what makes the campaign say less than it seems to.
@@ -24,6 +25,11 @@ func (c *campaign) warnings() (out []string) {
 	for _, d := range r.Drifted {
 		if c.settings.Drift == driftWarns {
 			out = append(out, "the story "+driftSentence(d)+"; -sim.drift=fail makes this a failure")
+		}
+	}
+	for _, d := range r.Outdated {
+		if c.settings.Drift == driftWarns || d.Now != story.Passes {
+			out = append(out, "the story "+d.Sentence())
 		}
 	}
 	for _, d := range r.Divergences {
@@ -91,6 +97,11 @@ func (c *campaign) missed() (out []string) {
 	for _, d := range c.report.Drifted {
 		if c.settings.Drift == driftFails {
 			out = append(out, "sim: the story "+driftSentence(d)+" (-sim.drift=fail)")
+		}
+	}
+	for _, d := range c.report.Outdated {
+		if c.settings.Drift == driftFails && d.Now == story.Passes {
+			out = append(out, "sim: the story "+d.Sentence()+" (-sim.drift=fail)")
 		}
 	}
 	if c.settings.shards() <= 1 {

@@ -10,30 +10,35 @@
 package choice
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// Actor is whose action something is.
+type Actor struct {
+	Process string // with its incarnation, or a built-in controller; empty for nobody in the world
+	Name    string // a worker at its key, an informer, …
+}
+
+// String is the process and the name.
+func (a Actor) String() string { return a.Process + " " + a.Name }
 
 // Point is one choice to be made.
 type Point struct {
-	Label string // what is decided, for example "lag pipelines Pipeline"
-	Nth   int    // how many times this label was asked before, in this run
-	N     int    // how many alternatives there are; the answer is 0 … N-1
+	Label     // what is decided
+	Nth   int // how many times this label was asked before, in this run
+	N     int // how many alternatives there are; the answer is 0 … N-1
 	// Actors are whose action each alternative is, where the choice is which action is next. Where
-	// the choice is how long something takes, they have one entry: whose it is. The first word of
-	// an actor is its process. Names last for a run.
-	Actors []string
+	// the choice is how long something takes, they have one entry: whose it is. Names last for a
+	// run.
+	Actors []Actor
 	// Odds are for a random source, which leaves the default once in Odds. At 0 or 1 all
 	// alternatives are equally likely.
 	Odds int
 }
 
-// ID names the point within its run by label and occurrence. It survives unrelated changes of the
-// code under test better than a position would.
-func (p Point) ID() string { return p.Label + " #" + strconv.Itoa(p.Nth+1) }
+// ID names the point within its run.
+func (p Point) ID() ID { return ID{p.Label, p.Nth} }
 
 // Source is a choice source: it answers choices. An answer outside 0 … N-1 is taken as the nearest
 // allowed one.
@@ -50,7 +55,7 @@ type Answer struct {
 // Recorder asks a choice source for each choice of a run and records the answers.
 type Recorder struct {
 	source Source
-	asked  map[string]*label
+	asked  map[Label]*counted
 	log    []Answer
 	mute   bool
 	brief  bool
@@ -59,33 +64,33 @@ type Recorder struct {
 	mu sync.Mutex // held while log or others grow: a watchdog reads the sequence from outside the run
 }
 
-// label is a label and how many choices had it.
-type label struct {
-	text string
-	n    int
+// counted is a label and how many choices had it.
+type counted struct {
+	label Label
+	n     int
 }
 
 // other is an answer that was not the default.
 type other struct {
-	*label
+	*counted
 	nth, value int32
 }
 
 // New returns a recorder of the choices of one run.
-func New(o Source) *Recorder { return &Recorder{source: o, asked: map[string]*label{}} }
+func New(o Source) *Recorder { return &Recorder{source: o, asked: map[Label]*counted{}} }
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.
-func (s *Recorder) Choose(label string, n int) int { return s.put(Point{Label: label, N: n}) }
+func (s *Recorder) Choose(label Label, n int) int { return s.put(Point{Label: label, N: n}) }
 
 // Rarely makes a choice for which a random source leaves the default once in odds.
-func (s *Recorder) Rarely(label string, n, odds int) int {
+func (s *Recorder) Rarely(label Label, n, odds int) int {
 	return s.put(Point{Label: label, N: n, Odds: odds})
 }
 
 // Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
-func (s *Recorder) Pace(label, actor string, n, odds int) int {
-	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []string{actor}})
+func (s *Recorder) Pace(label Label, actor Actor, n, odds int) int {
+	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
 }
 
 // Mute takes the default for every further choice, without asking: scheduling is fair and no fault
@@ -93,8 +98,8 @@ func (s *Recorder) Pace(label, actor string, n, odds int) int {
 func (s *Recorder) Mute(on bool) { s.mute = on }
 
 // Pick chooses whose action is next.
-func (s *Recorder) Pick(label string, actors []string) int {
-	return s.put(Point{Label: label, N: len(actors), Actors: actors})
+func (s *Recorder) Pick(actors []Actor) int {
+	return s.put(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
 }
 
 func (s *Recorder) put(p Point) int {
@@ -103,10 +108,13 @@ func (s *Recorder) put(p Point) int {
 	}
 	l := s.asked[p.Label]
 	if l == nil {
-		l = &label{text: strings.ReplaceAll(p.Label, "\n", `\n`)} // a story has a line for each choice
+		l = &counted{label: p.Label}
+		for _, s := range []*string{&l.label.Of, &l.label.Who, &l.label.What} {
+			*s = strings.ReplaceAll(*s, "\n", `\n`) // a story has a line for each choice
+		}
 		s.asked[p.Label] = l
 	}
-	p.Label, p.Nth = l.text, l.n // one string for all answers
+	p.Label, p.Nth = l.label, l.n // one string for all answers
 	l.n++
 	v := min(max(s.source.Choose(p), 0), p.N-1)
 	s.mu.Lock()
@@ -134,7 +142,7 @@ func (s *Recorder) Sequence() Sequence {
 	defer s.mu.Unlock()
 	var t Sequence
 	for _, b := range s.others {
-		t = append(t, Entry{ID: Point{Label: b.text, Nth: int(b.nth)}.ID(), Value: int(b.value)})
+		t = append(t, Entry{ID: ID{b.label, int(b.nth)}, Value: int(b.value)})
 	}
 	for _, a := range s.log {
 		if a.Value != 0 {

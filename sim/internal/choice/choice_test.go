@@ -2,6 +2,7 @@ package choice
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -9,8 +10,8 @@ import (
 func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 	ask := func(s *Recorder) []Answer {
 		for i := range 200 {
-			s.Rarely(fmt.Sprintf("fault %d", i%7), 3, 4)
-			s.Choose("next", 1+i%5)
+			s.Rarely(Label{Kind: Inject, Of: "Crash(op)", What: fmt.Sprint(i % 7)}, 3, 4)
+			s.Pick(make([]Actor, 1+i%5))
 		}
 		return s.Log()
 	}
@@ -26,31 +27,43 @@ func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
 }
 
 func TestAPlayerNamesWhatWasNotAskedFor(t *testing.T) {
-	p := Play(Sequence{{"a #1", 1}, {"b #1", 1}, {"a #2", 1}})
+	a, b := Label{Kind: Request, What: "a"}, Label{Kind: Reply, What: "a"}
+	later := Sequence{{ID{b, 0}, 1}, {ID{a, 1}, 1}}
+	p := Play(append(Sequence{{ID{a, 0}, 1}}, later...))
 	s := New(p)
-	s.Choose("a", 2)
-	if got := fmt.Sprint(p.Unused()); got != "[{b #1 1} {a #2 1}]" {
-		t.Errorf("unused: %s", got)
+	if s.Choose(a, 2) != 1 {
+		t.Error("the first choice is the default, not as recorded")
 	}
+	if got := p.Unused(); !slices.Equal(got, later) {
+		t.Errorf("unused: %v", got)
+	}
+}
+
+func crash(nth int) ID {
+	return ID{Label{Kind: Inject, Of: "Crash(op)", What: "before op update Pod"}, nth}
+}
+
+func lag(nth int) ID {
+	return ID{Label{Kind: Inject, Of: "StaleCache(30s)", What: "op MODIFIED Pod"}, nth}
 }
 
 // The failure needs two faults and a delay of at least 5; everything else must go.
 func TestShrinkIsLocalMinimal(t *testing.T) {
 	var sequence Sequence
 	for i := range 300 {
-		sequence = append(sequence, Entry{fmt.Sprintf("next #%d", i+1), 1 + i%3})
-		sequence = append(sequence, Entry{fmt.Sprintf("lag #%d", i+1), 1 + i%9})
+		sequence = append(sequence, Entry{ID{Label{Kind: Next}, i}, 1 + i%3})
+		sequence = append(sequence, Entry{lag(i), 1 + i%9})
 	}
-	sequence = append(sequence, Entry{"crash #3", 1}, Entry{"crash #9", 1})
+	sequence = append(sequence, Entry{crash(2), 1}, Entry{crash(8), 1})
 	breaks := func(c Sequence) bool {
-		m := map[string]int{}
+		m := map[ID]int{}
 		for _, e := range c {
 			m[e.ID] = e.Value
 		}
-		return m["crash #3"] > 0 && m["crash #9"] > 0 && m["lag #8"] >= 5
+		return m[crash(2)] > 0 && m[crash(8)] > 0 && m[lag(7)] >= 5
 	}
 	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) { return c, breaks(c) })
-	if fmt.Sprint(got) != "[{lag #8 5} {crash #3 1} {crash #9 1}]" {
+	if !slices.Equal(got, Sequence{{lag(7), 5}, {crash(2), 1}, {crash(8), 1}}) {
 		t.Errorf("shrunk to %v", got)
 	}
 	for i := range got {
@@ -71,7 +84,8 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 	var sequence Sequence
 	for i := range 40 {
-		sequence = append(sequence, Entry{fmt.Sprintf("draw n/%d #1", i), 1<<61 + i*7919<<20 + 61})
+		sequence = append(sequence,
+			Entry{ID{Label{Kind: Draw, Of: "n", What: fmt.Sprint(i)}, 0}, 1<<61 + i*7919<<20 + 61})
 	}
 	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) {
 		enough := 0
@@ -95,7 +109,8 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 func TestASweepLeavesNothingOut(t *testing.T) {
 	var log []Answer
 	points := []Point{
-		{Label: "crash", N: 2}, {Label: "lag", N: 8}, {Label: "request", N: 6}, {Label: "step actor key", N: 6},
+		{Label: crash(0).Label, N: 2}, {Label: lag(0).Label, N: 8}, {Label: Label{Kind: Request}, N: 6},
+		{Label: Label{Kind: Step, What: "actor key"}, N: 6},
 	}
 	for i := range 12 {
 		for _, p := range points {
@@ -103,7 +118,8 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 			log = append(log, Answer{p, 0})
 		}
 	}
-	s := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
+	armed := Sequence{{ID{Label{Kind: Arm, Of: "Crash", What: "(op)"}, 0}, 2}}
+	s := NewSweep(1, armed, log)
 	if len(s.faults) != 24 || len(s.orders) != 24 {
 		t.Errorf("there are %d points for faults and %d for delays, want 24 of each", len(s.faults), len(s.orders))
 	}
@@ -118,14 +134,14 @@ func TestASweepLeavesNothingOut(t *testing.T) {
 	if want := 12 * (1 + 7 + 5 + 5); len(tried) != want {
 		t.Errorf("%d singles, want %d", len(tried), want)
 	}
-	other := NewSweep(1, Sequence{{"fault a #1", 2}}, log)
+	other := NewSweep(1, armed, log)
 	again := false
 	for k := range 2000 {
 		sequence, pair := s.At(s.Singles() + k)
 		if same := other.Pair(k); !pair || same.key() != sequence.key() || len(sequence) < 3 {
 			t.Fatalf("pair %d is %v, and %v for somebody else", k, sequence, same)
 		}
-		again = again || sequence[1] == Entry{"crash #12", 1} && sequence[2] == Entry{"crash #13", 1}
+		again = again || sequence[1] == Entry{crash(11), 1} && sequence[2] == Entry{crash(12), 1}
 	}
 	if !again {
 		t.Error("no sequence injects a fault once more behind the last point of the undisturbed run")
@@ -141,7 +157,7 @@ func TestASwarmDiffers(t *testing.T) {
 	for seed := range uint64(200) {
 		struck := 0
 		for i, o := 0, NewSwarm(seed); i < 60; i++ {
-			if o.Choose(Point{Label: "crash here", Nth: i, N: 2}) > 0 {
+			if o.Choose(Point{Label: crash(0).Label, Nth: i, N: 2}) > 0 {
 				struck++
 			}
 		}
@@ -160,18 +176,19 @@ func TestASwarmDiffers(t *testing.T) {
 // Two workers of one controller send requests that look alike; a PCT run makes either of them the
 // slower one, and one that leads until a point and falls back there.
 func TestPCTTellsWorkersApart(t *testing.T) {
-	workers := []string{"clerk/1 clerk default/a", "clerk/1 clerk default/b"}
+	workers := []Actor{{"clerk/1", "clerk default/a"}, {"clerk/1", "clerk default/b"}}
 	log := make([]Answer, 8)
 	for i := range log {
-		log[i].Label = "next"
+		log[i].Kind = Next
 	}
+	patch := Label{Kind: Request, What: "clerk patch ConfigMap default/board"}
 	slower, led, fell := [3]int{}, [2]int{}, 0
 	for seed := range uint64(500) {
 		o := NewPCT(seed, 2, log)
-		first := o.Choose(Point{Label: "next", N: 2, Actors: workers})
+		first := o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
 		led[first]++
 		pace := func(i int) int {
-			return o.Choose(Point{Label: "request clerk patch ConfigMap default/board", N: 6, Actors: workers[i : i+1]})
+			return o.Choose(Point{Label: patch, N: 6, Actors: workers[i : i+1]})
 		}
 		before := [2]int{pace(0), pace(1)}
 		switch {
@@ -183,9 +200,9 @@ func TestPCTTellsWorkersApart(t *testing.T) {
 			slower[2]++
 		}
 		for range len(log) {
-			o.Choose(Point{Label: "next", N: 2, Actors: workers})
+			o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
 		}
-		last := o.Choose(Point{Label: "next", N: 2, Actors: workers})
+		last := o.Choose(Point{Label: Label{Kind: Next}, N: 2, Actors: workers})
 		if first != last {
 			fell++
 			if pace(first) == 0 {
@@ -200,14 +217,15 @@ func TestPCTTellsWorkersApart(t *testing.T) {
 
 // What is starved is one worker or a whole program, and it is late as well as last.
 func TestStarvingMakesLate(t *testing.T) {
-	actors := []string{"clerk/1 clerk default/a", "clerk/1 clerk default/b", "user/1 at /api"}
+	actors := []Actor{{"clerk/1", "clerk default/a"}, {"clerk/1", "clerk default/b"}, {"user/1", "at /api"}}
 	one, all := 0, 0
 	for seed := range uint64(200) {
 		o := NewStarve(seed)
-		o.Choose(Point{Label: "next", N: 3, Actors: actors})
+		o.Choose(Point{Label: Label{Kind: Next}, N: 3, Actors: actors})
 		var late [3]bool
 		for i := range actors {
-			late[i] = o.Choose(Point{Label: "reply x", N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}) == 4
+			reply := Point{Label: Label{Kind: Reply, What: "x"}, N: 6, Odds: 1 << 30, Actors: actors[i : i+1]}
+			late[i] = o.Choose(reply) == 4
 		}
 		switch late {
 		case [3]bool{true, true, false}:

@@ -50,10 +50,10 @@ func (e *Evolve) Source() Source {
 			return v
 		}
 		rarity := odds[0]
-		switch kindOf(p.Label) {
-		case arming, value:
+		switch {
+		case p.Kind == Arm || p.Kind.Draws():
 			return 0
-		case schedule:
+		case p.Kind.Schedules():
 			rarity = odds[1]
 		}
 		if budget == 0 || e.r.IntN(rarity) != 0 {
@@ -76,7 +76,7 @@ func (e *Evolve) pick() Sequence {
 func (e *Evolve) change(t Sequence) Sequence {
 	var changed Sequence
 	for _, entry := range t {
-		if k := kindOf(entry.ID); k != arming && k != value {
+		if entry.Kind.Disturbs() || entry.Kind.Schedules() {
 			switch e.r.IntN(12) {
 			case 0:
 				continue

@@ -31,7 +31,7 @@ func NewAllFaults(seed uint64) AllFaults { return AllFaults{NewRandom(seed)} }
 
 // Choose implements [Source].
 func (o AllFaults) Choose(p Point) int {
-	if kindOf(p.Label) == arming {
+	if p.Kind == Arm {
 		return 1
 	}
 	return o.walk.Choose(p)

@@ -2,7 +2,7 @@ package choice
 
 // Entry is one choice that was not the default.
 type Entry struct {
-	ID    string // Point.ID
+	ID
 	Value int
 }
 
@@ -12,14 +12,14 @@ type Sequence []Entry
 
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
-	values map[string]int
+	values map[ID]int
 	order  Sequence
-	used   map[string]bool
+	used   map[ID]bool
 }
 
 // Play returns a source that replays a choice sequence.
 func Play(t Sequence) *Player {
-	p := &Player{values: make(map[string]int, len(t)), order: t, used: map[string]bool{}}
+	p := &Player{values: make(map[ID]int, len(t)), order: t, used: map[ID]bool{}}
 	for _, e := range t {
 		p.values[e.ID] = e.Value
 	}

@@ -2,6 +2,7 @@ package choice
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -41,10 +42,11 @@ func (s *shrinker) timeIsUp() bool { return time.Now().After(s.until) }
 func (t Sequence) key() string {
 	var b strings.Builder
 	for _, e := range t {
-		b.WriteString(e.ID)
-		b.WriteByte('=')
-		b.WriteString(itoa(e.Value))
-		b.WriteByte('\n')
+		for _, part := range []string{string(e.Kind), e.Of, e.Who, e.Verb, e.What, strconv.Itoa(e.Nth),
+			strconv.Itoa(e.Value)} {
+			b.WriteString(part)
+			b.WriteByte('\n')
+		}
 	}
 	return b.String()
 }
@@ -67,23 +69,18 @@ func (s *shrinker) try(t Sequence) bool {
 	return true
 }
 
-// kinds tries to take the default for all choices of one kind at once. The first word of a label is
-// its kind.
+// kinds tries to take the default for all choices of one group at once.
 func (s *shrinker) kinds() {
-	kind := func(e Entry) string {
-		w, _, _ := strings.Cut(e.ID, " ")
-		return w
-	}
-	var seen []string
+	var seen []group
 	for _, e := range s.best {
-		if !slices.Contains(seen, kind(e)) {
-			seen = append(seen, kind(e))
+		if !slices.Contains(seen, e.group()) {
+			seen = append(seen, e.group())
 		}
 	}
-	for _, w := range seen {
+	for _, g := range seen {
 		var without Sequence
 		for _, e := range s.best {
-			if kind(e) != w {
+			if e.group() != g {
 				without = append(without, e)
 			}
 		}

@@ -1,36 +1,9 @@
 package choice
 
-import (
-	"math/rand/v2"
-	"strings"
-)
+import "math/rand/v2"
 
 // This file holds the sources that search in other ways than a random walk. Each finds bugs early
 // that the others find late: see docs/search.md.
-
-// kind says what a choice is about.
-type kind int
-
-const (
-	schedule  kind = iota // which due action is next, how long a leg or a step of a built-in controller takes
-	arming                // whether a declared fault is on in this run
-	injection             // whether a fault is injected here, and how
-	value                 // drawn values, names, seeds
-)
-
-// kindOf reads the kind from the first word of a label.
-func kindOf(label string) kind {
-	word, _, _ := strings.Cut(label, " ")
-	switch word {
-	case "next", "request", "reply", "step":
-		return schedule
-	case "fault":
-		return arming
-	case "dice", "names", "draw":
-		return value
-	}
-	return injection
-}
 
 // PCT is probabilistic concurrency testing (Burckhardt and others, ASPLOS 2010) for a world with a
 // clock.
@@ -44,16 +17,18 @@ func kindOf(label string) kind {
 //   - Faults are injected as in a random walk.
 type PCT struct {
 	walk     *Random
-	priority map[string]int
-	pace     map[string]int // of actors, and of kinds of requests by their label
-	change   map[int]bool   // choices of time and order at which the first actor becomes the last
+	priority map[Actor]int
+	pace     map[Actor]int
+	requests map[Label]int // pace of kinds of requests
+	change   map[int]bool  // choices of time and order at which the first actor becomes the last
 	asked    int
 	low      int
 }
 
 // NewPCT returns the source for bugs of a depth, in runs like the one with this log.
 func NewPCT(seed uint64, depth int, log []Answer) *PCT {
-	o := &PCT{walk: NewRandom(seed), priority: map[string]int{}, pace: map[string]int{}, change: map[int]bool{}}
+	o := &PCT{walk: NewRandom(seed), priority: map[Actor]int{}, pace: map[Actor]int{}, requests: map[Label]int{},
+		change: map[int]bool{}}
 	_, orders := points(log)
 	for range depth - 1 {
 		o.change[o.walk.r.IntN(max(orders, 1))] = true
@@ -69,7 +44,7 @@ const (
 
 // Choose implements [Source].
 func (o *PCT) Choose(p Point) int {
-	if kindOf(p.Label) != schedule {
+	if !p.Kind.Schedules() {
 		return o.walk.Choose(p)
 	}
 	first := o.first(p.Actors)
@@ -80,18 +55,19 @@ func (o *PCT) Choose(p Point) int {
 		first = o.first(p.Actors)
 	}
 	o.asked++
-	if p.Label == "next" {
+	if p.Kind == Next {
 		return first
 	}
 	odds := slowActors
 	if o.priority[p.Actors[0]] < 0 {
 		odds = 1
 	}
-	return max(o.slowness(p.Label, slowKinds, p.N), o.slowness(p.Actors[0], odds, steady(p.N)+1))
+	request := slowness(o, o.requests, p.Label, slowKinds, p.N)
+	return max(request, slowness(o, o.pace, p.Actors[0], odds, steady(p.N)+1))
 }
 
 // first is the place of the actor with the highest priority.
-func (o *PCT) first(actors []string) (best int) {
+func (o *PCT) first(actors []Actor) (best int) {
 	for i, actor := range actors {
 		if _, ok := o.priority[actor]; !ok {
 			o.priority[actor] = 1 + o.walk.r.IntN(1<<20)
@@ -103,14 +79,14 @@ func (o *PCT) first(actors []string) (best int) {
 	return best
 }
 
-// slowness is the answer for a name whenever the choice is how long something takes. It is drawn
-// the first time.
-func (o *PCT) slowness(name string, odds, n int) int {
-	v, known := o.pace[name]
+// slowness is the answer for an actor or a request whenever the choice is how long something takes.
+// It is drawn the first time.
+func slowness[K comparable](o *PCT, pace map[K]int, of K, odds, n int) int {
+	v, known := pace[of]
 	if !known && o.walk.r.IntN(odds) == 0 {
 		v = 1 + o.walk.r.IntN(n-1)
 	}
-	o.pace[name] = v
+	pace[of] = v
 	return v
 }
 
@@ -122,10 +98,10 @@ func steady(n int) int { return max(n-2, 1) }
 // points counts the choices of a run whether a fault is injected, and those of time and order.
 func points(log []Answer) (injections, orders int) {
 	for _, a := range log {
-		switch kindOf(a.Label) {
-		case injection:
+		switch {
+		case a.Kind.Disturbs():
 			injections++
-		case schedule:
+		case a.Kind.Schedules():
 			orders++
 		}
 	}
@@ -152,12 +128,12 @@ func NewDelays(seed uint64, n int, log []Answer) *Delays {
 // Choose implements [Source].
 func (o *Delays) Choose(p Point) int {
 	odds := o.odds[0]
-	switch kindOf(p.Label) {
-	case arming:
+	switch {
+	case p.Kind == Arm:
 		return p.N - 1
-	case value:
+	case p.Kind.Draws():
 		return o.r.IntN(p.N)
-	case schedule:
+	case p.Kind.Schedules():
 		odds = o.odds[1]
 	}
 	if o.budget == 0 || o.r.IntN(odds) != 0 {
@@ -173,28 +149,27 @@ func (o *Delays) Choose(p Point) int {
 // always the same.
 type Swarm struct {
 	walk *Random
-	odds map[string]int // by the first word of the label; 0 for never
+	odds map[group]int // 0 for never
 }
 
 // NewSwarm returns the source of a seed.
-func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[string]int{}} }
+func NewSwarm(seed uint64) *Swarm { return &Swarm{NewRandom(seed), map[group]int{}} }
 
-// swarmOdds are the odds that choices of one kind get for a run.
+// swarmOdds are the odds that choices of one group get for a run.
 var swarmOdds = []int{0, 0, 32, 12, 6, 3, 2}
 
 // Choose implements [Source].
 func (o *Swarm) Choose(p Point) int {
-	switch kindOf(p.Label) {
-	case arming:
+	switch {
+	case p.Kind == Arm:
 		return min(o.walk.r.IntN(3)*p.N, p.N-1) // on, two times of three
-	case value:
+	case p.Kind.Draws():
 		return o.walk.Choose(p)
 	}
-	word, _, _ := strings.Cut(p.Label, " ")
-	odds, known := o.odds[word]
+	odds, known := o.odds[p.group()]
 	if !known {
 		odds = swarmOdds[o.walk.r.IntN(len(swarmOdds))]
-		o.odds[word] = odds
+		o.odds[p.group()] = odds
 	}
 	if odds == 0 || o.walk.r.IntN(odds) != 0 {
 		return 0
@@ -206,7 +181,7 @@ func (o *Swarm) Choose(p Point) int {
 // another one.
 type Starve struct {
 	walk   *Random
-	victim string
+	victim Actor // without a name for all of its process
 	left   int
 }
 
@@ -215,18 +190,18 @@ func NewStarve(seed uint64) *Starve { return &Starve{walk: NewRandom(seed)} }
 
 // Choose implements [Source].
 func (o *Starve) Choose(p Point) int {
-	if kindOf(p.Label) != schedule {
+	if !p.Kind.Schedules() {
 		return o.walk.Choose(p)
 	}
 	if o.left == 0 {
 		o.victim = p.Actors[o.walk.r.IntN(len(p.Actors))]
 		if o.walk.r.IntN(2) == 0 {
-			o.victim, _, _ = strings.Cut(o.victim, " ")
+			o.victim.Name = ""
 		}
 		o.left = 5 + o.walk.r.IntN(60)
 	}
 	o.left--
-	if p.Label != "next" {
+	if p.Kind != Next {
 		if o.starves(p.Actors[0]) {
 			return steady(p.N)
 		}
@@ -242,8 +217,11 @@ func (o *Starve) Choose(p Point) int {
 	return i
 }
 
-func (o *Starve) starves(actor string) bool {
-	return actor == o.victim || strings.HasPrefix(actor, o.victim+" ")
+func (o *Starve) starves(actor Actor) bool {
+	if o.victim.Name == "" {
+		actor.Name = ""
+	}
+	return actor == o.victim
 }
 
 // Exhaustive makes all runs with at most a number of disturbances, each run once. A run that
@@ -292,7 +270,7 @@ func (e *Exhaustive) Done(log []Answer, trace uint64) {
 	}
 	e.seen[trace] = at
 	for _, a := range log[at:] {
-		if k := kindOf(a.Label); k != injection && k != schedule {
+		if !a.Kind.Disturbs() && !a.Kind.Schedules() {
 			continue
 		}
 		if len(disturbed) >= e.bound {

@@ -1,10 +1,6 @@
 package choice
 
-import (
-	"math/rand/v2"
-	"strconv"
-	"strings"
-)
+import "math/rand/v2"
 
 // This file holds the strategy that has a plan. It tries every single disturbance, and several at
 // once where experience says that they belong together.
@@ -26,7 +22,7 @@ type Sweep struct {
 func Armed(log []Answer) Sequence {
 	var t Sequence
 	for _, a := range log {
-		if kindOf(a.Label) == arming {
+		if a.Kind == Arm {
 			t = append(t, Entry{a.ID(), a.N - 1})
 		}
 	}
@@ -39,10 +35,10 @@ func NewSweep(seed uint64, armed Sequence, log []Answer) *Sweep {
 	var coarse, fine [2][]Entry
 	for _, a := range log {
 		which := 0
-		switch kindOf(a.Label) {
-		case injection:
+		switch {
+		case a.Kind.Disturbs():
 			s.faults = append(s.faults, Entry{a.ID(), a.N - 1})
-		case schedule:
+		case a.Kind.Schedules():
 			which = 1
 			s.orders = append(s.orders, Entry{a.ID(), a.N - 1})
 		default:
@@ -84,11 +80,7 @@ func levels(n int) []int {
 
 // next is the same disturbance at a later occurrence of its point.
 func (e Entry) next(n int) Entry {
-	if i := strings.LastIndex(e.ID, " #"); i >= 0 {
-		if nth, err := strconv.Atoi(e.ID[i+2:]); err == nil {
-			e.ID = e.ID[:i+2] + strconv.Itoa(nth+n)
-		}
-	}
+	e.Nth += n
 	return e
 }
 
@@ -99,24 +91,24 @@ func (e Entry) next(n int) Entry {
 func (s *Sweep) plan() {
 	var again []Sequence
 	for _, o := range s.orders {
-		if !strings.HasPrefix(o.ID, "next ") {
+		if o.Kind != Next {
 			again = append(again, Sequence{o, o.next(1)})
 		}
 	}
-	of := map[string][]Entry{}
-	var words []string
+	of := map[group][]Entry{}
+	var groups []group
 	for _, f := range s.faults {
 		s.multi = append(s.multi, Sequence{f, f.next(1)}, Sequence{f, f.next(1), f.next(2)})
-		word, _, _ := strings.Cut(f.ID, " ")
-		if of[word] == nil {
-			words = append(words, word)
+		g := f.group()
+		if of[g] == nil {
+			groups = append(groups, g)
 		}
-		of[word] = append(of[word], f)
+		of[g] = append(of[g], f)
 	}
 	for _, n := range []int{3, 6, 2, 4} {
-		for _, word := range words {
-			for i := 0; i+n <= len(of[word]); i++ {
-				s.multi = append(s.multi, append(Sequence(nil), of[word][i:i+n]...))
+		for _, g := range groups {
+			for i := 0; i+n <= len(of[g]); i++ {
+				s.multi = append(s.multi, append(Sequence(nil), of[g][i:i+n]...))
 			}
 		}
 	}

@@ -19,11 +19,14 @@ const (
 	maxAttempts = 1000 // after a generator has rejected its words
 )
 
-// From takes a value from a generator. choose answers the choice of a label among n alternatives.
+// Words is how many words there are to choose from.
+const Words = 1 << 62
+
+// From takes a value from a generator. choose answers which of [Words] a word is, by its number.
 // It is asked for one word at a time, so that what the generator does not use is not a choice. The
 // value of the default choices is the generator's simplest, or some fixed one if a filter rejects
 // that. A generator that panics is a panic.
-func From[T any](label string, g *rapid.Generator[T], choose func(label string, n int) int) (T, error) {
+func From[T any](label string, g *rapid.Generator[T], choose func(word int) int) (T, error) {
 	var none T
 	if g == nil {
 		return none, fmt.Errorf("sim.Draw(%q) was given no generator", label)
@@ -48,7 +51,7 @@ func From[T any](label string, g *rapid.Generator[T], choose func(label string, 
 			return none, fmt.Errorf("sim.Draw(%q): the generator wants more than %d random words; draw smaller values",
 				label, maxWords)
 		}
-		word := choose(fmt.Sprintf("draw %s/%d", label, len(words)/8), 1<<62)
+		word := choose(len(words) / 8)
 		words = binary.LittleEndian.AppendUint64(words, uint64(word))
 	}
 }

@@ -15,6 +15,8 @@ import (
 type Fault interface {
 	// String is the fault as the scenario declared it.
 	String() string
+	// Declared is String in two parts: the name of the constructor, and what follows it.
+	Declared() (class, rest string)
 	// Check says why the world cannot have this fault, as the rest of a sentence that begins with
 	// the fault.
 	Check() error

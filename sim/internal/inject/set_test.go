@@ -23,10 +23,13 @@ type plain struct {
 
 func (f *plain) String() string { return f.name }
 func (f *plain) Check() error   { return nil }
-func (f *plain) Arm(n int)      { f.armed = n > 0 }
-func (f *plain) Armed() bool    { return f.armed }
-func (f *plain) Count() Count   { return Count{Fault: f.name} }
-func (f *plain) ask()           { *f.asked = append(*f.asked, f.name) }
+
+func (f *plain) Declared() (class, rest string) { return f.name, "" }
+
+func (f *plain) Arm(n int)    { f.armed = n > 0 }
+func (f *plain) Armed() bool  { return f.armed }
+func (f *plain) Count() Count { return Count{Fault: f.name} }
+func (f *plain) ask()         { *f.asked = append(*f.asked, f.name) }
 
 // hooked is a fault with every hook, which answers all alike.
 type hooked struct {

@@ -130,7 +130,7 @@ func TestCausesOfReconciles(t *testing.T) {
 		if len(timers) != 1 {
 			t.Fatalf("timers: %+v", timers)
 		}
-		expect(t, "timer", fmt.Sprint(timers[0].What, timers[0].Delay, timers[0].Fired), "RequeueAfter1m0s -1")
+		expect(t, "timer", fmt.Sprint(timers[0].What, timers[0].Delay, timers[0].Fired), "requeue-after1m0s -1")
 		expect(t, "longest wait", w.LongestWait(), time.Minute)
 		w.drain(2 * time.Minute)
 		w.write(t, "PATCH", configMaps+"/a", `{"data":{"k":"w"}}`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"math/rand"
 	"net"
 	"net/http"
@@ -22,13 +23,26 @@ import (
 )
 
 // This file is the list of every package-level variable and process-wide setting that a run
-// changes. Nothing else in the harness may, but for variables of its own that say what is going on
-// in the process:
+// changes; a test in the root compares it with the code. Enter and Seed below change variables of
+// other modules. [RecordDials] changes runtime.MemProfileRate, and rapid's flags are set while
+// rapid makes the choices. The variables of the harness's own say what is going on in the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
-//   - sim/internal/definitions: files are those that were read.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
 //     test, and commandLine is what package flag has set.
+//   - sim/simginkgo: bootstrap is the test that runs the suite.
+//
+// The others keep what is computed once, and no run can tell whether another has computed it:
+//
+//   - sim/internal/campaign: build is the fingerprint of the test binary.
+//   - sim/internal/definitions: files are those that were read.
+//   - sim/internal/process: makeNetChannels makes the channels of package net.
+//   - models/admission: compiled and compiler are about match conditions.
+//   - models/apiserver: builtinDocuments, builtinDiscovery and protobufDecoder are about built-in
+//     kinds.
+//   - models/apiserver/internal/object: builtinTypes and definitionTypes are schemas.
+//   - models/apiserver/internal/registry: Builtins and Reviews are the built-in kinds, compiled and
+//     preparedDefinitions those of definitions.
 
 // Enter prepares the process for runs and returns the function that undoes it.
 //
@@ -38,7 +52,7 @@ import (
 //   - utilruntime.ErrorHandlers is empty: its rate limiter remembers real time and would sleep for
 //     virtual decades.
 //   - The garbage collector runs when the heap has grown tenfold: worlds are small and short-lived,
-//     and the default would collect once or twice in each run.
+//     and the default would collect once or twice in each run. [LimitMemory] bounds that.
 //   - klog is silent unless log is given.
 //   - http.DefaultTransport leads outside, so that no request can leave the bubble unnoticed;
 //     clones of it refuse.
@@ -74,6 +88,18 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 		debug.SetGCPercent(percent)
 		runtime.GOMAXPROCS(procs)
 	}
+}
+
+// LimitMemory has the garbage collector run more often when the process holds as much memory as the
+// limit, in bytes. It returns the function that undoes it. A limit that is there already, as by
+// GOMEMLIMIT, is left, and 0 sets none.
+func LimitMemory(limit int64) (undo func()) {
+	old := debug.SetMemoryLimit(-1)
+	if limit <= 0 || old != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(old) }
 }
 
 // leadingTo is a transport of the type that programs expect; some of them clone it to set

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
@@ -120,20 +121,21 @@ func (l *Incarnation) exit(err error) {
 		l.dismiss()
 		l.Port.Await(&sched.Action{
 			Order: l.Name() + " exit",
+			Actor: choice.Actor{Process: l.Name(), Name: "exit"},
 			What:  func() string { return "the end of " + l.Name() },
 			Do:    func() { l.exit(err) },
 		})
 		return
 	}
 	l.exited = true
-	note := "exited"
+	outcome := history.Outcome{Kind: history.Success}
 	if err != nil {
-		note += ": " + repeatable(err.Error())
+		outcome = history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
 	}
-	l.record(history.Stop, note)
+	e := l.record(history.Stop, outcome)
 	l.bury()
 	if l.world.observer.Exited(l, err) {
-		l.Process.scheduleRestart(err != nil || !l.asked, l.asked, note)
+		l.Process.scheduleRestart(err != nil || !l.asked, l.asked, e.Remark())
 	}
 }
 
@@ -146,10 +148,11 @@ func (l *Incarnation) event(k history.Kind) history.Event {
 	}
 }
 
-func (l *Incarnation) record(k history.Kind, note string) {
+func (l *Incarnation) record(k history.Kind, outcome history.Outcome) *history.Event {
 	e := l.event(k)
-	e.Note = note
+	e.Outcome = outcome
 	l.world.History.Add(e)
+	return &e
 }
 
 // Kill ends the incarnation as SIGKILL would: nothing of it takes effect any more.
@@ -157,7 +160,7 @@ func (l *Incarnation) Kill() {
 	if l.Port.Dead() {
 		return
 	}
-	l.record(history.Crash, "")
+	l.record(history.Crash, history.Outcome{})
 	l.bury()
 	l.Process.scheduleRestart(true, l.asked, "crashed")
 }
@@ -173,11 +176,12 @@ func (l *Incarnation) Stop() {
 		return
 	}
 	l.asked = true
-	l.record(history.Stop, "asked to stop")
+	l.record(history.Stop, history.Outcome{Kind: history.Asked})
 	l.dismiss()
 	l.cancel()
 	l.grace = &sched.Action{
 		Order: l.Process.Name + " grace",
+		Actor: choice.Actor{Process: l.Process.Name, Name: "grace"},
 		What:  func() string { return "the end of " + l.Name() + "'s grace period" },
 		Delay: func() time.Duration { return grace },
 		Own:   grace,

@@ -44,7 +44,7 @@ func (w *testWorld) events(kinds ...history.Kind) string {
 	for _, e := range w.History.Events {
 		for _, k := range kinds {
 			if e.Kind == k {
-				out = append(out, strings.TrimSpace(fmt.Sprintf("%v %s %s %s", e.At, k, e.Actor(), e.Note)))
+				out = append(out, strings.TrimSpace(fmt.Sprintf("%v %s %s %s", e.At, k, e.Actor(), e.Remark())))
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (p *Process) begin() {
 	l.ctx, l.cancel = context.WithCancel(l.attach(context.Background()))
 	p.current = l
 	w.incarnations = append(w.incarnations, l)
-	l.record(history.Start, "")
+	l.record(history.Start, history.Outcome{})
 	l.spawn(l.run)
 }
 

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -89,7 +89,8 @@ func (l *Incarnation) observe(controller string, inner workQueue) workQueue {
 func (q *queue) key(item request) *key {
 	k := q.keys[item]
 	if k == nil {
-		k = &key{priority: q.priority != nil, fired: map[string]int{}, owed: map[string]time.Duration{}}
+		k = &key{priority: q.priority != nil}
+		k.fired, k.owed = map[history.CauseKind]int{}, map[history.CauseKind]time.Duration{}
 		q.keys[item] = k
 	}
 	q.live[item] = k
@@ -114,11 +115,12 @@ func (q *queue) Add(item request) { q.plain(priorityqueue.AddOpts{}, item) }
 // plain holds a plain add until the phase is over.
 func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 	s := q.incarnation.world.Sched
-	what, now := s.Current(), s.Now()
+	now := s.Now()
+	what, stepped := s.Current().(history.Cause)
 	q.mu.Lock()
 	for _, item := range items {
 		why := what
-		if what == sched.Time {
+		if !stepped {
 			why = q.causeWithoutStep(item)
 		}
 		if !q.down {
@@ -132,7 +134,7 @@ func (q *queue) plain(o priorityqueue.AddOpts, items ...request) {
 // causeWithoutStep is the cause of an add that follows no step but the passing of time. It is an
 // informer that repeats what it had already (for a handler that joins late, or as a resync), or a
 // goroutine of the program's own through a channel.
-func (q *queue) causeWithoutStep(item request) string {
+func (q *queue) causeWithoutStep(item request) history.Cause {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
 	for {
@@ -141,12 +143,12 @@ func (q *queue) causeWithoutStep(item request) string {
 			strings.HasSuffix(f.Function, "(*orderedHandler).deliverReady")
 		if fromInformer {
 			if q.keys[item] == nil {
-				return "initial-list"
+				return history.Cause{Kind: history.CauseInitialList}
 			}
-			return "resync"
+			return history.Cause{Kind: history.CauseResync}
 		}
 		if !more {
-			return "channel"
+			return history.Cause{Kind: history.CauseChannel}
 		}
 	}
 }
@@ -247,10 +249,10 @@ func (q *queue) admit(item request) bool {
 	given := q.key(item).take(q.incarnation.world.Sched.Now())
 	q.mu.Unlock()
 	granted := make(chan bool, 1)
-	name := fmt.Sprintf("%s %s %s", q.incarnation.Name(), q.controller, item)
+	name := q.keyOf(item).String()
 	a := &sched.Action{
-		Order: name,
-		Actor: name, // and its requests': see [wire.Call.Actor]
+		Order: q.incarnation.Name() + " " + name,
+		Actor: choice.Actor{Process: q.incarnation.Name(), Name: name}, // and its requests': see [wire.Call.Actor]
 		What: func() string {
 			return "hand-out of " + item.String() + " to " + q.incarnation.Name() + " " + q.controller
 		},
@@ -273,7 +275,7 @@ func (q *queue) begin(item request, g dequeue) {
 	k := q.key(item)
 	g.ready = max(g.ready, q.working, q.incarnation.Port.Thawed())
 	k.runs++
-	k.name = fmt.Sprintf("%s %s #%d", q.controller, item, k.runs)
+	k.name = history.Reconcile{Key: q.keyOf(item), N: k.runs}
 	q.mu.Unlock()
 	e := q.incarnation.event(history.Dequeue)
 	e.Reconcile, e.Cause, e.Wait, e.Ready, e.Seen = k.name, g.why, g.wait, g.ready, q.incarnation.versionsSeen(item)
@@ -286,12 +288,17 @@ func (q *queue) begin(item request, g dequeue) {
 		}
 	}
 	q.mu.Unlock()
-	w.Sched.SetCurrent("reconcile " + k.name)
+	w.Sched.SetCurrent(history.Cause{Kind: history.CauseReconcile, Of: k.name.String()})
 	w.observer.Dequeued(q.incarnation, q.controller, item)
 }
 
-// inject adds a key without an event. why is the cause in the history.
+// keyOf names a key of the controller.
+func (q *queue) keyOf(item request) history.Key {
+	return history.Key{Controller: q.controller, Namespace: item.Namespace, Name: item.Name}
+}
+
+// inject adds a key without an event. why says in words which fault does it.
 func (q *queue) inject(item request, why string) {
-	q.incarnation.world.Sched.SetCurrent(why)
+	q.incarnation.world.Sched.SetCurrent(history.Cause{Kind: history.CauseFault, Of: why})
 	q.plain(priorityqueue.AddOpts{}, item)
 }

@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -55,7 +56,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 		return
 	}
 	if !o.RateLimited {
-		q.delayed(item, "RequeueAfter", o.After)
+		q.delayed(item, history.CauseRequeueAfter, o.After)
 	}
 	if q.priority != nil {
 		k := q.key(item)
@@ -76,7 +77,7 @@ func (q *queue) pass(o priorityqueue.AddOpts, item request) {
 }
 
 // delayed notes a timer. The mutex must be held.
-func (q *queue) delayed(item request, what string, d time.Duration) {
+func (q *queue) delayed(item request, what history.CauseKind, d time.Duration) {
 	q.incarnation.world.noteWait(d)
 	due := q.incarnation.world.Sched.Now() + d
 	if q.key(item).after(timer{what, d, due}) {
@@ -113,9 +114,9 @@ func (q *queue) limited(item request, d time.Duration) {
 	switch {
 	case q.down:
 	case d <= 0: // the key is ready at once
-		k.ready(cause{at: q.incarnation.world.Sched.Now(), what: "backoff"})
+		k.ready(cause{at: q.incarnation.world.Sched.Now(), what: history.Cause{Kind: history.CauseRateLimited}})
 	default:
-		q.delayed(item, "backoff", d)
+		q.delayed(item, history.CauseBackOff, d)
 	}
 }
 

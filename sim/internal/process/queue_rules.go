@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"github.com/wavetank/wavetank/history"
 )
 
 // This file has the rules of a work queue for one key, for both kinds of queue:
@@ -35,24 +37,24 @@ type key struct {
 	// bounds are the delays of rate-limited adds for which the limiter has not been called yet.
 	bounds []time.Duration
 	runs   int
-	name   string        // of the running reconcile; "" when idle
-	ended  time.Duration // when its last reconcile did
+	name   history.Reconcile // that is running; none when idle
+	ended  time.Duration     // when its last reconcile did
 	// fired is the index of the last dequeue that each kind of timer caused, or that came in its
 	// place at its time; owed is that time. An event takes the timer away before it fires, and so
 	// does a resync that comes more often than the timer is long.
-	fired map[string]int
-	owed  map[string]time.Duration
+	fired map[history.CauseKind]int
+	owed  map[history.CauseKind]time.Duration
 }
 
 // cause is one reason to dequeue a key.
 type cause struct {
 	at   time.Duration
-	what string
+	what history.Cause
 	wait time.Duration // the delay, if a timer did it
 }
 
 type timer struct {
-	what  string // "backoff" or "RequeueAfter"
+	what  history.CauseKind // CauseBackOff or CauseRequeueAfter
 	delay time.Duration
 	due   time.Duration
 }
@@ -98,13 +100,13 @@ func (k *key) after(t timer) bool {
 func (k *key) fire(now time.Duration) {
 	if t := k.timer; t != nil && t.due <= now {
 		k.timer = nil
-		k.causes = append(k.causes, cause{t.due, "timer(" + t.what + ")", t.delay})
+		k.causes = append(k.causes, cause{t.due, history.Cause{Kind: t.what}, t.delay})
 	}
 }
 
 // dequeue is what the observer knows of a dequeue.
 type dequeue struct {
-	why   string
+	why   history.Cause
 	wait  time.Duration // that led to it
 	ready time.Duration // when the queue could have handed it out
 }
@@ -117,7 +119,7 @@ type dequeue struct {
 func (k *key) take(now time.Duration) dequeue {
 	k.fire(now)
 	k.taken, k.queued = true, false
-	g := dequeue{why: "unknown", ready: now}
+	g := dequeue{why: history.Cause{Kind: history.CauseUnknown}, ready: now}
 	sort.SliceStable(k.causes, func(i, j int) bool {
 		a, b := k.causes[i], k.causes[j]
 		if a.at != b.at {
@@ -126,7 +128,7 @@ func (k *key) take(now time.Duration) dequeue {
 		if (a.wait == 0) != (b.wait == 0) {
 			return a.wait == 0
 		}
-		return a.what < b.what
+		return a.what != b.what && a.what.String() < b.what.String()
 	})
 	if len(k.causes) > 0 {
 		c := k.causes[0]
@@ -155,4 +157,4 @@ func (k *key) put(priority int) int {
 }
 
 // idle says whether nothing of the key is pending or in progress.
-func (k *key) idle() bool { return k.name == "" && k.timer == nil && len(k.causes) == 0 }
+func (k *key) idle() bool { return k.name.None() && k.timer == nil && len(k.causes) == 0 }

@@ -172,7 +172,7 @@ func (r *queueRun) run(priority bool, ops []operation) {
 		if e.Kind == history.Dequeue {
 			r.given = append(r.given, fmt.Sprintf("%v %s because of %s, delay %v, ready at %v",
 				e.At, e.Reconcile, e.Cause, e.Wait, e.Ready))
-			if e.Cause == "unknown" && r.err == nil {
+			if e.Cause.Kind == history.CauseUnknown && r.err == nil {
 				r.err = fmt.Errorf("the observer does not know why %s was dequeued at %v", e.Reconcile, e.At)
 			}
 		}

@@ -140,7 +140,7 @@ func checkCauses(t *testing.T, h *history.History, priority bool) {
 	for _, e := range h.Events {
 		if e.Kind == history.Dequeue {
 			last = e
-			if n++; n < 4 && e.Cause == "timer(backoff)" {
+			if n++; n < 4 && e.Cause.Kind == history.CauseBackOff {
 				t.Errorf("dequeue %d was an event's and is said to be a timer's", n)
 			}
 		}
@@ -149,7 +149,7 @@ func checkCauses(t *testing.T, h *history.History, priority bool) {
 	if priority {
 		want = 4 * firstDelay
 	}
-	if n != 4 || last.Cause != "timer(backoff)" || last.Wait != want || last.Ready != last.At {
+	if n != 4 || last.Cause.Kind != history.CauseBackOff || last.Wait != want || last.Ready != last.At {
 		t.Errorf("dequeue %d is said to be because of %s after %v, ready at %v, at %v; want timer(backoff) after %v",
 			n, last.Cause, last.Wait, last.Ready, last.At, want)
 	}

@@ -98,9 +98,9 @@ func (w *Supervisor) Unobserved() (out []string) {
 
 type reconcileName struct{}
 
-// Attribute names the reconcile that a context belongs to; "" for none.
-func Attribute(ctx context.Context) string {
-	name, _ := ctx.Value(reconcileName{}).(string)
+// Attribute names the reconcile that a context belongs to; the zero value for none.
+func Attribute(ctx context.Context) history.Reconcile {
+	name, _ := ctx.Value(reconcileName{}).(history.Reconcile)
 	return name
 }
 
@@ -119,24 +119,21 @@ func (l *Incarnation) reconcile(
 		q.mu.Lock()
 		q.key(req).ended = l.world.Sched.Now()
 		q.mu.Unlock()
-		outcome := outcomeOf(res, err)
-		var wait history.Time
-		if res.RequeueAfter > 0 && err == nil {
-			wait = res.RequeueAfter
-		}
+		outcome, order := outcomeOf(res, err), l.Name()+" "+name.String()
 		if finished {
-			l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, wait) })
+			l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome) })
 			return
 		}
-		if r := recover(); r == nil {
-			outcome = "the goroutine exited"
-		} else if outcome = repeatable(fmt.Sprintf("panic: %v", r)); dies {
-			err = l.die(func() { l.finished(q, req, name, outcome, 0) }, name)
-			return
-		} else {
+		outcome = history.Outcome{Kind: history.GoroutineExit}
+		if r := recover(); r != nil {
+			outcome = history.Outcome{Kind: history.Panic, Text: repeatable(fmt.Sprint(r))}
+			if dies {
+				err = l.die(func() { l.finished(q, req, name, outcome) }, order)
+				return
+			}
 			defer panic(r)
 		}
-		l.world.Sched.Note(l.Name()+" "+name, func() { l.finished(q, req, name, outcome, 0) })
+		l.world.Sched.Note(order, func() { l.finished(q, req, name, outcome) })
 	}()
 	res, err = inner.Reconcile(ctx, req)
 	finished = true
@@ -151,7 +148,7 @@ func (l *Incarnation) die(last func(), order string) error {
 	l.waiters = append(l.waiters, waiter{&sched.Action{}, gone, false})
 	l.mu.Unlock()
 	if !released {
-		l.world.Sched.Note(l.Name()+" "+order, func() { last(); l.Kill() })
+		l.world.Sched.Note(order, func() { last(); l.Kill() })
 		<-gone
 	}
 	return wire.ErrDead
@@ -168,24 +165,24 @@ func repeatable(message string) string {
 	return addresses.ReplaceAllString(message, "0x…")
 }
 
-func outcomeOf(res reconcile.Result, err error) string {
+func outcomeOf(res reconcile.Result, err error) history.Outcome {
 	switch {
 	case errors.Is(err, reconcile.TerminalError(nil)):
-		return "terminal error: " + repeatable(err.Error())
+		return history.Outcome{Kind: history.TerminalFailure, Text: repeatable(err.Error())}
 	case err != nil:
-		return "error: " + repeatable(err.Error())
+		return history.Outcome{Kind: history.Failure, Text: repeatable(err.Error())}
 	case res.RequeueAfter > 0:
-		return "requeue after " + res.RequeueAfter.String()
+		return history.Outcome{Kind: history.RequeueAfter, After: res.RequeueAfter}
 	case res.Requeue: //nolint:staticcheck // operators still use it
-		return "requeue"
+		return history.Outcome{Kind: history.Requeue}
 	}
-	return "ok"
+	return history.Outcome{Kind: history.Success}
 }
 
-func (l *Incarnation) finished(q *queue, req request, name, outcome string, wait history.Time) {
+func (l *Incarnation) finished(q *queue, req request, name history.Reconcile, outcome history.Outcome) {
 	q.mu.Lock()
 	if k := q.key(req); k.name == name {
-		k.name = ""
+		k.name = history.Reconcile{}
 		if k.timer == nil && k.held+len(k.causes) == 0 { // what was put off is not wanted any more
 			clear(k.owed)
 		}
@@ -195,6 +192,6 @@ func (l *Incarnation) finished(q *queue, req request, name, outcome string, wait
 		return
 	}
 	e := l.event(history.Done)
-	e.Reconcile, e.Outcome, e.Wait = name, outcome, wait
+	e.Reconcile, e.Outcome, e.Wait = name, outcome, outcome.After
 	l.world.History.Add(e)
 }

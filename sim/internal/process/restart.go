@@ -3,6 +3,7 @@ package process
 import (
 	"time"
 
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -36,12 +37,13 @@ func (p *Process) scheduleRestart(failed, asked bool, why string) {
 	p.fresh = false
 	p.restart = &sched.Action{
 		Order: p.Name + " restart",
+		Actor: choice.Actor{Process: p.Name, Name: "restart"},
 		What:  func() string { return "restart of " + p.Name + ", which " + why },
 		Delay: func() time.Duration { return wait },
 		Own:   wait,
 		Do: func() {
 			if asked {
-				reseed(uint64(w.Sched.Choices.Choose("dice "+p.Name, 1<<16)))
+				reseed(uint64(w.Sched.Choices.Choose(choice.Label{Kind: choice.Seed, What: p.Name}, 1<<16)))
 			}
 			p.begin()
 		},

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -63,6 +64,7 @@ func (g *managedController) pass() {
 	granted := make(chan bool, 1)
 	a := &sched.Action{
 		Order: g.incarnation.Name() + " " + g.name + " ended",
+		Actor: choice.Actor{Process: g.incarnation.Name(), Name: g.name + " ended"},
 		What:  func() string { return "the end of controller " + g.name + " in " + g.incarnation.Name() },
 		Do:    func() { granted <- true },
 	}

@@ -36,7 +36,7 @@ func (w *Supervisor) Controllers() []Controller {
 // Timer is a delayed dequeue that is pending.
 type Timer struct {
 	Item  request
-	What  string // "backoff" or "RequeueAfter"
+	What  history.CauseKind // CauseBackOff or CauseRequeueAfter
 	Delay time.Duration
 	Due   time.Duration
 	Fired int // index of the key's last dequeue that a timer of this sort caused, or that came at its time; -1 for none
@@ -85,7 +85,7 @@ func (c Controller) IsBusy() bool {
 	defer c.q.mu.Unlock()
 	busy := len(c.q.adds) > 0
 	c.q.each(func(_ request, k *key) bool {
-		busy = busy || k.name != "" || len(k.causes) > 0 && c.q.hooked.working.Load()
+		busy = busy || !k.name.None() || len(k.causes) > 0 && c.q.hooked.working.Load()
 		return !busy
 	})
 	return busy
@@ -98,8 +98,8 @@ func (c Controller) Busy() []string {
 	defer c.q.mu.Unlock()
 	var out []string
 	c.q.each(func(item request, k *key) bool {
-		if k.name != "" {
-			out = append(out, "reconcile "+k.name)
+		if !k.name.None() {
+			out = append(out, "reconcile "+k.name.String())
 		} else if len(k.causes) > 0 && c.q.hooked.working.Load() {
 			out = append(out, fmt.Sprintf("%s %s in the queue", c.Name, item))
 		}

@@ -72,7 +72,7 @@ func (w *testWorld) Held(a *sched.Action) time.Duration {
 	return w.held(a)
 }
 
-func (w *testWorld) Latency(*wire.Call, string) time.Duration { return time.Millisecond }
+func (w *testWorld) Latency(*wire.Call, choice.Kind) time.Duration { return time.Millisecond }
 
 func (w *testWorld) Arrive(c *wire.Call) wire.Ruling {
 	if w.arrive != nil {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wavetank/wavetank/history"
 )
@@ -22,8 +21,8 @@ func OutcomesOf(events []history.Event) (out []Outcomes) {
 			continue
 		}
 		o := Outcomes{Process: e.Process, Ended: 1}
-		if what, _, ok := strings.Cut(e.Outcome, ": "); ok && (strings.HasSuffix(what, "error") || what == "panic") {
-			o.Failed, o.Failure = 1, e.Outcome
+		if e.Outcome.Failed() {
+			o.Failed, o.Failure = 1, e.Outcome.String()
 		}
 		out = AddOutcomes(out, o)
 	}

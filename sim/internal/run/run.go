@@ -49,6 +49,7 @@ type Result struct {
 	Virtual    time.Duration
 	Faults     []result.FaultCount
 	Sometimes  []result.Probe
+	Properties []Property // that were declared, default properties included
 	Outcomes   []Outcomes
 	Refused    []Refused
 	Ignored    []Ignored
@@ -56,6 +57,13 @@ type Result struct {
 	Strayed    bool              // something connected to the real network, perhaps not in the run
 	Processes  int               // that were started
 	Callers    map[int][]uintptr // of requests, by event
+}
+
+// Property is the declaration of a property.
+type Property struct {
+	Kind     result.Kind
+	Sentence string
+	Site     string // file:line
 }
 
 // Monitor shows a watchdog how the runs of a campaign get on. The watchdog stands outside their

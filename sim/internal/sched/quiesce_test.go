@@ -139,19 +139,19 @@ func TestAnOldWakeUpIsForgotten(t *testing.T) {
 	})
 }
 
-func TestCurrentIsWhatTheStepSaysOrTime(t *testing.T) {
+func TestCurrentIsWhatTheStepSaysUntilTimePasses(t *testing.T) {
 	run(t, nil, func(t *testing.T, w *fakeWorld) {
-		seen := ""
+		var seen any
 		a := w.action("a", 0)
 		a.Do = func() { w.SetCurrent("reply to b"); go func() { seen = w.Current() }() }
 		w.Park(a)
 		w.drain(0)
 		if seen != "reply to b" {
-			t.Errorf("a goroutine of the step sees %q as its cause", seen)
+			t.Errorf("a goroutine of the step sees %v as its cause", seen)
 		}
 		w.drain(time.Second)
-		if w.Current() != Time {
-			t.Errorf("after time has passed the cause is %q", w.Current())
+		if w.Current() != nil {
+			t.Errorf("after time has passed the cause is %v", w.Current())
 		}
 	})
 }

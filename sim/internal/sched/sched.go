@@ -12,7 +12,6 @@
 package sched
 
 import (
-	"cmp"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -27,9 +26,8 @@ type Action struct {
 	// Order is the canonical order among actions that arrive in one phase. Equal actions keep their
 	// order of arrival, so they must be interchangeable.
 	Order string
-	// Actor is whose action it is: a worker at its key, an informer, … Empty for an action that is
-	// nobody's.
-	Actor string
+	// Actor is whose action it is: a worker at its key, an informer, a built-in controller, …
+	Actor choice.Actor
 	// What is the action in words. It is called only for a message about what is pending.
 	What func() string
 	// Delay is asked for when the action is admitted, in canonical order. Nil means due at once. It
@@ -74,7 +72,7 @@ type Scheduler struct {
 	mu      sync.Mutex // guards what goroutines of the world may touch
 	inbox   []*Action
 	notes   []note
-	current string
+	current any
 	wake    chan struct{}
 
 	pending    []*Action
@@ -150,19 +148,16 @@ func (s *Scheduler) Note(order string, f func()) {
 // call it.
 func (s *Scheduler) Drop(a *Action) bool { return atomic.SwapUint32(&a.done, 1) == 0 }
 
-// Time is what [Scheduler.Current] returns when time has passed since the last step.
-const Time = "time"
-
-// Current describes the last step, for the causes of what goroutines do because of it. Any
-// goroutine may call it.
-func (s *Scheduler) Current() string {
+// Current is what [Scheduler.SetCurrent] said of the last step, for the causes of what goroutines
+// do because of it. It is nil when time has passed since. Any goroutine may call it.
+func (s *Scheduler) Current() any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current
 }
 
 // SetCurrent describes the step that is being performed.
-func (s *Scheduler) SetCurrent(what string) {
+func (s *Scheduler) SetCurrent(what any) {
 	s.mu.Lock()
 	s.current = what
 	s.mu.Unlock()
@@ -280,7 +275,7 @@ func (s *Scheduler) due() (due []*Action, next time.Duration) {
 func (s *Scheduler) perform(due []*Action) {
 	i := 0
 	if !s.fair && len(due) > 1 {
-		i = s.Choices.Pick("next", actors(due))
+		i = s.Choices.Pick(actors(due))
 	}
 	a := due[i]
 	atomic.StoreUint32(&a.done, 1)
@@ -293,10 +288,10 @@ func (s *Scheduler) perform(due []*Action) {
 }
 
 // actors are whose actions these are.
-func actors(due []*Action) []string {
-	out := make([]string, len(due))
+func actors(due []*Action) []choice.Actor {
+	out := make([]choice.Actor, len(due))
 	for i, a := range due {
-		out[i] = cmp.Or(a.Actor, a.Order)
+		out[i] = a.Actor
 	}
 	return out
 }
@@ -304,7 +299,7 @@ func actors(due []*Action) []string {
 // sleep lets virtual time pass, d at most. It reports whether a goroutine has woken the scheduler
 // before.
 func (s *Scheduler) sleep(d time.Duration) (woken bool) {
-	s.SetCurrent(Time)
+	s.SetCurrent(nil)
 	s.quiet = false
 	select {
 	case <-s.wake: // of this phase, which was taken in

@@ -43,7 +43,7 @@ func run(t *testing.T, answer func(choice.Point) int, f func(t *testing.T, w *fa
 // action is an action with an order, due after a delay.
 func (w *fakeWorld) action(order string, delay time.Duration) *Action {
 	return &Action{
-		Order: order,
+		Order: order, Actor: choice.Actor{Name: order},
 		Delay: func() time.Duration { return delay },
 		Do:    func() { w.performed = append(w.performed, fmt.Sprintf("%s@%v", order, w.Now())) },
 	}
@@ -172,17 +172,17 @@ func TestAnActionMayWithdrawItselfInDelay(t *testing.T) {
 func TestTheNextActionIsAChoice(t *testing.T) {
 	var points []string
 	answer := func(p choice.Point) int {
-		points = append(points, fmt.Sprintf("%s of %v", p.Label, p.Actors))
+		points = append(points, fmt.Sprintf("%s of %v", p.Kind, p.Actors))
 		return p.N - 1
 	}
 	run(t, answer, func(t *testing.T, w *fakeWorld) {
 		named := w.action("b", 0)
-		named.Actor = "worker"
+		named.Actor = choice.Actor{Process: "op/1", Name: "worker"}
 		w.Park(named)
 		w.park("a", "c")
 		w.drain(0)
 		w.expect(t, "c@0s b@0s a@0s")
-		if want := []string{"next of [a worker c]", "next of [a worker]"}; !slices.Equal(points, want) {
+		if want := []string{"next of [ a op/1 worker  c]", "next of [ a op/1 worker]"}; !slices.Equal(points, want) {
 			t.Errorf("choices: %q, want %q", points, want)
 		}
 	})
@@ -195,7 +195,7 @@ func TestFairSchedulingAsksNothingAndTakesTheOldest(t *testing.T) {
 		w.park("b", "a")
 		w.drain(0)
 		w.expect(t, "a@0s b@0s")
-		if w.choices.Choose("anything", 2) != 0 || asked > 0 {
+		if w.choices.Choose(choice.Label{Kind: choice.Seed}, 2) != 0 || asked > 0 {
 			t.Errorf("%d choices were asked while scheduling was fair", asked)
 		}
 		w.SetFair(false)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -22,10 +23,10 @@ type Call struct {
 	Port      *Port
 	Request   apiserver.Request
 	Info      apiserver.Info
-	Kind      string // Kubernetes kind, for requests to the API server
-	Cluster   string // host of the cluster, for requests to another than the world's own
-	Host      string // for requests to the outside
-	Reconcile string
+	Kind      string              // Kubernetes kind, for requests to the API server
+	Cluster   string              // host of the cluster, for requests to another than the world's own
+	Host      string              // for requests to the outside
+	Reconcile history.Reconcile   // that sends it
 	Response  *apiserver.Response // once it has taken effect
 	Webhook   string              // the webhook's name, for calls of the API server itself
 	// Trails is how far the watch cache of the server that gets the request is behind. Wait is how
@@ -101,11 +102,14 @@ func (c *Call) Idle() bool {
 
 // String is the call in words. It contains nothing that may differ between two runs, as choice
 // labels have it.
-func (c *Call) String() string {
+func (c *Call) String() string { return c.Verb() + " " + c.Subject() }
+
+// Subject is what the call is about, in words: the object, or the URL of a service outside.
+func (c *Call) Subject() string {
 	if c.Host != "" {
-		return c.Request.Method + " " + c.Host + c.Request.URL.Path
+		return c.Host + c.Request.URL.Path
 	}
-	s := c.Info.Verb + " " + c.Ref().String()
+	s := c.Ref().String()
 	if c.Info.Subresource != "" {
 		s += "/" + c.Info.Subresource
 	}
@@ -173,7 +177,7 @@ func (c *Call) order() string {
 			u = clientTimeout.ReplaceAllString(u, "")
 		}
 		sum := strconv.FormatUint(f.Sum64(), 16)
-		c.subjectKey = c.Port.Name() + " " + c.Reconcile + " " + c.Request.Method + " " + u + " " + sum
+		c.subjectKey = c.Port.Name() + " " + c.Reconcile.String() + " " + c.Request.Method + " " + u + " " + sum
 		c.key = c.subjectKey
 		as := c.Request.Header.Get("Accept")
 		if strings.Contains(as, ";as=") { // an informer of metadata, beside one of whole objects
@@ -206,11 +210,25 @@ func (c *Call) variant() (s string) {
 
 // Actor is who sends the call: the worker at a key, in all its attempts. For a call outside any
 // reconcile it is the process with the path, so that an informer's list and watch have one actor.
-func (c *Call) Actor() string {
-	if at := strings.LastIndex(c.Reconcile, " #"); at >= 0 {
-		return c.Port.Name() + " " + c.Reconcile[:at]
+func (c *Call) Actor() choice.Actor {
+	if c.Reconcile.None() {
+		return choice.Actor{Process: c.Port.Name(), Name: "at " + c.Host + c.Request.URL.Path}
 	}
-	return c.Port.Name() + " at " + c.Host + c.Request.URL.Path
+	return choice.Actor{Process: c.Port.Name(), Name: c.Reconcile.Key.String()}
+}
+
+// cause is the call as the cause of what comes after it.
+func (c *Call) cause(kind history.CauseKind) history.Cause {
+	if c.Host != "" {
+		return history.Cause{Kind: kind, Verb: c.Request.Method, Of: c.Subject()}
+	}
+	ref := c.Ref()
+	ref.Kind = ""
+	of := ref.String()
+	if c.Info.Subresource != "" {
+		of += "/" + c.Info.Subresource
+	}
+	return history.Cause{Kind: kind, Verb: c.Info.Verb, Object: c.Kind, Of: of}
 }
 
 // clientTimeout is the time-out that a reflector draws for each watch. Reflectors that start

@@ -129,7 +129,7 @@ func TestEffectsOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.program("p")
-		p.Attribute = func(context.Context) string { return "c default/a #1" }
+		p.Attribute = func(context.Context) history.Reconcile { return reconcileOf(1) }
 		for _, r := range []string{"POST /reported", "POST /unreported", "POST /refused", "GET /read"} {
 			method, path, _ := strings.Cut(r, " ")
 			w.send(context.Background(), p, method, "http://git.example"+path, "body")

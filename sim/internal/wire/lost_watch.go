@@ -24,7 +24,8 @@ func (s *LostWatch) Until() time.Duration { return s.Since + maxReflectorBackOff
 
 // mayBeReflector says whether the call lists or watches outside any reconcile, as a reflector does.
 func (c *Call) mayBeReflector() bool {
-	return c.Host == "" && c.Reconcile == "" && c.Port.Drive == nil && (c.Info.Verb == "watch" || c.Info.Verb == "list")
+	beside := c.Host == "" && c.Reconcile.None() && c.Port.Drive == nil
+	return beside && (c.Info.Verb == "watch" || c.Info.Verb == "list")
 }
 
 // subject is what the call watches. It is the same when the process asks again.

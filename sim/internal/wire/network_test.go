@@ -24,7 +24,7 @@ import (
 // takes a millisecond.
 type fakeWorld struct {
 	*Network
-	latency  func(c *Call, leg string) time.Duration
+	latency  func(c *Call, leg choice.Kind) time.Duration
 	arrive   func(*Call) Ruling
 	landed   func(*Call) Ruling
 	webhook  func(*Call) Ruling
@@ -43,7 +43,7 @@ func (w *fakeWorld) Stepped() {}
 
 func (w *fakeWorld) Held(*sched.Action) time.Duration { return 0 }
 
-func (w *fakeWorld) Latency(c *Call, leg string) time.Duration { return w.latency(c, leg) }
+func (w *fakeWorld) Latency(c *Call, leg choice.Kind) time.Duration { return w.latency(c, leg) }
 
 func (w *fakeWorld) Arrive(c *Call) Ruling { return w.arrive(c) }
 
@@ -69,7 +69,7 @@ func run(t *testing.T, f func(t *testing.T, w *fakeWorld)) {
 	synctest.Test(t, func(t *testing.T) {
 		nothing := func(*Call) Ruling { return Ruling{} }
 		w := &fakeWorld{
-			latency: func(*Call, string) time.Duration { return time.Millisecond },
+			latency: func(*Call, choice.Kind) time.Duration { return time.Millisecond },
 			arrive:  nothing, landed: nothing, webhook: nothing,
 			lag:  func(apiserver.Frame) time.Duration { return 0 },
 			fate: func(apiserver.Frame) Fate { return Arrives },

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
@@ -30,8 +31,9 @@ type Port struct {
 	User   string
 	Groups []string
 	UID    string
-	// Attribute names the reconcile that a request's context belongs to; "" for none.
-	Attribute func(context.Context) string
+	// Attribute names the reconcile that a request's context belongs to; the zero
+	// value for none.
+	Attribute func(context.Context) history.Reconcile
 	// Drive, when set, runs the scheduler until replied reports true, for calls made on the
 	// scheduling goroutine.
 	Drive func(replied func() bool)
@@ -60,7 +62,7 @@ type Owner interface {
 
 // NewPort returns the end of the wire for one incarnation of a process.
 func (c *Network) NewPort(process string, incarnation int) *Port {
-	none := func(context.Context) string { return "" }
+	none := func(context.Context) (r history.Reconcile) { return r }
 	return &Port{Process: process, Incarnation: incarnation, network: c, Attribute: none}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -34,7 +35,7 @@ func (c *Network) park(call *Call, leg string, do func()) {
 			case leg == "held request" || leg == "end":
 				return 0
 			}
-			return c.observer.Latency(call, leg)
+			return c.observer.Latency(call, choice.Kind(leg))
 		},
 		Do:   do,
 		Idle: call.Idle(),
@@ -170,7 +171,7 @@ func (c *Network) answer(call *Call, r Ruling) {
 		if r.Seen != nil {
 			r.Seen()
 		}
-		c.Sched.SetCurrent("reply to " + call.String())
+		c.Sched.SetCurrent(call.cause(history.CauseReply))
 		call.reply <- o
 	})
 }
@@ -194,7 +195,7 @@ func (c *Call) giveUp(err error) {
 		cl.History.Add(e)
 		c.over = true
 		cl.forget(c)
-		cl.Sched.SetCurrent("end of " + c.String())
+		cl.Sched.SetCurrent(c.cause(history.CauseCallEnd))
 		c.reply <- outcome{err: err}
 	})
 }

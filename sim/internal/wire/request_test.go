@@ -11,6 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
 // A request takes effect in one step, and its reply is delivered in another.
@@ -152,7 +153,7 @@ func TestCancelledRequestsEndInSteps(t *testing.T) {
 	for range 5 {
 		run(t, func(t *testing.T, w *fakeWorld) {
 			p := w.program("p")
-			w.latency = func(*Call, string) time.Duration { return time.Hour }
+			w.latency = func(*Call, choice.Kind) time.Duration { return time.Hour }
 			ctx, cancel := context.WithCancel(context.Background())
 			b := w.send(ctx, p, http.MethodDelete, configMaps+"/b", "")
 			a := w.send(ctx, p, http.MethodDelete, configMaps+"/a", "")
@@ -177,8 +178,8 @@ func TestCancelledRequestsEndInSteps(t *testing.T) {
 func TestACancelledRequestMayHaveTakenEffect(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
 		ctx, cancel := context.WithCancel(context.Background())
-		w.latency = func(_ *Call, leg string) time.Duration {
-			return map[string]time.Duration{"request": 0, "reply": time.Hour}[leg]
+		w.latency = func(_ *Call, leg choice.Kind) time.Duration {
+			return map[choice.Kind]time.Duration{choice.Reply: time.Hour}[leg]
 		}
 		got := w.send(ctx, w.program("p"), http.MethodPost, configMaps, configMap("a"))
 		w.Sched.Step(time.Second)
@@ -196,7 +197,7 @@ func TestAFrozenProcessHearsNothing(t *testing.T) {
 		p := w.program("p")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		w.latency = func(*Call, string) time.Duration { return time.Minute }
+		w.latency = func(*Call, choice.Kind) time.Duration { return time.Minute }
 		got := w.send(ctx, p, http.MethodPost, configMaps, configMap("a"))
 		w.Sched.Quiesce()
 		p.Freeze()
@@ -337,6 +338,11 @@ func TestWritesOfUsersTakeEffectAtOnce(t *testing.T) {
 	})
 }
 
+// reconcileOf is a reconcile of default/a.
+func reconcileOf(n int) history.Reconcile {
+	return history.Reconcile{Key: history.Key{Controller: "c", Namespace: "default", Name: "a"}, N: n}
+}
+
 // The parts of a call that histories and choices are made of.
 func TestACallInWords(t *testing.T) {
 	run(t, func(t *testing.T, w *fakeWorld) {
@@ -346,9 +352,12 @@ func TestACallInWords(t *testing.T) {
 			return Ruling{Lose: errors.New("lost")}
 		}
 		p := w.program("p")
-		p.Attribute = func(ctx context.Context) string { s, _ := ctx.Value(key{}).(string); return s }
+		p.Attribute = func(ctx context.Context) history.Reconcile {
+			r, _ := ctx.Value(key{}).(history.Reconcile)
+			return r
+		}
 		w.create(p, "a")
-		reconcile := context.WithValue(context.Background(), key{}, "c default/a #3")
+		reconcile := context.WithValue(context.Background(), key{}, reconcileOf(3))
 		w.send(reconcile, p, http.MethodPut, configMaps+"/a/status", configMap("a"))
 		const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l"
 		w.send(context.Background(), p, http.MethodGet, lease, "")

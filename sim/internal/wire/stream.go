@@ -12,6 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -44,10 +45,11 @@ func (c *Network) open(call *Call) *Stream {
 	if d := s.timeLimit(); d > 0 {
 		s.timeout = &sched.Action{
 			Order: call.order(), Idle: true,
+			Actor: choice.Actor{Process: call.Port.Name(), Name: call.order()},
 			What:  func() string { return "time-out of " + s.String() },
 			Delay: func() time.Duration { return d },
 			Do: func() {
-				c.Sched.SetCurrent("time-out of the " + s.Kind + " watch")
+				c.Sched.SetCurrent(history.Cause{Kind: history.CauseWatchTimeout, Object: s.Kind})
 				c.hangUp(s)
 			},
 		}
@@ -112,7 +114,7 @@ func (c *Network) giveUp(s *Stream) {
 		Actor: s.Call.Actor(),
 		What:  func() string { return "end of " + s.String() },
 		Do: func() {
-			c.Sched.SetCurrent("end of the " + s.Kind + " watch")
+			c.Sched.SetCurrent(history.Cause{Kind: history.CauseWatchEnd, Object: s.Kind})
 			s.body.end(io.EOF)
 			c.close(s)
 		},
@@ -168,7 +170,7 @@ func (s *Stream) Behind() int { return s.watch.Behind() }
 
 // end is the end of a stream, as its fate says.
 func (c *Network) end(s *Stream, fate Fate) {
-	c.Sched.SetCurrent("end of the " + s.Kind + " watch")
+	c.Sched.SetCurrent(history.Cause{Kind: history.CauseWatchEnd, Object: s.Kind})
 	if fate == Expires {
 		f := s.watch.Expired()
 		c.History.Add(c.delivery(s, f, f.Data))
@@ -226,11 +228,11 @@ func (c *Network) deliver(s *Stream) {
 		return
 	}
 	e := c.delivery(s, f, data)
-	cause := fmt.Sprintf("watch(%s %s)", s.Kind, f.Type)
+	cause := history.Cause{Kind: history.CauseWatch, Object: s.Kind, Verb: f.Type}
 	if f.Initial {
 		e.Verb, e.Note = "LIST", fmt.Sprintf("%d initial", n-1)
 		e.Ref.Namespace, e.Ref.Name = "", ""
-		cause = fmt.Sprintf("initial-list(%s)", s.Kind)
+		cause = history.Cause{Kind: history.CauseInitialList, Object: s.Kind}
 	}
 	c.History.Add(e)
 	c.Sched.SetCurrent(cause)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -88,6 +89,7 @@ func (c *Network) ask(w *apiserver.WebhookCall, done func()) {
 	call.lost = func() { h.reply(nil, errors.New("EOF")) }
 	h.deadline = &sched.Action{
 		Order: call.order() + " deadline",
+		Actor: choice.Actor{Process: ServerName, Name: call.order() + " deadline"},
 		What:  func() string { return "time-out of webhook " + w.Name },
 		Own:   w.Timeout,
 		Delay: func() time.Duration { return w.Timeout },
@@ -129,10 +131,11 @@ func (h *webhookCall) arrive() {
 		h.reply(nil, fmt.Errorf("dial tcp %s: connect: connection refused", cmp.Or(h.Request.URL.Host, h.Host)))
 		return
 	}
-	at := all[c.Sched.Choices.Choose("endpoint of "+h.Host, len(all))]
+	at := all[c.Sched.Choices.Choose(choice.Label{Kind: choice.Endpoint, What: h.Host}, len(all))]
 	if at.Port.Frozen() { // the call waits until it goes on
 		at.Port.Await(&sched.Action{
 			Order: at.Port.Name() + " webhook " + h.order(),
+			Actor: choice.Actor{Process: at.Port.Name(), Name: "webhook " + h.order()},
 			What:  func() string { return "call of webhook " + h.asked.Name + " at " + at.Port.Name() },
 			Do:    h.arrive,
 		})
@@ -144,7 +147,7 @@ func (h *webhookCall) arrive() {
 	req := h.http.Clone(ctx)
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(h.Request.Body)), int64(len(h.Request.Body))
 	req.RequestURI = h.Request.URL.RequestURI()
-	c.Sched.SetCurrent("call of webhook " + h.asked.Name)
+	c.Sched.SetCurrent(history.Cause{Kind: history.CauseWebhook, Of: h.asked.Name})
 	at.Go(func() { h.reply(handled(at.Handler, req)) })
 }
 

@@ -2,7 +2,6 @@ package world
 
 import (
 	"bytes"
-	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/history"
@@ -26,9 +25,9 @@ type activity struct {
 	// count. beside is the same for requests for an object, or to the outside, that the process
 	// made beside its controllers.
 	spoke, beside map[string]time.Duration
-	busy          map[string]int       // by process: reconciles under way
-	outside       map[string]bool      // process, controller and key of reconciles that have asked the outside
-	deleting      map[history.Ref]bool // objects that wait for their deletion
+	busy          map[string]int         // by process: reconciles under way
+	outside       map[history.KeyID]bool // keys whose reconciles have asked the outside, by process
+	deleting      map[history.Ref]bool   // objects that wait for their deletion
 }
 
 // moment is a point of the history.
@@ -41,7 +40,7 @@ func newActivity() activity {
 	return activity{
 		lastWrite: -1, started: moment{index: -1},
 		spoke: map[string]time.Duration{}, beside: map[string]time.Duration{}, busy: map[string]int{},
-		outside: map[string]bool{}, deleting: map[history.Ref]bool{},
+		outside: map[history.KeyID]bool{}, deleting: map[history.Ref]bool{},
 	}
 }
 
@@ -68,7 +67,7 @@ func (a *activity) read(h *history.History, procs *process.Supervisor) {
 func (a *activity) readEvent(e *history.Event) {
 	if !e.Ref.Lease() {
 		a.lastEvent = e.At
-		if e.Reconcile == "" && !e.Ref.Chatter() {
+		if e.Reconcile.None() && !e.Ref.Chatter() {
 			a.lastOther = e.At
 		}
 	}
@@ -95,15 +94,15 @@ func (a *activity) readTraffic(e *history.Event) {
 	}
 	a.spoke[e.Process] = e.At
 	addressed := e.Ref.Kind != "" || e.Host != ""
-	if e.Reconcile == "" && a.busy[e.Process] == 0 && e.Verb != "list" && addressed && !e.Ref.Chatter() {
+	if e.Reconcile.None() && a.busy[e.Process] == 0 && e.Verb != "list" && addressed && !e.Ref.Chatter() {
 		a.beside[e.Process] = e.At
 	}
 }
 
 // readRequest notes what a request has changed.
 func (a *activity) readRequest(e *history.Event) {
-	if e.Host != "" && e.Reconcile != "" {
-		a.outside[e.Process+" "+e.Reconcile[:strings.LastIndex(e.Reconcile, " ")]] = true
+	if e.Host != "" && !e.Reconcile.None() {
+		a.outside[history.KeyID{Actor: e.Process, Key: e.Reconcile.Key}] = true
 	}
 	for _, c := range e.Changes {
 		delete(a.deleting, c.Ref)
@@ -126,10 +125,13 @@ func (a *activity) awaitsOutside(procs *process.Supervisor) (yes bool) {
 	}
 	controllers := procs.Controllers()
 	for ref := range a.deleting {
-		key := ref.Namespace + "/" + ref.Name
 		for _, c := range controllers {
-			if !yes && a.outside[c.Life.Process.Name+" "+c.Name+" "+key] {
-				c.EachTimer(func(t process.Timer) bool { yes = t.Item.String() == key; return !yes })
+			key := history.Key{Controller: c.Name, Namespace: ref.Namespace, Name: ref.Name}
+			if !yes && a.outside[history.KeyID{Actor: c.Life.Process.Name, Key: key}] {
+				c.EachTimer(func(t process.Timer) bool {
+					yes = t.Item.Namespace == key.Namespace && t.Item.Name == key.Name
+					return !yes
+				})
 			}
 		}
 	}

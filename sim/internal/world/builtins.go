@@ -3,8 +3,10 @@ package world
 import (
 	"time"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/actor"
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
 
@@ -115,7 +117,7 @@ func (b *builtin) Clock() time.Time { return time.Now() }
 
 // Choose implements actor.Cluster.
 func (b *builtin) Choose(label string, n int) int {
-	return b.world.choices.Choose(b.actor.Name()+" "+label, n)
+	return b.world.choices.Choose(choice.Label{Kind: choice.Builtin, Of: b.actor.Name(), What: label}, n)
 }
 
 // Read implements actor.Cluster.
@@ -158,13 +160,13 @@ func (b *builtin) ask(key string, do func(), step *sched.Action) {
 		w.sched.Drop(old)
 	}
 	name := b.actor.Name() + " " + key
-	step.Order = name
+	step.Order, step.Actor = name, choice.Actor{Process: b.actor.Name(), Name: key}
 	step.What = func() string { return key + " by the " + b.actor.Name() }
 	step.Delay = func() time.Duration { return step.Own + w.stepDelay(b.actor.Name(), key) }
 	step.Do = func() {
 		delete(b.steps, key)
 		b.fired[key] = w.history.Len()
-		w.sched.SetCurrent(name)
+		w.sched.SetCurrent(history.Cause{Kind: history.CauseStep, Of: name})
 		b.perform(do)
 	}
 	b.steps[key] = step
@@ -173,6 +175,6 @@ func (b *builtin) ask(key string, do func(), step *sched.Action) {
 
 // stepDelay is how much longer a built-in controller takes for a step than it asks for.
 func (w *World) stepDelay(actor, key string) time.Duration {
-	step := actor + " " + key
-	return latencies[w.choices.Pace("step "+step, step, len(latencies), 3)] + w.faults.StepDelay(actor, key)
+	label, whose := choice.Label{Kind: choice.Step, What: actor + " " + key}, choice.Actor{Process: actor, Name: key}
+	return latencies[w.choices.Pace(label, whose, len(latencies), 3)] + w.faults.StepDelay(actor, key)
 }

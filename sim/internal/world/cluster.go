@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/user"
 )
 
@@ -24,7 +25,7 @@ func (w *World) Cluster(host string) *Cluster {
 	w.panicIfOver()
 	f := fnv.New64a() // or objects of two clusters would have the same UIDs
 	io.WriteString(f, host)
-	names := w.choices.Choose("names in "+host, 1<<16)
+	names := w.choices.Choose(choice.Label{Kind: choice.Names, What: host}, 1<<16)
 	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: f.Sum64()<<16 | uint64(names)})
 	if err := w.wire.Remote(host, server); err != nil {
 		w.misuse("w.Cluster: %v", err)

@@ -1,16 +1,21 @@
 package world
 
 import (
+	"strconv"
+
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/draw"
 )
 
 // Draw takes a value from a rapid generator, through the run's own choices.
 func Draw[T any](w *World, label string, g *rapid.Generator[T]) T {
 	w.panicIfOver()
-	v, err := draw.From(label, g, w.choices.Choose)
+	v, err := draw.From(label, g, func(word int) int {
+		return w.choices.Choose(choice.Label{Kind: choice.Draw, Of: label, What: strconv.Itoa(word)}, draw.Words)
+	})
 	if err != nil {
 		w.misuse("%v", err)
 	}

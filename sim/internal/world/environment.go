@@ -6,6 +6,7 @@ import (
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/apiserver"
 	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/sched"
 )
@@ -18,7 +19,8 @@ func (w *World) Inject(faults ...fault.Fault) {
 		if err := f.Check(); err != nil {
 			w.misuse("fault %s %v", f, err)
 		}
-		f.Arm(w.choices.Choose("fault "+f.String(), 3))
+		class, rest := f.Declared()
+		f.Arm(w.choices.Choose(choice.Label{Kind: choice.Arm, Of: class, What: rest}, 3))
 		w.faults.Add(f)
 	}
 }
@@ -33,7 +35,9 @@ type environment struct {
 func (e environment) Ended() bool { return e.w.recovering }
 
 // Rarely implements inject.Env.
-func (e environment) Rarely(label string, n, odds int) int { return e.w.choices.Rarely(label, n, odds) }
+func (e environment) Rarely(label choice.Label, n, odds int) int {
+	return e.w.choices.Rarely(label, n, odds)
+}
 
 // Note implements inject.Env.
 func (e environment) Note(event history.Event) { e.w.note(event) }

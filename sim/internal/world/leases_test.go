@@ -39,7 +39,7 @@ func TestADeadLeaderDoesNotLoseItsLease(t *testing.T) {
 		}, ProcessOptions{Manager: ctrl.Options{LeaderElection: true, LeaderElectionID: "op", Logger: log}})
 		w.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 		for range 1000 {
-			if e := w.History().Events; e[len(e)-1].Kind == history.Request && e[len(e)-1].Reconcile != "" {
+			if e := w.History().Events; e[len(e)-1].Kind == history.Request && !e[len(e)-1].Reconcile.None() {
 				w.procs.Find("op").Current().Kill() // it waits for the reply
 				killed = true
 				break

@@ -25,7 +25,9 @@ func (p *ProcessOptions) chooseUnset(process string, choices *choice.Recorder) {
 	if !p.Vary {
 		return
 	}
-	choose := func(what string, n int) int { return choices.Choose("knob "+process+" "+what, n) }
+	choose := func(what string, n int) int {
+		return choices.Choose(choice.Label{Kind: choice.Option, What: process + " " + what}, n)
+	}
 	o, yes, no := &p.Manager, true, false
 	if o.Controller.UsePriorityQueue == nil && choose("classic queue", 2) == 1 {
 		o.Controller.UsePriorityQueue = &no

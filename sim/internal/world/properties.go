@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/result"
 )
 
@@ -86,6 +87,14 @@ func (j *judge) probes() (out []result.Probe) {
 			}
 			out = append(out, probe)
 		}
+	}
+	return out
+}
+
+// declarations are those of all properties.
+func (j *judge) declarations() (out []run.Property) {
+	for _, p := range j.all() {
+		out = append(out, run.Property{Kind: p.kind, Sentence: p.sentence, Site: p.site})
 	}
 	return out
 }

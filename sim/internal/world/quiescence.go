@@ -115,7 +115,8 @@ func (q *quiescence) dequeuesBefore(until time.Duration) (out []string) {
 	for _, c := range q.procs.Controllers() {
 		for _, t := range c.Timers() {
 			if t.Due <= until {
-				out = append(out, fmt.Sprintf("%s of %s %s, due %s", t.What, c.Name, t.Item, history.Clock(t.Due)))
+				due := history.Clock(t.Due)
+				out = append(out, fmt.Sprintf("%s of %s %s, due %s", requeue(t.What), c.Name, t.Item, due))
 			}
 		}
 	}
@@ -183,4 +184,12 @@ func (q *quiescence) lastWrite() string {
 	return s + fmt.Sprintf(", as %d times since faults ended, %v after the one before: if it is written on a period "+
 		"by design, say w.Without(%q); w.Settle then waits as long, and judges without failing for that",
 		n, last.At-before, settles)
+}
+
+// requeue names a timer of a work queue.
+func requeue(timer history.CauseKind) string {
+	if timer == history.CauseBackOff {
+		return "backoff"
+	}
+	return "RequeueAfter"
 }

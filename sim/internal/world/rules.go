@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/wavetank/wavetank/models/apiserver"
+	"github.com/wavetank/wavetank/sim/internal/choice"
 	"github.com/wavetank/wavetank/sim/internal/process"
 	"github.com/wavetank/wavetank/sim/internal/run"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -24,12 +25,13 @@ var latencies = []time.Duration{
 }
 
 // Latency implements wire.Rules.
-func (r rules) Latency(c *wire.Call, leg string) time.Duration {
+func (r rules) Latency(c *wire.Call, leg choice.Kind) time.Duration {
 	if c.Idle() {
 		return latencies[0]
 	}
-	d := latencies[r.w.choices.Pace(leg+" "+c.Port.Process+" "+c.String(), c.Actor(), len(latencies), 3)]
-	if leg != "reply" {
+	label := choice.Label{Kind: leg, Who: c.Port.Process, Verb: c.Verb(), What: c.Subject()}
+	d := latencies[r.w.choices.Pace(label, c.Actor(), len(latencies), 3)]
+	if leg == choice.Request {
 		return d
 	}
 	d += r.w.faults.ReplyDelay(c)

@@ -132,7 +132,7 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 		a.tearDown()
 		time.Sleep(drain)
 	}()
-	process.Seed(bt, uint64(a.source.Choose("dice", 1<<16)))
+	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
 	w := newWorld(a.source, a.History, a.settings)
 	a.world, w.undisturbed = w, r.undisturbed
 	current.Store(w)
@@ -162,5 +162,5 @@ func (a *attempt) tearDown() {
 	for _, c := range w.faults.Counts() {
 		a.Faults = append(a.Faults, result.FaultCount(c))
 	}
-	a.Sometimes = w.judge.probes()
+	a.Sometimes, a.Properties = w.judge.probes(), w.judge.declarations()
 }

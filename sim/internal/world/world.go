@@ -56,7 +56,8 @@ func newWorld(source *choice.Recorder, h *history.History, s run.Settings) *Worl
 		programs: programs{failures: map[*process.Process]failedSetup{}}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.sched = sched.New(source, rules{w})
-	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(source.Choose("names", 1<<16))})
+	seed := source.Choose(choice.Label{Kind: choice.Names}, 1<<16)
+	server := apiserver.New(apiserver.Options{Now: time.Now, Seed: uint64(seed)})
 	server.SetAuthorizer(rbac.New(server))
 	server.SetAdmission(admission.New(server))
 	w.wire = wire.New(w.sched, h, server, rules{w})

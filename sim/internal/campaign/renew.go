@@ -1,0 +1,50 @@
+package campaign
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/story"
+)
+
+// renew writes a story again as its replay has it, and removes the old file if the name changes.
+// The name that somebody gave a file is kept. It returns the path of the story.
+func (c *campaign) renew(path string, old, fresh *story.Story) (to string) {
+	to = path
+	if filepath.Base(path) == old.Name() {
+		to = filepath.Join(filepath.Dir(path), fresh.Name())
+	}
+	fresh.Replay = c.command(to)
+	err := os.WriteFile(to, fresh.Encode(), 0o666)
+	if err == nil && to != path {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		c.settings.Host.Fatalf("sim: the story could not be renewed: %v", err)
+	}
+	c.settings.Host.Logf("sim: %s was renewed: %s", path, to)
+	c.settings.reportReplayed("renewed: " + to)
+	return to
+}
+
+// renewPassing renews a story whose run passes: its faults follow their requests, and its property
+// has the sentence that is declared in its place.
+func (c *campaign) renewPassing(path string, s *story.Story, r storyReplay, old *story.Outdated) {
+	fresh := *s
+	fresh.Choices = storyChoices(r.tape)
+	switch {
+	case old != nil && old.Renamed != "":
+		fresh.Property = old.Renamed
+	case old != nil || len(r.moves) == 0:
+		return
+	}
+	c.renew(path, s, &fresh)
+}
+
+func storyChoices(tape choice.Sequence) (out []story.Choice) {
+	for _, e := range tape {
+		out = append(out, storyChoice(e))
+	}
+	return out
+}

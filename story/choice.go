@@ -1,0 +1,164 @@
+package story
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kind says what a choice decided. The words are those of the choices section of a story file.
+type Kind string
+
+// The kinds of choices.
+const (
+	Next     Kind = "next"     // which action was next
+	Request  Kind = "request"  // how long a request took
+	Reply    Kind = "reply"    // how long a reply took
+	Step     Kind = "step"     // how long a step of a built-in controller took
+	Arm      Kind = "arm"      // how often a declared fault was injected in the run
+	Inject   Kind = "inject"   // that a fault was injected, and how
+	Option   Kind = "option"   // an option of a process
+	Endpoint Kind = "endpoint" // which process answered for a host
+	Builtin  Kind = "builtin"  // a decision of a built-in controller
+	Draw     Kind = "draw"     // a random word of a value that the scenario drew
+	Names    Kind = "names"    // the seed of generated names and UIDs
+	Seed     Kind = "seed"     // the seed of math/rand
+)
+
+// kinds are the kinds, with what begins the label of a choice.
+var kinds = map[Kind]string{
+	Next: "next", Request: "request ", Reply: "reply ", Step: "step ", Arm: "fault ", Inject: "", Option: "knob ",
+	Endpoint: "endpoint of ", Builtin: "", Draw: "draw ", Names: "names", Seed: "dice",
+}
+
+// Choice is one choice that is not the default.
+type Choice struct {
+	Kind Kind
+	// Of is whose choice it is: the class of a fault that is armed, a fault that is injected with
+	// its arguments, a built-in controller, or the name of a draw. It is empty for other kinds.
+	Of string
+	// Who and Verb are about a request: the process that sends it, and its verb. Before the process
+	// a fault may say when, for example "before". A watch event has its type for a verb.
+	Who, Verb string
+	// What is the object of the request, or else the rest: a scope, a place, or the number of a
+	// draw's word, from 0.
+	What  string
+	Nth   int // how many choices of the run before it had the same label
+	Value int
+}
+
+// ID is the label and the occurrence, counted from 1, as messages show them. An example is
+// "request pipelines patch Pipeline default/site #4".
+func (c Choice) ID() string { return c.Label() + " #" + strconv.Itoa(c.Nth+1) }
+
+// Label says what was decided, for people.
+func (c Choice) Label() string {
+	between := ""
+	switch {
+	case c.Kind == Draw:
+		between = "/"
+	case c.Kind == Inject || c.Kind == Builtin, c.What != "" && (c.Kind == Names || c.Kind == Seed):
+		between = " "
+	}
+	what := c.What
+	if c.Who != "" {
+		what = c.Who + " " + c.Verb + " " + what
+	}
+	if c.Kind == Names && what != "" {
+		what = "in " + what
+	}
+	return kinds[c.Kind] + c.Of + between + what
+}
+
+// Line is the choice in a story file, for example
+//
+//	1 inject Crash(op): before op: update ConfigMap default/a #2
+//
+// It begins with the value and the kind, and ends with the occurrence, from 1. Of and Who are
+// followed by colons. Who comes with a verb, and What is the rest. If a fault is armed, its class
+// has no colon.
+func (c Choice) Line() string {
+	s := fmt.Sprintf("%d %s", c.Value, c.Kind)
+	switch {
+	case c.Kind == Arm:
+		return fmt.Sprintf("%s %s%s #%d", s, c.Of, c.What, c.Nth+1)
+	case c.Kind.owned():
+		s += " " + head(c.Of)
+	}
+	switch {
+	case c.Who != "":
+		s += " " + head(c.Who) + " " + c.Verb
+	case c.Kind.sent() && strings.Contains(c.What, ": "):
+		s += " " + head("")
+	}
+	if c.What != "" {
+		s += " " + c.What
+	}
+	return fmt.Sprintf("%s #%d", s, c.Nth+1)
+}
+
+// owned says whether choices of the kind have an owner in Of.
+func (k Kind) owned() bool { return k == Inject || k == Builtin || k == Draw }
+
+// sent says whether choices of the kind may be about a request.
+func (k Kind) sent() bool { return k == Request || k == Reply || k == Inject }
+
+// head is a part of a line that ends with a colon. It is in quotes if it has a colon in it.
+func head(s string) string {
+	if s == "" || strings.Contains(s, ": ") || strings.HasPrefix(s, `"`) {
+		s = strconv.Quote(s)
+	}
+	return s + ":"
+}
+
+// cutHead takes a head from the beginning of a line. It reports false if there is none.
+func cutHead(l string) (s, rest string, ok bool) {
+	quoted, err := strconv.QuotedPrefix(l)
+	if err != nil {
+		return strings.Cut(l, ": ")
+	}
+	s, _ = strconv.Unquote(quoted)
+	rest, ok = strings.CutPrefix(l[len(quoted):], ": ")
+	return s, rest, ok
+}
+
+// parseChoice reads a line of the choices section.
+func parseChoice(l string) (c Choice, err error) {
+	value, rest, _ := strings.Cut(l, " ")
+	if c.Value, err = strconv.Atoi(value); err != nil || c.Value <= 0 {
+		return c, fmt.Errorf("%q does not begin with a positive value", l)
+	}
+	at := strings.LastIndex(rest, " #")
+	if at < 0 {
+		return c, fmt.Errorf("%q does not end with an occurrence (\" #n\")", l)
+	}
+	n, err := strconv.Atoi(rest[at+2:])
+	if err != nil || n <= 0 {
+		return c, fmt.Errorf("%q does not end with an occurrence (\" #n\")", l)
+	}
+	c.Nth = n - 1
+	kind, what, _ := strings.Cut(rest[:at], " ")
+	c.Kind, c.What = Kind(kind), what
+	if _, known := kinds[c.Kind]; !known {
+		return c, fmt.Errorf("%q names an unknown kind of choice, %q", l, kind)
+	}
+	if c.Kind == Arm {
+		end := strings.IndexFunc(what, func(r rune) bool { return r == '(' || r == ' ' })
+		if end < 0 {
+			end = len(what)
+		}
+		c.Of, c.What = what[:end], what[end:]
+	}
+	if c.Kind.owned() {
+		var ok bool
+		if c.Of, c.What, ok = cutHead(c.What); !ok {
+			return c, fmt.Errorf("%q does not say, before a colon, of which fault, controller or draw it is", l)
+		}
+	}
+	if who, rest, ok := cutHead(c.What); ok && c.Kind.sent() {
+		if c.Who, c.What = who, rest; who != "" {
+			c.Verb, c.What, _ = strings.Cut(rest, " ")
+		}
+	}
+	return c, nil
+}
