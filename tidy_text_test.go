@@ -57,7 +57,6 @@ var coinedIn = []string{
 	"fuzz/planted",
 	"scenarios/bundledeployment",
 	"scenarios/clusterextension",
-	"scenarios/internal/verdicts",
 	"scenarios/promotion",
 	"scenarios/reposync",
 	"scenarios/throttle",

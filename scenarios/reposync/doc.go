@@ -6,7 +6,7 @@
 // RepoSync, with the rights of its own ServiceAccount, which is there while its Deployment is, and
 // the webhook of the variants that have one. [Books] reads the run's history and judges it; its
 // methods are the properties. What happens is in tellings.go. [Columns] asks it of every variant,
-// and VERDICTS.md says what came of it, with the story of every fall, which is kept under
+// and README.md says what came of it, with the story of every fall, which is kept under
 // testdata/catalogue.
 //
 // # What the runs showed of RootSyncs
@@ -25,7 +25,7 @@
 // request 1194, here in V10).
 //
 // Every question is asked of every variant, or the page says why not. A RootSync is there only
-// where the question is about it. VERDICTS.md ends with what came of what was foretold, which
+// where the question is about it. README.md ends with what came of what was foretold, which
 // questions tell the scenarios that were wanted, and why two are not told: the end of the system
 // namespace, with which every program of the operator ends, and a manager that is gone for good.
 package reposync

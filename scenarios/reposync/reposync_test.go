@@ -15,11 +15,11 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 )
 
-func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // stride leaves out orders: go test has no time for all 5040.
 var stride = flag.Int("orders.stride", 250, "try one in so many of the 5040 orders of types; 1 for all")
@@ -76,9 +76,9 @@ var fastest, slowest = paces[0], paces[len(paces)-1]
 //
 //make:campaigns
 func TestOrdersOfThePairsThatMatter(t *testing.T) {
-	answers := Table().Column("namespace finishes")
+	answers := Table().Case("namespace finishes")
 	for _, v := range reposync.Variants() {
-		falls := answers.Answer(v) == verdicts.Falls
+		falls := answers.Outcome(v) == matrix.Fails
 		for _, pace := range paces {
 			if between := pace != fastest && pace != slowest; between && !falls && v != reposync.V10 {
 				continue // it takes seconds, and none of them has been seen to mind
@@ -101,12 +101,12 @@ func TestOrdersOfThePairsThatMatter(t *testing.T) {
 //
 //make:campaigns
 func TestOrdersOfWhatIsManaged(t *testing.T) {
-	answers := Table().Column("order among all, namespace deleted")
+	answers := Table().Case("order among all, namespace deleted")
 	right := kindsInside[4:]
 	for _, v := range reposync.Variants() {
 		for _, pace := range []time.Duration{fastest, slowest} {
 			orders(right, func(order []string) {
-				falls := answers.Answer(v) == verdicts.Falls && !slices.Equal(order, right)
+				falls := answers.Outcome(v) == matrix.Fails && !slices.Equal(order, right)
 				if falls != breaks(t, strongOrder, v, order, pace) {
 					t.Errorf("%s deletes out of order after %v at a pace of %v: want %v", v, order, pace, falls)
 				}

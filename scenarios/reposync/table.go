@@ -11,24 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
-func Table() verdicts.Table[reposync.Variant] {
-	return verdicts.Table[reposync.Variant]{Variants: reposync.Variants(), Cure: reposync.V10, Columns: Columns(),
-		Foretold: predictions(), Wanted: wanted(), AtLeast: verdicts.Enough}
+func Table() matrix.Table[reposync.Variant] {
+	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10, Cases: Columns(),
+		Predictions: predictions(), Situations: wanted(), MinRuns: matrix.EnoughRuns}
 }
 
-// Columns is the table, a question in each; see [verdicts.Column]. The variants are V0 V1 V2 V2w V3
+// Columns is the table, a question in each; see [matrix.Case]. The variants are V0 V1 V2 V2w V3
 // V4 V5 V6n V6g V9 V10.
 func Columns() []column {
 	return slices.Concat(liveness(), order(), rights(), openness(), hands(), others(), roots())
 }
 
 type (
-	column  = verdicts.Column[reposync.Variant]
+	column  = matrix.Case[reposync.Variant]
 	because = map[reposync.Variant]string
 )
 
@@ -87,70 +87,61 @@ var (
 func liveness() []column {
 	return []column{
 		{
-			Name: "namespace finishes", Scene: plain, Broken: finishes,
-			Caught:  variants("V0 V4"),
-			Dossier: "✗ ✓ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓",
+			Name: "namespace finishes", Workload: plain, Property: finishes,
+			Fail: variants("V0 V4"),
 		},
 		{
-			Name: "namespace finishes, its news trail", Tell: afterAnother(askFinishes, deletesNamespace), Faults: lateNamespaces, Broken: finishes,
-			Caught: variants("V2"), Unasked: unasked(without, "V0 V4"),
-			Dossier: "– ✓ ✗ ✓ ✓ – ✓ ✓ ✓ ✓ ✓",
+			Name: "namespace finishes, its news trail", New: afterAnother(askFinishes, deletesNamespace), Faults: lateNamespaces, Property: finishes,
+			Fail: variants("V2"), NotRun: unasked(without, "V0 V4"),
 		},
 		{
-			Name: "namespace finishes, its news trail, it is the first", Tell: told(Setting{}, askFinishes, deletesNamespace), Faults: lateNamespaces,
-			Broken: finishes, Unasked: unasked(without, "V0 V4"),
-			Dossier: "– – ✗ – – – – – – – ✓",
-			Because: because{"": beyond, reposync.V2: "the cache opens its watch of namespaces with the first question about one, and lists them then"},
+			Name: "namespace finishes, its news trail, it is the first", New: told(Setting{}, askFinishes, deletesNamespace), Faults: lateNamespaces,
+			Property: finishes, NotRun: unasked(without, "V0 V4"),
+			Notes: because{reposync.V2: "the cache opens its watch of namespaces with the first question about one, and lists them then"},
 		},
 		{
-			Name: "namespace finishes, reconciler dead", Tell: told(Setting{}, askFinishes, reconcilerDead(deletesNamespace)), Broken: finishes,
-			Caught:  variants("V0 V3 V4 V5 V6n V6g V9"),
-			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "namespace finishes, reconciler dead", New: told(Setting{}, askFinishes, reconcilerDead(deletesNamespace)), Property: finishes,
+			Fail: variants("V0 V3 V4 V5 V6n V6g V9"),
 		},
 		{
-			Name: "namespace finishes, rights inside", Tell: told(Setting{Chain: 1, Inside: true}, askFinishes, deletesNamespace), Faults: slowly,
-			Broken:  finishes,
-			Caught:  variants("V0 V4"),
-			Dossier: "✗ ✓ ✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓",
+			Name: "namespace finishes, rights inside", New: told(Setting{Chain: 1, Inside: true}, askFinishes, deletesNamespace), Faults: slowly,
+			Property: finishes,
+			Fail:     variants("V0 V4"),
 		},
 		{
-			Name: "namespace finishes, manager away", Tell: told(Setting{}, askFinishes, managerDown), Broken: finishes,
-			Unasked: unasked(without, "V0 V4", gaveUp, "V3"),
-			Dossier: "– – – – – – ✗ – – – –", Because: because{
-				"": beyond, reposync.V5: "only for as long as it is away; gone for good, its finalizer on the RepoSync stays with every variant",
+			Name: "namespace finishes, manager away", New: told(Setting{}, askFinishes, managerDown), Property: finishes,
+			NotRun: unasked(without, "V0 V4", gaveUp, "V3"),
+			Notes: because{
+				reposync.V5: "only for as long as it is away; gone for good, its finalizer on the RepoSync stays with every variant",
 			},
 		},
 		{
-			Name: "namespace finishes, manager dies", Tell: told(Setting{}, askFinishes, deletesNamespace), Faults: dyingManager, Broken: finishes,
-			Unasked: unasked(without, "V0 V4", gaveUp, "V3"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "namespace finishes, manager dies", New: told(Setting{}, askFinishes, deletesNamespace), Faults: dyingManager, Property: finishes,
+			NotRun: unasked(without, "V0 V4", gaveUp, "V3"),
 		},
 		{
-			Name: "namespace finishes, webhook away, Fail", Tell: told(Setting{}, askFinishes, webhookDown), Broken: finishes,
-			Unasked: unasked(noHook, "V0 V1 V2 V2w V4 V5 V9"),
-			Dossier: "– – – – – – – ✗ ✗ – ✓", Because: because{"": "only for as long as it is away", reposync.V3: beyond},
+			Name: "namespace finishes, webhook away, Fail", New: told(Setting{}, askFinishes, webhookDown), Property: finishes,
+			NotRun: unasked(noHook, "V0 V1 V2 V2w V4 V5 V9"),
 		},
 		{
-			Name: "namespace finishes, webhook away, Ignore", Tell: told(Setting{Ignore: true}, askFinishes, missing), Broken: finishes,
-			Caught: variants("V6n V6g"), Unasked: unasked(noHook, "V0 V1 V2 V2w V4 V5 V9"),
-			Dossier: "– – – – – – – ✗ ✗ – ✓", Because: because{reposync.V3: "the namespace may be deleted before the webhook goes"},
+			Name: "namespace finishes, webhook away, Ignore", New: told(Setting{Ignore: true}, askFinishes, missing), Property: finishes,
+			Fail: variants("V6n V6g"), NotRun: unasked(noHook, "V0 V1 V2 V2w V4 V5 V9"),
+			Notes: because{reposync.V3: "the namespace may be deleted before the webhook goes"},
 		},
 		{
-			Name: "namespace finishes, RepoSync deleted before", Tell: told(Setting{Held: true}, askFinishes, bothDeleted), Broken: finishes,
-			Caught: variants("V0 V4"), Unasked: unasked(gaveUp, "V3"),
-			Dossier: "– – – – – – – – – – –", Because: because{
-				"": beyond, reposync.V4: beyond + "; a pass that began before the namespace terminated meets its rights gone, and then may not even look again",
+			Name: "namespace finishes, RepoSync deleted before", New: told(Setting{Held: true}, askFinishes, bothDeleted), Property: finishes,
+			Fail: variants("V0 V4"), NotRun: unasked(gaveUp, "V3"),
+			Notes: because{
+				reposync.V4: "a pass that began before the namespace terminated meets its rights gone, and then may not even look again",
 			},
 		},
 		{
-			Name: "RepoSync goes, reconciler dead", Tell: told(Setting{}, askGoes, reconcilerDead(deletesSync)), Broken: goes,
-			Caught:  except("V1 V10"),
-			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "RepoSync goes, reconciler dead", New: told(Setting{}, askGoes, reconcilerDead(deletesSync)), Property: goes,
+			Fail: except("V1 V10"),
 		},
 		{
-			Name: "RepoSync goes, rights deleted by hand", Tell: told(Setting{Held: true}, askGoes, revokedMeanwhile), Broken: goes,
-			Caught:  variants("V0 V2 V2w V3 V4 V9"),
-			Dossier: "✗ ✓ ✗ ✗ – – – – – – ✓", Because: because{"": beyond},
+			Name: "RepoSync goes, rights deleted by hand", New: told(Setting{Held: true}, askGoes, revokedMeanwhile), Property: goes,
+			Fail: variants("V0 V2 V2w V3 V4 V9"),
 		},
 	}
 }
@@ -159,23 +150,19 @@ func liveness() []column {
 func order() []column {
 	return []column{
 		{
-			Name: "finalizer honoured", Tell: told(Setting{Chain: 1, Held: true}, askHonoured, heldFor(time.Minute, deletesSync)), Faults: lateNews, Broken: honoured,
-			Caught:  variants("V1"),
-			Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "finalizer honoured", New: told(Setting{Chain: 1, Held: true}, askHonoured, heldFor(time.Minute, deletesSync)), Faults: lateNews, Property: honoured,
+			Fail: variants("V1"),
 		},
 		{
-			Name: "order among all, namespace deleted", Tell: told(Setting{Chain: 2}, askStrongOrder, deletesNamespace), Broken: strongOrder,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✗ ✗ ✗ ✗ ✓ ✗ ✗ ✗ ✓ ✗ ✓",
+			Name: "order among all, namespace deleted", New: told(Setting{Chain: 2}, askStrongOrder, deletesNamespace), Property: strongOrder,
+			Fail: except("V3 V6g V10"),
 		},
 		{
-			Name: "order among all, RepoSync deleted", Tell: told(Setting{Chain: 2}, askStrongOrder, deletesSync), Faults: lateNews, Broken: strongOrder,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "order among all, RepoSync deleted", New: told(Setting{Chain: 2}, askStrongOrder, deletesSync), Faults: lateNews, Property: strongOrder,
 		},
 		{
-			Name: "order among ours, namespace deleted", Scene: chained, Faults: lateNews, Broken: weakOrder,
-			Unasked: unasked(likeV0, "V4"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "order among ours, namespace deleted", Workload: chained, Faults: lateNews, Property: weakOrder,
+			NotRun: unasked(likeV0, "V4"),
 		},
 	}
 }
@@ -184,39 +171,34 @@ func order() []column {
 func rights() []column {
 	return []column{
 		{
-			Name: "rights outlive use", Scene: plain, Broken: outlive,
-			Caught:  variants("V0 V1 V2 V2w V4"),
-			Dossier: "✗ ✗ ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✓ ✓",
+			Name: "rights outlive use", Workload: plain, Property: outlive,
+			Fail: variants("V0 V1 V2 V2w V4"),
 		},
 		{
-			Name: "rights come back", Tell: told(Setting{}, askWhole, revoked), Broken: whole,
-			Caught:  variants("V5"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond, reposync.V5: "the finalizer keeps the binding that was deleted until the RepoSync goes"},
+			Name: "rights come back", New: told(Setting{}, askWhole, revoked), Property: whole,
+			Fail:  variants("V5"),
+			Notes: because{reposync.V5: "the finalizer keeps the binding that was deleted until the RepoSync goes"},
 		},
 		{
-			Name: "no binding is made anew where the namespace goes", Tell: told(bindingFirst, askRevived, deletesNamespace), Broken: revived,
-			Caught:  variants("V0 V1 V2 V2w V4"),
-			Unasked: unasked("its binding does not go before the RepoSync, see “rights outlive use”", "V3 V5 V6n V6g V9"),
-			Dossier: "✗ – – – – – – – – – –", Because: because{"": beyond},
+			Name: "no binding is made anew where the namespace goes", New: told(bindingFirst, askRevived, deletesNamespace), Property: revived,
+			Fail:   variants("V0 V1 V2 V2w V4"),
+			NotRun: unasked("its binding does not go before the RepoSync, see “rights outlive use”", "V3 V5 V6n V6g V9"),
 		},
 		{
-			Name: "no leaks", Scene: plain, Broken: noLeaks,
-			Dossier: "✗ ✓ ✓ ✓ ✓ ✗ ✓ ✓ ✓ – ✓", Because: because{
-				"": "it counts from when the RepoSync has gone, and while it is stuck it has not", reposync.V9: "the manager takes the subject off the ClusterRoleBinding",
+			Name: "no leaks", Workload: plain, Property: noLeaks,
+			Notes: because{
+				reposync.V9: "the manager takes the subject off the ClusterRoleBinding",
 			},
 		},
 		{
-			Name: "finalizer off once", Scene: fickle, Faults: lateNews, Broken: onceOff,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "finalizer off once", Workload: fickle, Faults: lateNews, Property: onceOff,
 		},
 		{
-			Name: "finalizer off once, orphaned at first", Scene: fickleOrphan, Faults: lateNews, Broken: onceOff,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "finalizer off once, orphaned at first", Workload: fickleOrphan, Faults: lateNews, Property: onceOff,
 		},
 		{
-			Name: "nothing in vain", Scene: chained, Faults: lateNews, Broken: noFight,
-			Unasked: unasked(likeV0, "V4"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "nothing in vain", Workload: chained, Faults: lateNews, Property: noFight,
+			NotRun: unasked(likeV0, "V4"),
 		},
 	}
 }
@@ -225,38 +207,36 @@ func rights() []column {
 func openness() []column {
 	return []column{
 		{
-			Name: "gone is gone", Scene: kept, Faults: slowly, Broken: truth,
-			Caught:  except("V3 V10"),
-			Dossier: "✓ ✗ ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✓ ✓", Because: because{"": first, reposync.V6g: notGuided},
+			Name: "gone is gone", Workload: kept, Faults: slowly, Property: truth,
+			Fail:  except("V3 V10"),
+			Notes: because{reposync.V6g: notGuided},
 		},
 		{
-			Name: "actionable", Scene: kept, Faults: slowly, Broken: actionable,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✗ – ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✗ ✓", Because: because{
-				"": "the inventory may be the first to go: then the RepoSync goes, too, and only the conditions of the namespace are left to say that a finalizer keeps something", reposync.V1: "the RepoSync goes at once",
+			Name: "actionable", Workload: kept, Faults: slowly, Property: actionable,
+			Fail: except("V3 V6g V10"),
+			Notes: because{
+				reposync.V1: "the RepoSync goes at once",
 			},
 		},
 		{
-			Name: "gone is gone, held for ever", Scene: keptOn, Faults: slowly, Broken: truth,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✓ ✗ ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✓ ✓", Because: because{"": first},
+			Name: "gone is gone, held for ever", Workload: keptOn, Faults: slowly, Property: truth,
+			Fail: except("V3 V6g V10"),
 		},
 		{
-			Name: "actionable, held for ever", Scene: keptOn, Faults: slowly, Broken: actionable,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✗ – ✗ ✗ ✓ ✗ ✓ ✓ ✓ ✗ ✓", Because: because{
-				"": "the inventory may be the first to go: then the RepoSync goes, too, and only the conditions of the namespace are left to say that a finalizer keeps something", reposync.V1: "the RepoSync goes at once",
+			Name: "actionable, held for ever", Workload: keptOn, Faults: slowly, Property: actionable,
+			Fail: except("V3 V6g V10"),
+			Notes: because{
+				reposync.V1: "the RepoSync goes at once",
 			},
 		},
 		{
-			Name: "actionable, reconciler dead", Tell: told(Setting{Held: true}, askActionable, heldFor(5*time.Minute, reconcilerDead(deletesSync))), Broken: actionable,
-			Caught:  except("V10"),
-			Dossier: "– – – – – – – – – – ✓", Because: because{"": beyond + "; a reconciler that is dead says nothing, and nobody else does", reposync.V1: "the RepoSync goes at once"},
+			Name: "actionable, reconciler dead", New: told(Setting{Held: true}, askActionable, heldFor(5*time.Minute, reconcilerDead(deletesSync))), Property: actionable,
+			Fail:  except("V10"),
+			Notes: because{reposync.V1: "the RepoSync goes at once"},
 		},
 		{
-			Name: "inventory to the end", Scene: kept, Faults: slowly, Broken: inventoried,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✓ – – – ✓ – ✓ ✓ ✓ ✓ ✓", Because: because{"": "nothing keeps the namespace controller from deleting it first"},
+			Name: "inventory to the end", Workload: kept, Faults: slowly, Property: inventoried,
+			Fail: except("V3 V6g V10"),
 		},
 	}
 }
@@ -265,18 +245,15 @@ func openness() []column {
 func others() []column {
 	return []column{
 		{
-			Name: "siblings", Tell: told(Setting{Syncs: []types.NamespacedName{shop, other}}, askSiblings, deletesSync), Faults: lateNews, Broken: siblings,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "siblings", New: told(Setting{Syncs: []types.NamespacedName{shop, other}}, askSiblings, deletesSync), Faults: lateNews, Property: siblings,
 		},
 		{
-			Name: "a namesake", Tell: told(Setting{}, askSynced, again), Faults: lateNews, Broken: synced,
-			Unasked: unasked(stays, "V0 V4"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "a namesake", New: told(Setting{}, askSynced, again), Faults: lateNews, Property: synced,
+			NotRun: unasked(stays, "V0 V4"),
 		},
 		{
-			Name: "every fault", Tell: told(Setting{Chain: 1, Held: true}, askEverything, anything), Faults: EveryFault, Broken: truth,
-			Unasked: verdicts.OnlyCure(reposync.Variants(), reposync.V10),
-			Dossier: "– – – – – – – – – – ✓",
+			Name: "every fault", New: told(Setting{Chain: 1, Held: true}, askEverything, anything), Faults: EveryFault, Property: truth,
+			NotRun: matrix.OnlyFixed(reposync.Variants(), reposync.V10),
 		},
 	}
 }
@@ -287,31 +264,27 @@ func others() []column {
 func roots() []column {
 	return []column{
 		{
-			Name: "RootSync goes", Scene: rooted, Faults: lateNews, Broken: rootGoes,
-			Caught:  except("V1 V10"),
-			Dossier: "✗ – – – – – – – – – –", Because: because{"": unsaid},
+			Name: "RootSync goes", Workload: rooted, Faults: lateNews, Property: rootGoes,
+			Fail: except("V1 V10"),
 		},
 		{
-			Name: "gone is gone, RootSync", Scene: rooted, Faults: lateNews, Broken: truth,
-			Caught: variants("V1"), Unasked: unasked("the RootSync does not go", "V0 V2 V2w V3 V4 V5 V6n V6g V9"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+			Name: "gone is gone, RootSync", Workload: rooted, Faults: lateNews, Property: truth,
+			Fail: variants("V1"), NotRun: unasked("the RootSync does not go", "V0 V2 V2w V3 V4 V5 V6n V6g V9"),
 		},
 		{
-			Name: "RootSync goes, RepoSync depends on its rights", Tell: told(Setting{Root: allForShop, Inside: true}, askRootGoes, deletesRoot),
-			Faults: lateNews, Broken: rootGoes,
-			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+			Name: "RootSync goes, RepoSync depends on its rights", New: told(Setting{Root: allForShop, Inside: true}, askRootGoes, deletesRoot),
+			Faults: lateNews, Property: rootGoes,
 		},
 		{
-			Name: "a declared namespace comes back", Tell: told(Setting{Root: allForShop}, askRenewed, deletesDeclared), Faults: lateNews, Broken: renewed,
-			Caught:  variants("V0 V4"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": unsaid},
+			Name: "a declared namespace comes back", New: told(Setting{Root: allForShop}, askRenewed, deletesDeclared), Faults: lateNews, Property: renewed,
+			Fail: variants("V0 V4"),
 		},
 		{
-			Name: "nothing in vain, namespaces selected", Tell: told(Setting{Root: oneForEach, Held: true}, askVain, held(deletesNamespace)),
-			Faults: lateNews, Broken: vain,
-			Caught:  except("V3 V10"),
-			Dossier: "✗ – – – – – – – – – –", Because: because{
-				"": unsaid, reposync.V3: unsaid + "; its namespace may not be deleted while anything is in it that keeps it, and is gone at once",
+			Name: "nothing in vain, namespaces selected", New: told(Setting{Root: oneForEach, Held: true}, askVain, held(deletesNamespace)),
+			Faults: lateNews, Property: vain,
+			Fail: except("V3 V10"),
+			Notes: because{
+				reposync.V3: unsaid + "; its namespace may not be deleted while anything is in it that keeps it, and is gone at once",
 			},
 		},
 	}

@@ -31,54 +31,44 @@ var (
 func hands() []column {
 	return []column{
 		{
-			Name: "namespace finishes, Deployment deleted by hand", Tell: told(busy, askFinishes, bereaved(deployment, deletesNamespace)), Broken: finishes,
-			Caught: except("V1 V2 V2w V10"), Unasked: unasked(regardless, "V1 V2 V2w"),
-			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "namespace finishes, Deployment deleted by hand", New: told(busy, askFinishes, bereaved(deployment, deletesNamespace)), Property: finishes,
+			Fail: except("V1 V2 V2w V10"), NotRun: unasked(regardless, "V1 V2 V2w"),
 		},
 		{
-			Name: "namespace finishes, ServiceAccount deleted by hand", Tell: told(busy, askFinishes, bereaved(identity, deletesNamespace)), Broken: finishes,
-			Caught: except("V1 V2 V2w V10"), Unasked: unasked(regardless, "V1 V2 V2w"),
-			Dossier: "✗ ✓ ✓ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "namespace finishes, ServiceAccount deleted by hand", New: told(busy, askFinishes, bereaved(identity, deletesNamespace)), Property: finishes,
+			Fail: except("V1 V2 V2w V10"), NotRun: unasked(regardless, "V1 V2 V2w"),
 		},
 		{
-			Name: "RepoSync goes, Deployment deleted by hand", Tell: told(busy, askGoes, bereaved(deployment, deletesSync)), Broken: goes,
-			Caught: except("V1 V10"), Unasked: unasked(regardless, "V1"),
-			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "RepoSync goes, Deployment deleted by hand", New: told(busy, askGoes, bereaved(deployment, deletesSync)), Property: goes,
+			Fail: except("V1 V10"), NotRun: unasked(regardless, "V1"),
 		},
 		{
-			Name: "RepoSync goes, ServiceAccount deleted by hand", Tell: told(busy, askGoes, bereaved(identity, deletesSync)), Broken: goes,
-			Caught: except("V1 V10"), Unasked: unasked(regardless, "V1"),
-			Dossier: "✗ ✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "RepoSync goes, ServiceAccount deleted by hand", New: told(busy, askGoes, bereaved(identity, deletesSync)), Property: goes,
+			Fail: except("V1 V10"), NotRun: unasked(regardless, "V1"),
 		},
 		{
-			Name: "no leaks, finalizers taken off", Tell: told(Setting{}, askSwept, stripped), Faults: failingManager, Broken: noLeaks,
-			Caught:  except("V10"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; the manager's finalizer was to see to it"},
+			Name: "no leaks, finalizers taken off", New: told(Setting{}, askSwept, stripped), Faults: failingManager, Property: noLeaks,
+			Fail: except("V10"),
 		},
 		{
-			Name: "what is to stay stays", Tell: told(Setting{}, askSpared, orphaned), Faults: lateNews, Broken: spared,
-			Unasked: unasked(policyLike, "V2 V2w V3 V4 V5 V6n V6g V9"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "what is to stay stays", New: told(Setting{}, askSpared, orphaned), Faults: lateNews, Property: spared,
+			NotRun: unasked(policyLike, "V2 V2w V3 V4 V5 V6n V6g V9"),
 		},
 		{
-			Name: "order among all, on what nobody manages", Scene: strayed, Broken: strongOrder,
-			Caught:  except("V3 V6g V10"),
-			Dossier: "✗ ✗ ✗ ✗ ✓ ✗ ✗ ✗ ✓ ✗ ✓",
+			Name: "order among all, on what nobody manages", Workload: strayed, Property: strongOrder,
+			Fail: except("V3 V6g V10"),
 		},
 		{
-			Name: "namespace finishes, something depends on what nobody manages", Scene: strayed, Broken: finishes,
-			Unasked: unasked(without, "V0 V4", guardless, "V1 V2 V2w V5 V6n V9"),
-			Dossier: "– – – – ✓ – – – ✓ – ✓",
+			Name: "namespace finishes, something depends on what nobody manages", Workload: strayed, Property: finishes,
+			NotRun: unasked(without, "V0 V4", guardless, "V1 V2 V2w V5 V6n V9"),
 		},
 		{
-			Name: "finalizer off once, others write", Scene: rivalled, Faults: rivals, Broken: onceOff,
-			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "finalizer off once, others write", Workload: rivalled, Faults: rivals, Property: onceOff,
+			NotRun: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
 		},
 		{
-			Name: "too late no more often than others write", Scene: rivalled, Faults: rivals, Broken: converges,
-			Unasked: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; that three tries are enough is not so, see Books.OnceOff"},
+			Name: "too late no more often than others write", Workload: rivalled, Faults: rivals, Property: converges,
+			NotRun: unasked(oneHand, "V0 V3 V4 V5 V6n V6g V9", likeV2, "V2w"),
 		},
 	}
 }

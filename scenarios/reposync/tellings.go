@@ -17,7 +17,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -62,8 +62,8 @@ var asks = map[string]func(*Story){
 }
 
 // scene is a telling of which several things are asked.
-func scene(setting Setting, happen func(*Story)) *verdicts.Scene[reposync.Variant] {
-	return &verdicts.Scene[reposync.Variant]{Tell: func(v reposync.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+func scene(setting Setting, happen func(*Story)) *matrix.Workload[reposync.Variant] {
+	return &matrix.Workload[reposync.Variant]{New: func(v reposync.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return told(setting, func(s *Story) {
 			for _, sentence := range sentences {
 				asks[sentence](s)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/reports"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
 )
@@ -48,7 +48,7 @@ const replays = 10
 // on file. Without DEMO in the environment it does so only to replay a story.
 func Show(t *testing.T, story string, claims ...Claim) {
 	t.Helper()
-	replaying := verdicts.Replaying()
+	replaying := matrix.Replaying()
 	if os.Getenv("DEMO") == "" && !replaying {
 		t.Skip("it is a demonstration; make demo runs it, and the other tests of this package ask more")
 	}

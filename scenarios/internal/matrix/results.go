@@ -1,6 +1,6 @@
 // This file holds results.json: what the runs of each cell showed. The next go test reads it.
 
-package verdicts
+package matrix
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // Files and folders of a scenario.
 const (
 	results   = "results.json"
-	page      = "VERDICTS.md"
+	page      = "README.md"
 	catalogue = "testdata/catalogue"
 )
 
@@ -51,7 +51,7 @@ func readResults() (map[string]Result, error) {
 	}
 	var all []Result
 	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("%s is not a list of results: %w; write it anew with make verdicts", results, err)
+		return nil, fmt.Errorf("%s is not a list of results: %w; write it anew with make matrices", results, err)
 	}
 	byName := map[string]Result{}
 	for _, r := range all {
@@ -64,7 +64,7 @@ func readResults() (map[string]Result, error) {
 func encode(cells []cell) []byte {
 	var lines [][]byte
 	for _, c := range cells {
-		if c.Observed == Silent || c.Runs == 0 {
+		if c.Outcome == NotRun || c.Runs == 0 {
 			continue
 		}
 		line, err := json.Marshal(c.Result)
@@ -81,11 +81,11 @@ func encode(cells []cell) []byte {
 func merge(cells []cell, seen map[string]Result) []cell {
 	for i := range cells {
 		c, s := &cells[i], seen[cells[i].name()]
-		if c.Observed == Silent {
+		if c.Outcome == NotRun {
 			continue
 		}
 		if s.Passed != c.Passed || s.Runs == 0 {
-			c.Status = open
+			c.Open = true
 		}
 		s.Case, s.Variant, s.Property, s.Passed = c.Case, c.Variant, c.Property, c.Passed
 		c.Result = s

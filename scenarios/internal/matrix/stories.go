@@ -1,7 +1,7 @@
 // This file holds what concerns stories: which are kept, under which names, and whether they still
 // make their variants fail.
 
-package verdicts
+package matrix
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func (c *cell) storyName() string {
 
 // owns says whether a story was found for this cell and its result names that story.
 func (c *cell) owns(s *story.Story, path string) bool {
-	test := strings.ReplaceAll("TestVerdicts/"+c.Case+"/"+c.Variant, " ", "_")
+	test := strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
 	return s.Test == test && c.Story == filepath.Base(path) && c.Story == c.storyName()
 }
 
@@ -53,20 +53,20 @@ func (c *cell) path(t *testing.T) (string, error) {
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
-func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
+func (p *prover[V]) replay(t *testing.T, asked Case[V], v V, c *cell) error {
 	if c.Story == "" && !c.Default {
-		return searched(t, column, v)
+		return searched(t, asked, v)
 	}
 	path, err := c.path(t)
 	if err != nil {
 		return err
 	}
-	f, err := p.play(t, column, v, path)
+	f, err := p.play(t, asked, v, path)
 	if err == nil && f.Story.After.Faults != c.Faults {
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
 	}
 	if err != nil {
-		const hint = "make verdicts STORY=%s, then the difference, shows what has changed"
+		const hint = "make matrices STORY=%s, then the difference, shows what has changed"
 		return fmt.Errorf("%s: %w; "+hint, path, err, folder(t))
 	}
 	return nil
@@ -74,28 +74,28 @@ func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
 
 // searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
 // that to make reprove.
-func searched[V ~string](t *testing.T, column Column[V], v V) error {
+func searched[V ~string](t *testing.T, asked Case[V], v V) error {
 	if *runs == 0 {
-		t.Logf("no story of it is kept; make reprove searches %q", column.Broken)
+		t.Logf("no story of it is kept; make reprove searches %q", asked.Property)
 		return nil
 	}
-	f := sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
-	if f == nil || f.Property != column.Broken {
-		return fmt.Errorf("%q was not found to break in %v", column.Broken, search)
+	f := sim.Explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
+	if f == nil || f.Property != asked.Property {
+		return fmt.Errorf("%q was not found to break in %v", asked.Property, search)
 	}
 	return nil
 }
 
 // play replays choices on a variant, which must fail, and on the fixed one, which must pass.
-func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*result.Failure, error) {
-	f := sim.Explore(t, column.Scenario(v), sim.Replay(path)).Failure
+func (p *prover[V]) play(t *testing.T, asked Case[V], v V, path string) (*result.Failure, error) {
+	f := sim.Explore(t, asked.Scenario(v), sim.Replay(path)).Failure
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("%s does not break %q", v, column.Broken)
-	case f.Property != column.Broken:
-		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, column.Broken)
+		return nil, fmt.Errorf("%s does not break %q", v, asked.Property)
+	case f.Property != asked.Property:
+		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, asked.Property)
 	}
-	fixed := sim.Explore(t, column.Scenario(p.table.Cure), sim.Replay(path)).Failure
+	fixed := sim.Explore(t, asked.Scenario(p.table.Fixed), sim.Replay(path)).Failure
 	if fixed != nil {
 		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
 	}
@@ -105,10 +105,10 @@ func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*res
 // candidate is a failing cell with its own story, if it has one.
 type candidate[V ~string] struct {
 	*story.Story
-	file   string
-	cell   *cell
-	column Column[V]
-	v      V
+	file  string
+	cell  *cell
+	asked Case[V]
+	v     V
 }
 
 // class is a property and the kinds of faults that broke it. One story is kept of each class.
@@ -143,7 +143,7 @@ func (p *prover[V]) choose(t *testing.T) error {
 		c.cell.Story = ""
 		switch {
 		case c.Story == nil:
-			return fmt.Errorf("no story makes %q fail; run make verdicts STORY=%s", c.cell.name(), folder(t))
+			return fmt.Errorf("no story makes %q fail; run make matrices STORY=%s", c.cell.name(), folder(t))
 		case c.lines() <= longestStory:
 			chosen = append(chosen, c)
 		}
@@ -160,11 +160,11 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 	}
 	for i := range p.cells {
 		c := &p.cells[i]
-		if c.Observed != Falls || c.Default {
+		if c.Outcome != Fails || c.Default {
 			continue
 		}
 		n := len(p.table.Variants)
-		k := candidate[V]{cell: c, column: p.table.Columns[i/n], v: p.table.Variants[i%n]}
+		k := candidate[V]{cell: c, asked: p.table.Cases[i/n], v: p.table.Variants[i%n]}
 		if c.Story == c.storyName() || c.Story != "" && !named[c.Story] {
 			k.file = filepath.Join(catalogue, c.Story)
 			if k.Story, err = story.Read(k.file); err != nil {
@@ -197,10 +197,10 @@ func (c *candidate[V]) abridge() {
 // the cell.
 func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) bool {
 	for _, k := range chosen {
-		if k.column.Broken != c.column.Broken {
+		if k.asked.Property != c.asked.Property {
 			continue
 		}
-		if f, err := p.play(t, c.column, c.v, k.file); err == nil {
+		if f, err := p.play(t, c.asked, c.v, k.file); err == nil {
 			c.cell.Story, c.cell.Steps, c.cell.Faults = k.cell.storyName(), f.Story.After.Steps, f.Story.After.Faults
 			return true
 		}
@@ -231,14 +231,14 @@ func rename[V ~string](chosen []candidate[V]) error {
 
 // Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""
 // for the default schedule.
-func Failure[V ~string](t *testing.T, table Table[V], column string, v V) (f *result.Failure, file string) {
+func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *result.Failure, file string) {
 	t.Helper()
 	seen, err := readResults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, asked := prover[V]{table: table}, table.Column(column)
-	c := &cell{Result: seen[column+": "+string(v)]}
+	p, asked := prover[V]{table: table}, table.Case(name)
+	c := &cell{Result: seen[name+": "+string(v)]}
 	path, err := c.path(t)
 	if err != nil {
 		t.Fatal(err)

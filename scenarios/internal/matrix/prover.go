@@ -1,7 +1,7 @@
 // This file holds the test of a table: a quick check in every go test, a long search when results
 // are written.
 
-package verdicts
+package matrix
 
 import (
 	"bytes"
@@ -24,16 +24,17 @@ import (
 )
 
 var (
-	write  = flag.Bool("verdicts.write", false, "search every cell anew; write results, page and stories")
-	more   = flag.Bool("verdicts.more", false, "run the cells that passed in too few runs, replay failures; write")
-	prune  = flag.Bool("verdicts.choose", false, "choose anew which of the stories to keep; write")
-	runs   = flag.Int("verdicts.runs", 0, "runs of each passing cell: by default 3, or 2000 when results are written")
-	limit  = flag.Duration("verdicts.for", 0, "most real time for each passing cell; 0 means no limit")
-	commit = flag.String("verdicts.commit", "", "the commit that the results name")
+	write  = flag.Bool("matrix.write", false, "search every cell anew; write results, page and stories")
+	more   = flag.Bool("matrix.more", false, "run the cells that passed in too few runs, replay failures; write")
+	paint  = flag.Bool("matrix.page", false, "write only the page, from the results on file")
+	prune  = flag.Bool("matrix.choose", false, "choose anew which of the stories to keep; write")
+	runs   = flag.Int("matrix.runs", 0, "runs of each passing cell: by default 3, or 2000 when results are written")
+	limit  = flag.Duration("matrix.for", 0, "most real time for each passing cell; 0 means no limit")
+	commit = flag.String("matrix.commit", "", "the commit that the results name")
 )
 
-// Enough is the number of runs of a passing cell when results are written.
-const Enough = 2000
+// EnoughRuns is the number of runs of a passing cell when results are written.
+const EnoughRuns = 2000
 
 // enoughForFaults is the number of runs in which every fault of a case must have been injected at
 // least once.
@@ -46,7 +47,7 @@ const few = 3
 const search = 10 * time.Minute
 
 // Test checks a table against the runs, or writes its results. It must be called from a test called
-// TestVerdicts in the scenario's folder, because stories name the test that replays them.
+// TestMatrix in the scenario's folder, because stories name the test that replays them.
 func Test[V ~string](t *testing.T, table Table[V]) {
 	cells, err := table.cells()
 	if err != nil {
@@ -56,7 +57,11 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[performance[V]]result.Report{}}
+	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[campaign[V]]result.Report{}}
+	if *paint {
+		p.write(t)
+		return
+	}
 	if *prune {
 		p.chooseAndWrite(t)
 		return
@@ -64,16 +69,16 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 	if !Replaying() && !*write && !*more {
 		t.Run("page", func(t *testing.T) {
 			table.checkWanted(t)
-			fresh(t, p.cells, table.ending(), cmp.Or(table.AtLeast, 50))
+			fresh(t, p.cells, table.ending(), cmp.Or(table.MinRuns, 50))
 		})
 	}
 	if *more {
 		p.write(t) // the table's text may have changed
 	}
-	for i, column := range table.Columns {
-		t.Run(column.Name, func(t *testing.T) {
+	for i, asked := range table.Cases {
+		t.Run(asked.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
-				t.Run(string(v), func(t *testing.T) { p.one(t, column, v, &p.cells[i*len(table.Variants)+j]) })
+				t.Run(string(v), func(t *testing.T) { p.one(t, asked, v, &p.cells[i*len(table.Variants)+j]) })
 			}
 		})
 	}
@@ -86,60 +91,60 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
-	shared map[performance[V]]result.Report // campaigns of several cells
+	shared map[campaign[V]]result.Report // campaigns of several cells
 }
 
-// performance is a scene with one variant in it.
-type performance[V ~string] struct {
-	scene   *Scene[V]
-	variant V
+// campaign is a workload with one variant.
+type campaign[V ~string] struct {
+	workload *Workload[V]
+	variant  V
 }
 
 // Replaying says whether -sim.replay is set: then a test only replays that story.
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one is the test of a cell.
-func (p *prover[V]) one(t *testing.T, column Column[V], v V, c *cell) {
-	answer := column.Answer(v)
+func (p *prover[V]) one(t *testing.T, asked Case[V], v V, c *cell) {
+	outcome := asked.Outcome(v)
 	switch {
-	case Replaying() && answer == Holds:
-		sim.Explore(t, p.table.campaign(column, v))
+	case Replaying() && outcome == Passes:
+		sim.Explore(t, p.table.scenario(asked, v))
 	case Replaying():
-		sim.Explore(t, column.Scenario(v))
-	case answer == Silent, *more && answer == Holds && !c.needsRuns():
-	case *write && answer == Falls:
+		sim.Explore(t, asked.Scenario(v))
+	case outcome == NotRun, *more && outcome == Passes && !c.needsRuns():
+	case *write && outcome == Fails:
 		if err := forget(t.Name()); err != nil {
 			t.Fatal(err)
 		}
-		r := sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue))
-		c.observe(t, r, column.Broken)
+		r := sim.Explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue))
+		c.observe(t, r, asked.Property)
 		p.write(t)
-	case *write, *more && answer == Holds:
-		c.observe(t, p.hold(t, column, v, Enough), "")
+	case *write, *more && outcome == Passes:
+		c.observe(t, p.hold(t, asked, v, EnoughRuns), "")
 		p.write(t)
-	case answer == Falls:
-		if err := p.replay(t, column, v, c); err != nil {
+	case outcome == Fails:
+		if err := p.replay(t, asked, v, c); err != nil {
 			t.Error(err)
 		} else if *more {
 			c.Commit = *commit
 			p.write(t)
 		}
 	default:
-		r := p.hold(t, column, v, few)
+		r := p.hold(t, asked, v, few)
 		if err := r.Err(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// hold runs a passing cell, unless another cell of its scene was run with the same variant.
-func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) result.Report {
-	key := performance[V]{column.Scene, v}
+// hold runs a passing cell, unless another cell of its workload was run with the same variant.
+func (p *prover[V]) hold(t *testing.T, asked Case[V], v V, enough int) result.Report {
+	key := campaign[V]{asked.Workload, v}
 	r, done := p.shared[key]
 	if !done {
-		r = sim.Explore(t, p.table.campaign(column, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
+		r = sim.Explore(t, p.table.scenario(asked, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
 	}
-	if key.scene != nil {
+	if key.workload != nil {
 		p.shared[key] = r
 	}
 	return r
@@ -147,20 +152,20 @@ func (p *prover[V]) hold(t *testing.T, column Column[V], v V, enough int) result
 
 // needsRuns says whether a passing cell was run too few times.
 func (c cell) needsRuns() bool {
-	return c.Runs < cmp.Or(*runs, Enough) || c.Status == open
+	return c.Runs < cmp.Or(*runs, EnoughRuns) || c.Open
 }
 
 // observe records a search in its cell. It must have broken the property; if that is "", nothing.
 func (c *cell) observe(t *testing.T, r result.Report, property string) {
 	t.Helper()
-	c.Runs, c.Steps, c.Commit, c.Status = r.Runs, r.Steps, *commit, c.claim
+	c.Runs, c.Steps, c.Commit, c.Open = r.Runs, r.Steps, *commit, false
 	c.Story, c.Default, c.Faults = "", false, 0
 	switch f := r.Failure; {
 	case property != "" && f == nil:
-		c.Status = open
+		c.Open = true
 		t.Errorf("nothing was found in %d runs", r.Runs)
 	case property != "" && f.Property != property:
-		c.Status = open
+		c.Open = true
 		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, property)
 	case property != "":
 		c.Steps, c.Faults, c.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
@@ -168,17 +173,17 @@ func (c *cell) observe(t *testing.T, r result.Report, property string) {
 			c.Story = ""
 		}
 	case r.Err() != nil:
-		c.Status = open
+		c.Open = true
 		t.Error(r.Err())
 	case r.Runs >= enoughForFaults:
 		for _, fault := range r.Faults {
 			if fault.Injected == 0 {
-				c.Status = open
+				c.Open = true
 				t.Errorf("%s, which the case lists, was never injected in %d runs", fault.Fault, r.Runs)
 			}
 		}
 	}
-	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Observed, c.name(), c.Runs, c.Steps, r.Elapsed.Seconds())
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Outcome, c.name(), c.Runs, c.Steps, r.Elapsed.Seconds())
 	if f := r.Failure; f != nil {
 		fmt.Printf("; %q: %s", f.Property, f.Message)
 	}
@@ -237,15 +242,15 @@ func stories() (map[string]*story.Story, error) {
 
 // fresh compares the results, the page and the stories with the table.
 func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
-	again := "; run make verdicts STORY=" + folder(t)
+	again := "; run make matrices STORY=" + folder(t)
 	var named []string
 	for _, c := range cells {
 		switch {
-		case c.Status == open && c.Runs > 0:
-			t.Errorf("%q is open: expected %s, observed %s%s", c.name(), c.Expected, c.Observed, again)
-		case c.Status == open:
+		case c.Open && c.Runs > 0:
+			t.Errorf("%q is %s in the table, and the results say otherwise%s", c.name(), c.Outcome, again)
+		case c.Open:
 			t.Errorf("%q has not been observed%s", c.name(), again)
-		case c.Observed == Holds && c.Runs < atLeast:
+		case c.Outcome == Passes && c.Runs < atLeast:
 			t.Errorf("%q has passed in %d runs only%s", c.name(), c.Runs, again)
 		case c.Story != "":
 			named = append(named, filepath.Join(catalogue, c.Story))
