@@ -89,7 +89,7 @@ func mishaps() []column {
 	return []column{
 		{
 			Name: "its kinds are installed late", New: InstalledLate, Property: Everywhere,
-			Fail:  append(all, promotion.V6t),
+			Fail: append(all, promotion.V6t),
 		},
 		{
 			Name: "the repository moves", New: Rehoused, Faults: unsure, Property: TakesEffectOnce,
