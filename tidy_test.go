@@ -29,6 +29,7 @@ const module = "github.com/wavetank/wavetank"
 // of its path. A package may always import what is below itself.
 var arrows = map[string][]string{
 	"history":                  {},
+	"history/view":             {"history"},
 	"story":                    {"history"},
 	"sim/property":             {"history"},
 	"sim/result":               {"history", "story"},
