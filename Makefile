@@ -120,18 +120,15 @@ MATRICES = $(sort $(dir $(shell grep -l '^func TestMatrix' scenarios/$(STORY)/*_
 MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
 
 .PHONY: matrices
-matrices: ## Every cell of the reference scenarios, searched at length (an hour; STORY=name for one): writes scenarios/*/README.md and the catalogue.
-	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done
+matrices: ## Make the runs that results.json lacks (STORY=name for one scenario, ANEW=1 for all runs); writes scenarios/*/README.md. Stopped, it continues.
+	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
+	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done; \
+		echo "CPU time of the shell and of all that it ran, user and system:"; times
 	go test -count=1 ./reports -update
 
 .PHONY: matrix-pages
 matrix-pages: ## Write scenarios/*/README.md anew from the results on file (STORY=name for one).
 	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.page); done
-
-.PHONY: matrices-more
-matrices-more: ## The same for the cells that pass in fewer than 2,000 runs on the page; the stories of those that fail are replayed.
-	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.more -matrix.commit=$$c); done
-	go test -count=1 ./reports -update
 
 PROVE ?= 100
 .PHONY: reprove

@@ -69,8 +69,8 @@ var (
 // Table is what the story says of every row.
 func Table() matrix.Table[Row] {
 	return matrix.Table[Row]{Variants: Rows(), Fixed: "V4",
-		Upstream: "V3", UpstreamNote: settled, Predictions: predictions(), Situations: wanted(),
-		Cases: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing()), MinRuns: matrix.EnoughRuns}
+		Shows: settled, About: map[Row]string{slow: "is V2 where namespaces take longer to go than it waits."}, Predictions: predictions(), Situations: wanted(),
+		Cases: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
 }
 
 // Scenes of which several things are asked.

@@ -25,8 +25,8 @@ func variants(v ...variant) []variant { return v }
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Upstream: clusterextension.V0, UpstreamNote: settled, Predictions: predictions(), Situations: wanted(),
-		Cases: slices.Concat(recovery(), graph(), records(), status(), scenes()), MinRuns: matrix.EnoughRuns}
+		Shows: settled, Predictions: predictions(), Situations: wanted(),
+		Cases: slices.Concat(recovery(), graph(), records(), status(), scenes())}
 }
 
 // The edges to version 3, and what they are called.

@@ -90,7 +90,7 @@ func lesson(t *testing.T) {
 		t.Skip("a story is being replayed")
 	}
 	page := renderLesson(t)
-	if flag.Lookup("matrix.write").Value.String() == "true" || flag.Lookup("matrix.choose").Value.String() == "true" {
+	if flag.Lookup("matrix.write").Value.String() == "true" || flag.Lookup("matrix.page").Value.String() == "true" {
 		if err := os.WriteFile(lessonPage, []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
 func Table() matrix.Table[reposync.Variant] {
 	return matrix.Table[reposync.Variant]{Variants: reposync.Variants(), Fixed: reposync.V10, Cases: Columns(),
-		Predictions: predictions(), Situations: wanted(), MinRuns: matrix.EnoughRuns}
+		Predictions: predictions(), Situations: wanted()}
 }
 
 // Columns is the table, a question in each; see [matrix.Case]. The variants are V0 V1 V2 V2w V3

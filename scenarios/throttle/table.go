@@ -13,7 +13,7 @@ import (
 // Table is the story's word. A variant that is neither caught nor unasked must hold.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Columns(), Predictions: predictions(), MinRuns: matrix.EnoughRuns,
+		Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Columns(), Predictions: predictions(),
 	}
 }
 

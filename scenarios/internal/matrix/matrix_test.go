@@ -4,6 +4,8 @@ package matrix
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
 )
 
 type toy string
@@ -88,17 +91,26 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 		t.Errorf("observed were %+v and %+v", good, bad)
 	}
 	table.Predictions = []Prediction[toy]{
-		{"it will be bad", "is good", "bad", true},
-		{"so will the other", "is good", "good", true},
+		{Says: "it will be bad", Case: "is good", Variant: "bad", Fails: true},
+		{Says: "so will the other", Case: "is good", Variant: "good", Fails: true},
 	}
-	table.Upstream, table.UpstreamNote = "bad", "So it is."
-	ending := table.ending()
+	table.Reports, table.Shows = "Somebody is bad.", "So it is."
+	table.Situations = []Situation{{Text: "nobody looks", Reason: "who would know"}}
+	if err := os.WriteFile("thread.md", []byte("[a thread](https://example.com)"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	page, err := table.render("toys", cells)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, line := range []string{
-		"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | refuted |",
-		"So it is.", "bad fails these cases: is good.",
+		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
+		"| it is good | is good | ✗° | – | ✓ 3 |",
+		"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | not confirmed |",
+		"- nobody looks: who would know.",
 	} {
-		if !strings.Contains(ending, line) {
-			t.Errorf("the page does not end with %q, but with %s", line, ending)
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("the page has no line %q: %s", line, page)
 		}
 	}
 	p := prover[toy]{table: table, cells: cells}
@@ -157,7 +169,7 @@ func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
 	for _, c := range table.Cases {
 		for _, v := range table.Variants {
 			if c.Outcome(v) == Passes {
-				if r := p.hold(t, c, v, 1); v == "good" && r.Err() != nil {
+				if r := p.pass(t, c, v, 1); v == "good" && r.Err() != nil {
 					t.Error(r.Err())
 				}
 			}
@@ -165,5 +177,90 @@ func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"good: A, B, C", "bad: B, C"}, slices.Compact(checked)); d != "" {
 		t.Error(d)
+	}
+}
+
+// Results of another version say how to get new ones, and so do those that are no JSON.
+func TestResultsOfAnotherVersionAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for text, want := range map[string]string{
+		`{"format": 1, "results": []}`:                      "has format 1, not 2; remove it and run make matrices",
+		`[{"case": "is good"}]`:                             "has no results",
+		`{"format": 2, "results": [{"case": "a", "b": 1}]}`: "unknown field",
+	} {
+		if err := os.WriteFile(results, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readResults(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %q, got %v", text, want, err)
+		}
+	}
+}
+
+// A passing cell needs more runs of the fixed variant, and most where that is alone.
+func TestNeededRuns(t *testing.T) {
+	table := toys()
+	alone := table.Cases[0]
+	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	table.Cases = append(table.Cases, alone)
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, c := range cells {
+		if c.Outcome == Passes {
+			got = append(got, c.Needed)
+		}
+	}
+	if d := cmp.Diff([]int{300, 2000}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// A fault that is injected into the faulty variant only is recorded.
+func TestUnreachedFaultsAreRecorded(t *testing.T) {
+	h := &history.History{}
+	for _, note := range []string{"StaleCache(10s) of Pod: 3s", "Crash(toy)", "StaleCache(10s) of Pod: 1s"} {
+		h.Add(history.Event{Kind: history.Fault, Note: note})
+	}
+	h.Add(history.Event{Kind: history.Dequeue, Note: "Pause: no fault"})
+	if d := cmp.Diff([]string{"Crash", "StaleCache"}, injected(h)); d != "" {
+		t.Error(d)
+	}
+}
+
+// What no longer fits the table is found, and each complaint says what to run.
+func TestStaleFilesAreFound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"thread.md": []byte("[a thread](https://example.com)"),
+		catalogue + "/is-good--bad.txtar": (&story.Story{Test: "TestMatrix/is_good/bad", Kind: "always",
+			Property: "it was good"}).Encode(),
+		catalogue + "/is-nice--bad.txtar": (&story.Story{Test: "TestMatrix/is_nice/bad", Kind: "always",
+			Property: "it is good"}).Encode(),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := Result{Case: "is good", Variant: "bad", Property: "it is good", Runs: 1, Story: "is-good--bad.txtar"}
+	p := prover[toy]{table: table, cells: merge(cells, map[string]Result{bad.name(): bad})}
+	complaints := strings.Join(p.stale("toys"), "\n")
+	for _, want := range []string{
+		`"is good: good" has not been run; run make matrices STORY=toys`,
+		`is-good--bad.txtar is a story of TestMatrix/is_good/bad and "it was good", and no failing cell`,
+		`is-nice--bad.txtar is a story of TestMatrix/is_nice/bad and "it is good", and no failing cell`,
+		"the stories in testdata/catalogue are not those of the results",
+		"open results.json: no such file",
+	} {
+		if !strings.Contains(complaints, want) {
+			t.Errorf("no complaint says %q: %s", want, complaints)
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// This file holds the test of a table: a quick check in every go test, a long search when results
-// are written.
+// This file holds the test of a table: a quick check in every go test, long runs when results are
+// written.
 
 package matrix
 
@@ -24,17 +24,12 @@ import (
 )
 
 var (
-	write  = flag.Bool("matrix.write", false, "search every cell anew; write results, page and stories")
-	more   = flag.Bool("matrix.more", false, "run the cells that passed in too few runs, replay failures; write")
+	write  = flag.Bool("matrix.write", false, "make the runs that the results lack; write results, page and stories")
 	paint  = flag.Bool("matrix.page", false, "write only the page, from the results on file")
-	prune  = flag.Bool("matrix.choose", false, "choose anew which of the stories to keep; write")
-	runs   = flag.Int("matrix.runs", 0, "runs of each passing cell: by default 3, or 2000 when results are written")
+	runs   = flag.Int("matrix.runs", 0, "runs of each passing cell: by default 3, or as many as its result needs")
 	limit  = flag.Duration("matrix.for", 0, "most real time for each passing cell; 0 means no limit")
 	commit = flag.String("matrix.commit", "", "the commit that the results name")
 )
-
-// EnoughRuns is the number of runs of a passing cell when results are written.
-const EnoughRuns = 2000
 
 // enoughForFaults is the number of runs in which every fault of a case must have been injected at
 // least once.
@@ -54,36 +49,37 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 		t.Fatal(err)
 	}
 	seen, err := readResults()
-	if err != nil {
+	if err != nil && !*write {
 		t.Fatal(err)
 	}
 	p := prover[V]{table: table, cells: merge(cells, seen), shared: map[campaign[V]]result.Report{}}
-	if *paint {
+	switch {
+	case *paint:
 		p.write(t)
 		return
-	}
-	if *prune {
-		p.chooseAndWrite(t)
-		return
-	}
-	if !Replaying() && !*write && !*more {
+	case !Replaying() && !*write:
 		t.Run("page", func(t *testing.T) {
-			table.checkWanted(t)
-			fresh(t, p.cells, table.ending(), cmp.Or(table.MinRuns, 50))
+			table.checkSituations(t)
+			for _, wrong := range p.stale(folder(t)) {
+				t.Error(wrong)
+			}
 		})
 	}
-	if *more {
-		p.write(t) // the table's text may have changed
-	}
-	for i, asked := range table.Cases {
-		t.Run(asked.Name, func(t *testing.T) {
+	for i, c := range table.Cases {
+		t.Run(c.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
-				t.Run(string(v), func(t *testing.T) { p.one(t, asked, v, &p.cells[i*len(table.Variants)+j]) })
+				t.Run(string(v), func(t *testing.T) { p.one(t, c, v, &table.row(p.cells, i)[j]) })
 			}
 		})
 	}
 	if *write {
-		p.chooseAndWrite(t)
+		if p.searched {
+			err = p.choose(t)
+		}
+		p.write(t)
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -92,6 +88,8 @@ type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
 	shared map[campaign[V]]result.Report // campaigns of several cells
+	// searched says that a failure was searched, so that there are new stories.
+	searched bool
 }
 
 // campaign is a workload with one variant.
@@ -104,45 +102,52 @@ type campaign[V ~string] struct {
 func Replaying() bool { return flag.Lookup("sim.replay").Value.String() != "" }
 
 // one is the test of a cell.
-func (p *prover[V]) one(t *testing.T, asked Case[V], v V, c *cell) {
-	outcome := asked.Outcome(v)
-	switch {
+func (p *prover[V]) one(t *testing.T, c Case[V], v V, k *cell) {
+	switch outcome := c.Outcome(v); {
 	case Replaying() && outcome == Passes:
-		sim.Explore(t, p.table.scenario(asked, v))
+		sim.Explore(t, p.table.scenario(c, v))
 	case Replaying():
-		sim.Explore(t, asked.Scenario(v))
-	case outcome == NotRun, *more && outcome == Passes && !c.needsRuns():
-	case *write && outcome == Fails:
-		if err := forget(t.Name()); err != nil {
-			t.Fatal(err)
-		}
-		r := sim.Explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue))
-		c.observe(t, r, asked.Property)
-		p.write(t)
-	case *write, *more && outcome == Passes:
-		c.observe(t, p.hold(t, asked, v, EnoughRuns), "")
-		p.write(t)
+		sim.Explore(t, c.Scenario(v))
+	case outcome == NotRun:
 	case outcome == Fails:
-		if err := p.replay(t, asked, v, c); err != nil {
-			t.Error(err)
-		} else if *more {
-			c.Commit = *commit
-			p.write(t)
-		}
-	default:
-		r := p.hold(t, asked, v, few)
-		if err := r.Err(); err != nil {
+		p.fail(t, c, v, k)
+	case !*write:
+		if err := p.pass(t, c, v, few).Err(); err != nil {
 			t.Error(err)
 		}
+	case k.needsRuns():
+		k.observe(t, p.pass(t, c, v, k.Needed), "")
+		p.write(t)
 	}
 }
 
-// hold runs a passing cell, unless another cell of its workload was run with the same variant.
-func (p *prover[V]) hold(t *testing.T, asked Case[V], v V, enough int) result.Report {
-	key := campaign[V]{asked.Workload, v}
+// fail repeats the failure of a cell. If that cannot be done, -matrix.write searches it anew.
+func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
+	err := p.replay(t, c, v, k)
+	if err == nil {
+		return
+	}
+	if !*write {
+		t.Error(err)
+		return
+	}
+	if err := forget(t.Name()); err != nil {
+		t.Fatal(err)
+	}
+	p.searched = true
+	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), c.Property)
+	if err := p.replay(t, c, v, k); err != nil {
+		t.Error(err)
+	}
+	p.write(t)
+}
+
+// pass runs a passing cell, unless another cell of its workload was run with the same variant.
+func (p *prover[V]) pass(t *testing.T, c Case[V], v V, enough int) result.Report {
+	key := campaign[V]{c.Workload, v}
 	r, done := p.shared[key]
 	if !done {
-		r = sim.Explore(t, p.table.scenario(asked, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
+		r = sim.Explore(t, p.table.scenario(c, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
 	}
 	if key.workload != nil {
 		p.shared[key] = r
@@ -151,61 +156,65 @@ func (p *prover[V]) hold(t *testing.T, asked Case[V], v V, enough int) result.Re
 }
 
 // needsRuns says whether a passing cell was run too few times.
-func (c cell) needsRuns() bool {
-	return c.Runs < cmp.Or(*runs, EnoughRuns) || c.Open
-}
+func (k *cell) needsRuns() bool { return k.Open || k.Runs < cmp.Or(*runs, k.Needed) }
 
 // observe records a search in its cell. It must have broken the property; if that is "", nothing.
-func (c *cell) observe(t *testing.T, r result.Report, property string) {
+func (k *cell) observe(t *testing.T, r result.Report, property string) {
 	t.Helper()
-	c.Runs, c.Steps, c.Commit, c.Open = r.Runs, r.Steps, *commit, false
-	c.Story, c.Default, c.Faults = "", false, 0
-	switch f := r.Failure; {
+	k.Runs, k.Steps, k.Commit, k.Open = r.Runs, r.Steps, *commit, false
+	k.Story, k.Default, k.Faults, k.Injected = "", false, 0, nil
+	f := r.Failure
+	switch {
 	case property != "" && f == nil:
-		c.Open = true
+		k.Open = true
 		t.Errorf("nothing was found in %d runs", r.Runs)
 	case property != "" && f.Property != property:
-		c.Open = true
+		k.Open = true
 		t.Errorf("it broke %q (%s), not %q", f.Property, f.Message, property)
 	case property != "":
-		c.Steps, c.Faults, c.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
-		if c.Default = len(f.Story.Choices) == 0; c.Default {
-			c.Story = ""
+		k.Steps, k.Faults, k.Story = f.Story.After.Steps, f.Story.After.Faults, filepath.Base(f.File)
+		if k.Default = len(f.Story.Choices) == 0; k.Default {
+			k.Story = ""
 		}
 	case r.Err() != nil:
-		c.Open = true
+		k.Open = true
 		t.Error(r.Err())
-	case r.Runs >= enoughForFaults:
-		for _, fault := range r.Faults {
-			if fault.Injected == 0 {
-				c.Open = true
-				t.Errorf("%s, which the case lists, was never injected in %d runs", fault.Fault, r.Runs)
-			}
-		}
+	default:
+		k.injections(t, r)
 	}
-	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", c.Outcome, c.name(), c.Runs, c.Steps, r.Elapsed.Seconds())
-	if f := r.Failure; f != nil {
+	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", k.Outcome, k.name(), k.Runs, k.Steps, r.Elapsed.Seconds())
+	if f != nil {
 		fmt.Printf("; %q: %s", f.Property, f.Message)
 	}
 	fmt.Println()
 }
 
-// write writes the results and their page.
-func (p *prover[V]) write(t *testing.T) {
-	t.Helper()
-	text := render(folder(t), p.cells, p.table.ending())
-	err := errors.Join(os.WriteFile(results, encode(p.cells), 0o666), os.WriteFile(page, []byte(text), 0o666))
-	if err != nil {
-		t.Fatal(err)
+// injections records how often each class of fault was injected: each must have been.
+func (k *cell) injections(t *testing.T, r result.Report) {
+	for _, fault := range r.Faults {
+		if fault.Injected == 0 && r.Runs >= enoughForFaults {
+			k.Open = true
+			t.Errorf("%s, which the case lists, was never injected in %d runs", fault.Fault, r.Runs)
+		}
+		if fault.Injected > 0 {
+			if k.Injected == nil {
+				k.Injected = map[string]int{}
+			}
+			k.Injected[class(fault.Fault)] += fault.Injected
+		}
 	}
 }
 
-// chooseAndWrite ends a search: few of the stories that it found are kept.
-func (p *prover[V]) chooseAndWrite(t *testing.T) {
-	if err := p.choose(t); err != nil {
-		t.Error(err)
+// write writes the results and their page.
+func (p *prover[V]) write(t *testing.T) {
+	t.Helper()
+	text, err := p.table.render(folder(t), p.cells)
+	if err == nil {
+		err = errors.Join(os.WriteFile(results, encode(p.cells), 0o666), os.WriteFile(page, []byte(text), 0o666))
 	}
-	p.write(t)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // forget removes the stories of a test, because a test with stories replays them instead of
@@ -240,48 +249,53 @@ func stories() (map[string]*story.Story, error) {
 	return all, nil
 }
 
-// fresh compares the results, the page and the stories with the table.
-func fresh(t *testing.T, cells []cell, ending string, atLeast int) {
-	again := "; run make matrices STORY=" + folder(t)
+// stale compares the results, the page and the stories of the folder with the table. It returns what
+// is wrong, and what to run.
+func (p *prover[V]) stale(folder string) (out []string) {
+	complain := func(format string, args ...any) {
+		out = append(out, fmt.Sprintf(format, args...)+"; run make matrices STORY="+folder)
+	}
 	var named []string
-	for _, c := range cells {
+	for _, c := range p.cells {
 		switch {
 		case c.Open && c.Runs > 0:
-			t.Errorf("%q is %s in the table, and the results say otherwise%s", c.name(), c.Outcome, again)
+			complain("%q is %s in the table, and the results say otherwise", c.name(), c.Outcome)
 		case c.Open:
-			t.Errorf("%q has not been observed%s", c.name(), again)
-		case c.Outcome == Passes && c.Runs < atLeast:
-			t.Errorf("%q has passed in %d runs only%s", c.name(), c.Runs, again)
+			complain("%q has not been run", c.name())
+		case c.Outcome == Passes && c.Runs < c.Needed:
+			complain("%q has passed in %d runs; it needs %d", c.name(), c.Runs, c.Needed)
 		case c.Story != "":
 			named = append(named, filepath.Join(catalogue, c.Story))
 		}
 	}
 	kept, err := stories()
 	if err != nil {
-		t.Fatal(err)
+		return append(out, err.Error())
 	}
 	slices.Sort(named)
 	if d := differ.Diff(slices.Compact(named), slices.Sorted(maps.Keys(kept))); d != "" {
-		t.Errorf("the stories in %s are not those of the results (-results +folder)%s\n%s", catalogue, again, d)
+		complain("the stories in %s are not those of the results (-results +folder):\n%s", catalogue, d)
 	}
 	for path, s := range kept {
-		if !slices.ContainsFunc(cells, func(c cell) bool { return c.owns(s, path) }) {
-			t.Errorf("%s names the test %s, which is no cell of this table or has another story%s", path, s.Test, again)
+		if !slices.ContainsFunc(p.cells, func(c cell) bool { return c.owns(s, path) }) {
+			complain("%s is a story of %s and %q, and no failing cell of the table has both", path, s.Test, s.Property)
 		}
 		if n := bytes.Count(s.Encode(), []byte("\n")); n > longestStory {
-			t.Errorf("%s has %d lines; %d are allowed%s", path, n, longestStory, again)
+			complain("%s has %d lines; %d are allowed", path, n, longestStory)
 		}
 	}
-	texts := map[string][]byte{results: encode(cells), page: []byte(render(folder(t), cells, ending))}
-	for path, want := range texts {
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := differ.Diff(string(want), string(got)); d != "" {
-			t.Errorf("%s is stale (-table +file)%s\n%s", path, again, d)
+	text, err := p.table.render(folder, p.cells)
+	if err != nil {
+		return append(out, err.Error())
+	}
+	for path, want := range map[string]string{results: string(encode(p.cells)), page: text} {
+		if got, err := os.ReadFile(path); err != nil {
+			complain("%v", err)
+		} else if d := differ.Diff(want, string(got)); d != "" {
+			out = append(out, fmt.Sprintf("%s is stale (-table +file); run make matrix-pages STORY=%s\n%s", path, folder, d))
 		}
 	}
+	return out
 }
 
 // folder returns the name of the scenario's folder.

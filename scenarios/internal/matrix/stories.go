@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
@@ -37,7 +38,8 @@ func (c *cell) storyName() string {
 // owns says whether a story was found for this cell and its result names that story.
 func (c *cell) owns(s *story.Story, path string) bool {
 	test := strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
-	return s.Test == test && c.Story == filepath.Base(path) && c.Story == c.storyName()
+	own := c.Story == filepath.Base(path) && c.Story == c.storyName()
+	return own && c.Outcome == Fails && s.Test == test && s.Property == c.Property
 }
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
@@ -54,20 +56,29 @@ func (c *cell) path(t *testing.T) (string, error) {
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
 func (p *prover[V]) replay(t *testing.T, asked Case[V], v V, c *cell) error {
-	if c.Story == "" && !c.Default {
+	const hint = "; run make matrices STORY=%s, and see from the difference what has changed"
+	switch {
+	case c.Open:
+		return fmt.Errorf("its failure has not been recorded"+hint, folder(t))
+	case c.Story == "" && !c.Default:
 		return searched(t, asked, v)
 	}
 	path, err := c.path(t)
 	if err != nil {
 		return err
 	}
-	f, err := p.play(t, asked, v, path)
-	if err == nil && f.Story.After.Faults != c.Faults {
+	f, unreached, err := p.play(t, asked, v, path)
+	switch {
+	case err != nil:
+	case f.Story.After.Faults != c.Faults:
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
+	case *write:
+		c.Unreached = unreached
+	case !slices.Equal(unreached, c.Unreached):
+		err = fmt.Errorf("%s is not injected %v, and %s says so of %v", p.table.Fixed, unreached, results, c.Unreached)
 	}
 	if err != nil {
-		const hint = "make matrices STORY=%s, then the difference, shows what has changed"
-		return fmt.Errorf("%s: %w; "+hint, path, err, folder(t))
+		return fmt.Errorf("%s: %w"+hint, path, err, folder(t))
 	}
 	return nil
 }
@@ -86,21 +97,44 @@ func searched[V ~string](t *testing.T, asked Case[V], v V) error {
 	return nil
 }
 
-// play replays choices on a variant, which must fail, and on the fixed one, which must pass.
-func (p *prover[V]) play(t *testing.T, asked Case[V], v V, path string) (*result.Failure, error) {
-	f := sim.Explore(t, asked.Scenario(v), sim.Replay(path)).Failure
+// play replays choices on a variant, which must fail, and on the fixed one, which must pass. It
+// also returns the classes of faults that only the former was injected.
+func (p *prover[V]) play(t *testing.T, c Case[V], v V, path string) (f *result.Failure, unreached []string, err error) {
+	f = sim.Explore(t, c.Scenario(v), sim.Replay(path)).Failure
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("%s does not break %q", v, asked.Property)
-	case f.Property != asked.Property:
-		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, asked.Property)
+		return nil, nil, fmt.Errorf("%s does not break %q", v, c.Property)
+	case f.Property != c.Property:
+		return nil, nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, c.Property)
 	}
-	fixed := sim.Explore(t, asked.Scenario(p.table.Fixed), sim.Replay(path)).Failure
-	if fixed != nil {
-		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
+	fixed := sim.Explore(t, c.Scenario(p.table.Fixed), sim.Replay(path))
+	if fixed.Failure != nil {
+		return nil, nil, fmt.Errorf("the fixed variant fails: %s", fixed.Failure.Text())
 	}
-	return f, nil
+	reached := injected(fixed.Replayed)
+	for _, class := range injected(f.History) {
+		if !slices.Contains(reached, class) {
+			unreached = append(unreached, class)
+		}
+	}
+	return f, unreached, nil
 }
+
+// injected returns the classes of faults that were injected in a run, sorted.
+func injected(h *history.History) (out []string) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Fault {
+			out = append(out, class(e.Note))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// class is the constructor of a fault, with which its text begins.
+func class(fault string) string { return word.FindString(fault) }
+
+var word = regexp.MustCompile(`^\w*`)
 
 // candidate is a failing cell with its own story, if it has one.
 type candidate[V ~string] struct {
@@ -111,15 +145,15 @@ type candidate[V ~string] struct {
 	v     V
 }
 
-// class is a property and the kinds of faults that broke it. One story is kept of each class.
-func (c candidate[V]) class() string {
+// kind is a property and the classes of faults that broke it. One story is kept of each kind.
+func (c candidate[V]) kind() string {
 	return c.Property + ", " + reports.Entry{Story: c.Story}.Pattern()
 }
 
 // lines counts the lines of the story's file.
 func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n")) }
 
-// choose keeps the shortest story of each class, and those of cells that no other story makes fail.
+// choose keeps the shortest story of each kind, and those of cells that no other story makes fail.
 // It writes into each cell which story makes it fail, renames the chosen stories and removes the
 // others.
 func (p *prover[V]) choose(t *testing.T) error {
@@ -128,10 +162,10 @@ func (p *prover[V]) choose(t *testing.T) error {
 		return err
 	}
 	var chosen []candidate[V]
-	classes := map[string]bool{}
+	kinds := map[string]bool{}
 	for _, c := range failing {
-		if c.Story != nil && !classes[c.class()] && c.lines() <= longestStory {
-			classes[c.class()] = true
+		if c.Story != nil && !kinds[c.kind()] && c.lines() <= longestStory {
+			kinds[c.kind()] = true
 			chosen = append(chosen, c)
 		}
 	}
@@ -200,8 +234,9 @@ func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) 
 		if k.asked.Property != c.asked.Property {
 			continue
 		}
-		if f, err := p.play(t, c.asked, c.v, k.file); err == nil {
-			c.cell.Story, c.cell.Steps, c.cell.Faults = k.cell.storyName(), f.Story.After.Steps, f.Story.After.Faults
+		if f, unreached, err := p.play(t, c.asked, c.v, k.file); err == nil {
+			c.cell.Story, c.cell.Unreached = k.cell.storyName(), unreached
+			c.cell.Steps, c.cell.Faults = f.Story.After.Steps, f.Story.After.Faults
 			return true
 		}
 	}
@@ -243,7 +278,7 @@ func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err = p.play(t, asked, v, path); err != nil {
+	if f, _, err = p.play(t, asked, v, path); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return f, c.Story

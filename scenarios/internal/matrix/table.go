@@ -2,12 +2,12 @@
 //
 // A scenario folder gives its [Table] to [Test] in a test called TestMatrix. An ordinary go test
 // compares the table with results.json, repeats every failure on its variant and on the fixed one,
-// and runs each passing cell a few times. With -matrix.write (make matrices) every cell is searched
-// at length. Then the results, the page README.md and the stories under testdata/catalogue are
-// written.
+// and runs each passing cell a few times. With -matrix.write (make matrices) it makes the runs that
+// are missing, and writes the results, the page README.md and the stories under testdata/catalogue.
 package matrix
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,21 +88,19 @@ func (c Case[V]) Outcome(v V) string {
 
 // Table is all cases of a scenario.
 type Table[V ~string] struct {
-	Variants []V
+	// Reports says in a sentence or two what the thread reports, and Shows what the runs show.
+	Reports, Shows string
+	Variants       []V
+	// About says what a variant is that is no constant of the controller's package. Of the others
+	// the page shows the documentation.
+	About map[V]string
 	// Fixed is the fixed variant, which must pass with the choices of every failure.
 	Fixed V
 	Cases []Case[V]
-	// Upstream is the variant that upstream chose in the end, and UpstreamNote says how. The page
-	// then says which cases it passes and fails. An empty UpstreamNote leaves that out.
-	Upstream     V
-	UpstreamNote string
 	// Predictions were made before anything ran. The page compares them with the cells.
 	Predictions []Prediction[V]
 	// Situations were to be covered beside the variants.
 	Situations []Situation
-	// MinRuns is the number of runs that every passing cell needs in the results; 50 if zero, so
-	// that a new scenario is checked in minutes. A finished one has EnoughRuns.
-	MinRuns int
 }
 
 // Case finds a case by name. It panics if there is none.
@@ -127,10 +125,34 @@ func (t Table[V]) scenario(c Case[V], v V) func(*sim.World) {
 	return c.with(v, properties...)
 }
 
+// Runs of a passing cell that its result needs.
+const (
+	ofEveryFault = 2000 // of a case that only the fixed variant is run in
+	ofFixed      = 300
+	ofOthers     = 100
+)
+
+// needed is the number of runs that the result of a passing cell needs.
+func (t Table[V]) needed(c Case[V], v V) int {
+	alone := true
+	for _, other := range t.Variants {
+		alone = alone && (other == t.Fixed || c.Outcome(other) == NotRun)
+	}
+	switch {
+	case v != t.Fixed:
+		return ofOthers
+	case alone:
+		return ofEveryFault
+	}
+	return ofFixed
+}
+
 // cell is a case and a variant.
 type cell struct {
 	Result
 	Outcome string
+	// Needed is the number of runs that the result needs, if the cell passes.
+	Needed int
 	// Note is the table's note, or the reason why the cell is not run.
 	Note string
 	// Open says that the runs did not show what the table says.
@@ -148,11 +170,8 @@ func (t Table[V]) cells() (cells []cell, err error) {
 				return nil, fmt.Errorf("%q is there twice", name)
 			}
 			names[name] = true
-			note := c.Notes[v]
-			if note == "" {
-				note = c.NotRun[v]
-			}
-			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Note: note})
+			note := cmp.Or(c.NotRun[v], c.Notes[v])
+			cells = append(cells, cell{Result: r, Outcome: c.Outcome(v), Needed: t.needed(c, v), Note: note})
 		}
 	}
 	return cells, nil
