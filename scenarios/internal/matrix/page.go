@@ -13,18 +13,19 @@ import (
 	"strings"
 )
 
-// legend explains the matrix. Its argument is the scenario folder.
-const legend = `
+// legend explains the matrix. Its argument is the scenario folder. Code is quoted by a tick.
+var legend = strings.ReplaceAll(`
 ## Matrix
 
-✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the property.
-✗° fails on the default schedule, without any choice. ✗* fails by a story that is too long to be kept: ` + "`make reprove`" + `
-searches it. ✓ passes, with the number of runs; they had every fault that the case lists. – is not run, see the notes.
+✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
+property. ✗° fails on the default schedule, without any choice. ✗* fails by a story that is too long to be kept:
+´make reprove´ searches it. ✓ passes, with the number of runs; they had every fault that the case lists. – is not
+run, see the notes.
 
-` + "`make matrices STORY=%[1]s`" + ` makes the runs that are missing and writes this page from [results.json](results.json).
-` + "`go test ./scenarios/%[1]s`" + ` fails when the page is stale, repeats every failure, and runs the passing cells again.
+´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
+´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
 
-`
+`, "´", "`")
 
 // render returns the page of a scenario, whose folder is the working directory.
 func (t Table[V]) render(folder string, cells []cell) (string, error) {
@@ -150,8 +151,8 @@ func (t Table[V]) notes(cells []cell) string {
 		})
 	}
 	if missed.Len() > 0 {
-		fmt.Fprintf(&b, "\nEach failure is repeated on %s with the same choices. In these, %[1]s never reaches the point where "+
-			"the fault is injected:\n\n%s", t.Fixed, missed.String())
+		fmt.Fprintf(&b, "\nEach failure is repeated on %s with the same choices. "+
+			"In these, %[1]s never reaches the point where the fault is injected:\n\n%s", t.Fixed, missed.String())
 	}
 	var commits []string
 	for _, c := range cells {

@@ -249,8 +249,8 @@ func stories() (map[string]*story.Story, error) {
 	return all, nil
 }
 
-// stale compares the results, the page and the stories of the folder with the table. It returns what
-// is wrong, and what to run.
+// stale compares the results, the page and the stories of the folder with the table. It returns
+// what is wrong, and what to run.
 func (p *prover[V]) stale(folder string) (out []string) {
 	complain := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf(format, args...)+"; run make matrices STORY="+folder)
@@ -292,7 +292,8 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		if got, err := os.ReadFile(path); err != nil {
 			complain("%v", err)
 		} else if d := differ.Diff(want, string(got)); d != "" {
-			out = append(out, fmt.Sprintf("%s is stale (-table +file); run make matrix-pages STORY=%s\n%s", path, folder, d))
+			const text = "%s is stale (-table +file); run make matrix-pages STORY=%s\n%s"
+			out = append(out, fmt.Sprintf(text, path, folder, d))
 		}
 	}
 	return out
