@@ -37,8 +37,9 @@ func (t Table[V]) Predicted(predictions []Prediction[V]) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n## Predictions\n\n" +
-		"These were made in the thread, or from reading the code, before anything ran:\n\n| prediction | cell | |\n|---|---|---|\n")
+	b.WriteString("\n## Predictions\n\n")
+	b.WriteString("These were made in the thread, or from reading the code, before anything ran:\n\n")
+	b.WriteString("| prediction | cell | |\n|---|---|---|\n")
 	for _, p := range predictions {
 		asked := t.Case(p.Case)
 		answer, outcome := "not confirmed", asked.Outcome(p.Variant)
