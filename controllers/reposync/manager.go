@@ -67,7 +67,7 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	if m.policy, err = m.Variant.policy(); err != nil {
 		return err
 	}
-	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader(), m.policy.patches}
 	mine := handler.EnqueueRequestsFromMapFunc(m.owner)
 	b := ctrl.NewControllerManagedBy(mgr)
 	if m.root {
@@ -78,6 +78,9 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	b = b.Watches(&appsv1.Deployment{}, mine).
 		Watches(&corev1.ServiceAccount{}, mine).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
+	if m.policy.ahead {
+		b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(m.inhabitants))
+	}
 	if m.policy.minds {
 		b = b.Watches(&corev1.ConfigMap{}, mine)
 	}
@@ -153,6 +156,11 @@ func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	}
 	if controllerutil.AddFinalizer(sync, v1beta1.ReconcilerManagerFinalizer) {
 		if err := m.client.Update(ctx, sync); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	if m.policy.ahead {
+		if going, err := m.keepNamespace(ctx, sync); err != nil || going {
 			return ctrl.Result{}, err
 		}
 	}

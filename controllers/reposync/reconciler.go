@@ -53,7 +53,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.policy, err = r.Variant.policy(); err != nil {
 		return err
 	}
-	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader(), r.policy.patches}
 	return ctrl.NewControllerManagedBy(mgr).Named("reconciler").For(newSync(r.Sync)).Complete(r)
 }
 

@@ -4,10 +4,14 @@ package reposync
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -19,6 +23,8 @@ import (
 type writer struct {
 	client client.Client
 	live   client.Reader
+	// patches is that of the policy.
+	patches bool
 }
 
 // modify lets change alter the sync, and writes it by write if it did. One that has gone, or is
@@ -56,8 +62,34 @@ func become(sync, now v1beta1.Sync) {
 
 // release takes a finalizer off.
 func (w writer) release(ctx context.Context, sync v1beta1.Sync, finalizer string) error {
+	if w.patches {
+		return w.strip(ctx, sync, finalizer)
+	}
 	return w.modify(ctx, sync, func(s v1beta1.Sync) { controllerutil.RemoveFinalizer(s, finalizer) },
 		func(s v1beta1.Sync) error { return w.client.Update(ctx, s) })
+}
+
+// strip takes a finalizer off by a patch of nothing else. It is not too late for what others write
+// meanwhile, unless that is another finalizer.
+func (w writer) strip(ctx context.Context, sync v1beta1.Sync, finalizer string) error {
+	return client.IgnoreNotFound(retry.OnError(retry.DefaultRetry, apierrors.IsInvalid, func() error {
+		now := newSync(client.ObjectKeyFromObject(sync))
+		if err := w.live.Get(ctx, client.ObjectKeyFromObject(sync), now); err != nil {
+			return err
+		}
+		i := slices.Index(now.GetFinalizers(), finalizer)
+		if i < 0 || now.GetUID() != sync.GetUID() {
+			return nil
+		}
+		const patch = `[{"op":"test","path":"/metadata/uid","value":%q},` +
+			`{"op":"test","path":"/metadata/finalizers/%d","value":%q},{"op":"remove","path":"/metadata/finalizers/%[2]d"}]`
+		raw := fmt.Appendf(nil, patch, now.GetUID(), i, finalizer)
+		if err := w.client.Patch(ctx, now, client.RawPatch(types.JSONPatchType, raw)); err != nil {
+			return err
+		}
+		become(sync, now)
+		return nil
+	}))
 }
 
 // say sets conditions. One without a reason is removed.

@@ -42,15 +42,22 @@ func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error
 	return true, 0, nil
 }
 
-// whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up
-// again when that changes.
+// whenTerminating asks the cache whether the namespace of a RepoSync terminates. Nothing brings the
+// question up again when that changes. RootSyncs are left as they were: what they manage is
+// elsewhere, and would stay.
 func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	if m.root {
+		return false, 0, nil
+	}
 	may, err := terminating(ctx, m.client, sync.GetNamespace())
 	return may, 0, err
 }
 
 // whenTerminatingLive asks the server, and comes back.
 func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	if m.root {
+		return false, 0, nil
+	}
 	may, err := terminating(ctx, m.live, sync.GetNamespace())
 	return may, namespacePeriod, err
 }
@@ -112,6 +119,11 @@ func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result,
 	}
 	if wait, err := m.dismantle(ctx, sync); err != nil || wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, err
+	}
+	if m.policy.ahead {
+		if err := m.letNamespaceGo(ctx, sync); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
 	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
 }

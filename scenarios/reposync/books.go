@@ -72,7 +72,6 @@ type account struct {
 	had        bool           // or has had them
 	knew       map[string]int // by process: index of the event that told it of the deletion
 	says       []saying
-	writes     []write
 	lost       map[string]int // by process, life and reconcile: its writes that came too late
 }
 
@@ -115,7 +114,7 @@ func (b *Books) take(h *history.History) {
 			}
 		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && strings.Contains(string(e.Received), "NamespaceTerminating"):
 			b.refused(e)
-		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && ours(e.Process):
+		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && e.Sub == "" && ours(e.Process):
 			b.tooLate(e)
 		}
 		for i := range e.Changes {
@@ -169,7 +168,6 @@ func (b *Books) changed(e *history.Event, c *history.Change) {
 	switch c.Ref.Kind {
 	case "RepoSync", "RootSync":
 		b.sync(c, was, now)
-		b.account(c.Ref).wrote(e)
 	case "RoleBinding", "ClusterRoleBinding":
 		if c.Ref.Name == reposync.BindingName {
 			b.rights(c)

@@ -48,6 +48,11 @@ func wanted() []matrix.Situation {
 		{Text: "a RootSync manages the namespace that holds the RepoSync", Cases: []string{"RootSync goes", "gone is gone, RootSync", "RootSync goes, RepoSync depends on its rights"}},
 		{Text: "the system namespace is deleted", Reason: "every program of the operator ends with it, and nobody is left of whom to ask anything; while they " +
 			"are away is told above, of each of them"},
+		{Text: "a finalizer on the Namespace that is to run before its content is deleted", Cases: []string{"namespace finishes, rights inside"}},
+		{Text: "who writes the status of a RepoSync is in time at the third try", Reason: "the manager and the reconciler report in one status, and " +
+			"nothing bounds how often others write meanwhile; a status that came too late is written by the next pass"},
+		{Text: "the order of applying is not that of deleting: a resource needs its definition, and the definition need not wait for the resource",
+			Reason: "the reconciler deletes by what depends-on says, and no repository here declares a definition"},
 		{Text: "the manager is gone for good", Reason: "its own finalizer is on every RepoSync, in every variant, so that none goes"},
 	}
 }

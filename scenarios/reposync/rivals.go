@@ -14,36 +14,19 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// write is one of those of a RepoSync.
-type write struct {
-	process string
-	event   int // its index
-}
-
-func (s *account) wrote(e *history.Event) { s.writes = append(s.writes, write{e.Process, e.Index}) }
-
-// tooLate is told of a write to a RepoSync that somebody else has written since it was read. Who
-// looks again before it tries again is too late only as often as others write.
+// tooLate is told of a write to a RepoSync that somebody else has written since it was read.
 func (b *Books) tooLate(e *history.Event) {
 	s := b.account(e.Ref)
 	if s == nil || s.deleting == 0 {
 		return
 	}
 	pass := e.Actor() + " " + e.Reconcile
-	s.lost[pass]++
-	others := 0
-	for _, w := range s.writes {
-		if w.event > b.handouts[pass] && w.process != e.Process {
-			others++
-		}
-	}
-	if n := s.lost[pass]; n >= tries && others < n {
-		b.breaks(converges, "%s came too late for %s %d times in one go, and others wrote it %d times meanwhile", e.Actor(), s, n, others)
+	if s.lost[pass]++; s.lost[pass] >= tries {
+		b.breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, s.lost[pass])
 	}
 }
 
-// tries are how many a writer needs at most who comes too late, unless others have written as
-// often.
+// tries are how many a writer of a finalizer needs at most.
 const tries = 3
 
 // contested has a user delete the RepoSync or its namespace; others write the RepoSync all the
