@@ -52,9 +52,9 @@ upstream: ## The models of built-in controllers beside the real ones from k8s.io
 	cd models/upstream && go vet ./... && go test -count=1 -timeout 20m ./...
 
 .PHONY: demo
-demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json and pages.
+demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
 	@rm -f reports/out/demo.json
-	@echo "The stories are searched two at a time; each is printed when it is done."
+	@echo "The scenarios are searched two at a time; each is printed when it is done."
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
 	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
 

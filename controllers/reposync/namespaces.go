@@ -1,4 +1,4 @@
-// This file exists for the variant that keeps a Namespace by a finalizer until the RepoSyncs in it
+// This file holds the variant that keeps a Namespace by a finalizer until the RepoSyncs in it
 // have gone.
 
 package reposync

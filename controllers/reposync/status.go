@@ -1,4 +1,4 @@
-// This file exists for writing to a RepoSync or a RootSync, which two programs do.
+// This file holds the writes to a RepoSync or a RootSync, which two programs make.
 
 package reposync
 
@@ -29,7 +29,8 @@ type writer struct {
 
 // modify lets change alter the sync, and writes it by write if it did. One that has gone, or is
 // another by now, is left alone.
-func (w writer) modify(ctx context.Context, sync v1beta1.Sync, change func(v1beta1.Sync), write func(v1beta1.Sync) error) error {
+func (w writer) modify(ctx context.Context, sync v1beta1.Sync, change func(v1beta1.Sync),
+	write func(v1beta1.Sync) error) error {
 	return client.IgnoreNotFound(retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		now := newSync(client.ObjectKeyFromObject(sync))
 		if err := w.live.Get(ctx, client.ObjectKeyFromObject(sync), now); err != nil {
@@ -81,9 +82,9 @@ func (w writer) strip(ctx context.Context, sync v1beta1.Sync, finalizer string) 
 		if i < 0 || now.GetUID() != sync.GetUID() {
 			return nil
 		}
-		const patch = `[{"op":"test","path":"/metadata/uid","value":%q},` +
-			`{"op":"test","path":"/metadata/finalizers/%d","value":%q},{"op":"remove","path":"/metadata/finalizers/%[2]d"}]`
-		raw := fmt.Appendf(nil, patch, now.GetUID(), i, finalizer)
+		const patch = `[{"op":"test","path":"/metadata/uid","value":%q},{"op":"test","path":%q,"value":%q},` +
+			`{"op":"remove","path":%[2]q}]`
+		raw := fmt.Appendf(nil, patch, now.GetUID(), fmt.Sprintf("/metadata/finalizers/%d", i), finalizer)
 		if err := w.client.Patch(ctx, now, client.RawPatch(types.JSONPatchType, raw)); err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (w writer) say(ctx context.Context, sync v1beta1.Sync, conditions ...metav1
 	}, func(s v1beta1.Sync) error { return w.client.Status().Update(ctx, s) })
 }
 
-// is is a condition that holds.
+// is is a condition that is true.
 func is(kind, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message}
 }

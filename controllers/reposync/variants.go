@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the operator as it was to the full cure.
+// This file holds the variants: one policy each, and a line for each step from the operator as it
+// was to the fixed one.
 
 package reposync
 
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Variant names one stage of the story. The zero value is V10, the one to use.
+// Variant names one policy. The zero value is V10, the one to use.
 type Variant string
 
-// The variants, in the order of the story.
+// The variants, as the thread has them, and V10.
 const (
 	// V0 leaves the reconciler's finalizer to the reconciler.
 	V0 Variant = "V0"
@@ -33,12 +33,12 @@ const (
 	V6n Variant = "V6n"
 	// V6g is V6n, and the webhook keeps whatever something else depends on.
 	V6g Variant = "V6g"
-	// V7 is V0, and the manager has a finalizer on the Namespace. When that is deleted, it deletes the
-	// RepoSyncs in it first.
+	// V7 is V0, and the manager has a finalizer on the Namespace. When that is deleted, it deletes
+	// the RepoSyncs in it first.
 	V7 Variant = "V7"
 	// V9 gives reconcilers their rights by a ClusterRoleBinding.
 	V9 Variant = "V9"
-	// V10 is the full cure: the webhook of V6g, and a manager that says what a deletion waits for
+	// V10 is fixed: the webhook of V6g, and a manager that says what a deletion waits for
 	// and in the end does the reconciler's work itself.
 	V10 Variant = "V10"
 )
@@ -54,10 +54,10 @@ type policy struct {
 	// skips has the reconciler destroy nothing in a terminating namespace if no managed object
 	// depends on another.
 	skips bool
-	// holds keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
-	holds bool
-	// ahead has the manager keep the Namespace by a finalizer, and delete the RepoSyncs in it when it
-	// terminates.
+	// keepsBinding keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
+	keepsBinding bool
+	// ahead has the manager keep the Namespace by a finalizer, and delete the RepoSyncs in it when
+	// it terminates.
 	ahead bool
 	// patches takes finalizers off by a patch that no other writer can come before.
 	patches bool
@@ -75,7 +75,7 @@ type policy struct {
 	refuses []refusal
 }
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0 := policy{release: never}
 	v1, v2, v2w, v3, v4, v7, v9 := v0, v0, v0, v0, v0, v0, v0
@@ -85,7 +85,7 @@ func policies() map[Variant]policy {
 	v3.refuses = []refusal{inhabited}
 	v4.skips = true
 	v5, v6n, v6g := v4, v4, v4
-	v5.holds = true
+	v5.keepsBinding = true
 	v6n.refuses = []refusal{bindingInUse}
 	v6g.refuses = []refusal{bindingInUse, inventoryInUse, dependedOn}
 	v7.ahead = true
@@ -98,7 +98,7 @@ func policies() map[Variant]policy {
 	}
 }
 
-// Variants lists every variant in the order of the story.
+// Variants lists every variant.
 func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10} }
 
 func (v Variant) policy() (policy, error) {

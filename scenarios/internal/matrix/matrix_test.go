@@ -264,3 +264,46 @@ func TestStaleFilesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// The demonstration shows the failure that is found soonest, and of the fixed variant the hardest
+// case.
+func TestTypicalCases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	easy, alone := table.Cases[0], table.Cases[0]
+	easy.Name = "easy"
+	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	table.Cases = append(table.Cases, easy, alone)
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range cells {
+		cells[i].Runs = 10 - i
+	}
+	if err := os.WriteFile(results, encode(cells), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := table.Typical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cases[0].Name != "easy" || cases[2].Name != "alone" {
+		t.Errorf("shown are %q and %q", cases[0].Name, cases[2].Name)
+	}
+}
+
+// A fault that some variants never meet is a note; one that none of them meets is a mistake.
+func TestFaultsThatAreNeverInjected(t *testing.T) {
+	row := []cell{{Outcome: NotRun}, {Outcome: Passes, Result: Result{Never: []string{"A", "B"}}}, {Outcome: Passes,
+		Result: Result{Never: []string{"B"}}}}
+	if d := cmp.Diff([]string{"B"}, neverAtAll(row)); d != "" {
+		t.Error(d)
+	}
+	k := &cell{}
+	k.injections(result.Report{Runs: 100,
+		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}}})
+	if d := cmp.Diff(Result{Injected: map[string]int{"Crash": 2}, Never: []string{"Crash(b)"}}, k.Result); d != "" {
+		t.Error(d)
+	}
+}

@@ -150,6 +150,20 @@ func (t Table[V]) notes(cells []cell) string {
 			return fmt.Sprintf("- %s: with the choices of %%s: %s.\n", c.Name, strings.Join(says, ", "))
 		})
 	}
+	var never strings.Builder
+	for i, c := range t.Cases {
+		group(&never, t.row(cells, i), func(k cell) string {
+			if len(k.Never) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("- %s: %%s: %s.\n", c.Name, strings.Join(k.Never, ", "))
+		})
+	}
+	if never.Len() > 0 {
+		b.WriteString("\nThese passed without faults that the case lists, " +
+			"because they never reach the point where those are " +
+			"injected:\n\n" + never.String())
+	}
 	if missed.Len() > 0 {
 		fmt.Fprintf(&b, "\nEach failure is repeated on %s with the same choices. "+
 			"In these, %[1]s never reaches the point where the fault is injected:\n\n%s", t.Fixed, missed.String())

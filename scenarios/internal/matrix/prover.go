@@ -31,8 +31,8 @@ var (
 	commit = flag.String("matrix.commit", "", "the commit that the results name")
 )
 
-// enoughForFaults is the number of runs in which every fault of a case must have been injected at
-// least once.
+// enoughForFaults is the number of runs after which a fault that was not injected counts as never
+// injected.
 const enoughForFaults = 100
 
 // few is the number of runs of a passing cell in go test.
@@ -162,7 +162,7 @@ func (k *cell) needsRuns() bool { return k.Open || k.Runs < cmp.Or(*runs, k.Need
 func (k *cell) observe(t *testing.T, r result.Report, property string) {
 	t.Helper()
 	k.Runs, k.Steps, k.Commit, k.Open = r.Runs, r.Steps, *commit, false
-	k.Story, k.Default, k.Faults, k.Injected = "", false, 0, nil
+	k.Story, k.Default, k.Faults, k.Injected, k.Never = "", false, 0, nil, nil
 	f := r.Failure
 	switch {
 	case property != "" && f == nil:
@@ -180,7 +180,7 @@ func (k *cell) observe(t *testing.T, r result.Report, property string) {
 		k.Open = true
 		t.Error(r.Err())
 	default:
-		k.injections(t, r)
+		k.injections(r)
 	}
 	fmt.Printf("%s  %s  %d runs, %d steps, %.0f s", k.Outcome, k.name(), k.Runs, k.Steps, r.Elapsed.Seconds())
 	if f != nil {
@@ -189,18 +189,14 @@ func (k *cell) observe(t *testing.T, r result.Report, property string) {
 	fmt.Println()
 }
 
-// injections records how often each class of fault was injected: each must have been.
-func (k *cell) injections(t *testing.T, r result.Report) {
+// injections records how often each class of fault was injected, and which faults never were.
+func (k *cell) injections(r result.Report) {
+	k.Injected, k.Never = map[string]int{}, nil
 	for _, fault := range r.Faults {
-		if fault.Injected == 0 && r.Runs >= enoughForFaults {
-			k.Open = true
-			t.Errorf("%s, which the case lists, was never injected in %d runs", fault.Fault, r.Runs)
-		}
 		if fault.Injected > 0 {
-			if k.Injected == nil {
-				k.Injected = map[string]int{}
-			}
 			k.Injected[class(fault.Fault)] += fault.Injected
+		} else if r.Runs >= enoughForFaults {
+			k.Never = append(k.Never, fault.Fault)
 		}
 	}
 }
@@ -268,6 +264,11 @@ func (p *prover[V]) stale(folder string) (out []string) {
 			named = append(named, filepath.Join(catalogue, c.Story))
 		}
 	}
+	for i, c := range p.table.Cases {
+		for _, fault := range neverAtAll(p.table.row(p.cells, i)) {
+			complain("%q lists %s, which is injected into no variant", c.Name, fault)
+		}
+	}
 	kept, err := stories()
 	if err != nil {
 		return append(out, err.Error())
@@ -294,6 +295,25 @@ func (p *prover[V]) stale(folder string) (out []string) {
 		} else if d := differ.Diff(want, string(got)); d != "" {
 			const text = "%s is stale (-table +file); run make matrix-pages STORY=%s\n%s"
 			out = append(out, fmt.Sprintf(text, path, folder, d))
+		}
+	}
+	return out
+}
+
+// neverAtAll returns the faults that were never injected into any variant of a case.
+func neverAtAll(row []cell) (out []string) {
+	count, run := map[string]int{}, 0
+	for _, c := range row {
+		if c.Outcome != NotRun {
+			run++
+		}
+		for _, fault := range c.Never {
+			count[fault]++
+		}
+	}
+	for fault, n := range count {
+		if n == run {
+			out = append(out, fault)
 		}
 	}
 	return out

@@ -38,6 +38,8 @@ type Result struct {
 	Unreached []string `json:"unreached,omitempty"`
 	// Injected counts the injections in all runs of a passing cell, by class.
 	Injected map[string]int `json:"injected,omitempty"`
+	// Never are the faults of the case that were never injected in the runs of a passing cell.
+	Never []string `json:"never,omitempty"`
 	// Default says that the variant fails on the default schedule. Story is the file whose choices
 	// make it fail. A failure with neither must be searched.
 	Default bool   `json:"default,omitempty"`
