@@ -37,7 +37,7 @@ var (
 // liveness are the cases about whether what is deleted goes (S3-L1 and S3-L2).
 func liveness() cases {
 	return cases{
-		{Name: "namespace finishes", Workload: plain, Property: finishes, Fail: only("V0 V4")},
+		{Name: "namespace finishes", Workload: plain, Property: finishes, Fail: only("V0 V4 V7")},
 		{Name: "namespace finishes, its news trail", Workload: afterAnother(deletesNamespace), Faults: lateNamespaces,
 			Property: finishes, Fail: only("V2 V7"), NotRun: notRun(failsAnyway, "V0 V4")},
 		{Name: "namespace finishes, its news trail, it is the first", Workload: of(Setting{}, deletesNamespace),
