@@ -122,7 +122,7 @@ MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
 .PHONY: matrices
 matrices: ## Make the runs that results.json lacks (STORY=name for one scenario, ANEW=1 for all runs); writes scenarios/*/README.md. Stopped, it continues.
 	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
-	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done; \
+	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done; \
 		echo "CPU time of the shell and of all that it ran, user and system:"; times
 	go test -count=1 ./reports -update
 
