@@ -270,16 +270,16 @@ func TestStaleFilesAreFound(t *testing.T) {
 func TestTypicalCases(t *testing.T) {
 	t.Chdir(t.TempDir())
 	table := toys()
-	easy, alone := table.Cases[0], table.Cases[0]
-	easy.Name = "easy"
+	easy, easier, alone := table.Cases[0], table.Cases[0], table.Cases[0]
+	easy.Name, easier.Name = "easy", "easier"
 	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
-	table.Cases = append(table.Cases, easy, alone)
+	table.Cases = append(table.Cases, easy, easier, alone)
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range cells {
-		cells[i].Runs = 10 - i
+		cells[i].Runs, cells[i].Default = 10-i, i == 0
 	}
 	if err := os.WriteFile(results, encode(cells), 0o666); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestTypicalCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cases[0].Name != "easy" || cases[2].Name != "alone" {
+	if cases[0].Name != "easier" || cases[2].Name != "alone" {
 		t.Errorf("shown are %q and %q", cases[0].Name, cases[2].Name)
 	}
 }

@@ -54,8 +54,9 @@ func (t Table[V]) Summary(folder string) (*Summary, error) {
 	return s, nil
 }
 
-// Typical returns one case for each variant: of those that it fails, one whose failure was found in
-// the fewest runs; if it fails none, the one that needs the most runs.
+// Typical returns one case for each variant: of those that it fails, preferably not on the default
+// schedule, the one whose failure was found in the fewest runs; if it fails none, the one that
+// needs the most runs.
 func (t Table[V]) Typical() ([]Case[V], error) {
 	cells, err := t.results()
 	if err != nil {
@@ -70,8 +71,10 @@ func (t Table[V]) Typical() ([]Case[V], error) {
 			switch {
 			case k.Outcome == NotRun, k.Open:
 				continue
-			case k.Outcome == best.Outcome && k.Outcome == Fails:
+			case k.Outcome == best.Outcome && k.Outcome == Fails && k.Default == best.Default:
 				better = k.Runs < best.Runs
+			case k.Outcome == best.Outcome && k.Outcome == Fails:
+				better = best.Default
 			case k.Outcome == best.Outcome:
 				better = k.Needed > best.Needed
 			}
