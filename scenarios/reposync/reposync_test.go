@@ -68,6 +68,12 @@ var paces = []time.Duration{0, 100 * time.Millisecond, time.Second, 5 * time.Sec
 
 var fastest, slowest = paces[0], paces[len(paces)-1]
 
+// failsOrderly says whether a variant fails a case in an undisturbed run. V7 does not: its
+// reconciler has done before the namespace controller begins.
+func failsOrderly(name string, v reposync.Variant) bool {
+	return v != reposync.V7 && Table().Case(name).Outcome(v) == matrix.Fails
+}
+
 // The six orders of the types that matter to each other, for every variant. Who is stuck in the
 // table is stuck at any pace where the RoleBinding goes before the RepoSync is deleted. Otherwise
 // the reconciler has a time to do its work in: none in the fastest namespace, enough in the
@@ -76,9 +82,8 @@ var fastest, slowest = paces[0], paces[len(paces)-1]
 //
 //make:campaigns
 func TestOrdersOfThePairsThatMatter(t *testing.T) {
-	cells := Table().Case("namespace finishes")
 	for _, v := range reposync.Variants() {
-		fails := cells.Outcome(v) == matrix.Fails
+		fails := failsOrderly("namespace finishes", v)
 		for _, pace := range paces {
 			if between := pace != fastest && pace != slowest; between && !fails && v != reposync.V10 {
 				continue // it takes seconds, and none of them has been seen to mind
@@ -101,12 +106,11 @@ func TestOrdersOfThePairsThatMatter(t *testing.T) {
 //
 //make:campaigns
 func TestOrdersOfWhatIsManaged(t *testing.T) {
-	cells := Table().Case("order among all, namespace deleted")
 	right := kindsInside[4:]
 	for _, v := range reposync.Variants() {
 		for _, pace := range []time.Duration{fastest, slowest} {
 			orders(right, func(order []string) {
-				fails := cells.Outcome(v) == matrix.Fails && !slices.Equal(order, right)
+				fails := failsOrderly("order among all, namespace deleted", v) && !slices.Equal(order, right)
 				if fails != breaks(t, strongOrder, v, order, pace) {
 					t.Errorf("%s deletes out of order after %v at a pace of %v: want %v", v, order, pace, fails)
 				}
