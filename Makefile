@@ -24,7 +24,7 @@ CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=2
 # Tests that take long: make test leaves them out, and .ci/run makes them all, by make campaigns and make reprove. Those of
 # the first kind have //make:campaigns above them.
 CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
-RESULTS = TestVerdicts
+RESULTS = TestMatrix
 empty :=
 names = ($(subst $(empty) $(empty),|,$(strip $(1))))
 # The packages that have tests of these names.
@@ -55,9 +55,9 @@ upstream: ## The models of built-in controllers beside the real ones from k8s.io
 	cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: demo
-demo: ## Show the stories: what is caught, in how many runs, and that the cure holds; writes reports/out/demo.json and pages.
+demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
 	@rm -rf reports/out/demo.json reports/out/demo
-	@echo "The stories are searched two at a time; each is printed when it has been told."
+	@echo "The scenarios are searched two at a time; each is printed when it is done."
 	@$(MAKE) --no-print-directory -j2 --output-sync=target $(SHOWN)
 	@echo; echo "everything that this did, on one page: $(CURDIR)/reports/out/demo/index.html"
 
@@ -119,34 +119,35 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon, fro
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
 STORY ?= *
-TOLD = $(sort $(dir $(shell grep -l '^func TestVerdicts' scenarios/$(STORY)/*_test.go)))
-VERDICTS = go test -count=1 -timeout 0 -run '^TestVerdicts$$'
+MATRICES = $(sort $(dir $(shell grep -l '^func TestMatrix' scenarios/$(STORY)/*_test.go)))
+MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
 
-.PHONY: verdicts
-verdicts: ## What each story claims, searched at length (an hour; STORY=name for one): writes scenarios/*/VERDICTS.md and the catalogue.
-	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.write -verdicts.commit=$$c); done
+.PHONY: matrices
+matrices: ## Make the runs that results.json lacks (STORY=name for one scenario, ANEW=1 for all runs); writes scenarios/*/README.md. Stopped, it continues.
+	@set -e; test -z "$(ANEW)" || rm -f scenarios/$(STORY)/results.json
+	@set -e; c=$$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- '*.go' '*.yaml' || echo -dirty); for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.write -matrix.commit=$$c); done; \
+		echo "CPU time of the shell and of all that it ran, user and system:"; times
 	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
-.PHONY: verdicts-more
-verdicts-more: ## The same for the cells that hold in fewer than 2,000 runs on the page; the stories of those that fall are replayed.
-	@set -e; c=$$(git describe --always --dirty --exclude '*'); for d in $(TOLD); do (cd $$d && $(VERDICTS) -verdicts.more -verdicts.commit=$$c); done
-	go test -count=1 -timeout $(TIMEOUT) ./reports -update
+.PHONY: matrix-pages
+matrix-pages: ## Write scenarios/*/README.md anew from the results on file (STORY=name for one).
+	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX) -matrix.page); done
 
 PROVE ?= 100
 .PHONY: reprove
-reprove: ## Every kept story once more, and every cell that holds PROVE (100) times; two rooms at a time. Leaves pages in reports/out/catalogue.
+reprove: ## Every kept story once more, and every passing cell PROVE (100) times; two scenarios at a time. Leaves pages in reports/out/catalogue.
 	@rm -rf $(OUT)/catalogue
 	@SIM_REPORT=$(CURDIR)/$(OUT)/catalogue $(MAKE) --no-print-directory -j2 $(PROVEN)
 
-PROVEN = $(TOLD:%/=reprove-%)
+PROVEN = $(MATRICES:%/=reprove-%)
 .PHONY: $(PROVEN)
 $(PROVEN): reprove-%:
-	cd $* && $(VERDICTS) -verdicts.runs=$(PROVE)
+	cd $* && $(MATRIX) -matrix.runs=$(PROVE)
 
 .PHONY: catalogue
-catalogue: ## Every kept story must break its faulty variant and pass on the cured one; writes reports/CATALOGUE.md.
-	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(TOLD) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestVerdicts beside it tells them"; exit 1;; esac; done
-	@set -e; for d in $(TOLD); do (cd $$d && $(VERDICTS)); done
+catalogue: ## Every kept story must break its faulty variant and pass on the fixed one; writes reports/CATALOGUE.md.
+	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(MATRICES) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestMatrix beside it replays them"; exit 1;; esac; done
+	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX)); done
 	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 .PHONY: mutants

@@ -32,14 +32,11 @@ var tooWide = []string{
 	"controllers/bundledeployment/v1alpha1",
 	"controllers/clusterextension",
 	"controllers/promotion",
-	"controllers/reposync",
-	"controllers/reposync/v1beta1",
 	"controllers/throttle",
 	"reports",
 	"scenarios/bundledeployment",
 	"scenarios/clusterextension",
 	"scenarios/promotion",
-	"scenarios/reposync",
 	"scenarios/throttle",
 }
 
@@ -48,9 +45,7 @@ var coinedIn = []string{
 	".",
 	"scenarios/bundledeployment",
 	"scenarios/clusterextension",
-	"scenarios/internal/verdicts",
 	"scenarios/promotion",
-	"scenarios/reposync",
 	"scenarios/throttle",
 	"sim",
 }

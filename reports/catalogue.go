@@ -102,8 +102,8 @@ const catalogueHead = `# Catalogue of stories
 
 This page is written by ` + "`make catalogue`" + `; do not edit it. There is one story for each property and class of fault, the
 shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is about
-and pass on the cured one; the suite of its scenario sees to that on every ` + "`go test`" + `. What fails on the default schedule
-needs no story; each scenario's ` + "`VERDICTS.md`" + ` lists it. How long a search took is said in runs, the one that found the
+and pass on the fixed one; the suite of its scenario sees to that on every ` + "`go test`" + `. What fails on the default schedule
+needs no story; each scenario's ` + "`README.md`" + ` lists it. How long a search took is said in runs, the one that found the
 story included, and in seconds of CPU time of its process, from the first run to that one; shrinking comes after that. Runs
 are the same on every machine; seconds are those of the machine that found the story.
 `

@@ -112,17 +112,18 @@ type index struct {
 	Campaigns []campaignRow
 	Cards     []card
 	Links     [][2]string
+	Parts     []template.HTML
 	dir       string
 	pages     map[string]string // name of a story's file → its timeline, from dir
 	results   []string
 }
 
 // Index writes dir/index.html: every campaign's result and every run below dir, each with its page.
-// Pages that are missing are made. links are further links, in pairs of name and address. It
-// returns the page's path. It is an error if there is neither a result nor a run, or if a page to
-// be written would replace a file that Wavetank did not write.
-func Index(dir, title string, links ...[2]string) (string, error) {
-	x := &index{Title: title, Links: links, dir: dir, pages: map[string]string{}}
+// Pages that are missing are made. The page begins with parts. links are further links, in pairs of
+// name and address. It returns the page's path. It is an error if there is neither a result nor a
+// run, or if a page to be written would replace a file that Wavetank did not write.
+func Index(dir, title string, parts []template.HTML, links ...[2]string) (string, error) {
+	x := &index{Title: title, Links: links, Parts: parts, dir: dir, pages: map[string]string{}}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

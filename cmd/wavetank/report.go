@@ -79,7 +79,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return fmt.Errorf("%s is not a directory that campaigns wrote to; "+
 				"write --format text or markdown for one run", dir)
 		}
-		index, err := reports.Index(dir, "Wavetank")
+		index, err := reports.Index(dir, "Wavetank", nil)
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,4 @@
-// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema
-// must keep and accept.
+// This file tests that the schemas of the CRDs keep and accept whatever the Go types can say.
 
 package reposync
 
@@ -17,11 +16,14 @@ import (
 func fullRepoSync() *v1beta1.RepoSync {
 	return &v1beta1.RepoSync{
 		Spec: v1beta1.SyncSpec{SourceFormat: "unstructured", SourceType: "git", Git: &v1beta1.Git{
-			Repo: "https://git.example/shop", Revision: "main", Dir: "shop", Auth: "token", SecretRef: v1beta1.SecretRef{Name: "git-creds"},
+			Repo: "https://git.example/shop", Revision: "main", Dir: "shop", Auth: "token",
+			SecretRef: v1beta1.SecretRef{Name: "git-creds"},
 		}},
-		Status: v1beta1.SyncStatus{ObservedGeneration: 1, Reconciler: "ns-reconciler-shop", Conditions: []metav1.Condition{
-			{Type: v1beta1.Stalled, Status: metav1.ConditionTrue, ObservedGeneration: 1, LastTransitionTime: metav1.Unix(1, 0), Reason: "R", Message: "m"},
-		}},
+		Status: v1beta1.SyncStatus{ObservedGeneration: 1, Reconciler: "ns-reconciler-shop",
+			Conditions: []metav1.Condition{
+				{Type: v1beta1.Stalled, Status: metav1.ConditionTrue, ObservedGeneration: 1,
+					LastTransitionTime: metav1.Unix(1, 0), Reason: "R", Message: "m"},
+			}},
 	}
 }
 
@@ -32,7 +34,8 @@ func fullRootSync() *v1beta1.RootSync {
 
 func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 	inventory := newInventory(types.NamespacedName{Namespace: "shop", Name: "repo-sync"})
-	inventory.Object["spec"] = map[string]any{"resources": []any{map[string]any{"group": "", "kind": "ConfigMap", "namespace": "shop", "name": "a"}}}
+	inventory.Object["spec"] = map[string]any{"resources": []any{map[string]any{"group": "", "kind": "ConfigMap",
+		"namespace": "shop", "name": "a"}}}
 	crdtest.Of(t, CRDs(), "RepoSync").Takes(t, fullRepoSync())
 	crdtest.Of(t, CRDs(), "RootSync").Takes(t, fullRootSync())
 	crdtest.Of(t, CRDs(), "ResourceGroup").Takes(t, inventory)
@@ -51,7 +54,8 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 // dependency.
 func TestNeeds(t *testing.T) {
 	o := newInventory(types.NamespacedName{Namespace: "shop", Name: "repo-sync"})
-	o.SetAnnotations(map[string]string{DependsOn: "/namespaces/shop/Service/database, rbac.authorization.k8s.io/namespaces/shop/RoleBinding/b,rubbish"})
+	o.SetAnnotations(map[string]string{DependsOn: "/namespaces/shop/Service/database, " +
+		"rbac.authorization.k8s.io/namespaces/shop/RoleBinding/b,rubbish"})
 	want := []object{{"", "Service", "shop", "database"}, {"rbac.authorization.k8s.io", "RoleBinding", "shop", "b"}}
 	if diff := cmp.Diff(want, needs(o)); diff != "" {
 		t.Error(diff)

@@ -8,8 +8,8 @@
 //
 // It restates, in its own words, the part of kpt-config-sync that pull request 1191 is about: who
 // may take the reconciler's finalizer off when a whole namespace is being deleted, and the
-// reconciler's rights with it. What a variant adds or leaves out is a line in variants.go. The full
-// cure, V10, is the zero value of [Variant].
+// reconciler's rights with it. What a variant adds or leaves out is a line in variants.go. The
+// fixed one, V10, is the zero value of [Variant].
 //
 // It is ordinary controller-runtime programs: the manager, a reconciler for each sync, and for some
 // variants a webhook, [Guard]. Nothing in them knows that they are simulated.

@@ -1,4 +1,4 @@
-// This file exists for the webhook of the variants that have an order of deletion enforced, whoever
+// This file holds the webhook of the variants that have an order of deletion enforced, whoever
 // deletes.
 
 package reposync
@@ -25,7 +25,7 @@ import (
 // Guard refuses deletions by admission. Fill in the exported field and call SetupWithManager; its
 // configuration is [Guard.Configuration].
 type Guard struct {
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
 
 	policy policy
@@ -35,6 +35,8 @@ type Guard struct {
 
 // refusal says why an object must not be deleted now; "" if it may.
 type refusal func(context.Context, *Guard, *unstructured.Unstructured) (because string, err error)
+
+type configuration = admissionregv1.ValidatingWebhookConfiguration
 
 const guardPath = "/deletions"
 
@@ -88,7 +90,8 @@ func bindingInUse(ctx context.Context, g *Guard, o *unstructured.Unstructured) (
 		return "", nil
 	}
 	var all appsv1.DeploymentList
-	err := g.live.List(ctx, &all, client.InNamespace(Namespace), client.MatchingLabels{SyncNamespaceLabel: o.GetNamespace()})
+	err := g.live.List(ctx, &all, client.InNamespace(Namespace),
+		client.MatchingLabels{SyncNamespaceLabel: o.GetNamespace()})
 	if err != nil || len(all.Items) == 0 {
 		return "", err
 	}
@@ -160,12 +163,12 @@ func manages(ctx context.Context, c client.Client, sync *v1beta1.RepoSync, o obj
 
 // Configuration is the webhook's, to be reached through a Service called "admission-webhook"; nil
 // if the variant has none. It is asked about deletions outside the system namespace.
-func (g *Guard) Configuration(policy admissionregv1.FailurePolicyType) (*admissionregv1.ValidatingWebhookConfiguration, error) {
+func (g *Guard) Configuration(policy admissionregv1.FailurePolicyType) (*configuration, error) {
 	p, err := g.Variant.policy()
 	if err != nil || len(p.refuses) == 0 {
 		return nil, err
 	}
-	return &admissionregv1.ValidatingWebhookConfiguration{
+	return &configuration{
 		ObjectMeta: metav1.ObjectMeta{Name: "admission-webhook.configsync.gke.io"},
 		Webhooks: []admissionregv1.ValidatingWebhook{{
 			Name: "deletions.configsync.gke.io",
@@ -174,12 +177,14 @@ func (g *Guard) Configuration(policy admissionregv1.FailurePolicyType) (*admissi
 			}},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{admissionregv1.Delete},
-				Rule:       admissionregv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"}},
+				Rule: admissionregv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"},
+					Resources: []string{"*"}},
 			}},
 			NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 				Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: []string{Namespace},
 			}}},
-			FailurePolicy: &policy, SideEffects: ptr.To(admissionregv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+			FailurePolicy: &policy, SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
 		}},
 	}, nil
 }

@@ -1,4 +1,4 @@
-// This file exists for the inventory of what a sync manages, and for deleting that in the order of
+// This file holds the inventory of what a sync manages, and the deletion of that in the order of
 // its dependencies.
 
 package reposync
@@ -96,7 +96,8 @@ func present(ctx context.Context, c client.Client, inv *unstructured.Unstructure
 		}
 		o := &unstructured.Unstructured{}
 		o.SetGroupVersionKind(mapping.GroupVersionKind)
-		err = c.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, o) // not from the cache: it is unstructured
+		// not from the cache: it is unstructured
+		err = c.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, o)
 		if apierrors.IsNotFound(err) {
 			continue
 		} else if err != nil {

@@ -1,4 +1,4 @@
-// This file exists for the reconciler-manager: what it makes for each RepoSync.
+// This file holds the reconciler-manager: what it makes for each RepoSync.
 
 package reposync
 
@@ -30,7 +30,7 @@ import (
 // it does in every namespace, and in V10 to all that reconcilers manage. Fill in the exported field
 // and call SetupWithManager.
 type Manager struct {
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
 
 	root   bool // for RootSyncs, not RepoSyncs
@@ -40,7 +40,7 @@ type Manager struct {
 
 // RootManager is [Manager] for RootSyncs: an operator runs both.
 type RootManager struct {
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
 }
 
@@ -67,7 +67,7 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	if m.policy, err = m.Variant.policy(); err != nil {
 		return err
 	}
-	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	m.writer = writer{mgr.GetClient(), mgr.GetAPIReader(), m.policy.patches}
 	mine := handler.EnqueueRequestsFromMapFunc(m.owner)
 	b := ctrl.NewControllerManagedBy(mgr)
 	if m.root {
@@ -78,6 +78,9 @@ func (m *Manager) SetupWithManager(mgr ctrl.Manager) error {
 	b = b.Watches(&appsv1.Deployment{}, mine).
 		Watches(&corev1.ServiceAccount{}, mine).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(m.users))
+	if m.policy.ahead {
+		b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(m.inhabitants))
+	}
 	if m.policy.minds {
 		b = b.Watches(&corev1.ConfigMap{}, mine)
 	}
@@ -111,12 +114,13 @@ func (m *Manager) users(ctx context.Context, o client.Object) []reconcile.Reques
 	return m.inNamespace(ctx, o.GetNamespace(), func(s v1beta1.Sync) bool { return secretOf(s) == o.GetName() })
 }
 
-func (m *Manager) inNamespace(ctx context.Context, namespace string, which func(v1beta1.Sync) bool) (out []reconcile.Request) {
+func (m *Manager) inNamespace(ctx context.Context, name string, which func(v1beta1.Sync) bool) []reconcile.Request {
+	var out []reconcile.Request
 	var all client.ObjectList = &v1beta1.RepoSyncList{}
 	if m.root {
 		all = &v1beta1.RootSyncList{}
 	}
-	if err := m.client.List(ctx, all, client.InNamespace(namespace)); err != nil {
+	if err := m.client.List(ctx, all, client.InNamespace(name)); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "syncs cannot be listed")
 	}
 	_ = apimeta.EachListItem(all, func(o runtime.Object) error { // it is a list
@@ -156,6 +160,11 @@ func (m *Manager) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 			return ctrl.Result{}, err
 		}
 	}
+	if m.policy.ahead {
+		if going, err := m.keepNamespace(ctx, sync); err != nil || going {
+			return ctrl.Result{}, err
+		}
+	}
 	if err := m.upsert(ctx, sync); err != nil {
 		_ = m.say(ctx, sync, is(v1beta1.Stalled, "Failed", err.Error())) // the error is what counts
 		return ctrl.Result{}, err
@@ -172,26 +181,32 @@ func (m *Manager) upsert(ctx context.Context, sync v1beta1.Sync) error {
 			return fmt.Errorf("the Secret: %w", err)
 		}
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: in(key, "")}
-	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, account, func() error { return nil }); err != nil {
-		return fmt.Errorf("the ServiceAccount: %w", err)
+	none := func() error { return nil }
+	if err := m.ensure(ctx, "ServiceAccount", &corev1.ServiceAccount{ObjectMeta: in(key, "")}, none); err != nil {
+		return err
 	}
 	b := m.policy.binding(m.root, sync.GetNamespace())
-	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, b.Object, func() error { return b.admit(subject(key), m.policy.holds) }); err != nil {
-		return fmt.Errorf("the RoleBinding: %w", err)
+	admit := func() error { return b.admit(subject(key), m.policy.keepsBinding) }
+	if err := m.ensure(ctx, "RoleBinding", b.Object, admit); err != nil {
+		return err
 	}
 	settings := &corev1.ConfigMap{ObjectMeta: in(key, "-git-sync")}
-	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, settings, func() error {
+	if err := m.ensure(ctx, "ConfigMap", settings, func() error {
 		if g := sync.Wants().Git; g != nil {
 			settings.Data = map[string]string{"GIT_SYNC_REPO": g.Repo, "GIT_SYNC_REV": g.Revision}
 		}
 		return nil
 	}); err != nil {
-		return fmt.Errorf("the ConfigMap: %w", err)
+		return err
 	}
 	deployment := &appsv1.Deployment{ObjectMeta: in(key, "")}
-	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, deployment, func() error { run(deployment); return nil }); err != nil {
-		return fmt.Errorf("the Deployment: %w", err)
+	return m.ensure(ctx, "Deployment", deployment, func() error { run(deployment); return nil })
+}
+
+// ensure creates or updates an object.
+func (m *Manager) ensure(ctx context.Context, kind string, o client.Object, change func() error) error {
+	if _, err := controllerutil.CreateOrUpdate(ctx, m.client, o, change); err != nil {
+		return fmt.Errorf("the %s: %w", kind, err)
 	}
 	return nil
 }

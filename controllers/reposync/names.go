@@ -1,4 +1,4 @@
-// This file exists for the names under which the programs of the operator find each other's
+// This file holds the names under which the programs of the operator find each other's
 // objects.
 
 package reposync
@@ -74,7 +74,8 @@ func syncOf(o client.Object) (sync types.NamespacedName, ok bool) {
 // manage: for that they need rights that somebody else gives them.
 func ReconcilerRole() *rbacv1.ClusterRole {
 	rule := func(group, verbs string, resources ...string) rbacv1.PolicyRule {
-		r := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"get", "list", "watch"}}
+		r := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources,
+			Verbs: []string{"get", "list", "watch"}}
 		if verbs == "write" {
 			r.Verbs = append(r.Verbs, "create", "update", "patch", "delete")
 		}

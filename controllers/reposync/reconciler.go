@@ -1,4 +1,4 @@
-// This file exists for the reconciler, which there is one of for each RepoSync, with the rights of
+// This file holds the reconciler, which there is one of for each RepoSync, with the rights of
 // its ServiceAccount.
 
 package reposync
@@ -39,7 +39,7 @@ type Reconciler struct {
 	// that a RepoSync declares must be in its namespace; what a RootSync declares may say by
 	// [NamespaceSelector] in which namespaces it is to be.
 	Source func(context.Context, v1beta1.Sync) ([]*unstructured.Unstructured, error)
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the policy; the zero value is the fixed one, V10.
 	Variant Variant
 
 	policy policy
@@ -53,7 +53,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.policy, err = r.Variant.policy(); err != nil {
 		return err
 	}
-	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader()}
+	r.writer = writer{mgr.GetClient(), mgr.GetAPIReader(), r.policy.patches}
 	return ctrl.NewControllerManagedBy(mgr).Named("reconciler").For(newSync(r.Sync)).Complete(r)
 }
 
@@ -120,7 +120,7 @@ func (r *Reconciler) sync(ctx context.Context, sync v1beta1.Sync) error {
 }
 
 // record writes down what is going to be managed, before it is.
-func (r *Reconciler) record(ctx context.Context, declared []*unstructured.Unstructured) error {
+func (r *Reconciler) record(ctx context.Context, declared objects) error {
 	inv := newInventory(r.Sync)
 	err := r.client.Get(ctx, r.Sync, inv)
 	missing := apierrors.IsNotFound(err)
@@ -171,7 +171,8 @@ func (r *Reconciler) apply(ctx context.Context, declared *unstructured.Unstructu
 func (r *Reconciler) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result, error) {
 	if foreground(sync) {
 		if apimeta.FindStatusCondition(sync.Says().Conditions, v1beta1.ReconcilerFinalizing) == nil {
-			if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting", "Deleting managed resource objects")); err != nil {
+			if err := r.say(ctx, sync, is(v1beta1.ReconcilerFinalizing, "ResourcesDeleting",
+				"Deleting managed resource objects")); err != nil {
 				return ctrl.Result{}, err
 			}
 		}

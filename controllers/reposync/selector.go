@@ -1,4 +1,4 @@
-// This file exists for what a RootSync declares once and for many namespaces.
+// This file holds what a RootSync declares once and for many namespaces.
 
 package reposync
 
@@ -17,9 +17,11 @@ import (
 // Sync is the name of an object that holds it.
 const NamespaceSelector = "configmanagement.gke.io/namespace-selector"
 
+type objects = []*unstructured.Unstructured
+
 // placed puts a copy of each object that selects namespaces into each of them, and leaves the
 // others as they are.
-func (r *Reconciler) placed(ctx context.Context, declared []*unstructured.Unstructured) (out []*unstructured.Unstructured, err error) {
+func (r *Reconciler) placed(ctx context.Context, declared objects) (out objects, err error) {
 	for _, o := range declared {
 		selector := o.GetAnnotations()[NamespaceSelector]
 		if selector == "" {

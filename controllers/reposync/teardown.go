@@ -1,5 +1,4 @@
-// This file exists for the heart of the story: what the reconciler-manager does while a RepoSync is
-// being deleted.
+// This file holds what the reconciler-manager does while a RepoSync is being deleted.
 
 package reposync
 
@@ -42,15 +41,22 @@ func always(context.Context, *Manager, v1beta1.Sync) (bool, time.Duration, error
 	return true, 0, nil
 }
 
-// whenTerminating asks the cache whether the namespace terminates. Nothing brings the question up
-// again when that changes.
+// whenTerminating asks the cache whether the namespace of a RepoSync terminates. Nothing brings the
+// question up again when that changes. RootSyncs are left as they were: what they manage is
+// elsewhere, and would stay.
 func whenTerminating(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	if m.root {
+		return false, 0, nil
+	}
 	may, err := terminating(ctx, m.client, sync.GetNamespace())
 	return may, 0, err
 }
 
 // whenTerminatingLive asks the server, and comes back.
 func whenTerminatingLive(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.Duration, error) {
+	if m.root {
+		return false, 0, nil
+	}
 	may, err := terminating(ctx, m.live, sync.GetNamespace())
 	return may, namespacePeriod, err
 }
@@ -71,7 +77,8 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 	name := ReconcilerName(key)
 	if left := time.Until(sync.GetDeletionTimestamp().Add(m.policy.patience)); left > 0 {
 		return false, left, m.say(ctx, sync, is(v1beta1.Stalled, "WaitingForReconciler", fmt.Sprintf(
-			"Waiting for %s to delete what it manages; if it has not by %v after the deletion, the reconciler-manager does",
+			"Waiting for %s to delete what it manages; if it has not by %v after the deletion, "+
+				"the reconciler-manager does",
 			name, m.policy.patience)))
 	}
 	if gone, err := m.undeploy(ctx, sync); err != nil || !gone {
@@ -81,7 +88,8 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 		return false, 0, err
 	}
 	uid := sync.GetUID()
-	if err := m.live.Get(ctx, key, sync); err != nil || sync.GetUID() != uid { // somebody may have changed the propagation policy
+	// somebody may have changed the propagation policy
+	if err := m.live.Get(ctx, key, sync); err != nil || sync.GetUID() != uid {
 		return false, 0, client.IgnoreNotFound(err)
 	}
 	if !foreground(sync) {
@@ -90,11 +98,12 @@ func lastResort(ctx context.Context, m *Manager, sync v1beta1.Sync) (bool, time.
 	waits, err := destroy(ctx, m.client, key)
 	switch {
 	case err != nil:
-		_ = m.say(ctx, sync, is(v1beta1.Stalled, "ReconcilerReplaced", fmt.Sprintf("In the place of %s: %v", name, err)))
+		text := fmt.Sprintf("In the place of %s: %v", name, err)
+		_ = m.say(ctx, sync, is(v1beta1.Stalled, "ReconcilerReplaced", text))
 		return false, 0, err
 	case waits != "":
 		return false, teardownPeriod, m.say(ctx, sync, is(v1beta1.Stalled, "ReconcilerReplaced",
-			fmt.Sprintf("In the place of %s, which has not finished, the reconciler-manager waits for %s", name, waits)))
+			"In the place of "+name+", which has not finished, the reconciler-manager waits for "+waits))
 	}
 	return true, 0, nil
 }
@@ -113,6 +122,11 @@ func (m *Manager) finalize(ctx context.Context, sync v1beta1.Sync) (ctrl.Result,
 	if wait, err := m.dismantle(ctx, sync); err != nil || wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, err
 	}
+	if m.policy.ahead {
+		if err := m.letNamespaceGo(ctx, sync); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
 	return ctrl.Result{}, m.release(ctx, sync, v1beta1.ReconcilerManagerFinalizer)
 }
 
@@ -122,7 +136,7 @@ func (m *Manager) dismantle(ctx context.Context, sync v1beta1.Sync) (wait time.D
 	if err != nil {
 		return 0, err
 	}
-	if !gone && m.policy.holds {
+	if !gone && m.policy.keepsBinding {
 		return teardownPeriod, nil
 	}
 	key := client.ObjectKeyFromObject(sync)
@@ -166,7 +180,8 @@ func (m *Manager) bereft(ctx context.Context, key types.NamespacedName) (ctrl.Re
 // called.
 func (m *Manager) discard(ctx context.Context, key types.NamespacedName) error {
 	var copies corev1.SecretList
-	if err := m.live.List(ctx, &copies, client.InNamespace(Namespace), client.MatchingLabels(in(key, "").Labels)); err != nil {
+	mine := client.MatchingLabels(in(key, "").Labels)
+	if err := m.live.List(ctx, &copies, client.InNamespace(Namespace), mine); err != nil {
 		return err
 	}
 	for i := range copies.Items {

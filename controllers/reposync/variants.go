@@ -1,5 +1,5 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the operator as it was to the full cure.
+// This file holds the variants: one policy each, and a line for each step from the operator as it
+// was to the fixed one.
 
 package reposync
 
@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Variant names one stage of the story. The zero value is V10, the one to use.
+// Variant names one policy. The zero value is V10, the one to use.
 type Variant string
 
-// The variants, in the order of the story.
+// The variants, as the thread has them, and V10.
 const (
 	// V0 leaves the reconciler's finalizer to the reconciler.
 	V0 Variant = "V0"
 	// V1 has the manager take it off as soon as a RepoSync is being deleted.
 	V1 Variant = "V1"
-	// V2 takes it off when the namespace terminates, as far as the cache knows: pull request 1191,
-	// as merged.
+	// V2 takes it off when the namespace of a RepoSync terminates, as far as the cache knows: pull
+	// request 1191, as merged.
 	V2 Variant = "V2"
 	// V2w reads the namespace live, and comes back.
 	V2w Variant = "V2w"
@@ -33,9 +33,12 @@ const (
 	V6n Variant = "V6n"
 	// V6g is V6n, and the webhook keeps whatever something else depends on.
 	V6g Variant = "V6g"
+	// V7 is V0, and the manager has a finalizer on the Namespace. When that is deleted, it deletes
+	// the RepoSyncs in it first.
+	V7 Variant = "V7"
 	// V9 gives reconcilers their rights by a ClusterRoleBinding.
 	V9 Variant = "V9"
-	// V10 is the full cure: the webhook of V6g, and a manager that says what a deletion waits for
+	// V10 is fixed: the webhook of V6g, and a manager that says what a deletion waits for
 	// and in the end does the reconciler's work itself.
 	V10 Variant = "V10"
 )
@@ -51,8 +54,13 @@ type policy struct {
 	// skips has the reconciler destroy nothing in a terminating namespace if no managed object
 	// depends on another.
 	skips bool
-	// holds keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
-	holds bool
+	// keepsBinding keeps the RoleBinding by a finalizer until the reconciler's Deployment has gone.
+	keepsBinding bool
+	// ahead has the manager keep the Namespace by a finalizer, and delete the RepoSyncs in it when
+	// it terminates.
+	ahead bool
+	// patches takes finalizers off by a patch that no other writer can come before.
+	patches bool
 	// clusterWide gives rights by a ClusterRoleBinding.
 	clusterWide bool
 	// sweeps has the manager take away what it made for a sync whose finalizers somebody took off.
@@ -67,29 +75,31 @@ type policy struct {
 	refuses []refusal
 }
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
 	v0 := policy{release: never}
-	v1, v2, v2w, v3, v4, v9 := v0, v0, v0, v0, v0, v0
+	v1, v2, v2w, v3, v4, v7, v9 := v0, v0, v0, v0, v0, v0, v0
 	v1.release = always
 	v2.release = whenTerminating
 	v2w.release = whenTerminatingLive
 	v3.refuses = []refusal{inhabited}
 	v4.skips = true
 	v5, v6n, v6g := v4, v4, v4
-	v5.holds = true
+	v5.keepsBinding = true
 	v6n.refuses = []refusal{bindingInUse}
 	v6g.refuses = []refusal{bindingInUse, inventoryInUse, dependedOn}
+	v7.ahead = true
 	v9.clusterWide = true
-	v10 := policy{release: lastResort, patience: 30 * time.Second, sweeps: true, minds: true, avoids: true, refuses: v6g.refuses}
+	v10 := policy{release: lastResort, patience: 30 * time.Second, refuses: v6g.refuses}
+	v10.patches, v10.sweeps, v10.minds, v10.avoids = true, true, true, true
 
 	return map[Variant]policy{
-		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V9: v9, V10: v10, "": v10,
+		V0: v0, V1: v1, V2: v2, V2w: v2w, V3: v3, V4: v4, V5: v5, V6n: v6n, V6g: v6g, V7: v7, V9: v9, V10: v10, "": v10,
 	}
 }
 
-// Variants lists every variant in the order of the story.
-func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V9, V10} }
+// Variants lists every variant.
+func Variants() []Variant { return []Variant{V0, V1, V2, V2w, V3, V4, V5, V6n, V6g, V7, V9, V10} }
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]

@@ -1,5 +1,5 @@
-// Package reposync lets the fuzzer place every fault that the harness has into the full cure of the
-// reference scenario of the same name.
+// Package reposync lets the fuzzer place every fault that the harness has into the fixed variant of
+// the reference scenario of the same name.
 package reposync
 
 import (
@@ -11,5 +11,5 @@ import (
 
 func FuzzReposyncTape(f *testing.F) {
 	t := reposync.Table()
-	sim.Fuzz(f, t.Column("every fault").Scenario(t.Cure))
+	sim.Fuzz(f, t.Case("every fault").Scenario(t.Fixed))
 }

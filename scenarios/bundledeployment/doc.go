@@ -6,7 +6,7 @@
 // [Begin] sets the scene: a namespace controller that takes its time, somebody who unpacks bundles
 // ([Unpacker]), the operator. [Books] reads the run's history and judges it; its methods are the
 // properties, one sentence each. A [Telling] is what happens, [Table] the table of which variant
-// fails which question, and VERDICTS.md what was observed.
+// fails which question, and README.md what was observed.
 //
 // # What the runs showed
 //

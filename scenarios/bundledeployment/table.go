@@ -11,7 +11,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/scenarios/internal/faults"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -67,10 +67,10 @@ var (
 )
 
 // Table is what the story says of every row.
-func Table() verdicts.Table[Row] {
-	return verdicts.Table[Row]{Variants: Rows(), Cure: "V4",
-		Upstream: "V3", Settled: settled, Foretold: predictions(), Wanted: wanted(),
-		Columns: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing()), AtLeast: verdicts.Enough}
+func Table() matrix.Table[Row] {
+	return matrix.Table[Row]{Variants: Rows(), Fixed: "V4",
+		Shows: settled, About: map[Row]string{slow: "is V2 where namespaces take longer to go than it waits."}, Predictions: predictions(), Situations: wanted(),
+		Cases: slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())}
 }
 
 // Scenes of which several things are asked.
@@ -81,117 +81,114 @@ var (
 	failsForLong = scene(FailsToUpgradeForLong)
 )
 
-func scene(t func(sentences ...string) Telling, changes ...func(*Setting)) *verdicts.Scene[Row] {
-	return &verdicts.Scene[Row]{Tell: func(r Row, sentences []string, faults ...fault.Fault) func(*sim.World) {
+func scene(t func(sentences ...string) Telling, changes ...func(*Setting)) *matrix.Workload[Row] {
+	return &matrix.Workload[Row]{New: func(r Row, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return in(t(sentences...), changes...)(r, faults...)
 	}}
 }
 
 // settling asks whether failures settle.
-func settling() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "it settles", Scene: failing, Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "back-off grows", Scene: failing, Broken: backoffGrows, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "the status names the cause", Scene: failing, Broken: actionable, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "the status is quiet", Scene: failing, Broken: quiet, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "it settles with the classic queue", Tell: in(Fails(settles), classic), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "it settles reading its own writes", Tell: in(Fails(settles), ownWrites), Broken: settles, Caught: fails, Dossier: "✗ ✓ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "it settles beside watched kinds", Tell: in(FailsWatched(settles)), Broken: settles, Caught: undoes,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "it settles, a namespace is held for a minute", Scene: failsHeld, Broken: settles, Caught: failHeld,
-			Dossier: "– – – – – – –", Because: silent},
-		{Name: "the status names the cause, a namespace is held for a minute", Scene: failsHeld, Broken: actionable, Caught: []Row{"V1", "V2", slow},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked,
+func settling() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "it settles", Workload: failing, Property: settles, Fail: fails},
+		{Name: "back-off grows", Workload: failing, Property: backoffGrows, Fail: fails},
+		{Name: "the status names the cause", Workload: failing, Property: actionable, Fail: fails},
+		{Name: "the status is quiet", Workload: failing, Property: quiet, Fail: fails},
+		{Name: "it settles with the classic queue", New: in(Fails(settles), classic), Property: settles, Fail: fails},
+		{Name: "it settles reading its own writes", New: in(Fails(settles), ownWrites), Property: settles, Fail: fails},
+		{Name: "it settles beside watched kinds", New: in(FailsWatched(settles)), Property: settles, Fail: undoes},
+		{Name: "it settles, a namespace is held for a minute", Workload: failsHeld, Property: settles, Fail: failHeld,
+			Notes: silent},
+		{Name: "the status names the cause, a namespace is held for a minute", Workload: failsHeld, Property: actionable, Fail: []Row{"V1", "V2", slow},
+			Notes: map[Row]string{"": notAsked,
 				"V0": "it does not say; the next attempt comes at once, adopts what is still held, and meets the cause again"}},
-		{Name: "it settles although the refusal varies", Tell: in(FailsVarying(settles)), Broken: settles,
-			Caught: []Row{"V0", "V1", "V2", slow, "V3"}, Dossier: "✗ – ✗ ✗ ✗ – –", Because: map[Row]string{
+		{Name: "it settles although the refusal varies", New: in(FailsVarying(settles)), Property: settles,
+			Fail: []Row{"V0", "V1", "V2", slow, "V3"}, Notes: map[Row]string{
 				"V0-status-filter": notAsked, "V4": notAsked,
 				"V3": "each refusal is news to the status, and the event of writing it starts the next attempt"}},
 	}
 }
 
 // undoing asks what becomes of objects and records when an action fails.
-func undoing() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "no overlap after an install", Scene: failing, Broken: noOverlap, Caught: []Row{"V0", "V0-status-filter", slow},
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✓"},
-		{Name: "no overlap after an upgrade", Scene: upgradeFails, Broken: noOverlap, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "a failing upgrade keeps the old", Scene: upgradeFails, Broken: keepsOld, Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓"},
-		{Name: "it settles, an upgrade fails", Scene: failsForLong, Broken: settles, Caught: undoes,
-			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
-		{Name: "back-off grows, an upgrade fails", Scene: failsForLong, Broken: backoffGrows, Caught: undoes,
-			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
-		{Name: "the status names the cause, an upgrade fails", Scene: failsForLong, Broken: actionable, Caught: undoes,
-			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
-		{Name: "the status is quiet, an upgrade fails", Scene: failsForLong, Broken: quiet, Caught: undoes,
-			Dossier: "– – – – – – –", Because: map[Row]string{"": ofInstalls}},
-		{Name: "records are bounded", Scene: upgradeFails, Broken: bounded, Caught: undoes, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "a failing upgrade is given up", Tell: in(Abandoned), Broken: noOrphans, Caught: []Row{"V3"},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V3": "it does not say; Helm compares with what is deployed, which never had what the failed upgrade made"}},
-		{Name: "a record cannot be purged for a while", Tell: in(InterruptedFailing), Faults: purgeFails, Broken: installed, Caught: undoes,
-			Unasked: map[Row]string{"V3": purgesNothing, "V4": purgesNothing}, Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked}},
+func undoing() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "no overlap after an install", Workload: failing, Property: noOverlap, Fail: []Row{"V0", "V0-status-filter", slow}},
+		{Name: "no overlap after an upgrade", Workload: upgradeFails, Property: noOverlap, Fail: undoes},
+		{Name: "a failing upgrade keeps the old", Workload: upgradeFails, Property: keepsOld},
+		{Name: "it settles, an upgrade fails", Workload: failsForLong, Property: settles, Fail: undoes,
+			Notes: map[Row]string{"": ofInstalls}},
+		{Name: "back-off grows, an upgrade fails", Workload: failsForLong, Property: backoffGrows, Fail: undoes,
+			Notes: map[Row]string{"": ofInstalls}},
+		{Name: "the status names the cause, an upgrade fails", Workload: failsForLong, Property: actionable, Fail: undoes,
+			Notes: map[Row]string{"": ofInstalls}},
+		{Name: "the status is quiet, an upgrade fails", Workload: failsForLong, Property: quiet, Fail: undoes,
+			Notes: map[Row]string{"": ofInstalls}},
+		{Name: "records are bounded", Workload: upgradeFails, Property: bounded, Fail: undoes},
+		{Name: "a failing upgrade is given up", New: in(Abandoned), Property: noOrphans, Fail: []Row{"V3"},
+			Notes: map[Row]string{"": notAsked, "V3": "it does not say; Helm compares with what is deployed, which never had what the failed upgrade made"}},
+		{Name: "a record cannot be purged for a while", New: in(InterruptedFailing), Faults: purgeFails, Property: installed, Fail: undoes,
+			NotRun: map[Row]string{"V3": purgesNothing, "V4": purgesNothing}, Notes: map[Row]string{"": notAsked}},
 	}
 }
 
 // crowds asks what deployments have to do with each other.
-func crowds() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "one fails beside a healthy one", Tell: in(Starved(1, 0)), Broken: prompt,
-			Caught: []Row{"V0", "V0-status-filter", "V1", "V3"}, Dossier: "✓ ✓ ✗ ✓ ✗ ✓ ✓", Because: map[Row]string{
+func crowds() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "one fails beside a healthy one", New: in(Starved(1, 0)), Property: prompt,
+			Fail: []Row{"V0", "V0-status-filter", "V1", "V3"}, Notes: map[Row]string{
 				"V0": oneWorker, "V0-status-filter": oneWorker, "V3": oneWorker,
 				slow: "one of four workers waits, the others are free"}},
-		{Name: "four fail beside a healthy one", Tell: in(Starved(4, labour)), Broken: prompt, Caught: []Row{"V1", "V2", slow},
-			Dossier: "✓ ✓ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "several are installed at once", Tell: in(Several(oneHand, watchedOnce)), Faults: crash, Broken: watchedOnce, Dossier: "– – – – – – –", Because: silent},
+		{Name: "four fail beside a healthy one", New: in(Starved(4, labour)), Property: prompt, Fail: []Row{"V1", "V2", slow}},
+		{Name: "several are installed at once", New: in(Several(oneHand, watchedOnce)), Faults: crash, Property: watchedOnce, Notes: silent},
 	}
 }
 
 // deaths asks what becomes of a deployment whose operator dies, or whose cache trails.
-func deaths() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "dies in the clean-up", Tell: in(Fails(noWedge)), Faults: crashInCleanUp, Broken: noWedge, Caught: undoes,
-			Unasked: map[Row]string{"V3": "it cleans nothing up, so it cannot die in that"}, Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓"},
-		{Name: "dies anywhere", Tell: in(Interrupted), Faults: crash, Broken: installed,
-			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓", Because: silent},
-		{Name: "dies anywhere while it fails", Tell: in(InterruptedFailing), Faults: crash, Broken: installed,
-			Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Dossier: "– – – – – ✗ ✓", Because: silent},
-		{Name: "the cache trails", Tell: in(Interrupted), Faults: statusTrails, Broken: installed, Caught: []Row{"V0-status-filter"},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0-status-filter": oldNews}},
-		{Name: "the cache trails, own writes are waited for", Tell: in(Interrupted, ownWrites), Faults: statusTrails, Broken: installed,
-			Dossier: "– – – – – – –", Because: silent},
-		{Name: "two leaders", Tell: in(TwoLeaders(false)), Faults: overlap, Broken: fenced,
-			Caught: undoes, Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked + "; who comes second undoes what the first one is at, and who undoes nothing does not"}},
-		{Name: "two leaders while it fails", Tell: in(TwoLeaders(true)), Faults: overlap, Broken: fenced,
-			Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
-		{Name: "every fault", Tell: in(InterruptedFailing), Faults: everyFault, Broken: installed, Unasked: verdicts.OnlyCure(Rows(), "V4"), Dossier: "– – – – – – ✓"},
+func deaths() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "dies in the clean-up", New: in(Fails(noWedge)), Faults: crashInCleanUp, Property: noWedge, Fail: undoes,
+			NotRun: map[Row]string{"V3": "it cleans nothing up, so it cannot die in that"}},
+		{Name: "dies anywhere", New: in(Interrupted), Faults: crash, Property: installed,
+			Fail: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Notes: silent},
+		{Name: "dies anywhere while it fails", New: in(InterruptedFailing), Faults: crash, Property: installed,
+			Fail: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"}, Notes: silent},
+		{Name: "the cache trails", New: in(Interrupted), Faults: statusTrails, Property: installed, Fail: []Row{"V0-status-filter"},
+			Notes: map[Row]string{"": notAsked, "V0-status-filter": oldNews}},
+		{Name: "the cache trails, own writes are waited for", New: in(Interrupted, ownWrites), Faults: statusTrails, Property: installed,
+			Notes: silent},
+		{Name: "two leaders", New: in(TwoLeaders(false)), Faults: overlap, Property: fenced,
+			Fail: undoes, Notes: map[Row]string{"": notAsked + "; who comes second undoes what the first one is at, and who undoes nothing does not"}},
+		{Name: "two leaders while it fails", New: in(TwoLeaders(true)), Faults: overlap, Property: fenced,
+			NotRun: matrix.OnlyFixed(Rows(), "V4")},
+		{Name: "every fault", New: in(InterruptedFailing), Faults: everyFault, Property: installed, NotRun: matrix.OnlyFixed(Rows(), "V4")},
 	}
 }
 
 // mends asks how soon a deployment is installed once the cause of its failure is gone.
-func mends() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "the environment is mended", Tell: in(Recovered(Environment)), Broken: recovers, Dossier: "– – – – – – –", Because: silent},
-		{Name: "the environment is mended, and nothing is deleted twice", Tell: in(Recovered(Environment), oldServer), Broken: recovers,
-			Caught: []Row{"V0", "V0-status-filter", slow}, Dossier: "✗ – – – – – –", Because: map[Row]string{"": notAsked,
+func mends() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "the environment is mended", New: in(Recovered(Environment)), Property: recovers, Notes: silent},
+		{Name: "the environment is mended, and nothing is deleted twice", New: in(Recovered(Environment), oldServer), Property: recovers,
+			Fail: []Row{"V0", "V0-status-filter", slow}, Notes: map[Row]string{"": notAsked,
 				"V0-status-filter": deletesTwice, slow: deletesTwice}},
-		{Name: "the deployment is mended", Tell: in(Recovered(Values)), Broken: recovers, Caught: []Row{"V0", "V0-status-filter"},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains}},
-		{Name: "the content is mended", Tell: in(Recovered(Content)), Broken: recovers, Caught: []Row{"V0", "V0-status-filter", slow},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains, slow: metRemains}},
-		{Name: "it is another's for a while", Tell: in(Disowned), Broken: handsOff, Caught: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked + "; events of what is another's are dropped, timers are not", "V4": notAsked}},
+		{Name: "the deployment is mended", New: in(Recovered(Values)), Property: recovers, Fail: []Row{"V0", "V0-status-filter"},
+			Notes: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains}},
+		{Name: "the content is mended", New: in(Recovered(Content)), Property: recovers, Fail: []Row{"V0", "V0-status-filter", slow},
+			Notes: map[Row]string{"": inItsTime, "V0": metRemains, "V0-status-filter": metRemains, slow: metRemains}},
+		{Name: "it is another's for a while", New: in(Disowned), Property: handsOff, Fail: []Row{"V0", "V0-status-filter", "V1", "V2", slow, "V3"},
+			Notes: map[Row]string{"": notAsked + "; events of what is another's are dropped, timers are not", "V4": notAsked}},
 	}
 }
 
 // sharing asks what becomes of what two deployments want.
-func sharing() []verdicts.Column[Row] {
-	return []verdicts.Column[Row]{
-		{Name: "two want one namespace", Tell: in(Shared("app", false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
-		{Name: "two want one kind", Tell: in(Shared("kinds", false)), Broken: oneOwner, Dossier: "– – – – – – –", Because: silent},
-		{Name: "two want one kind, one is refused", Tell: in(Shared("kinds", true)), Broken: oneOwner, Caught: []Row{"V0"},
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked, "V0": inItsOwnWay}},
-		{Name: "two want one namespace, one is refused", Tell: in(Shared("app", true)), Broken: oneOwner, Caught: fails,
-			Dossier: "– – – – – – –", Because: map[Row]string{"": notAsked,
+func sharing() []matrix.Case[Row] {
+	return []matrix.Case[Row]{
+		{Name: "two want one namespace", New: in(Shared("app", false)), Property: oneOwner, Notes: silent},
+		{Name: "two want one kind", New: in(Shared("kinds", false)), Property: oneOwner, Notes: silent},
+		{Name: "two want one kind, one is refused", New: in(Shared("kinds", true)), Property: oneOwner, Fail: []Row{"V0"},
+			Notes: map[Row]string{"": notAsked, "V0": inItsOwnWay}},
+		{Name: "two want one namespace, one is refused", New: in(Shared("app", true)), Property: oneOwner, Fail: fails,
+			Notes: map[Row]string{"": notAsked,
 				"V0": inItsOwnWay, slow: inItsOwnWay}},
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // caught says that a scenario must fall, under this sentence.
 func caught(t *testing.T, scenario func(*sim.World), sentence string) {

@@ -6,7 +6,7 @@
 // [Begin] sets the scene: a catalog with three versions of a package and the edges between them,
 // data outside the cluster that version 2 migrates and version 3 needs at one level, one or two
 // replicas of the operator. [Books] reads the run's history and judges it. A [Telling] is what
-// happens, [Table] the table of which variant fails which question, and VERDICTS.md what was
+// happens, [Table] the table of which variant fails which question, and README.md what was
 // observed.
 //
 // # What the runs showed

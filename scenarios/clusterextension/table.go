@@ -9,24 +9,24 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	"github.com/wavetank/wavetank/scenarios/internal/faults"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 type (
 	variant = clusterextension.Variant
-	column  = verdicts.Column[variant]
+	column  = matrix.Case[variant]
 	because = map[variant]string
 )
 
 func variants(v ...variant) []variant { return v }
 
 // Table is what the story says of every variant.
-func Table() verdicts.Table[variant] {
-	return verdicts.Table[variant]{Variants: clusterextension.Variants(), Cure: clusterextension.V6,
-		Upstream: clusterextension.V0, Settled: settled, Foretold: predictions(), Wanted: wanted(),
-		Columns: slices.Concat(recovery(), graph(), records(), status(), scenes()), AtLeast: verdicts.Enough}
+func Table() matrix.Table[variant] {
+	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
+		Shows: settled, Predictions: predictions(), Situations: wanted(),
+		Cases: slices.Concat(recovery(), graph(), records(), status(), scenes())}
 }
 
 // The edges to version 3, and what they are called.
@@ -68,8 +68,8 @@ var (
 	refuses      = scene(Setting{}, Refused)
 )
 
-func scene(s Setting, t func(sentences ...string) Telling) *verdicts.Scene[variant] {
-	return &verdicts.Scene[variant]{Tell: func(v variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+func scene(s Setting, t func(sentences ...string) Telling) *matrix.Workload[variant] {
+	return &matrix.Workload[variant]{New: func(v variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return in(s, t(sentences...))(v, faults...)
 	}}
 }
@@ -110,7 +110,6 @@ func overlap() []fault.Fault {
 
 // Reasons that stand for several cells.
 const (
-	noCell  = "it names this scene, and no verdicts on it"
 	reused  = "a record that is forgotten gives its number away again"
 	stated  = "it states the property, and nothing of this variant"
 	twice   = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, and calls it deployed"
@@ -125,13 +124,12 @@ const (
 func recovery() []column {
 	return []column{
 		{
-			Name: "progress after an interrupted upgrade", Scene: upgrades, Faults: crash, Broken: progress,
-			Caught: variants("V0"), Dossier: "✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "progress after an interrupted upgrade", Workload: upgrades, Faults: crash, Property: progress,
+			Fail: variants("V0"),
 		},
 		{
-			Name: "progress after an interrupted install", Scene: installs, Faults: crash, Broken: progress,
-			Caught: variants("V0", "V1"), Dossier: "✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and Helm refuses it"},
+			Name: "progress after an interrupted install", Workload: installs, Faults: crash, Property: progress,
+			Fail: variants("V0", "V1"), Notes: because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and Helm refuses it"},
 		},
 	}
 }
@@ -140,40 +138,36 @@ func recovery() []column {
 func graph() []column {
 	return []column{
 		{
-			Name: "finish first", Scene: upgradesBoth, Faults: crash, Broken: finishFirst,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "✓ ✗ ✗ ✗ ✗ – ✗ ✓ ✓",
-			Because: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
+			Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
 		},
 		{
-			Name: "finish first what is refused", Tell: in(fromBoth, Refused(finishFirst)), Broken: finishFirst,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"), Dossier: "– – – – – – – – –",
-			Because: because{"": "it asks this of interruptions only; a failure leaves the same half of a version behind"},
+			Name: "finish first what is refused", New: in(fromBoth, Refused(finishFirst)), Property: finishFirst,
+			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
 		},
 		{
-			Name: "edges, 3 from 1 only", Tell: in(fromOne, Upgrades(validEdges)), Faults: crash, Broken: validEdges,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "✓ ✓ ✗ ✗ ✗ ✗ ✗ ✓ ✓",
-			Because: because{"V1": wayBack, "V3b": "from what it calls installed there is no edge here; see the next question"},
+			Name: "edges, 3 from 1 only", New: in(fromOne, Upgrades(validEdges)), Faults: crash, Property: validEdges,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack, "V3b": "from what it calls installed there is no edge here; see the next question"},
 		},
 		{
-			Name: "edges, 3 from 2 only", Scene: upgradesTwo, Faults: crash, Broken: validEdges,
-			Caught: variants("V1", "V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": anyEdge, "V1": wayBack},
+			Name: "edges, 3 from 2 only", Workload: upgradesTwo, Faults: crash, Property: validEdges,
+			Fail: variants("V1", "V3b"), Notes: because{"V1": wayBack},
 		},
 		{
-			Name: "edges, 3 from neither", Tell: in(fromNone, Upgrades(validEdges)), Faults: crash, Broken: validEdges,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": anyEdge, "V1": wayBack},
+			Name: "edges, 3 from neither", New: in(fromNone, Upgrades(validEdges)), Faults: crash, Property: validEdges,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack},
 		},
 		{
-			Name: "never backwards", Scene: upgradesBoth, Faults: crash, Broken: forwards,
-			Caught: variants("V1"), Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "never backwards", Workload: upgradesBoth, Faults: crash, Property: forwards,
+			Fail: variants("V1"),
 		},
 		{
-			Name: "data at one level", Scene: upgradesBoth, Faults: crash, Broken: together,
-			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Dossier: "✓ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓",
+			Name: "data at one level", Workload: upgradesBoth, Faults: crash, Property: together,
+			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"),
 		},
 		{
-			Name: "no orphans", Scene: upgradesBoth, Faults: crash, Broken: noOrphans,
-			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Dossier: "– ✓ ✗ ✗ ✗ ✓ ✗ ✓ ✓",
-			Because: because{"V0": "it never gets to another version", "V1": twice,
+			Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans,
+			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Notes: because{"V0": "it never gets to another version", "V1": twice,
 				"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record says deployed"},
 		},
 	}
@@ -183,26 +177,26 @@ func graph() []column {
 func records() []column {
 	return []column{
 		{
-			Name: "user data", Scene: installs, Faults: crash, Broken: userData,
-			Caught: variants("V1"), Dossier: "✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "user data", Workload: installs, Faults: crash, Property: userData,
+			Fail: variants("V1"),
 		},
 		{
-			Name: "two leaders", Tell: in(replicas(fromBoth), Upgrades(fenced)), Faults: overlap, Broken: fenced,
-			Caught: variants("V1", "V2", "V2b", "V3", "V3b", "V4", "V5"), Dossier: "✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "two leaders", New: in(replicas(fromBoth), Upgrades(fenced)), Faults: overlap, Property: fenced,
+			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
 		},
 		{
 			Name:   "two leaders, all questions",
-			Tell:   in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
-			Faults: overlap, Broken: forwards,
-			Unasked: verdicts.OnlyCure(clusterextension.Variants(), clusterextension.V6), Dossier: "– – – – – – – – ✓",
+			New:    in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Faults: overlap, Property: forwards,
+			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
 		},
 		{
-			Name: "torn records", Tell: in(sharded(fromBoth), Upgrades(installed)), Faults: crash, Broken: installed,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✓ ✗ ✓",
+			Name: "torn records", New: in(sharded(fromBoth), Upgrades(installed)), Faults: crash, Property: installed,
+			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
 		},
 		{
-			Name: "torn records, chunks are refused", Tell: in(sharded(fromBoth), Upgrades(installed)), Faults: noChunks, Broken: installed,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "torn records, chunks are refused", New: in(sharded(fromBoth), Upgrades(installed)), Faults: noChunks, Property: installed,
+			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
 		},
 	}
 }
@@ -211,39 +205,36 @@ func records() []column {
 func status() []column {
 	return []column{
 		{
-			Name: "interruptions cost one attempt each", Scene: upgradesTwo, Faults: crash, Broken: fewAttempts,
-			Caught: variants("V0", "V1"), Dossier: "✗ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "interruptions cost one attempt each", Workload: upgradesTwo, Faults: crash, Property: fewAttempts,
+			Fail: variants("V0", "V1"),
 		},
 		{
-			Name: "the status says what was interrupted", Scene: upgrades, Faults: crash, Broken: actionable,
-			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated, "V1": halfComparison},
+			Name: "the status says what was interrupted", Workload: upgrades, Faults: crash, Property: actionable,
+			Fail: variants("V0", "V1"), Notes: because{"V1": halfComparison},
 		},
 		{
-			Name: "interrupted for hours", Tell: in(Setting{}, Perpetual(perpetual)), Faults: often, Broken: perpetual,
-			Caught: variants("V1", "V2b", "V5"), Skipped: variants("V0"), Dossier: "– – – – – – – – –",
-			Because: because{"": stated + "; who does not write before it tries again, never does while it is killed"},
+			Name: "interrupted for hours", New: in(Setting{}, Perpetual(perpetual)), Faults: often, Property: perpetual,
+			Fail: variants("V1", "V2b", "V5"), Skip: variants("V0"),
 		},
 		{
-			Name: "a failure is not masked", Scene: refuses, Faults: crash, Broken: unmasked,
-			Caught: variants("V0", "V1"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
+			Name: "a failure is not masked", Workload: refuses, Faults: crash, Property: unmasked,
+			Fail: variants("V0", "V1"),
 		},
 		{
-			Name: "a success is not masked by a lost record", Tell: in(Setting{}, Upgrades(progress)), Faults: unrecorded, Broken: progress,
-			Caught: variants("V0"), Dossier: "✗ – – – – – – – –", Because: because{"": stated},
+			Name: "a success is not masked by a lost record", New: in(Setting{}, Upgrades(progress)), Faults: unrecorded, Property: progress,
+			Fail: variants("V0"),
 		},
 		{
-			Name: "installed is true", Scene: upgradesBoth, Faults: crash, Broken: installTruth,
-			Caught: variants("V3b"), Dossier: "– – – – – ✗ – – –", Because: because{"": stated},
+			Name: "installed is true", Workload: upgradesBoth, Faults: crash, Property: installTruth,
+			Fail: variants("V3b"),
 		},
 		{
-			Name: "sane records", Scene: upgradesBoth, Faults: crash, Broken: saneRecords,
-			Caught: variants("V2", "V2b", "V3b", "V4"), Dossier: "– – – – – – – – –",
-			Because: because{"": stated, "V2": reused, "V2b": reused, "V4": reused, "V3b": "what it calls deployed is so beside the one before"},
+			Name: "sane records", Workload: upgradesBoth, Faults: crash, Property: saneRecords,
+			Fail: variants("V2", "V2b", "V3b", "V4"), Notes: because{"V2": reused, "V2b": reused, "V4": reused, "V3b": "what it calls deployed is so beside the one before"},
 		},
 		{
-			Name: "sane records, a write is lost", Tell: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded, Broken: saneRecords,
-			Caught:  variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
-			Dossier: "– – – – – – – – –", Because: because{"": stated + "; Helm only logs it when it cannot write that the record before is superseded"},
+			Name: "sane records, a write is lost", New: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded, Property: saneRecords,
+			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
 		},
 	}
 }
@@ -252,38 +243,38 @@ func status() []column {
 func scenes() []column {
 	return []column{
 		{
-			Name: "finish first, install", Scene: installs, Faults: crash, Broken: finishFirst,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "finish first, install", Workload: installs, Faults: crash, Property: finishFirst,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "version 2 is withdrawn", Tell: in(Setting{}, Withdrawn(finished)), Faults: crash, Broken: finished,
-			Caught: variants("V0", "V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "version 2 is withdrawn", New: in(Setting{}, Withdrawn(finished)), Faults: crash, Property: finished,
+			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "the user wants version 1 back", Scene: pinsBack, Faults: crash, Broken: forwards,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "the user wants version 1 back", Workload: pinsBack, Faults: crash, Property: forwards,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "the user wants version 1 back, finish first", Scene: pinsBack, Faults: crash, Broken: finishFirst,
-			Caught: variants("V1", "V2", "V2b", "V3", "V4"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "the user wants version 1 back, finish first", Workload: pinsBack, Faults: crash, Property: finishFirst,
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "the user wants version 1 back, installed is true", Scene: pinsBack, Faults: crash, Broken: installTruth,
-			Caught: variants("V3b"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "the user wants version 1 back, installed is true", Workload: pinsBack, Faults: crash, Property: installTruth,
+			Fail: variants("V3b"),
 		},
 		{
-			Name: "version 2 is refused, and then it is not", Scene: refuses, Faults: crash, Broken: installed,
-			Caught: variants("V0"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "version 2 is refused, and then it is not", Workload: refuses, Faults: crash, Property: installed,
+			Fail: variants("V0"),
 		},
 		{
-			Name: "deleted and made again", Tell: in(Setting{}, MadeAgain(installed)), Faults: crash, Broken: installed,
-			Caught: variants("V0", "V1"), Dossier: "– – – – – – – – –", Because: because{"": noCell},
+			Name: "deleted and made again", New: in(Setting{}, MadeAgain(installed)), Faults: crash, Property: installed,
+			Fail: variants("V0", "V1"),
 		},
 		{
 			Name:   "every fault",
-			Tell:   in(sharded(fromBoth), Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
-			Faults: everyFault, Broken: installed,
-			Unasked: verdicts.OnlyCure(clusterextension.Variants(), clusterextension.V6), Dossier: "– – – – – – – – ✓",
+			New:    in(sharded(fromBoth), Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Faults: everyFault, Property: installed,
+			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
 		},
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // everything is all that must hold of the full cure under interruptions.
 var everything = []string{installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData, fenced, progress,

@@ -9,7 +9,7 @@
 //
 // What happens is in tellings.go; in wakers.go, what may wake the operator before its cache knows
 // what it did; in remote.go, environments in other clusters; in edges.go, odd corners and a CI that
-// is told by Events. [Columns] asks it of every variant, and VERDICTS.md says what came of it, with
+// is told by Events. [Columns] asks it of every variant, and README.md says what came of it, with
 // the story of every fall, which is kept under testdata/catalogue. LESSON.md counts what the
 // variants make of a crash. The tests hold all of it; make demo shows the essence of it, and make
 // hold tries the full cure for as long as one likes.

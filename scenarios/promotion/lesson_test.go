@@ -16,7 +16,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/models/forge"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -86,11 +86,11 @@ var lessons = []struct {
 
 // lesson writes the page, or holds it against what the runs say now.
 func lesson(t *testing.T) {
-	if verdicts.Replaying() {
+	if matrix.Replaying() {
 		t.Skip("a story is being replayed")
 	}
 	page := renderLesson(t)
-	if flag.Lookup("verdicts.write").Value.String() == "true" || flag.Lookup("verdicts.choose").Value.String() == "true" {
+	if flag.Lookup("matrix.write").Value.String() == "true" || flag.Lookup("matrix.page").Value.String() == "true" {
 		if err := os.WriteFile(lessonPage, []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func lesson(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(page, string(got)); d != "" {
-		t.Errorf("%s is stale; run make verdicts STORY=promotion (-runs +page)\n%s", lessonPage, d)
+		t.Errorf("%s is stale; run make matrices STORY=promotion (-runs +page)\n%s", lessonPage, d)
 	}
 }
 
@@ -108,7 +108,7 @@ func renderLesson(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# At most once or at least once
 
-This page is written by ` + "`make verdicts STORY=promotion`" + `; do not edit it. ` + "`go test ./scenarios/promotion`" + ` counts again and fails when
+This page is written by ` + "`make matrices STORY=promotion`" + `; do not edit it. ` + "`go test ./scenarios/promotion`" + ` counts again and fails when
 it is stale.
 
 A promotion leaves the cluster: no transaction spans the forge and the API server. Between "it is done" and "it is written
@@ -142,31 +142,31 @@ repetition, "exactly once" is not to be had across a crash.
 	return b.String()
 }
 
-// predictions are what the dossier derived from reading the code, without having seen it happen.
-var predictions = []verdicts.Prediction[promotion.Variant]{
-	{Says: "an edit of the spec during a promotion repeats it", Column: "an edit wakes it", Variant: promotion.V3, Falls: true},
-	{Says: "so does an event of an application, through the channel", Column: "app burst", Variant: promotion.V3, Falls: true},
-	{Says: "so does an event of a GitopsCluster", Column: "a cluster's event wakes it", Variant: promotion.V3, Falls: true},
-	{Says: "so does a leftover timer, in the classic queue", Column: "a leftover timer wakes it, classic queue", Variant: promotion.V3, Falls: true},
-	{Says: "so does a leftover timer, in the priority queue", Column: "a leftover timer wakes it, priority queue", Variant: promotion.V3, Falls: true},
-	{Says: "so does a last patch that fails", Column: "the last patch fails", Variant: promotion.V3, Falls: true},
-	{Says: "so does a crash between promoting and recording", Column: "crash window", Variant: promotion.V3, Falls: true},
-	{Says: "so do an old leader and a new one", Column: "two leaders", Variant: promotion.V3, Falls: true},
-	{Says: "reading one's own writes helps against neither of the last two", Column: "two leaders", Variant: promotion.V5, Falls: true},
-	{Says: "without a requeue a target that appears late is not seen", Column: "a late target is seen", Variant: promotion.V2, Falls: true},
-	{Says: "without a requeue a cluster that is not in sync at first is not seen", Column: "a late cluster is seen", Variant: promotion.V2, Falls: true},
-	{Says: "a conflict with its own earlier write delays an intent, and no more", Column: "arrives everywhere", Variant: promotion.V6, Falls: false},
-	{Says: "a time in the status makes that conflict return for ever", Column: "no livelock", Variant: promotion.V6t, Falls: true},
-	{Says: "a guard without episodes blocks the return to a revision", Column: "comes back", Variant: promotion.V7, Falls: true},
-	{Says: "an error of the set-up is swallowed: the operator runs on and does nothing", Column: "its kinds are installed late", Variant: promotion.V0, Falls: true},
-	{Says: "a policy that only the environment has makes the original panic", Column: "a policy only on the environment", Variant: promotion.V0, Falls: true},
+// predictions were made from reading the code, before anything ran.
+var predictions = []matrix.Prediction[promotion.Variant]{
+	{Says: "an edit of the spec during a promotion repeats it", Case: "an edit wakes it", Variant: promotion.V3, Fails: true},
+	{Says: "so does an event of an application, through the channel", Case: "app burst", Variant: promotion.V3, Fails: true},
+	{Says: "so does an event of a GitopsCluster", Case: "a cluster's event wakes it", Variant: promotion.V3, Fails: true},
+	{Says: "so does a leftover timer, in the classic queue", Case: "a leftover timer wakes it, classic queue", Variant: promotion.V3, Fails: true},
+	{Says: "so does a leftover timer, in the priority queue", Case: "a leftover timer wakes it, priority queue", Variant: promotion.V3, Fails: true},
+	{Says: "so does a last patch that fails", Case: "the last patch fails", Variant: promotion.V3, Fails: true},
+	{Says: "so does a crash between promoting and recording", Case: "crash window", Variant: promotion.V3, Fails: true},
+	{Says: "so do an old leader and a new one", Case: "two leaders", Variant: promotion.V3, Fails: true},
+	{Says: "reading one's own writes helps against neither of the last two", Case: "two leaders", Variant: promotion.V5, Fails: true},
+	{Says: "without a requeue a target that appears late is not seen", Case: "a late target is seen", Variant: promotion.V2, Fails: true},
+	{Says: "without a requeue a cluster that is not in sync at first is not seen", Case: "a late cluster is seen", Variant: promotion.V2, Fails: true},
+	{Says: "a conflict with its own earlier write delays an intent, and no more", Case: "arrives everywhere", Variant: promotion.V6, Fails: false},
+	{Says: "a time in the status makes that conflict return for ever", Case: "no livelock", Variant: promotion.V6t, Fails: true},
+	{Says: "a guard without episodes blocks the return to a revision", Case: "comes back", Variant: promotion.V7, Fails: true},
+	{Says: "an error of the set-up is swallowed: the operator runs on and does nothing", Case: "its kinds are installed late", Variant: promotion.V0, Fails: true},
+	{Says: "a policy that only the environment has makes the original panic", Case: "a policy only on the environment", Variant: promotion.V0, Fails: true},
 }
 
 // shown is the end of a short run in which a variant fails, from the last thing that happened to it
 // on.
 func shown(t *testing.T, v promotion.Variant, column string) string {
 	t.Helper()
-	f, file := verdicts.Failure(t, Table(), column, v)
+	f, file := matrix.Failure(t, Table(), column, v)
 	lines := f.Story.History
 	for i, line := range lines {
 		if strings.Contains(line, "user") {

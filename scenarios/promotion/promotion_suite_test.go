@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 	"github.com/wavetank/wavetank/sim/result"
@@ -29,8 +29,8 @@ func TestPromotion(t *testing.T) {
 	RunSpecs(t, "Promotion")
 }
 
-func TestVerdicts(t *testing.T) {
-	verdicts.Test(t, Table())
+func TestMatrix(t *testing.T) {
+	matrix.Test(t, Table())
 	t.Run("lesson", lesson)
 }
 
@@ -84,7 +84,7 @@ var _ = Describe("A promotion", func() {
 			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
 		})
 		It("rests on what all targets have proved, in two clusters", func() {
-			simginkgo.Check(uneven.Tell(promotion.V8, []string{inOrder, notStale, complete}, lag()...), briefly(sim.For(3*time.Second))...)
+			simginkgo.Check(uneven.New(promotion.V8, []string{inOrder, notStale, complete}, lag()...), briefly(sim.For(3*time.Second))...)
 		})
 		It("says so when nobody can be asked what became of it", func() {
 			simginkgo.Check(ForgeDown(promotion.V8, crash()...), briefly(sim.For(3*time.Second))...)

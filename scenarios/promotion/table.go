@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Columns is the table, a question in each; see [verdicts.Column].
+// Columns is the table, a question in each; see [matrix.Case].
 func Columns() []column {
 	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), grounds(), oddly(), numbers(), apart(), mishaps(), everyFault())
 }
@@ -32,36 +32,29 @@ const (
 func once() []column {
 	return []column{
 		{
-			Name: "default trace, nothing lags", Tell: OneEvent, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a"),
-			Dossier: "✗ ✗ – ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V1": "it falls only when the event of its own status write lands during the pass, and where nothing lags none does"},
+			Name: "default trace, nothing lags", New: OneEvent, Property: AttemptedOnce,
+			Fail:  variants("V0", "V1a"),
+			Notes: because{"V1": "it falls only when the event of its own status write lands during the pass, and where nothing lags none does"},
 		},
 		{
-			Name: "default trace", Tell: OneEvent, Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V1"),
-			Dossier: "✗ ✗ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "default trace", New: OneEvent, Faults: lag, Property: AttemptedOnce,
+			Fail: variants("V0", "V1a", "V1"),
 		},
 		{
-			Name: "app burst", Tell: Burst, Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓ ✓ ✓",
+			Name: "app burst", New: Burst, Faults: lag, Property: AttemptedOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3"),
 		},
 		{
-			Name: "racing requeue", Tell: OneEvent, Faults: lagAndRequeue, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
-			Dossier: "– – – – – – – – – – –",
-			Because: because{"": "a leftover timer or a resync is not in its table; it does what a burst does"},
+			Name: "racing requeue", New: OneEvent, Faults: lagAndRequeue, Property: AttemptedOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3"),
 		},
 		{
-			Name: "crash window", Tell: OneEffect, Faults: crash, Broken: TakesEffectOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+			Name: "crash window", New: OneEffect, Faults: crash, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
 		},
 		{
-			Name: "lost patch reply", Tell: OneEffect, Faults: lostPatch, Broken: TakesEffectOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+			Name: "lost patch reply", New: OneEffect, Faults: lostPatch, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
 		},
 	}
 }
@@ -70,32 +63,26 @@ func once() []column {
 func arrival() []column {
 	return []column{
 		{
-			Name: "arrives everywhere", Tell: Arrives, Broken: "the world settles",
-			Caught:  variants("V6t"),
-			Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✗ ✓ ✓",
+			Name: "arrives everywhere", New: Arrives, Property: "the world settles",
+			Fail: variants("V6t"),
 		},
 		{
-			Name: "comes back", Tell: Returns, Broken: Everywhere,
-			Caught: variants("V7"), Skipped: variants("V0", "V1a", "V6t"),
-			Dossier: "– – – – – – – – – ✗ ✓",
-			Because: because{"": "it asks this of V7 and V8 only; a record in the status is written over by the next revision, so a return is a new promotion"},
+			Name: "comes back", New: Returns, Property: Everywhere,
+			Fail: variants("V7"), Skip: variants("V0", "V1a", "V6t"),
 		},
 		{
-			Name: "arrives in spite of a crash", Tell: Arrives, Faults: crash, Broken: Everywhere,
-			Caught: variants("V6", "V7"), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – ✗ ✗ ✗ ✓",
-			Because: because{"": "without an intent there is none to lose; asked all the same", "V6t": livelock},
+			Name: "arrives in spite of a crash", New: Arrives, Faults: crash, Property: Everywhere,
+			Fail: variants("V6", "V7"), Skip: variants("V6t"),
+			Notes: because{"V6t": livelock},
 		},
 		{
-			Name: "arrives in spite of a failing forge", Tell: Arrives, Faults: failingForge, Broken: Everywhere,
-			Caught: variants("V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V6t"),
-			Dossier: "✓ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
-			Because: because{"V6t": livelock},
+			Name: "arrives in spite of a failing forge", New: Arrives, Faults: failingForge, Property: Everywhere,
+			Fail: variants("V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skip: variants("V6t"),
+			Notes: because{"V6t": livelock},
 		},
 		{
-			Name: "a late target is seen", Tell: Late, Broken: statusIsTrue,
-			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
+			Name: "a late target is seen", New: Late, Property: statusIsTrue,
+			Notes: because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
 		},
 	}
 }
@@ -104,35 +91,27 @@ func arrival() []column {
 func manners() []column {
 	return []column{
 		{
-			Name: "the status is true after a burst", Tell: Truthful, Faults: lag, Broken: statusIsTrue,
-			Caught: variants("V2", "V3", "V4", "V6", "V7"), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –",
-			Because: because{"": beyond},
+			Name: "the status is true after a burst", New: Truthful, Faults: lag, Property: statusIsTrue,
+			Fail: variants("V2", "V3", "V4", "V6", "V7"), Skip: variants("V6t"),
 		},
 		{
-			Name: "no livelock", Tell: Conduct, Faults: lag, Broken: noLivelock,
-			Caught:  variants("V6t"),
-			Dossier: "– – – – – – – – ✗ – –",
-			Because: because{"": beyond},
+			Name: "no livelock", New: Conduct, Faults: lag, Property: noLivelock,
+			Fail: variants("V6t"),
 		},
 		{
-			Name: "recorded soon", Tell: Bookkeeping, Faults: lagAndRequeue, Broken: recordedSoon,
-			Caught:  variants("V0"),
-			Dossier: "– – – – – – – – – – –",
-			Because: because{"": beyond},
+			Name: "recorded soon", New: Bookkeeping, Faults: lagAndRequeue, Property: recordedSoon,
+			Fail: variants("V0"),
 		},
 		{
-			Name: "says what it waits for", Tell: Waits, Faults: failingForge, Broken: actionable,
-			Caught: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –",
-			Because: because{"": beyond + "; a promotion that failed is recorded without its error", "V8": beyond},
+			Name: "says what it waits for", New: Waits, Faults: failingForge, Property: actionable,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skip: variants("V6t"),
 		},
 	}
 }
 
 // longRollout is a long rollout, with a rollback and with revisions that come and go, of which
 // several things are asked.
-var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+var longRollout = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale}
 	return telling(between("dev", "staging", "prod"), func(s *Story) {
 		for _, sentence := range sentences {
@@ -145,17 +124,14 @@ var longRollout = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Vari
 func grounds() []column {
 	return []column{
 		{
-			Name: "only what the one before has proved", Scene: longRollout, Faults: lag, Broken: inOrder, Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "only what the one before has proved", Workload: longRollout, Faults: lag, Property: inOrder, Skip: variants("V6t"),
 		},
 		{
-			Name: "nothing outdated", Scene: longRollout, Faults: lag, Broken: notStale, Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "nothing outdated", Workload: longRollout, Faults: lag, Property: notStale, Skip: variants("V6t"),
 		},
 		{
-			Name: "nothing while a target is missing", Tell: Hasty, Faults: lag, Broken: complete,
-			Caught: variants("V0", "V1a", "V1", "V2"), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond + "; who waits for a target, and comes back to look, has learnt to stop there"},
+			Name: "nothing while a target is missing", New: Hasty, Faults: lag, Property: complete,
+			Fail: variants("V0", "V1a", "V1", "V2"), Skip: variants("V6t"),
 		},
 	}
 }
@@ -165,36 +141,31 @@ func grounds() []column {
 func wakers() []column {
 	return []column{
 		{
-			Name: "an edit wakes it", Tell: Edited, Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ – – – – – –", Because: because{"": wakes},
+			Name: "an edit wakes it", New: Edited, Faults: lag, Property: AttemptedOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3"),
 		},
 		{
-			Name: "a cluster's event wakes it", Tell: ClusterEvent, Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ – – – – – –", Because: because{"": wakes},
+			Name: "a cluster's event wakes it", New: ClusterEvent, Faults: lag, Property: AttemptedOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3"),
 		},
 		{
-			Name: "a leftover timer wakes it, classic queue", Tell: Leftover(false), Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a", "V3"),
-			Dossier: "✗ ✗ – – ✗ – – – – – –", Because: because{"": wakes, "V1": early, "V2": early},
+			Name: "a leftover timer wakes it, classic queue", New: Leftover(false), Faults: lag, Property: AttemptedOnce,
+			Fail:  variants("V0", "V1a", "V3"),
+			Notes: because{"V1": early, "V2": early},
 		},
 		{
-			Name: "a leftover timer wakes it, priority queue", Tell: Leftover(true), Faults: lag, Broken: AttemptedOnce,
-			Caught:  variants("V0", "V1a"),
-			Dossier: "✗ ✗ – – ✗ – – – – – –",
-			Because: because{"": wakes, "V1": early, "V2": early, "V3": "the priority queue has one entry for each key: the event of the target uses the timer up, so none is left"},
+			Name: "a leftover timer wakes it, priority queue", New: Leftover(true), Faults: lag, Property: AttemptedOnce,
+			Fail:  variants("V0", "V1a"),
+			Notes: because{"V1": early, "V2": early, "V3": "the priority queue has one entry for each key: the event of the target uses the timer up, so none is left"},
 		},
 		{
-			Name: "the last patch fails", Tell: OneEffect, Faults: failingPatch, Broken: TakesEffectOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+			Name: "the last patch fails", New: OneEffect, Faults: failingPatch, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
 		},
 		{
-			Name: "two leaders", Tell: Overlap, Faults: twoLeaders, Broken: TakesEffectOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
-			Skipped: variants("V6t"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ – – – –", Because: because{"": wakes},
+			Name: "two leaders", New: Overlap, Faults: twoLeaders, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
+			Skip: variants("V6t"),
 		},
 	}
 }
@@ -203,26 +174,21 @@ func wakers() []column {
 func elsewhere() []column {
 	return []column{
 		{
-			Name: "a late cluster is seen", Tell: Remote, Faults: lag, Broken: statusIsTrue,
-			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V2": lateCluster},
+			Name: "a late cluster is seen", New: Remote, Faults: lag, Property: statusIsTrue,
+			Notes: because{"V2": lateCluster},
 		},
 		{
-			Name: "a cluster moves", Tell: Moves, Broken: statusIsTrue,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "– – – – – – – – – – –",
-			Because: because{"": "its extra scenarios name the rotation without a verdict; the original reads the Secret once"},
+			Name: "a cluster moves", New: Moves, Property: statusIsTrue,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
 		},
 		{
-			Name: "a CI is told once in spite of a crash", Tell: Notified, Faults: crash, Broken: ToldOnce,
-			Caught:  variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓ ✓ ✓ ✓",
+			Name: "a CI is told once in spite of a crash", New: Notified, Faults: crash, Property: ToldOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
 		},
 		{
-			Name: "a CI is told in spite of a crash", Tell: NotifiedAtAll, Faults: crash, Broken: Told,
-			Caught: variants("V6", "V7"), Skipped: variants("V6t"),
-			Dossier: "– – – – – – – ✗ ✗ ✗ ✓",
-			Because: because{"": "without an intent there is none to lose; asked all the same", "V6t": livelock},
+			Name: "a CI is told in spite of a crash", New: NotifiedAtAll, Faults: crash, Property: Told,
+			Fail: variants("V6", "V7"), Skip: variants("V6t"),
+			Notes: because{"V6t": livelock},
 		},
 	}
 }
@@ -233,40 +199,36 @@ func oddly() []column {
 	others := variants("V0", "V1a", "V1", "V2", "V4", "V5", "V6t")
 	columns := []column{
 		{
-			Name: "comes back once", Tell: ReturnsOnce, Faults: lag, Broken: oncePerStay,
-			Caught: variants("V3"), Skipped: others,
-			Dossier: "– – – – – – – – – – ✓", Because: because{"": beyond},
+			Name: "comes back once", New: ReturnsOnce, Faults: lag, Property: oncePerStay,
+			Fail: variants("V3"), Skip: others,
 		},
 		{
-			Name: "made again, it is promoted", Tell: Reborn, Faults: slowly(time.Minute), Broken: Everywhere,
-			Caught: variants("V3", "V7"), Skipped: others,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "made again, it is promoted", New: Reborn, Faults: slowly(time.Minute), Property: Everywhere,
+			Fail: variants("V3", "V7"), Skip: others,
 		},
 	}
 	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
 		columns = append(columns, column{
-			Name: fmt.Sprintf("promoting takes %v", d), Tell: corners[0].tell, Faults: slowly(d), Broken: oncePerStay, Skipped: others,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: fmt.Sprintf("promoting takes %v", d), New: corners[0].tell, Faults: slowly(d), Property: oncePerStay, Skip: others,
 		})
 	}
 	falls := []string{"ready some time after the revision", "dev flaps", "ready without a revision", "dev moves on and back", "an environment is added", reborn.name, late}
 	for _, c := range corners[1:] {
 		col := column{
-			Name: c.name, Tell: c.tell, Faults: slowly(time.Minute), Broken: oncePerStay, Skipped: others,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: c.name, New: c.tell, Faults: slowly(time.Minute), Property: oncePerStay, Skip: others,
 		}
 		switch {
 		case c.name == ownPolicy.name:
-			col.Broken, col.Caught, col.Skipped = "no panic", slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 }), variants("V6t")
-			col.Dossier, col.Because = "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ ✗ –", because{"": beyond, "V6t": livelock}
+			col.Property, col.Fail, col.Skip = "no panic", slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 }), variants("V6t")
+			col.Notes = because{"V6t": livelock}
 		case slices.Contains(falls, c.name):
-			col.Caught = variants("V3")
+			col.Fail = variants("V3")
 		}
 		if c.name == late || c.name == reborn.name {
-			col.Caught = variants("V3", "V7")
+			col.Fail = variants("V3", "V7")
 		}
 		if c.name == reborn.name {
-			col.Because = because{"": beyond, "V7": beyond + "; its Promotion goes with the old pipeline, which the cache still holds when it asks whether there is one"}
+			col.Notes = because{"V7": "its Promotion goes with the old pipeline, which the cache still holds when it asks whether there is one"}
 		}
 		columns = append(columns, col)
 	}
@@ -274,12 +236,12 @@ func oddly() []column {
 }
 
 // Table is the story's word. A variant that is neither caught nor skipped must hold.
-func Table() verdicts.Table[promotion.Variant] {
-	return verdicts.Table[promotion.Variant]{Variants: promotion.Variants(), Cure: promotion.V8, Columns: Columns(), AtLeast: verdicts.Enough}
+func Table() matrix.Table[promotion.Variant] {
+	return matrix.Table[promotion.Variant]{Variants: promotion.Variants(), Fixed: promotion.V8, Cases: Columns()}
 }
 
 type (
-	column  = verdicts.Column[promotion.Variant]
+	column  = matrix.Case[promotion.Variant]
 	because = map[promotion.Variant]string
 )
 

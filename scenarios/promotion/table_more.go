@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -26,28 +26,23 @@ const (
 func numbers() []column {
 	return []column{
 		{
-			Name: "ordered within three back-off periods", Tell: telling(between("dev", "staging", "prod"), askOrderedSoon, rollsOutForAWhile), Faults: lag, Broken: orderedSoon,
-			Caught: variants("V6t"), Unasked: alike("V1a", "V1", "V4", "V5", "V7"),
-			Dossier: "✓ ✓ ✓ ✓ ✓ ✓ ✓ ✓ ✗ ✓ ✓",
+			Name: "ordered within three back-off periods", New: telling(between("dev", "staging", "prod"), askOrderedSoon, rollsOutForAWhile), Faults: lag, Property: orderedSoon,
+			Fail: variants("V6t"), NotRun: alike("V1a", "V1", "V4", "V5", "V7"),
 		},
 		{
-			Name: "ready soon after a late target", Tell: telling(between("dev", "staging"), askReadySoon, appearsLate), Broken: readySoon,
-			Unasked: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
+			Name: "ready soon after a late target", New: telling(between("dev", "staging"), askReadySoon, appearsLate), Property: readySoon,
+			NotRun: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
+			Notes:  because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
 		},
 		{
-			Name: "ready soon after a late cluster", Tell: telling(between("dev", "prod"), askReadySoon, becomesKnown), Broken: readySoon,
-			Unasked: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "✓ ✓ ✓ ✗ ✓ ✓ ✓ ✓ ✓ ✓ ✓",
-			Because: because{"V2": lateCluster},
+			Name: "ready soon after a late cluster", New: telling(between("dev", "prod"), askReadySoon, becomesKnown), Property: readySoon,
+			NotRun: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
+			Notes:  because{"V2": lateCluster},
 		},
 		{
-			Name: "retries are spaced", Tell: telling(quietly, askSpaced, movesOn), Faults: failingForge, Broken: spaced,
-			Caught: variants("V0", "V1a"), Skipped: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "✓ – – – – – – – – – ✓",
-			Because: because{
-				"":   "who never asks again never asks too soon",
+			Name: "retries are spaced", New: telling(quietly, askSpaced, movesOn), Faults: failingForge, Property: spaced,
+			Fail: variants("V0", "V1a"), Skip: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
+			Notes: because{
 				"V0": "its own status write wakes it at once, whatever the back-off", "V1a": "it orders in every pass",
 			},
 		},
@@ -64,7 +59,7 @@ func alike(names ...promotion.Variant) map[promotion.Variant]string {
 }
 
 // uneven is a rollout through environments of two targets each, one of them in another cluster.
-var uneven = &verdicts.Scene[promotion.Variant]{Tell: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+var uneven = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale, complete: askComplete}
 	return telling(inTwoClusters("dev", "staging", "prod"), func(s *Story) {
 		for _, sentence := range sentences {
@@ -78,14 +73,12 @@ func apart() []column {
 	early, later := variants("V0", "V1a", "V1", "V2"), variants("V4", "V5", "V6", "V6t", "V7")
 	return []column{
 		{
-			Name: "nothing while a second target is missing", Tell: HastySecond, Faults: lag, Broken: complete,
-			Caught: early, Skipped: later,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "nothing while a second target is missing", New: HastySecond, Faults: lag, Property: complete,
+			Fail: early, Skip: later,
 		},
 		{
-			Name: "nothing while a cluster cannot be read", Tell: HastyAway, Faults: lag, Broken: complete,
-			Caught: early, Skipped: later,
-			Dossier: "– – – – – – – – – – –", Because: because{"": beyond},
+			Name: "nothing while a cluster cannot be read", New: HastyAway, Faults: lag, Property: complete,
+			Fail: early, Skip: later,
 		},
 	}
 }
@@ -95,39 +88,32 @@ func mishaps() []column {
 	all := slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 })
 	return []column{
 		{
-			Name: "its kinds are installed late", Tell: InstalledLate, Broken: Everywhere,
-			Caught:  append(all, promotion.V6t),
-			Dossier: "– – – – – – – – – – –", Because: because{"": swallowed, "V8": beyond},
+			Name: "its kinds are installed late", New: InstalledLate, Property: Everywhere,
+			Fail: append(all, promotion.V6t),
 		},
 		{
-			Name: "the repository moves", Tell: Rehoused, Faults: unsure, Broken: TakesEffectOnce,
-			Caught: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"), Skipped: variants("V6t", "V7"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater},
+			Name: "the repository moves", New: Rehoused, Faults: unsure, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"), Skip: variants("V6t", "V7"),
 		},
 		{
-			Name: "the repository is corrected", Tell: Mistyped, Broken: Everywhere,
-			Caught: variants("V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skipped: variants("V1a", "V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; a failed attempt counts as recorded, and V0 looks at no record"},
+			Name: "the repository is corrected", New: Mistyped, Property: Everywhere,
+			Fail: variants("V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skip: variants("V1a", "V6t"),
 		},
 		{
-			Name: "says that the forge cannot be asked", Tell: ForgeDown, Faults: crash, Broken: actionable,
-			Caught: all, Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater},
+			Name: "says that the forge cannot be asked", New: ForgeDown, Faults: crash, Property: actionable,
+			Fail: all, Skip: variants("V6t"),
 		},
 		{
-			Name: "one open pull request", Tell: Outdone, Faults: lag, Broken: oneOpen,
-			Skipped: variants("V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; a branch that is the same for every revision has one pull request"},
+			Name: "one open pull request", New: Outdone, Faults: lag, Property: oneOpen,
+			Skip: variants("V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
 		},
 		{
-			Name: "nothing open after a rollback", Tell: RolledBack, Faults: lag, Broken: noneBack,
-			Caught: all, Skipped: variants("V6t"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": foundLater + "; only the full cure closes what it has opened"},
+			Name: "nothing open after a rollback", New: RolledBack, Faults: lag, Property: noneBack,
+			Fail: all, Skip: variants("V6t"),
 		},
 		{
-			Name: "somebody else writes first", Tell: OneEffect, Faults: conflicts, Broken: TakesEffectOnce,
-			Caught: variants("V0", "V1a"), Skipped: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
-			Dossier: "– – – – – – – – – – –", Because: because{"": "its extra scenarios name a 409 to the last patch without a verdict; who names no version is never answered 409"},
+			Name: "somebody else writes first", New: OneEffect, Faults: conflicts, Property: TakesEffectOnce,
+			Fail: variants("V0", "V1a"), Skip: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
 		},
 	}
 }
@@ -136,9 +122,8 @@ func mishaps() []column {
 // there does. Another cluster under every fault is in the suite.
 func everyFault() []column {
 	return []column{{
-		Name: "every fault", Tell: Anything, Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) }, Broken: TakesEffectOnce,
-		Unasked: verdicts.OnlyCure(promotion.Variants(), promotion.V8),
-		Dossier: "– – – – – – – – – – ✓",
+		Name: "every fault", New: Anything, Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) }, Property: TakesEffectOnce,
+		NotRun: matrix.OnlyFixed(promotion.Variants(), promotion.V8),
 	}}
 }
 

@@ -1,4 +1,4 @@
-// This file exists for the cluster's own controllers, as far as the models do not have them: what
+// This file holds the cluster's own controllers, as far as the models do not have them: what
 // stands between a Deployment and the process that it runs, and a namespace controller that takes
 // its time.
 
@@ -16,7 +16,7 @@ import (
 )
 
 // pods runs a process for as long as the Deployment of its name exists and its node is up. It may
-// linger when the Deployment has gone, in tellings in which nobody makes that anew.
+// linger when the Deployment has gone, in cases in which nobody makes that anew.
 type pods struct {
 	cluster actor.Cluster
 	lingers time.Duration
@@ -78,7 +78,7 @@ func (p *pods) of(name string) *pod {
 }
 
 // run waits for the pod, and runs the program until the pod goes: then it ends at once, as by
-// SIGKILL. Its next life waits.
+// SIGKILL. Its next incarnation waits.
 func (p *pods) run(ctx context.Context, name string, program func(context.Context) error) error {
 	p.mu.Lock()
 	up := p.of(name).up

@@ -1,4 +1,4 @@
-// This file exists for what repositories declare, and what of that depends on what.
+// This file holds what repositories declare, and what of that depends on what.
 
 package reposync
 
@@ -26,7 +26,8 @@ var kinds = []string{"ConfigMap", "Service", "ServiceAccount"}
 // those of [allForShop].
 func managed(sync types.NamespacedName) (out []history.Ref) {
 	if sync == root {
-		return []history.Ref{syncRef(shop), {Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
+		return []history.Ref{syncRef(shop),
+			{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: shop.Namespace, Name: "syncs-repo"},
 			{Kind: "Secret", Namespace: shop.Namespace, Name: "git-creds"}, namespaceRef(shop.Namespace)}
 	}
 	for i, name := range []string{"settings", "database", "runner"} {
@@ -40,11 +41,12 @@ func managed(sync types.NamespacedName) (out []history.Ref) {
 
 // source is what repositories declare: that of a RepoSync a ConfigMap, a Service and a
 // ServiceAccount.
-func (s *Story) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
+func (s *World) source(_ context.Context, of v1beta1.Sync) (out []*unstructured.Unstructured, err error) {
 	sync := client.ObjectKeyFromObject(of)
 	switch {
 	case sync == root && s.setting.Root == oneForEach:
-		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team", Annotations: map[string]string{reposync.NamespaceSelector: team + "=shop"}}}
+		each := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "team",
+			Annotations: map[string]string{reposync.NamespaceSelector: team + "=shop"}}}
 		return []*unstructured.Unstructured{file(each, corev1.SchemeGroupVersion.WithKind("ConfigMap"))}, nil
 	case sync == root:
 		for _, o := range s.setting.needed(shop) {

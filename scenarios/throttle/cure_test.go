@@ -16,15 +16,15 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // holds has the full cure hold what is told, in so many runs.
-func holds(t *testing.T, scene *verdicts.Scene[throttle.Variant], runs int, faults []fault.Fault, sentences ...string) {
+func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, faults []fault.Fault, sentences ...string) {
 	t.Helper()
-	r := sim.Explore(t, scene.Tell(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
+	r := sim.Explore(t, scene.New(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
 	if r.Failure != nil {
 		t.Errorf("%s: %s", r.Failure.Property, r.Failure.Message)
 	}

@@ -4,7 +4,7 @@
 //
 // [Begin] sets the scene: the kind, the operator and its handlers. [Books] reads the run's history
 // and judges it; its methods are the properties, one sentence each. What happens is in tellings.go.
-// [Columns] asks it of every variant, and VERDICTS.md says what came of it, with the story of every
+// [Columns] asks it of every variant, and README.md says what came of it, with the story of every
 // fall, which is kept under testdata/catalogue.
 //
 // Every call of a handler is entered in a ledger outside the cluster, see ledger.go: a child with a

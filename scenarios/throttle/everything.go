@@ -42,7 +42,7 @@ func askedAlways() []string {
 
 // always tells of everything, and asks all of that.
 func always(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
-	return tell(lively, everything).Tell(v, askedAlways(), faults...)
+	return tell(lively, everything).New(v, askedAlways(), faults...)
 }
 
 // EveryFault is all that the harness knows to do to an operator of this kind in its cluster, and to

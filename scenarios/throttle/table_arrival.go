@@ -7,19 +7,16 @@ package throttle
 func openness() []column {
 	return []column{
 		{
-			Name: "never silent", Scene: tooLong, Faults: late, Broken: neverSilent,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "never silent", Workload: tooLong, Faults: late, Property: neverSilent,
+			Fail: uncured,
 		},
 		{
-			Name: "actionable", Scene: tell(legal, briefly), Faults: late, Broken: actionable,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "actionable", Workload: tell(legal, briefly), Faults: late, Property: actionable,
+			Fail: uncured,
 		},
 		{
-			Name: "no zombie", Scene: listening, Faults: failingWatch, Broken: noZombie,
-			Caught:  variants("V0a", "V0b", "V2", "V3"),
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✓ ✗ ✓",
+			Name: "no zombie", Workload: listening, Faults: failingWatch, Property: noZombie,
+			Fail: variants("V0a", "V0b", "V2", "V3"),
 		},
 	}
 }
@@ -30,36 +27,27 @@ func arrival() []column {
 	const round = "it goes round and round, and so comes by in time"
 	return []column{
 		{
-			Name: "recovers without an event", Scene: tell(quiet, oneEdited), Faults: failingPatch, Broken: called,
-			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
-			Because: because{"V3": "legal names end the reported refusal, but a write can fail for another reason"},
+			Name: "recovers without an event", Workload: tell(quiet, oneEdited), Faults: failingPatch, Property: called,
+			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes: because{"V3": "legal names end the reported refusal, but a write can fail for another reason"},
 		},
 		{
-			Name: "recovers by events of its own", Scene: tell(legal, oneEdited), Faults: failingPatch, Broken: called,
-			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Dossier: "– – – – – – – –",
-			Because: because{"": "an object whose first write fails, the finalizer's, has had no handler that could make an event"},
+			Name: "recovers by events of its own", Workload: tell(legal, oneEdited), Faults: failingPatch, Property: called,
+			Fail: variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 		},
 		{
-			Name: "status refused for a while", Scene: tell(quiet, refusedAWhile), Faults: nuisances, Broken: handled,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": extra + ", one write of two refused; the record says that all is done, so what has no record of its own is never written"},
+			Name: "status refused for a while", Workload: tell(quiet, refusedAWhile), Faults: nuisances, Property: handled,
+			Fail: uncured,
 		},
 		{
-			Name: "an edit makes it legal", Scene: tell(asReported, mended), Faults: soonHeard, Broken: handledSoon,
-			Unasked: unasked(round, "V0a", "V0c"),
-			Caught:  variants("V1", "V2", "V1+V2"),
-			Dossier: "– – – – – – – –",
-			Because: because{"": waits},
+			Name: "an edit makes it legal", Workload: tell(asReported, mended), Faults: soonHeard, Property: handledSoon,
+			NotRun: unasked(round, "V0a", "V0c"),
+			Fail:   variants("V1", "V2", "V1+V2"),
 		},
 		{
-			Name: "an edit after ten minutes", Scene: tell(asReported, mendedLate), Faults: soonHeard, Broken: handledAtAll,
-			Unasked: unasked(round, "V0a", "V0c"),
-			Caught:  variants("V2", "V1+V2"),
-			Dossier: "– – – – – – – –",
-			Because: because{"": extra + ": a crash loop waits for five minutes at most, a throttle for ten"},
+			Name: "an edit after ten minutes", Workload: tell(asReported, mendedLate), Faults: soonHeard, Property: handledAtAll,
+			NotRun: unasked(round, "V0a", "V0c"),
+			Fail:   variants("V2", "V1+V2"),
 		},
 	}
 }
@@ -78,40 +66,28 @@ func effects() []column {
 	const stale = "what was read may be older than what the operator itself has written"
 	return []column{
 		{
-			Name: "effect once, crash", Scene: crashed, Faults: crash, Broken: effectOnce,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + ": " + first},
+			Name: "effect once, crash", Workload: crashed, Faults: crash, Property: effectOnce,
+			Fail: uncured,
 		},
 		{
-			Name: "effect once, lost reply", Scene: unheard, Faults: lostReply, Broken: effectOnce,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + ": " + first},
+			Name: "effect once, lost reply", Workload: unheard, Faults: lostReply, Property: effectOnce,
+			Fail: uncured,
 		},
 		{
-			Name: "called once, lost reply", Scene: unheard, Faults: lostReply, Broken: calledOnce,
-			Caught:  variants("V0c", "V1"),
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; " + idle},
+			Name: "called once, lost reply", Workload: unheard, Faults: lostReply, Property: calledOnce,
+			Fail: variants("V0c", "V1"),
 		},
 		{
-			Name: "effect once, stale watch", Scene: watched, Faults: lag, Broken: effectOnce,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + ": " + stale},
+			Name: "effect once, stale watch", Workload: watched, Faults: lag, Property: effectOnce,
+			Fail: uncured,
 		},
 		{
-			Name: "called once, stale watch", Scene: watched, Faults: lag, Broken: calledOnce,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + ": " + stale},
+			Name: "called once, stale watch", Workload: watched, Faults: lag, Property: calledOnce,
+			Fail: uncured,
 		},
 		{
-			Name: "a foreign finalizer", Scene: tell(quiet, heldByAnother), Faults: lag, Broken: keepsForeign,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": extra + "; a merge patch replaces the whole list"},
+			Name: "a foreign finalizer", Workload: tell(quiet, heldByAnother), Faults: lag, Property: keepsForeign,
+			Fail: uncured,
 		},
 	}
 }
@@ -121,43 +97,29 @@ func answers() []column {
 	const never = without + "; who does not name what it has read is never answered 409"
 	return []column{
 		{
-			Name: "effect once, somebody else writes first", Scene: raced, Faults: conflict, Broken: effectOnce,
-			Dossier: "– – – – – – – –",
-			Because: because{"": never},
+			Name: "effect once, somebody else writes first", Workload: raced, Faults: conflict, Property: effectOnce,
 		},
 		{
-			Name: "called once, somebody else writes first", Scene: raced, Faults: conflict, Broken: calledOnce,
-			Dossier: "– – – – – – – –",
-			Because: because{"": never},
+			Name: "called once, somebody else writes first", Workload: raced, Faults: conflict, Property: calledOnce,
 		},
 		{
-			Name: "a conflict is no failure", Scene: raced, Faults: conflict, Broken: noFailure,
-			Dossier: "– – – – – – – –",
-			Because: because{"": never},
+			Name: "a conflict is no failure", Workload: raced, Faults: conflict, Property: noFailure,
 		},
 		{
-			Name: "called once, the server fails", Scene: failed, Faults: failingPatch, Broken: calledOnce,
-			Caught:  variants("V0c", "V1"),
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; " + idle},
+			Name: "called once, the server fails", Workload: failed, Faults: failingPatch, Property: calledOnce,
+			Fail: variants("V0c", "V1"),
 		},
 		{
-			Name: "server errors are retried in the client", Scene: failed, Faults: failingPatch, Broken: insists,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; client-go does so only where the server says when"},
+			Name: "server errors are retried in the client", Workload: failed, Faults: failingPatch, Property: insists,
+			Fail: uncured,
 		},
 		{
-			Name: "no handler for what has vanished", Scene: tell(quiet, forced), Faults: lag, Broken: notVanished,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; a 404 is a success of what is written last, and says of what is written first that there is nothing to do"},
+			Name: "no handler for what has vanished", Workload: tell(quiet, forced), Faults: lag, Property: notVanished,
+			Fail: uncured,
 		},
 		{
-			Name: "never silent, no status to write to", Scene: tell(quiet, noPlace), Faults: nuisances, Broken: neverSilent,
-			Caught:  uncured,
-			Dossier: "– – – – – – – –",
-			Because: because{"": without + "; a 404 is no success if the object is there"},
+			Name: "never silent, no status to write to", Workload: tell(quiet, noPlace), Faults: nuisances, Property: neverSilent,
+			Fail: uncured,
 		},
 	}
 }

@@ -17,31 +17,26 @@ var (
 func rejections() []column {
 	return []column{
 		{
-			Name: "bounded, denied by a webhook", Scene: refusedAlways, Faults: late, Broken: bounded,
-			Caught:  variants("V0a", "V0c", "V1", "V3"),
-			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{"V1": kubelet},
+			Name: "bounded, denied by a webhook", Workload: refusedAlways, Faults: late, Property: bounded,
+			Fail:  variants("V0a", "V0c", "V1", "V3"),
+			Notes: because{"V1": kubelet},
 		},
 		{
-			Name: "bounded, webhook away for ten minutes", Scene: tell(away, answered), Faults: failingWrites, Broken: bounded,
-			Caught:  variants("V0a", "V0c", "V3"),
-			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{"V1": "in ten minutes the kubelet starts it six times"},
+			Name: "bounded, webhook away for ten minutes", Workload: tell(away, answered), Faults: failingWrites, Property: bounded,
+			Fail:  variants("V0a", "V0c", "V3"),
+			Notes: because{"V1": "in ten minutes the kubelet starts it six times"},
 		},
 		{
-			Name: "bounded, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: bounded,
-			Caught:  variants("V0c"),
-			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{
-				"":   "nobody can write to an object that its schema refuses, not even a handler: there are no events to go round with",
+			Name: "bounded, a schema has grown", Workload: grownOut, Faults: failingWrites, Property: bounded,
+			Fail: variants("V0c"),
+			Notes: because{
 				"V1": "in two minutes the kubelet starts it four times",
 			},
 		},
 		{
-			Name: "bounded, more than a request may carry", Scene: tooLarge, Faults: late, Broken: bounded,
-			Caught:  variants("V0a", "V0c", "V3"),
-			Dossier: "✗ ✓ ✗ ~ ✓ ✓ ✗ ✓",
-			Because: because{"V1": "in 20 s the kubelet starts it twice"},
+			Name: "bounded, more than a request may carry", Workload: tooLarge, Faults: late, Property: bounded,
+			Fail:  variants("V0a", "V0c", "V3"),
+			Notes: because{"V1": "in 20 s the kubelet starts it twice"},
 		},
 	}
 }
@@ -51,48 +46,40 @@ func rejectionsAfter() []column {
 	const otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 	return []column{
 		{
-			Name: "never silent, denied by a webhook", Scene: refusedAlways, Faults: late, Broken: neverSilent,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "never silent, denied by a webhook", Workload: refusedAlways, Faults: late, Property: neverSilent,
+			Fail: uncured,
 		},
 		{
-			Name: "never silent, status denied too", Scene: refusedTwice, Faults: nuisances, Broken: neverSilent,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "never silent, status denied too", Workload: refusedTwice, Faults: nuisances, Property: neverSilent,
+			Fail: uncured,
 		},
 		{
-			Name: "actionable, webhook away", Scene: tell(awayQuiet, aWhile), Faults: lateAndLost, Broken: actionable,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "actionable, webhook away", Workload: tell(awayQuiet, aWhile), Faults: lateAndLost, Property: actionable,
+			Fail: uncured,
 		},
 		{
-			Name: "actionable, a schema has grown", Scene: grownOut, Faults: failingWrites, Broken: actionable,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "actionable, a schema has grown", Workload: grownOut, Faults: failingWrites, Property: actionable,
+			Fail: uncured,
 		},
 		{
-			Name: "actionable, more than a request may carry", Scene: tooLarge, Faults: late, Broken: actionable,
-			Caught:  uncured,
-			Dossier: "✗ ✗ ✗ ✗ ✗ ✗ ✗ ✓",
+			Name: "actionable, more than a request may carry", Workload: tooLarge, Faults: late, Property: actionable,
+			Fail: uncured,
 		},
 		{
-			Name: "recovers when a webhook allows it", Scene: tell(denyingQuiet, deniedAWhile), Faults: soonHeard, Broken: recovered,
-			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
-			Because: because{"V3": otherwise},
+			Name: "recovers when a webhook allows it", Workload: tell(denyingQuiet, deniedAWhile), Faults: soonHeard, Property: recovered,
+			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes: because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the webhook is back", Scene: tell(awayQuiet, answered), Faults: soonHeard, Broken: recovered,
-			Unasked: unasked("it tries twice a second, as in the column before this one", "V0c"),
-			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
-			Because: because{"V3": otherwise},
+			Name: "recovers when the webhook is back", Workload: tell(awayQuiet, answered), Faults: soonHeard, Property: recovered,
+			NotRun: unasked("it tries twice a second, as in the column before this one", "V0c"),
+			Fail:   variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes:  because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the schema allows it", Scene: tell(outgrownQuiet, relaxed), Faults: soonHeard, Broken: recovered,
-			Caught:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Dossier: "✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
-			Because: because{"V3": otherwise},
+			Name: "recovers when the schema allows it", Workload: tell(outgrownQuiet, relaxed), Faults: soonHeard, Property: recovered,
+			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes: because{"V3": otherwise},
 		},
 	}
 }

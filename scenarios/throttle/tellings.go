@@ -12,7 +12,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -49,8 +49,8 @@ const whole = firstPart + 2*longest + time.Minute
 const dwell = 5 * time.Minute
 
 // tell is a telling: the operator starts, something is asked of it, and something happens.
-func tell(scene Scene, happen func(*Story)) *verdicts.Scene[throttle.Variant] {
-	return &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+func tell(scene Scene, happen func(*Story)) *matrix.Workload[throttle.Variant] {
+	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, scene)
 			if scene.Early {
@@ -225,7 +225,7 @@ func relapse(s *Story) {
 }
 
 // listening begins under faults, so that the operator may fail to hear of anything.
-var listening = &verdicts.Scene[throttle.Variant]{Tell: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+var listening = &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, legal)
 		w.Inject(faults...)

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
-	"github.com/wavetank/wavetank/scenarios/internal/verdicts"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 )
 
-func TestVerdicts(t *testing.T) { verdicts.Test(t, Table()) }
+func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // thousand has one poisoned object among a thousand, all of which are there when the operator
 // starts; more come later.

@@ -1,4 +1,4 @@
-// This file exists for what Helm does not do for a chart: to know it again without rendering it
+// This file does what Helm does not do for a chart: to know it again without rendering it
 // (one that draws a password or writes down the time renders something else whenever it is asked),
 // and to leave it as it was.
 

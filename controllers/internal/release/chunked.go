@@ -1,4 +1,4 @@
-// This file exists for release records that are larger than one Secret may be: an index Secret with
+// This file keeps release records that are larger than one Secret may be: an index Secret with
 // the first piece in it, and a chunk Secret for each of the others. It is how helm-operator-plugins
 // keeps them for operator-controller.
 

@@ -1,5 +1,4 @@
-// This file exists to hold the sharded records to their word: what is torn is refused, and the
-// careful driver tears nothing.
+// This file tests that a torn sharded record is refused, and that the careful driver tears none.
 
 package release
 
@@ -33,14 +32,14 @@ type mortal struct {
 
 var errDead = errors.New("the process is dead")
 
-func (m *mortal) lives() bool {
+func (m *mortal) isAlive() bool {
 	m.left--
 	return m.left != -1
 }
 
 // Create implements corev1client.SecretInterface.
 func (m *mortal) Create(ctx context.Context, s *corev1.Secret, o metav1.CreateOptions) (*corev1.Secret, error) {
-	if !m.lives() {
+	if !m.isAlive() {
 		m.left = 0
 		return nil, errDead
 	}
@@ -49,7 +48,7 @@ func (m *mortal) Create(ctx context.Context, s *corev1.Secret, o metav1.CreateOp
 
 // Update implements corev1client.SecretInterface.
 func (m *mortal) Update(ctx context.Context, s *corev1.Secret, o metav1.UpdateOptions) (*corev1.Secret, error) {
-	if !m.lives() {
+	if !m.isAlive() {
 		m.left = 0
 		return nil, errDead
 	}
@@ -58,7 +57,7 @@ func (m *mortal) Update(ctx context.Context, s *corev1.Secret, o metav1.UpdateOp
 
 // Delete implements corev1client.SecretInterface.
 func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
-	if !m.lives() {
+	if !m.isAlive() {
 		m.left = 0
 		return errDead
 	}
@@ -68,7 +67,7 @@ func (m *mortal) Delete(ctx context.Context, name string, o metav1.DeleteOptions
 // DeleteCollection implements corev1client.SecretInterface. The fake cluster would delete
 // everything.
 func (m *mortal) DeleteCollection(ctx context.Context, o metav1.DeleteOptions, l metav1.ListOptions) error {
-	if !m.lives() {
+	if !m.isAlive() {
 		m.left = 0
 		return errDead
 	}

@@ -1,5 +1,5 @@
-// This file exists for what the library does around Helm's own actions: above all, what it does
-// when one of them fails.
+// This file holds what the library does around Helm's own actions, above all when one of them
+// fails.
 
 package release
 

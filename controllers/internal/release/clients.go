@@ -1,4 +1,4 @@
-// This file exists to put Helm on a controller's own connection to the API server, at the cost of
+// This file puts Helm on a controller's own connection to the API server, at the cost of
 // one connection and one look at discovery for a process.
 
 package release

@@ -1,6 +1,6 @@
-// This file exists so that of two processes, each of which believes that it is the leader, only one
-// writes: who begins an action writes into its record who he is and until when he may write, writes
-// nothing after that, and nobody else touches the record before.
+// This file lets only one of two processes write that both believe that they are the leader. Who
+// begins an action writes into its record its name and until when it may write. It writes nothing
+// after that, and nobody else touches the record before.
 
 package release
 

@@ -1,4 +1,4 @@
-// This file exists to hold what the fence keeps back, and what it lets through.
+// This file tests what the fence keeps back, and what it lets through.
 
 package release
 

@@ -1,5 +1,4 @@
-// This file exists for what Helm and the server say of a failure, which may be more than a status
-// can hold.
+// This file shortens what Helm and the server say of a failure to what a status can hold.
 
 package release
 

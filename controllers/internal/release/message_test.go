@@ -1,4 +1,4 @@
-// This file exists to hold that messages are cut where they may be.
+// This file tests that messages are cut where they may be.
 
 package release
 

@@ -1,5 +1,5 @@
-// This file exists so that whatever is made for an owner says whose it is: the release records, and
-// every object of a release, by what is added to its manifest after the chart has been rendered.
+// This file marks whatever is made for an owner with its owner: the release records, and every
+// object of a release, by what is added to its manifest after the chart has been rendered.
 
 package release
 

@@ -1,4 +1,4 @@
-// This file exists for what no record mentions any more: Helm deletes what an upgrade drops, but
+// This file deletes what no record mentions any more. Helm deletes what an upgrade drops, but
 // only logs it when it could not, and compares with one record only.
 
 package release

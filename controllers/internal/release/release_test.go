@@ -1,4 +1,4 @@
-// This file exists to test what is added to Helm, apart from Helm: marks on manifests, owners of
+// This file tests what is added to Helm, apart from Helm: marks on manifests, owners of
 // records, and repairs.
 
 package release

@@ -1,5 +1,4 @@
-// This file exists for what is done to the objects of a release outside Helm's actions: putting
-// back what has drifted.
+// This file repairs the objects of a release outside Helm's actions: it puts back what has drifted.
 
 package release
 

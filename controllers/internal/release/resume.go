@@ -1,4 +1,4 @@
-// This file exists for what Helm has no action for: going on with an action whose process has died.
+// This file continues actions whose process has died, for which Helm has no action.
 
 package release
 

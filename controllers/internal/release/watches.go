@@ -1,4 +1,4 @@
-// This file exists for the watches that begin while an operator runs: on every kind of object that
+// This file holds the watches that begin while an operator runs: on every kind of object that
 // it has installed.
 
 package release

@@ -12,7 +12,8 @@ var (
 	// GroupVersion is the group and version of every kind in this package.
 	GroupVersion = schema.GroupVersion{Group: "configsync.gke.io", Version: "v1beta1"}
 
-	schemeBuilder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&RepoSync{}, &RepoSyncList{}, &RootSync{}, &RootSyncList{})
+	schemeBuilder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&RepoSync{}, &RepoSyncList{}, &RootSync{},
+		&RootSyncList{})
 
 	// AddToScheme makes the kinds of this package known to a scheme.
 	AddToScheme = schemeBuilder.AddToScheme

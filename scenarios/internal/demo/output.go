@@ -1,11 +1,13 @@
-// This file exists for what a demonstration leaves on disk: reports/out/demo.json for programs, and
+// This file holds what a demonstration leaves on disk: reports/out/demo.json for programs, and
 // stories and pages for people.
 
 package demo
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,21 +17,21 @@ import (
 	"testing"
 
 	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 )
 
 // Row is one line of reports/out/demo.json.
 type Row struct {
-	Story    string  `json:"story"` // the scenario's folder
+	Scenario string  `json:"scenario"` // its folder
 	Variant  string  `json:"variant"`
-	Expected string  `json:"expected"` // caught or held
-	Observed string  `json:"observed"` // caught or held
-	Runs     int     `json:"runs"`     // made until the first find, or all
-	Seconds  float64 `json:"seconds"`  // with shrinking
-	// The lengths of the run as found and of the shortest one, and the faults in it; 0 if nothing
-	// was caught.
-	StepsBefore int `json:"stepsBefore"`
-	StepsAfter  int `json:"stepsAfter"`
-	FaultsAfter int `json:"faultsAfter"`
+	Case     string  `json:"case"`
+	Property string  `json:"property"`
+	Outcome  string  `json:"outcome"` // failed or passed
+	Runs     int     `json:"runs"`    // until the first failure, or all
+	Seconds  float64 `json:"seconds"` // with shrinking
+	// Steps and Faults are those of the shortest failing run; 0 if nothing failed.
+	Steps  int `json:"steps"`
+	Faults int `json:"faults"`
 	// StoryFile is relative to the root of the module.
 	StoryFile string `json:"storyFile"`
 }
@@ -42,7 +44,7 @@ type output struct {
 	pages   string
 }
 
-func newOutput(t *testing.T, story string) output {
+func newOutput(t *testing.T, scenario string) output {
 	t.Helper()
 	root, err := os.Getwd()
 	for ; err == nil; root = filepath.Dir(root) {
@@ -58,12 +60,13 @@ func newOutput(t *testing.T, story string) output {
 	}
 	root = relative(t, root)
 	out := filepath.Join(root, "reports", "out")
-	return output{root: root, results: filepath.Join(out, "demo.json"), stories: filepath.Join(out, "stories", story),
-		pages: filepath.Join(out, "demo", story)}
+	return output{root: root, results: filepath.Join(out, "demo.json"),
+		stories: filepath.Join(out, "stories", scenario),
+		pages:   filepath.Join(out, "demo", scenario)}
 }
 
-// clear removes what earlier showings left: their stories would be tried before searching, their
-// campaigns gone on with.
+// clear removes what earlier demonstrations left: their stories would be tried before searching,
+// their campaigns continued.
 func (o output) clear(t *testing.T) {
 	t.Helper()
 	for _, dir := range []string{o.stories, o.pages} {
@@ -74,19 +77,54 @@ func (o output) clear(t *testing.T) {
 }
 
 // index writes the one page that shows everything that was done, and the catalogue's page that it
-// links to. It returns its path. The catalogue's timelines are those that make pages has left.
-func (o output) index(t *testing.T) string {
+// links to. The catalogue's timelines are those that make pages has left.
+func (o output) index(t *testing.T, summary *matrix.Summary) {
 	t.Helper()
 	out := filepath.Dir(o.results)
-	if _, err := reports.WriteCatalogue(o.root, filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
-		t.Fatal(err)
+	demo := filepath.Join(out, "demo")
+	_, err := reports.WriteCatalogue(o.root, filepath.Join(out, "catalogue"), "../demo/index.html")
+	if err == nil {
+		err = o.writeSummary(summary)
 	}
-	link := [2]string{"The catalogue of stories", "../catalogue/index.html"}
-	page, err := reports.Index(filepath.Join(out, "demo"), "What make demo has shown", link)
+	var parts []string
+	if err == nil {
+		parts, err = filepath.Glob(filepath.Join(demo, "*", summaryFile))
+	}
+	var matrices []template.HTML
+	for _, path := range parts {
+		data, readErr := os.ReadFile(path)
+		err = errors.Join(err, readErr)
+		matrices = append(matrices, template.HTML(data))
+	}
+	if err == nil {
+		link := [2]string{"The catalogue of stories", "../catalogue/index.html"}
+		_, err = reports.Index(demo, "What make demo has shown", matrices, link)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return page
+}
+
+// summaryFile is the part of the page that is about one scenario.
+const summaryFile = "summary.part.html"
+
+var summaryPage = template.Must(template.New("summary").Parse(`<h2 id="{{.Folder}}">{{.Folder}}</h2>
+<p>{{.Reports}} {{.Shows}}</p>
+<div class="scroll"><table><thead><tr><th scope="col">property</th><th scope="col">case</th>
+{{range .Variants}}<th scope="col">{{.}}</th>{{end}}</tr></thead><tbody>
+{{range .Rows}}<tr><td>{{.Property}}</td><td>{{.Case}}</td>{{range .Marks}}<td>{{if .Story -}}
+<a href="../../../scenarios/{{$.Folder}}/{{.Story}}">{{.Text}}</a>{{else}}{{.Text}}{{end}}
+{{- if eq .Text "✓"}} {{.Runs}}{{end -}}
+</td>{{end}}</tr>
+{{end}}</tbody></table></div>
+`))
+
+func (o output) writeSummary(summary *matrix.Summary) error {
+	var b bytes.Buffer
+	if err := summaryPage.Execute(&b, summary); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.pages, summaryFile), b.Bytes(), 0o666)
 }
 
 // fromRoot is a path as seen from the root of the module.
@@ -98,8 +136,8 @@ func (o output) fromRoot(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// alone waits until no other story's package writes what the stories share; the caller says when it
-// is done.
+// alone waits until no other scenario's package writes what they share; the caller says when it is
+// done.
 func (o output) alone(t *testing.T) (done func()) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(o.results), ".demo.lock")
@@ -117,8 +155,8 @@ func (o output) alone(t *testing.T) (done func()) {
 	return func() { lock.Close() }
 }
 
-// write replaces the rows of a story in the results.
-func (o output) write(t *testing.T, story string, rows []Row) {
+// write replaces the rows of a scenario in the results.
+func (o output) write(t *testing.T, scenario string, rows []Row) {
 	t.Helper()
 	var all []Row
 	data, err := os.ReadFile(o.results)
@@ -128,8 +166,8 @@ func (o output) write(t *testing.T, story string, rows []Row) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%s: %v", o.results, err)
 	}
-	all = append(slices.DeleteFunc(all, func(r Row) bool { return r.Story == story }), rows...)
-	slices.SortStableFunc(all, func(a, b Row) int { return strings.Compare(a.Story, b.Story) })
+	all = append(slices.DeleteFunc(all, func(r Row) bool { return r.Scenario == scenario }), rows...)
+	slices.SortStableFunc(all, func(a, b Row) int { return strings.Compare(a.Scenario, b.Scenario) })
 	data, err = json.MarshalIndent(all, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(o.results), 0o777)
@@ -140,4 +178,18 @@ func (o output) write(t *testing.T, story string, rows []Row) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// relative is a path relative to the package: replay commands name no directories of a machine.
+func relative(t *testing.T, path string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rel, err := filepath.Rel(here, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rel
 }

@@ -1,4 +1,4 @@
-// This file exists to hold the results on file to what programs expect of them.
+// This file tests that the results on file are what programs expect.
 
 package demo
 
@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A story replaces its own rows and leaves those of others alone, whichever ends first.
-func TestResultsAreKeptByStory(t *testing.T) {
+// A scenario replaces its own rows and leaves those of others alone, whichever ends first.
+func TestResultsAreKeptByScenario(t *testing.T) {
 	o := output{root: t.TempDir()}
 	o.results = filepath.Join(o.root, "reports", "out", "demo.json")
-	row := func(story, variant string) Row {
-		return Row{Story: story, Variant: variant, Expected: "held", Observed: "held", Runs: 2}
+	row := func(scenario, variant string) Row {
+		return Row{Scenario: scenario, Variant: variant, Outcome: "passed", Runs: 2}
 	}
 	o.write(t, "a", []Row{row("a", "V1"), row("a", "V2")})
 	o.write(t, "b", []Row{row("b", "V1")})
@@ -38,7 +38,7 @@ func TestResultsAreKeptByStory(t *testing.T) {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		t.Fatal(err)
 	}
-	const names = "story variant expected observed runs seconds stepsBefore stepsAfter faultsAfter storyFile"
+	const names = "scenario variant case property outcome runs seconds steps faults storyFile"
 	for _, name := range strings.Fields(names) {
 		if _, ok := fields[0][name]; !ok {
 			t.Errorf("the results have no field %q", name)

@@ -1,4 +1,4 @@
-// Package faults holds what more than one story does to its programs.
+// Package faults holds faults that several reference scenarios inject.
 package faults
 
 import (
@@ -7,11 +7,10 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// OfHelm is most of what the harness knows to do to an operator that lives on Helm's release
-// records, under which its full cure must hold. Deletions are left out of answers that are wrong or
-// lost: Helm only logs that one was refused, and goes on. So is a second operator, which is a
-// question of its own. The rights to one kind of what it installs are lost, too, and its writes
-// with these verbs fail and are lost.
+// OfHelm returns most faults that an operator with Helm's release records can meet. Its fixed
+// variant must pass under all of them. Its writes with these verbs fail, and their replies are
+// lost; it loses the rights to one kind of what it installs. Deletions are left out, because Helm
+// only logs that one was refused. A second operator is a case of its own.
 func OfHelm(operator, kind string, verbs ...string) []fault.Fault {
 	of, records := fault.In(operator), fault.OfKind("Secret")
 	faults := []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(operator),

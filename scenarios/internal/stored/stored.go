@@ -1,5 +1,4 @@
-// Package stored reads what the API server stored or said, as the record of a run holds it. Every
-// story's books are kept from it.
+// Package stored reads what the API server stored or said, as the history of a run holds it.
 package stored
 
 import (

@@ -1,7 +1,7 @@
 // This file holds what concerns stories: which are kept, under which names, and whether they still
 // make their variants fail.
 
-package verdicts
+package matrix
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/reports"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/result"
@@ -36,8 +37,9 @@ func (c *cell) storyName() string {
 
 // owns says whether a story was found for this cell and its result names that story.
 func (c *cell) owns(s *story.Story, path string) bool {
-	test := strings.ReplaceAll("TestVerdicts/"+c.Case+"/"+c.Variant, " ", "_")
-	return s.Test == test && c.Story == filepath.Base(path) && c.Story == c.storyName()
+	test := strings.ReplaceAll("TestMatrix/"+c.Case+"/"+c.Variant, " ", "_")
+	own := c.Story == filepath.Base(path) && c.Story == c.storyName()
+	return own && c.Outcome == Fails && s.Test == test && s.Property == c.Property
 }
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
@@ -53,73 +55,105 @@ func (c *cell) path(t *testing.T) (string, error) {
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
-func (p *prover[V]) replay(t *testing.T, column Column[V], v V, c *cell) error {
-	if c.Story == "" && !c.Default {
-		return searched(t, column, v)
+func (p *prover[V]) replay(t *testing.T, asked Case[V], v V, c *cell) error {
+	const hint = "; run make matrices STORY=%s, and see from the difference what has changed"
+	switch {
+	case c.Open:
+		return fmt.Errorf("its failure has not been recorded"+hint, folder(t))
+	case c.Story == "" && !c.Default:
+		return searched(t, asked, v)
 	}
 	path, err := c.path(t)
 	if err != nil {
 		return err
 	}
-	f, err := p.play(t, column, v, path)
-	if err == nil && f.Story.After.Faults != c.Faults {
+	f, unreached, err := p.play(t, asked, v, path)
+	switch {
+	case err != nil:
+	case f.Story.After.Faults != c.Faults:
 		err = fmt.Errorf("%d faults were injected, not %d as %s says", f.Story.After.Faults, c.Faults, results)
+	case *write:
+		c.Unreached = unreached
+	case !slices.Equal(unreached, c.Unreached):
+		err = fmt.Errorf("%s is not injected %v, and %s says so of %v", p.table.Fixed, unreached, results, c.Unreached)
 	}
 	if err != nil {
-		const hint = "make verdicts STORY=%s, then the difference, shows what has changed"
-		return fmt.Errorf("%s: %w; "+hint, path, err, folder(t))
+		return fmt.Errorf("%s: %w"+hint, path, err, folder(t))
 	}
 	return nil
 }
 
 // searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
 // that to make reprove.
-func searched[V ~string](t *testing.T, column Column[V], v V) error {
+func searched[V ~string](t *testing.T, asked Case[V], v V) error {
 	if *runs == 0 {
-		t.Logf("no story of it is kept; make reprove searches %q", column.Broken)
+		t.Logf("no story of it is kept; make reprove searches %q", asked.Property)
 		return nil
 	}
-	f := sim.Explore(t, column.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
-	if f == nil || f.Property != column.Broken {
-		return fmt.Errorf("%q was not found to break in %v", column.Broken, search)
+	f := sim.Explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
+	if f == nil || f.Property != asked.Property {
+		return fmt.Errorf("%q was not found to break in %v", asked.Property, search)
 	}
 	return nil
 }
 
-// play replays choices on a variant, which must fail, and on the fixed one, which must pass.
-func (p *prover[V]) play(t *testing.T, column Column[V], v V, path string) (*result.Failure, error) {
-	f := sim.Explore(t, column.Scenario(v), sim.Replay(path)).Failure
+// play replays choices on a variant, which must fail, and on the fixed one, which must pass. It
+// also returns the classes of faults that only the former was injected.
+func (p *prover[V]) play(t *testing.T, c Case[V], v V, path string) (f *result.Failure, unreached []string, err error) {
+	f = sim.Explore(t, c.Scenario(v), sim.Replay(path)).Failure
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("%s does not break %q", v, column.Broken)
-	case f.Property != column.Broken:
-		return nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, column.Broken)
+		return nil, nil, fmt.Errorf("%s does not break %q", v, c.Property)
+	case f.Property != c.Property:
+		return nil, nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, c.Property)
 	}
-	fixed := sim.Explore(t, column.Scenario(p.table.Cure), sim.Replay(path)).Failure
-	if fixed != nil {
-		return nil, fmt.Errorf("the fixed variant fails: %s", fixed.Text())
+	fixed := sim.Explore(t, c.Scenario(p.table.Fixed), sim.Replay(path))
+	if fixed.Failure != nil {
+		return nil, nil, fmt.Errorf("the fixed variant fails: %s", fixed.Failure.Text())
 	}
-	return f, nil
+	reached := injected(fixed.Replayed)
+	for _, class := range injected(f.History) {
+		if !slices.Contains(reached, class) {
+			unreached = append(unreached, class)
+		}
+	}
+	return f, unreached, nil
 }
+
+// injected returns the classes of faults that were injected in a run, sorted.
+func injected(h *history.History) (out []string) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Fault {
+			out = append(out, class(e.Note))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// class is the constructor of a fault, with which its text begins.
+func class(fault string) string { return word.FindString(fault) }
+
+var word = regexp.MustCompile(`^\w*`)
 
 // candidate is a failing cell with its own story, if it has one.
 type candidate[V ~string] struct {
 	*story.Story
-	file   string
-	cell   *cell
-	column Column[V]
-	v      V
+	file  string
+	cell  *cell
+	asked Case[V]
+	v     V
 }
 
-// class is a property and the kinds of faults that broke it. One story is kept of each class.
-func (c candidate[V]) class() string {
+// kind is a property and the classes of faults that broke it. One story is kept of each kind.
+func (c candidate[V]) kind() string {
 	return c.Property + ", " + reports.Entry{Story: c.Story}.Pattern()
 }
 
 // lines counts the lines of the story's file.
 func (c candidate[V]) lines() int { return bytes.Count(c.Encode(), []byte("\n")) }
 
-// choose keeps the shortest story of each class, and those of cells that no other story makes fail.
+// choose keeps the shortest story of each kind, and those of cells that no other story makes fail.
 // It writes into each cell which story makes it fail, renames the chosen stories and removes the
 // others.
 func (p *prover[V]) choose(t *testing.T) error {
@@ -128,10 +162,10 @@ func (p *prover[V]) choose(t *testing.T) error {
 		return err
 	}
 	var chosen []candidate[V]
-	classes := map[string]bool{}
+	kinds := map[string]bool{}
 	for _, c := range failing {
-		if c.Story != nil && !classes[c.class()] && c.lines() <= longestStory {
-			classes[c.class()] = true
+		if c.Story != nil && !kinds[c.kind()] && c.lines() <= longestStory {
+			kinds[c.kind()] = true
 			chosen = append(chosen, c)
 		}
 	}
@@ -143,7 +177,7 @@ func (p *prover[V]) choose(t *testing.T) error {
 		c.cell.Story = ""
 		switch {
 		case c.Story == nil:
-			return fmt.Errorf("no story makes %q fail; run make verdicts STORY=%s", c.cell.name(), folder(t))
+			return fmt.Errorf("no story makes %q fail; run make matrices STORY=%s", c.cell.name(), folder(t))
 		case c.lines() <= longestStory:
 			chosen = append(chosen, c)
 		}
@@ -160,11 +194,11 @@ func (p *prover[V]) candidates() (out []candidate[V], err error) {
 	}
 	for i := range p.cells {
 		c := &p.cells[i]
-		if c.Observed != Falls || c.Default {
+		if c.Outcome != Fails || c.Default {
 			continue
 		}
 		n := len(p.table.Variants)
-		k := candidate[V]{cell: c, column: p.table.Columns[i/n], v: p.table.Variants[i%n]}
+		k := candidate[V]{cell: c, asked: p.table.Cases[i/n], v: p.table.Variants[i%n]}
 		if c.Story == c.storyName() || c.Story != "" && !named[c.Story] {
 			k.file = filepath.Join(catalogue, c.Story)
 			if k.Story, err = story.Read(k.file); err != nil {
@@ -197,11 +231,12 @@ func (c *candidate[V]) abridge() {
 // the cell.
 func (p *prover[V]) borrow(t *testing.T, c candidate[V], chosen []candidate[V]) bool {
 	for _, k := range chosen {
-		if k.column.Broken != c.column.Broken {
+		if k.asked.Property != c.asked.Property {
 			continue
 		}
-		if f, err := p.play(t, c.column, c.v, k.file); err == nil {
-			c.cell.Story, c.cell.Steps, c.cell.Faults = k.cell.storyName(), f.Story.After.Steps, f.Story.After.Faults
+		if f, unreached, err := p.play(t, c.asked, c.v, k.file); err == nil {
+			c.cell.Story, c.cell.Unreached = k.cell.storyName(), unreached
+			c.cell.Steps, c.cell.Faults = f.Story.After.Steps, f.Story.After.Faults
 			return true
 		}
 	}
@@ -231,19 +266,19 @@ func rename[V ~string](chosen []candidate[V]) error {
 
 // Failure repeats the failure of a variant in a case. It also returns the name of the story, or ""
 // for the default schedule.
-func Failure[V ~string](t *testing.T, table Table[V], column string, v V) (f *result.Failure, file string) {
+func Failure[V ~string](t *testing.T, table Table[V], name string, v V) (f *result.Failure, file string) {
 	t.Helper()
 	seen, err := readResults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, asked := prover[V]{table: table}, table.Column(column)
-	c := &cell{Result: seen[column+": "+string(v)]}
+	p, asked := prover[V]{table: table}, table.Case(name)
+	c := &cell{Result: seen[name+": "+string(v)]}
 	path, err := c.path(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err = p.play(t, asked, v, path); err != nil {
+	if f, _, err = p.play(t, asked, v, path); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return f, c.Story

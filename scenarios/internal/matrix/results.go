@@ -1,6 +1,6 @@
 // This file holds results.json: what the runs of each cell showed. The next go test reads it.
 
-package verdicts
+package matrix
 
 import (
 	"bytes"
@@ -14,9 +14,12 @@ import (
 // Files and folders of a scenario.
 const (
 	results   = "results.json"
-	page      = "VERDICTS.md"
+	page      = "README.md"
 	catalogue = "testdata/catalogue"
 )
+
+// format is the version of results.json.
+const format = 2
 
 // Result is what the runs of one case showed of one variant.
 type Result struct {
@@ -30,6 +33,13 @@ type Result struct {
 	Steps int `json:"steps"`
 	// Faults counts the injections in the failing run that is repeated.
 	Faults int `json:"faults,omitempty"`
+	// Unreached are the classes of faults that were injected in the failing run, and not in that of
+	// the fixed variant with the same choices.
+	Unreached []string `json:"unreached,omitempty"`
+	// Injected counts the injections in all runs of a passing cell, by class.
+	Injected map[string]int `json:"injected,omitempty"`
+	// Never are the faults of the case that were never injected in the runs of a passing cell.
+	Never []string `json:"never,omitempty"`
 	// Default says that the variant fails on the default schedule. Story is the file whose choices
 	// make it fail. A failure with neither must be searched.
 	Default bool   `json:"default,omitempty"`
@@ -41,6 +51,12 @@ type Result struct {
 // name is the name of the result's cell.
 func (r Result) name() string { return r.Case + ": " + r.Variant }
 
+// file is results.json.
+type file struct {
+	Format  int      `json:"format"`
+	Results []Result `json:"results"`
+}
+
 // readResults reads results.json, by name. A missing file counts as empty.
 func readResults() (map[string]Result, error) {
 	data, err := os.ReadFile(results)
@@ -49,12 +65,22 @@ func readResults() (map[string]Result, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	var all []Result
-	if err := json.Unmarshal(data, &all); err != nil {
-		return nil, fmt.Errorf("%s is not a list of results: %w; write it anew with make verdicts", results, err)
+	const anew = "remove it and run make matrices STORY=…, which writes it anew"
+	var version struct{ Format int }
+	if err := json.Unmarshal(data, &version); err != nil {
+		return nil, fmt.Errorf("%s has no results: %w; %s", results, err, anew)
+	}
+	if version.Format != format {
+		return nil, fmt.Errorf("%s has format %d, not %d; %s", results, version.Format, format, anew)
+	}
+	var all file
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&all); err != nil {
+		return nil, fmt.Errorf("%s has no results: %w; %s", results, err, anew)
 	}
 	byName := map[string]Result{}
-	for _, r := range all {
+	for _, r := range all.Results {
 		byName[r.name()] = r
 	}
 	return byName, nil
@@ -64,7 +90,7 @@ func readResults() (map[string]Result, error) {
 func encode(cells []cell) []byte {
 	var lines [][]byte
 	for _, c := range cells {
-		if c.Observed == Silent || c.Runs == 0 {
+		if c.Outcome == NotRun || c.Runs == 0 {
 			continue
 		}
 		line, err := json.Marshal(c.Result)
@@ -73,7 +99,7 @@ func encode(cells []cell) []byte {
 		}
 		lines = append(lines, line)
 	}
-	return fmt.Appendf(nil, "[\n%s\n]\n", bytes.Join(lines, []byte(",\n")))
+	return fmt.Appendf(nil, "{\"format\": %d, \"results\": [\n%s\n]}\n", format, bytes.Join(lines, []byte(",\n")))
 }
 
 // merge puts results into their cells. A cell without a result, or with another one than the table
@@ -81,12 +107,10 @@ func encode(cells []cell) []byte {
 func merge(cells []cell, seen map[string]Result) []cell {
 	for i := range cells {
 		c, s := &cells[i], seen[cells[i].name()]
-		if c.Observed == Silent {
+		if c.Outcome == NotRun {
 			continue
 		}
-		if s.Passed != c.Passed || s.Runs == 0 {
-			c.Status = open
-		}
+		c.Open = s.Passed != c.Passed || s.Property != c.Property || s.Runs == 0
 		s.Case, s.Variant, s.Property, s.Passed = c.Case, c.Variant, c.Property, c.Passed
 		c.Result = s
 	}

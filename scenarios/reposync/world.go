@@ -1,5 +1,4 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens
-// in it.
+// This file makes the world of a run: the operator, RepoSyncs, and what users do with them.
 
 package reposync
 
@@ -71,12 +70,14 @@ type Setting struct {
 	Order []string
 	// Lingers is how long a reconciler goes on when its Deployment has gone.
 	Lingers time.Duration
+	// Late has noLeaks judged at the end only, because the manager's work fails.
+	Late bool
 	// Pace is how long the namespace controller takes for each of its steps; as good as no time
 	// if 0.
 	Pace time.Duration
 }
 
-// shop is the RepoSync that most tellings are about, and root the RootSync of those that have one.
+// shop is the RepoSync that most cases are about, and root the RootSync of those that have one.
 var (
 	shop = types.NamespacedName{Namespace: "shop", Name: "repo-sync"}
 	root = types.NamespacedName{Namespace: reposync.Namespace, Name: "root-sync"}
@@ -93,29 +94,28 @@ const (
 	oneForEach declaration = "one for each"
 )
 
-// Story is a world with the operator in it.
-type Story struct {
+// World is a world with the operator in it.
+type World struct {
 	*sim.World
-	// Books read this run's history.
-	*Books
+	*Record
 	setting Setting
 	pods    *pods
 }
 
 // Begin starts the operator, and lets it sync everything once.
-func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
+func Begin(w *sim.World, v reposync.Variant, s Setting) *World {
 	if len(s.Syncs) == 0 {
 		s.Syncs = []types.NamespacedName{shop}
 	}
-	story := &Story{World: w, Books: NewBooks(s), setting: s, pods: newPods(s.Lingers)}
-	w.Without("no stuck finalizer") // the story has sentences of its own for that
+	world := &World{World: w, Record: NewRecord(s), setting: s, pods: newPods(s.Lingers)}
+	w.Without("no stuck finalizer") // the cases have properties for that
 	if v != reposync.V10 || s.Forever {
 		w.Without("settles") // a reconciler without rights asks for ever
 	}
 	w.Install(s.kinds())
-	w.Builtin(paced{namespace.New(namespace.AnyOrder(), namespace.InOrder(s.Order...)), s.Pace}, story.pods)
+	w.Builtin(paced{namespace.New(namespace.AnyOrder(), namespace.InOrder(s.Order...)), s.Pace}, world.pods)
 	w.Apply(named(reposync.Namespace), reposync.ReconcilerRole())
-	story.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
+	world.run(Manager, reposync.ManagerOptions(ctrl.Options{Scheme: scheme}), func(mgr ctrl.Manager) error {
 		if s.Root != "" {
 			if err := (&reposync.RootManager{Variant: v}).SetupWithManager(mgr); err != nil {
 				return err
@@ -123,22 +123,22 @@ func Begin(w *sim.World, v reposync.Variant, s Setting) *Story {
 		}
 		return (&reposync.Manager{Variant: v}).SetupWithManager(mgr)
 	})
-	story.pods.set(Manager, func(p *pod) { p.deployed = true })
+	world.pods.set(Manager, func(p *pod) { p.deployed = true })
 	for _, sync := range s.Syncs {
-		story.Reconciler(v, sync)
+		world.Reconciler(v, sync)
 	}
 	if s.Root != "" {
-		story.Reconciler(v, root)
+		world.Reconciler(v, root)
 		w.Apply(s.repoSync(root))
 	}
 	for _, sync := range s.Syncs {
 		if s.Root != allForShop {
-			story.Sync(sync)
+			world.Sync(sync)
 		}
 	}
-	story.guard(v)
+	world.guard(v)
 	w.Settle()
-	return story
+	return world
 }
 
 // kinds are those of the operator. A cluster in which nobody has a RootSync does without that kind,
@@ -153,7 +153,7 @@ func (s Setting) kinds() (out []*apiextensionsv1.CustomResourceDefinition) {
 }
 
 // run adds a process that works while its pod is there.
-func (s *Story) run(name string, o ctrl.Options, setup func(ctrl.Manager) error, opts ...sim.ProcessOption) {
+func (s *World) run(name string, o ctrl.Options, setup func(ctrl.Manager) error, opts ...sim.ProcessOption) {
 	s.Run(name, func(ctx context.Context, cfg *rest.Config) error {
 		return s.pods.run(ctx, name, func(ctx context.Context) error {
 			mgr, err := sim.NewManager(cfg, o)
@@ -169,16 +169,17 @@ func (s *Story) run(name string, o ctrl.Options, setup func(ctrl.Manager) error,
 }
 
 // Reconciler adds the process of a sync's reconciler.
-func (s *Story) Reconciler(v reposync.Variant, sync types.NamespacedName) {
+func (s *World) Reconciler(v reposync.Variant, sync types.NamespacedName) {
 	name := reposync.ReconcilerName(sync)
-	o := ctrl.Options{Scheme: scheme, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
+	o := ctrl.Options{Scheme: scheme,
+		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{sync.Namespace: {}}}}
 	s.run(name, o, func(mgr ctrl.Manager) error {
 		return (&reposync.Reconciler{Sync: sync, Variant: v, Source: s.source}).SetupWithManager(mgr)
 	}, sim.As(reposync.Namespace+"/"+name))
 }
 
 // guard adds the webhook, if the variant has one.
-func (s *Story) guard(v reposync.Variant) {
+func (s *World) guard(v reposync.Variant) {
 	policy := admissionregv1.Fail
 	if s.setting.Ignore {
 		policy = admissionregv1.Ignore
@@ -220,7 +221,7 @@ func named(namespace string) *corev1.Namespace {
 const team = "example.com/team"
 
 // Sync has a user create a RepoSync with all that it needs.
-func (s *Story) Sync(sync types.NamespacedName) { s.Apply(s.setting.needed(sync)...) }
+func (s *World) Sync(sync types.NamespacedName) { s.Apply(s.setting.needed(sync)...) }
 
 // needed is a RepoSync and all that it needs.
 func (s Setting) needed(sync types.NamespacedName) []client.Object {
@@ -230,12 +231,15 @@ func (s Setting) needed(sync types.NamespacedName) []client.Object {
 		home.Labels = map[string]string{team: "shop"}
 	}
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reposync.Namespace, Name: reposync.ReconcilerName(sync)}}
-	var rights client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: reposync.ReconcilerName(sync)}, RoleRef: role, Subjects: subjects}
+	name := reposync.ReconcilerName(sync)
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reposync.Namespace, Name: name}}
+	cluster := metav1.ObjectMeta{Name: name}
+	var rights client.Object = &rbacv1.ClusterRoleBinding{ObjectMeta: cluster, RoleRef: role, Subjects: subjects}
 	if s.Inside || s.Root == allForShop {
 		rights = &rbacv1.RoleBinding{ObjectMeta: meta("syncs-repo"), RoleRef: role, Subjects: subjects}
 	}
-	needed := []client.Object{home, &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}, rights}
+	secret := &corev1.Secret{ObjectMeta: meta("git-creds"), StringData: map[string]string{"token": "t"}}
+	needed := []client.Object{home, secret, rights}
 	if s.Stray {
 		needed = append(needed, &corev1.Secret{ObjectMeta: meta(stray.Name)})
 	}
@@ -255,7 +259,8 @@ func (s Setting) repoSync(sync types.NamespacedName) *unstructured.Unstructured 
 		return file(&v1beta1.RootSync{ObjectMeta: meta, Spec: spec}, v1beta1.GroupVersion.WithKind("RootSync"))
 	}
 	if s.Inside {
-		meta.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace + "/RoleBinding/syncs-repo"
+		meta.Annotations[reposync.DependsOn] = "rbac.authorization.k8s.io/namespaces/" + sync.Namespace +
+			"/RoleBinding/syncs-repo"
 	}
 	if s.Circular {
 		meta.Annotations[reposync.DependsOn] = needs(managed(sync)[0])
@@ -276,10 +281,11 @@ func file(o client.Object, kind schema.GroupVersionKind) *unstructured.Unstructu
 }
 
 // Unhold has the other controller take its finalizer off.
-func (s *Story) Unhold() {
+func (s *World) Unhold() {
 	ref := managed(shop)[0]
 	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name}}
-	err := s.Client().Patch(s.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	err := s.Client().Patch(s.Context(), o,
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	if client.IgnoreNotFound(err) != nil {
 		panic(fmt.Sprintf("releasing %s: %v", ref, err))
 	}
@@ -291,7 +297,7 @@ const patience, period = time.Minute, 5 * time.Second
 
 // DeleteNamespace has a user delete a namespace. One who is told that a RepoSync must go first
 // deletes that, and tries again for a while.
-func (s *Story) DeleteNamespace(name string) {
+func (s *World) DeleteNamespace(name string) {
 	s.wants(name, s.History().Now())
 	if s.refused(name) {
 		for _, sync := range s.setting.Syncs {
@@ -304,14 +310,14 @@ func (s *Story) DeleteNamespace(name string) {
 }
 
 // insist tries again for a while to delete a namespace.
-func (s *Story) insist(name string) {
+func (s *World) insist(name string) {
 	for waited := time.Duration(0); waited < patience && s.refused(name); waited += period {
 		s.Sleep(period)
 	}
 }
 
 // refused says that the namespace may not be deleted yet.
-func (s *Story) refused(name string) bool {
+func (s *World) refused(name string) bool {
 	err := s.remove(named(name))
 	if err != nil && !strings.Contains(err.Error(), "delete that first") {
 		panic(fmt.Sprintf("deleting namespace %s: %v", name, err))
@@ -320,14 +326,14 @@ func (s *Story) refused(name string) bool {
 }
 
 // DeleteSync has a user delete a RepoSync, or the RootSync.
-func (s *Story) DeleteSync(sync types.NamespacedName) {
+func (s *World) DeleteSync(sync types.NamespacedName) {
 	if err := s.remove(s.setting.repoSync(sync)); err != nil {
 		panic(fmt.Sprintf("deleting %s: %v", sync, err))
 	}
 }
 
 // remove deletes an object, again while the server or the webhook fails.
-func (s *Story) remove(o client.Object) error {
+func (s *World) remove(o client.Object) error {
 	for {
 		err := client.IgnoreNotFound(s.Client().Delete(s.Context(), o))
 		if err == nil || !apierrors.IsInternalError(err) {
@@ -339,7 +345,7 @@ func (s *Story) remove(o client.Object) error {
 
 // theEnd is an object that nobody looks at. Properties that measure time judge by the time of the
 // last event.
-func (s *Story) theEnd() {
+func (s *World) theEnd() {
 	s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: theEnd}})
 }
 

@@ -1,26 +1,26 @@
-// This file exists for what people do by hand to what the operator made, and to what it was told.
+// This file holds what people do by hand to what the operator made, and to what it is to do.
 
 package reposync
 
 import (
-	"fmt"
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fmt"
+	"time"
 
 	"github.com/wavetank/wavetank/controllers/reposync"
 	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // patchSync has a user change the metadata of shop/repo-sync, if it is there.
-func (s *Story) patchSync(format string, args ...any) {
+func (s *World) patchSync(format string, args ...any) {
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":`+format+`}`, args...))
 	if err := s.Client().Patch(s.Context(), s.setting.repoSync(shop), patch); client.IgnoreNotFound(err) != nil {
 		panic(fmt.Sprintf("changing %s: %v", shop, err))
@@ -28,47 +28,46 @@ func (s *Story) patchSync(format string, args ...any) {
 }
 
 // setPolicy has a user change the propagation policy.
-func (s *Story) setPolicy(policy string) {
+func (s *World) setPolicy(policy string) {
 	s.patchSync(`{"annotations":{%q:%q}}`, v1beta1.DeletionPropagationPolicy, policy)
 }
 
 // stripped has somebody take all finalizers off the RepoSync while it is being deleted.
-func stripped(s *Story) {
+func stripped(s *World) {
 	s.DeleteSync(shop)
 	s.patchSync(`{"finalizers":null}`)
 }
 
 // strippedFirst is that, and then the namespace is deleted.
-func strippedFirst(s *Story) {
+func strippedFirst(s *World) {
 	stripped(s)
 	s.Sleep(sim.Draw(s.World, "until the namespace is deleted, too", delays))
 	s.DeleteNamespace(shop.Namespace)
 }
 
-// What somebody may delete by hand of what a reconciler lives by: its binding is told of in
-// revoked.
+// What somebody may delete by hand of what a reconciler needs, beside its binding; see revoked.
 var (
-	deployment = func() client.Object { return &appsv1.Deployment{ObjectMeta: lives()} }
-	identity   = func() client.Object { return &corev1.ServiceAccount{ObjectMeta: lives()} }
+	deployment = func() client.Object { return &appsv1.Deployment{ObjectMeta: ofReconciler()} }
+	identity   = func() client.Object { return &corev1.ServiceAccount{ObjectMeta: ofReconciler()} }
 )
 
-func lives() metav1.ObjectMeta {
+func ofReconciler() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: reposync.Namespace, Name: reposync.ReconcilerName(shop)}
 }
 
-// bereaved has somebody delete what the reconciler lives by a while before something else happens
+// bereaved has somebody delete what the reconciler needs a while before something else happens
 // or after that, when the reconciler has begun and cannot have finished: another controller holds
 // what it deletes.
-func bereaved(of func() client.Object, happen func(*Story)) func(*Story) {
-	return func(s *Story) {
-		deletes := func(s *Story) {
+func bereaved(of func() client.Object, happen func(*World)) func(*World) {
+	return func(s *World) {
+		deletes := func(s *World) {
 			if err := s.remove(of()); err != nil {
-				panic(fmt.Sprintf("deleting what a reconciler lives by: %v", err))
+				panic(fmt.Sprintf("deleting what a reconciler needs: %v", err))
 			}
 		}
-		steps := []func(*Story){deletes, happen}
+		steps := []func(*World){deletes, happen}
 		if sim.Draw(s.World, "it goes after the other", rapid.Bool()) {
-			steps = []func(*Story){happen, deletes}
+			steps = []func(*World){happen, deletes}
 		}
 		steps[0](s)
 		s.Sleep(sim.Draw(s.World, "between the two", moments))
@@ -80,7 +79,7 @@ func bereaved(of func() client.Object, happen func(*Story)) func(*Story) {
 
 // orphaned has a user say that what is managed is to stay, and delete the RepoSync then, whose
 // reconciler may be dead.
-func orphaned(s *Story) {
+func orphaned(s *World) {
 	s.setPolicy(v1beta1.Orphan)
 	s.Sleep(sim.Draw(s.World, "until the RepoSync is deleted", delays))
 	if sim.Draw(s.World, "the reconciler is dead", rapid.Bool()) {
@@ -92,13 +91,13 @@ func orphaned(s *Story) {
 
 // settings are what the manager tells a reconciler of its repository.
 func settings() *corev1.ConfigMap {
-	meta := lives()
+	meta := ofReconciler()
 	meta.Name += "-git-sync"
 	return &corev1.ConfigMap{ObjectMeta: meta}
 }
 
-// askSettled asks whether they are there, and say what the RepoSync says.
-func askSettled(s *Story) {
+// settled declares that they are there, and say what the RepoSync says.
+func (s *World) settled() {
 	s.Eventually("a reconciler has its settings", func(*history.History) error {
 		now, want := settings(), "https://git.example/"+shop.Namespace
 		err := s.Client().Get(s.Context(), client.ObjectKeyFromObject(now), now)
@@ -110,8 +109,8 @@ func askSettled(s *Story) {
 }
 
 // unsettled has somebody do something to them, and nothing else happens.
-func unsettled(do func(*Story, client.Object) error) func(*Story) {
-	return func(s *Story) {
+func unsettled(do func(*World, client.Object) error) func(*World) {
+	return func(s *World) {
 		if err := do(s, settings()); err != nil {
 			panic(fmt.Sprintf("meddling with the settings of a reconciler: %v", err))
 		}
@@ -119,6 +118,7 @@ func unsettled(do func(*Story, client.Object) error) func(*Story) {
 }
 
 // spoil has somebody write another repository into them.
-func (s *Story) spoil(settings client.Object) error {
-	return s.Client().Patch(s.Context(), settings, client.RawPatch(types.MergePatchType, []byte(`{"data":{"GIT_SYNC_REPO":"https://git.example/other"}}`)))
+func (s *World) spoil(settings client.Object) error {
+	return s.Client().Patch(s.Context(), settings,
+		client.RawPatch(types.MergePatchType, []byte(`{"data":{"GIT_SYNC_REPO":"https://git.example/other"}}`)))
 }

@@ -1,0 +1,309 @@
+// This file tests that stale, missing and open cells are reported.
+
+package matrix
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
+	"github.com/wavetank/wavetank/sim/result"
+	"github.com/wavetank/wavetank/story"
+)
+
+type toy string
+
+// survive is a scenario that only the good survive.
+func survive(v toy, _ ...fault.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		w.Always("it is good", func(*history.History) error {
+			if v == "bad" {
+				return errors.New("it is bad")
+			}
+			return nil
+		})
+		w.Sleep(time.Second)
+	}
+}
+
+func toys() Table[toy] {
+	return Table[toy]{Variants: []toy{"bad", "odd", "good"}, Fixed: "good", Cases: []Case[toy]{{
+		Name: "is good", New: survive, Property: "it is good", Fail: []toy{"bad"}, Skip: []toy{"odd"},
+		Notes: map[toy]string{"bad": "nobody had looked"},
+	}}}
+}
+
+// A cell carries the table's note, or the reason why it is not run.
+func TestCellsOfATable(t *testing.T) {
+	table := toys()
+	table.Cases[0].Notes = map[toy]string{"bad": "it is so by nature"}
+	table.Cases[0].NotRun = map[toy]string{"odd": "it is neither"}
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range cells {
+		got = append(got, c.Outcome+" "+c.Note)
+	}
+	if d := cmp.Diff([]string{"✗ it is so by nature", "– it is neither", "✓ "}, got); d != "" {
+		t.Error(d)
+	}
+	table.Cases = append(table.Cases, table.Cases[0])
+	if _, err := table.cells(); err == nil {
+		t.Error("two cases of one name are accepted")
+	}
+}
+
+// A cell is searched, recorded, read and repeated, and what has changed since is found.
+func TestAFailureIsRecordedAndRepeated(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range merge(cells, nil) {
+		c := &cells[i]
+		if c.Outcome == NotRun {
+			continue
+		}
+		if !c.Open {
+			t.Errorf("%s has not been observed and is not open", c.name())
+		}
+		scenario, property := table.Cases[0].Scenario(table.Variants[i]), ""
+		if c.Outcome == Fails {
+			property = "it is good"
+		}
+		c.observe(t, sim.Explore(t, scenario, sim.Runs(3), sim.Stories(catalogue)), property)
+	}
+	bad, good := cells[0], cells[2]
+	if good.Open || good.Runs != 3 || good.Story != "" || !bad.Default || bad.Story != "" {
+		t.Errorf("observed were %+v and %+v", good, bad)
+	}
+	table.Predictions = []Prediction[toy]{
+		{Says: "it will be bad", Case: "is good", Variant: "bad", Fails: true},
+		{Says: "so will the other", Case: "is good", Variant: "good", Fails: true},
+	}
+	table.Reports, table.Shows = "Somebody is bad.", "So it is."
+	table.Situations = []Situation{{Text: "nobody looks", Reason: "who would know"}}
+	if err := os.WriteFile("thread.md", []byte("[a thread](https://example.com)"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	page, err := table.render("toys", cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"The thread: [a thread](https://example.com). Somebody is bad.", "| bad |  | 1 of 1 cases |", "So it is.",
+		"| it is good | is good | ✗° | – | ✓ 3 |",
+		"| it will be bad | is good: bad | confirmed |", "| so will the other | is good: good | not confirmed |",
+		"- nobody looks: who would know.",
+	} {
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("the page has no line %q: %s", line, page)
+		}
+	}
+	p := prover[toy]{table: table, cells: cells}
+	p.write(t)
+	seen, err := readResults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := merge(again, seen)
+	if !got[0].Default || got[0].Open || got[2].Runs != 3 {
+		t.Errorf("read back were %+v", got)
+	}
+
+	if err := p.replay(t, table.Cases[0], "bad", &bad); err != nil {
+		t.Error(err)
+	}
+	blamesFixed := prover[toy]{table: Table[toy]{Fixed: "bad"}}
+	injected := bad
+	injected.Faults = 1
+	for want, err := range map[string]error{
+		"does not break":                p.replay(t, table.Cases[0], "good", &bad),
+		"the fixed variant fails":       blamesFixed.replay(t, table.Cases[0], "bad", &bad),
+		"0 faults were injected, not 1": p.replay(t, table.Cases[0], "bad", &injected),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	seen[bad.name()] = Result{Case: bad.Case, Variant: bad.Variant, Passed: true, Runs: 2000}
+	if got = merge(again, seen); !got[0].Open {
+		t.Error("a cell that passed and must fail is not open")
+	}
+}
+
+// Cases of one workload share the runs of a variant that passes them. A failing cell has its own
+// runs.
+func TestPassingCellsOfAWorkloadShareTheirRuns(t *testing.T) {
+	var checked []string
+	shared := &Workload[toy]{New: func(v toy, properties []string, _ ...fault.Fault) func(*sim.World) {
+		return func(w *sim.World) {
+			checked = append(checked, string(v)+": "+strings.Join(properties, ", "))
+			w.Sleep(time.Second)
+		}
+	}}
+	table := Table[toy]{Variants: []toy{"bad", "good"}, Fixed: "good", Cases: []Case[toy]{
+		{Name: "a", Workload: shared, Property: "A", Fail: []toy{"bad"}},
+		{Name: "alone", New: survive, Property: "it is good"},
+		{Name: "b", Workload: shared, Property: "B"},
+		{Name: "c", Workload: shared, Property: "C"},
+	}}
+	p := prover[toy]{table: table, shared: map[campaign[toy]]result.Report{}}
+	for _, c := range table.Cases {
+		for _, v := range table.Variants {
+			if c.Outcome(v) == Passes {
+				if r := p.pass(t, c, v, 1); v == "good" && r.Err() != nil {
+					t.Error(r.Err())
+				}
+			}
+		}
+	}
+	if d := cmp.Diff([]string{"good: A, B, C", "bad: B, C"}, slices.Compact(checked)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Results of another version say how to get new ones, and so do those that are no JSON.
+func TestResultsOfAnotherVersionAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for text, want := range map[string]string{
+		`{"format": 1, "results": []}`:                      "has format 1, not 2; remove it and run make matrices",
+		`[{"case": "is good"}]`:                             "has no results",
+		`{"format": 2, "results": [{"case": "a", "b": 1}]}`: "unknown field",
+	} {
+		if err := os.WriteFile(results, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readResults(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %q, got %v", text, want, err)
+		}
+	}
+}
+
+// A passing cell needs more runs of the fixed variant, and most where that is alone.
+func TestNeededRuns(t *testing.T) {
+	table := toys()
+	alone := table.Cases[0]
+	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	table.Cases = append(table.Cases, alone)
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	for _, c := range cells {
+		if c.Outcome == Passes {
+			got = append(got, c.Needed)
+		}
+	}
+	if d := cmp.Diff([]int{300, 2000}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// A fault that is injected into the faulty variant only is recorded.
+func TestUnreachedFaultsAreRecorded(t *testing.T) {
+	h := &history.History{}
+	for _, note := range []string{"StaleCache(10s) of Pod: 3s", "Crash(toy)", "StaleCache(10s) of Pod: 1s"} {
+		h.Add(history.Event{Kind: history.Fault, Note: note})
+	}
+	h.Add(history.Event{Kind: history.Dequeue, Note: "Pause: no fault"})
+	if d := cmp.Diff([]string{"Crash", "StaleCache"}, injected(h)); d != "" {
+		t.Error(d)
+	}
+}
+
+// What no longer fits the table is found, and each complaint says what to run.
+func TestStaleFilesAreFound(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"thread.md": []byte("[a thread](https://example.com)"),
+		catalogue + "/is-good--bad.txtar": (&story.Story{Test: "TestMatrix/is_good/bad", Kind: "always",
+			Property: "it was good"}).Encode(),
+		catalogue + "/is-nice--bad.txtar": (&story.Story{Test: "TestMatrix/is_nice/bad", Kind: "always",
+			Property: "it is good"}).Encode(),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := Result{Case: "is good", Variant: "bad", Property: "it is good", Runs: 1, Story: "is-good--bad.txtar"}
+	p := prover[toy]{table: table, cells: merge(cells, map[string]Result{bad.name(): bad})}
+	complaints := strings.Join(p.stale("toys"), "\n")
+	for _, want := range []string{
+		`"is good: good" has not been run; run make matrices STORY=toys`,
+		`is-good--bad.txtar is a story of TestMatrix/is_good/bad and "it was good", and no failing cell`,
+		`is-nice--bad.txtar is a story of TestMatrix/is_nice/bad and "it is good", and no failing cell`,
+		"the stories in testdata/catalogue are not those of the results",
+		"open results.json: no such file",
+	} {
+		if !strings.Contains(complaints, want) {
+			t.Errorf("no complaint says %q: %s", want, complaints)
+		}
+	}
+}
+
+// The demonstration shows the failure that is found soonest, and of the fixed variant the hardest
+// case.
+func TestTypicalCases(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := toys()
+	easy, easier, alone := table.Cases[0], table.Cases[0], table.Cases[0]
+	easy.Name, easier.Name = "easy", "easier"
+	alone.Name, alone.Fail, alone.NotRun = "alone", nil, OnlyFixed(table.Variants, table.Fixed)
+	table.Cases = append(table.Cases, easy, easier, alone)
+	cells, err := table.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range cells {
+		cells[i].Runs, cells[i].Default = 10-i, i == 0
+	}
+	if err := os.WriteFile(results, encode(cells), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := table.Typical()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cases[0].Name != "easier" || cases[2].Name != "alone" {
+		t.Errorf("shown are %q and %q", cases[0].Name, cases[2].Name)
+	}
+}
+
+// A fault that some variants never meet is a note; one that none of them meets is a mistake.
+func TestFaultsThatAreNeverInjected(t *testing.T) {
+	row := []cell{{Outcome: NotRun}, {Outcome: Passes, Result: Result{Never: []string{"A", "B"}}}, {Outcome: Passes,
+		Result: Result{Never: []string{"B"}}}}
+	if d := cmp.Diff([]string{"B"}, neverAtAll(row)); d != "" {
+		t.Error(d)
+	}
+	k := &cell{}
+	k.injections(result.Report{Runs: 100,
+		Faults: []result.FaultCount{{Fault: "Crash(a)", Injected: 2}, {Fault: "Crash(b)"}}})
+	if d := cmp.Diff(Result{Injected: map[string]int{"Crash": 2}, Never: []string{"Crash(b)"}}, k.Result); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,232 @@
+// This file renders the page of a scenario, README.md, from the table and its results.
+
+package matrix
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// legend explains the matrix. Its argument is the scenario folder. Code is quoted by a tick.
+var legend = strings.ReplaceAll(`
+## Matrix
+
+✗ fails. It links to a story whose choices make it fail, which may have been found for another case of the
+property. ✗° fails on the default schedule, without any choice. ✗* fails by a story that is too long to be kept:
+´make reprove´ searches it. ✓ passes, with the number of runs; they had every fault that the case lists. – is not
+run, see the notes.
+
+´make matrices STORY=%[1]s´ makes the runs that are missing and writes this page from [results.json](results.json).
+´go test ./scenarios/%[1]s´ fails when the page is stale, repeats every failure, and runs passing cells again.
+
+`, "´", "`")
+
+// render returns the page of a scenario, whose folder is the working directory.
+func (t Table[V]) render(folder string, cells []cell) (string, error) {
+	thread, err := os.ReadFile("thread.md")
+	if err != nil {
+		return "", fmt.Errorf("every scenario names the thread that it was made from: %w", err)
+	}
+	docs, err := constants("../../controllers/" + folder)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", folder,
+		strings.TrimSpace(fmt.Sprintf("The thread: %s. %s", strings.TrimSpace(string(thread)), t.Reports)))
+	b.WriteString("| variant | what it is | fails |\n|---|---|---|\n")
+	for i, v := range t.Variants {
+		failed, run := t.count(cells, i)
+		name, text := string(v), t.About[v]
+		if d, ok := docs[name]; ok {
+			name, text = fmt.Sprintf("[%s](%s)", v, d.link), d.text
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d of %d cases |\n", name, text, failed, run)
+	}
+	fmt.Fprintf(&b, "\n%s\n", t.Shows)
+	fmt.Fprintf(&b, legend, folder)
+	b.WriteString(t.matrix(cells) + t.notes(cells) + t.Predicted(t.Predictions) + t.covered())
+	return b.String(), nil
+}
+
+// count returns how many cases a variant fails, and in how many it is run.
+func (t Table[V]) count(cells []cell, variant int) (failed, run int) {
+	for i := variant; i < len(cells); i += len(t.Variants) {
+		if cells[i].Outcome == Fails {
+			failed++
+		}
+		if cells[i].Outcome != NotRun {
+			run++
+		}
+	}
+	return failed, run
+}
+
+// matrix returns a row for each case, grouped by property.
+func (t Table[V]) matrix(cells []cell) string {
+	var b strings.Builder
+	b.WriteString("| property | case |")
+	for _, v := range t.Variants {
+		fmt.Fprintf(&b, " %s |", v)
+	}
+	b.WriteString("\n|" + strings.Repeat("---|", len(t.Variants)+2) + "\n")
+	written := map[string]bool{}
+	for i := range t.Cases {
+		property := t.Cases[i].Property
+		if written[property] {
+			continue
+		}
+		written[property] = true
+		title := property
+		for j := i; j < len(t.Cases); j++ {
+			if t.Cases[j].Property != property {
+				continue
+			}
+			fmt.Fprintf(&b, "| %s | %s |", title, t.Cases[j].Name)
+			for _, c := range t.row(cells, j) {
+				fmt.Fprintf(&b, " %s |", c.mark())
+			}
+			b.WriteString("\n")
+			title = ""
+		}
+	}
+	return b.String()
+}
+
+// row returns the cells of a case.
+func (t Table[V]) row(cells []cell, i int) []cell { return cells[i*len(t.Variants):][:len(t.Variants)] }
+
+// mark is what the matrix shows of a cell.
+func (c cell) mark() string {
+	switch {
+	case c.Outcome == Passes:
+		return fmt.Sprintf("✓ %d", c.Runs)
+	case c.Outcome == NotRun:
+		return NotRun
+	case c.Default:
+		return "✗°"
+	case c.Story == "":
+		return "✗*"
+	}
+	return fmt.Sprintf("[✗](%s/%s)", catalogue, c.Story)
+}
+
+// notes returns what the matrix has no place for.
+func (t Table[V]) notes(cells []cell) string {
+	var b strings.Builder
+	b.WriteString("\n## Notes\n\n")
+	for i, c := range t.Cases {
+		group(&b, t.row(cells, i), func(k cell) string {
+			switch {
+			case k.Note == "":
+				return ""
+			case k.Outcome == NotRun:
+				return fmt.Sprintf("- %s, not run: %%s: %s.\n", c.Name, k.Note)
+			}
+			return fmt.Sprintf("- %s: %%s: %s.\n", c.Name, k.Note)
+		})
+	}
+	var missed strings.Builder
+	for i, c := range t.Cases {
+		injected := t.row(cells, i)[slices.Index(t.Variants, t.Fixed)].Injected
+		group(&missed, t.row(cells, i), func(k cell) string {
+			var says []string
+			for _, class := range k.Unreached {
+				text := class
+				if n := injected[class]; n > 0 {
+					text += fmt.Sprintf(" (injected %d times in its own runs of this case)", n)
+				}
+				says = append(says, text)
+			}
+			if len(says) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("- %s: with the choices of %%s: %s.\n", c.Name, strings.Join(says, ", "))
+		})
+	}
+	var never strings.Builder
+	for i, c := range t.Cases {
+		group(&never, t.row(cells, i), func(k cell) string {
+			if len(k.Never) == 0 {
+				return ""
+			}
+			return fmt.Sprintf("- %s: %%s: %s.\n", c.Name, strings.Join(k.Never, ", "))
+		})
+	}
+	if never.Len() > 0 {
+		b.WriteString("\nThese passed without faults that the case lists, " +
+			"because they never reach the point where those are " +
+			"injected:\n\n" + never.String())
+	}
+	if missed.Len() > 0 {
+		fmt.Fprintf(&b, "\nEach failure is repeated on %s with the same choices. "+
+			"In these, %[1]s never reaches the point where the fault is injected:\n\n%s", t.Fixed, missed.String())
+	}
+	var commits []string
+	for _, c := range cells {
+		if c.Commit != "" {
+			commits = append(commits, c.Commit)
+		}
+	}
+	slices.Sort(commits)
+	fmt.Fprintf(&b, "\nThe runs were made on these commits, see results.json: %s.\n",
+		strings.Join(slices.Compact(commits), ", "))
+	return b.String()
+}
+
+// group writes a line for each different text of a row, with the variants in the place of its %s.
+func group(b *strings.Builder, row []cell, text func(cell) string) {
+	variants := map[string][]string{}
+	var order []string
+	for _, c := range row {
+		if s := text(c); s != "" {
+			if variants[s] == nil {
+				order = append(order, s)
+			}
+			variants[s] = append(variants[s], c.Variant)
+		}
+	}
+	for _, s := range order {
+		b.WriteString(strings.Replace(s, "%s", strings.Join(variants[s], ", "), 1))
+	}
+}
+
+// constant is the documentation of a variant.
+type constant struct{ link, text string }
+
+// constants reads the constants of the type Variant in a directory, by value.
+func constants(dir string) (map[string]constant, error) {
+	out := map[string]constant{}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || fmt.Sprint(spec.Type) != "Variant" || len(spec.Values) != 1 {
+				return true
+			}
+			value, ok := spec.Values[0].(*ast.BasicLit)
+			if !ok {
+				return true
+			}
+			text := strings.TrimPrefix(strings.Join(strings.Fields(spec.Doc.Text()), " "), spec.Names[0].Name+" ")
+			link := fmt.Sprintf("%s#L%d", filepath.ToSlash(path), fset.Position(spec.Pos()).Line)
+			out[strings.Trim(value.Value, `"`)] = constant{link, text}
+			return true
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,359 @@
+// This file reads a run's history, event by event, into what the properties ask about.
+
+package reposync
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wavetank/wavetank/controllers/reposync"
+	"github.com/wavetank/wavetank/controllers/reposync/v1beta1"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
+)
+
+// Record is what one run's history says of RepoSyncs, of what they manage, and of their namespaces.
+type Record struct {
+	setting  Setting
+	view     *view.View
+	objects  *view.Track[object]
+	syncs    []*syncRecord
+	attempts map[*view.Reconcile]*attempt
+	// wanted is when somebody first wanted a namespace to go, and ending the index of the event by
+	// which it began to.
+	wanted map[string]history.Time
+	ending map[string]int
+	// disturbed is when a fault, a user or a start or end of a program last changed the course of
+	// things. away is set while a program is away that nobody can do without.
+	disturbed history.Time
+	away      bool
+	// broken says, by property, what broke it, for those that are judged event by event.
+	broken map[string]error
+	// over is set when the scenario has come to its end.
+	over bool
+	// blame names what a deletion waits for, and blocked from when to when that must be said.
+	blame   string
+	blocked [2]history.Time
+}
+
+// object is what the properties read of a stored object.
+type object struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Status   struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	} `json:"status"`
+	Subjects []rbacv1.Subject `json:"subjects"`
+}
+
+func (o *object) deleting() bool { return o.Metadata.DeletionTimestamp != nil }
+
+// says is the text of the true conditions.
+func (o *object) says() (text string) {
+	for _, c := range o.Status.Conditions {
+		if c.Status == metav1.ConditionTrue {
+			text += c.Message + "\n"
+		}
+	}
+	return text
+}
+
+// syncRecord is what happened to one RepoSync or RootSync.
+type syncRecord struct {
+	*view.Object[object]
+	types.NamespacedName
+	removals int            // of the reconciler's finalizer
+	granted  bool           // its reconciler has rights
+	had      bool           // or has had them
+	knew     map[string]int // by process: index of the event that told it of the deletion
+}
+
+// String is "RepoSync namespace/name", or that of a RootSync.
+func (s *syncRecord) String() string { return s.Ref.Kind + " " + s.NamespacedName.String() }
+
+func (s *syncRecord) foreground() bool {
+	return s.Value().Metadata.Annotations[v1beta1.DeletionPropagationPolicy] == v1beta1.Foreground
+}
+
+// deleted is when its deletion was asked for, and whether it was.
+func (s *syncRecord) deleted() (history.Time, bool) {
+	for i := range s.States {
+		if state := &s.States[i]; state.Value.deleting() {
+			return state.At, true
+		}
+	}
+	return 0, false
+}
+
+// attempt is what the properties remember of a reconcile.
+type attempt struct {
+	began   int // index of its first event
+	tooLate int // its writes that were
+	refused []history.Ref
+}
+
+// NewRecord returns the record of a run that has not begun.
+func NewRecord(s Setting) *Record {
+	v := view.New()
+	return &Record{setting: s, view: v, objects: view.Follow[object](v, history.Ref{}),
+		wanted: map[string]history.Time{},
+		ending: map[string]int{}, broken: map[string]error{}, attempts: map[*view.Reconcile]*attempt{}}
+}
+
+func (r *Record) wants(namespace string, at history.Time) {
+	if _, known := r.wanted[namespace]; !known {
+		r.wanted[namespace] = max(at, 1)
+	}
+}
+
+// breaks remembers what first broke a property.
+func (r *Record) breaks(property string, format string, args ...any) {
+	if r.broken[property] == nil {
+		r.broken[property] = fmt.Errorf(format, args...)
+	}
+}
+
+// live returns an object that exists, or nil.
+func (r *Record) live(ref history.Ref) *object {
+	if o := r.objects.Named(ref); o != nil && o.Exists() {
+		return o.Value()
+	}
+	return nil
+}
+
+// read takes in what is new.
+func (r *Record) read(h *history.History) {
+	for e := range r.view.New(h) {
+		r.disturbs(e)
+		switch {
+		case e.Kind == history.Dequeue:
+			r.attempts[r.view.Of(e)] = &attempt{began: e.Index}
+		case e.Kind == history.Deliver && e.Ref.Kind == "RepoSync" && received(e, `"deletionTimestamp"`):
+			if s := r.sync(e.Ref); s != nil && s.knew[e.Process] == 0 {
+				s.knew[e.Process] = e.Index
+			}
+		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && received(e, "NamespaceTerminating"):
+			r.refused(e)
+		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && e.Sub == "" && ours(e.Process):
+			r.tooLate(e)
+		case e.Kind == history.Request && e.Code == 422 && e.Ref.Kind == "RepoSync" && received(e, "no new finalizers"):
+			r.breaks(onceOff, "%s wrote RepoSync %s/%s in a way that was refused: %s", e.Actor(), e.Ref.Namespace,
+				e.Ref.Name, e.Received)
+		}
+		for _, o := range r.objects.Changed() {
+			r.changed(e, o)
+		}
+	}
+}
+
+func received(e *history.Event, text string) bool { return strings.Contains(string(e.Received), text) }
+
+func (r *Record) disturbs(e *history.Event) {
+	switch e.Kind {
+	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
+		r.disturbed = e.At
+	case history.Request:
+		if e.Process == "user" && len(e.Changes) > 0 && e.Ref.Name != theEnd {
+			r.disturbed = e.At
+		}
+	}
+}
+
+// late says whether something that began at a time has lasted for longer than bound, since nothing
+// disturbed it.
+func (r *Record) late(h *history.History, since history.Time, bound time.Duration) bool {
+	waits := func(i *view.Incarnation) bool { return i.Killed && r.view.Running(i.Process) == nil }
+	if r.away || slices.ContainsFunc(r.view.Incarnations(""), waits) {
+		r.disturbed = h.Now()
+	}
+	return h.Now() > max(since, r.disturbed)+bound
+}
+
+// attempt returns what is remembered of the reconcile of an event.
+func (r *Record) attempt(e *history.Event) *attempt {
+	if p := r.attempts[r.view.Of(e)]; p != nil {
+		return p
+	}
+	return &attempt{}
+}
+
+// sync is the record of the RepoSync or RootSync that has the name now, or had it last.
+func (r *Record) sync(ref history.Ref) *syncRecord {
+	for _, s := range slices.Backward(r.syncs) {
+		if s.Namespace == ref.Namespace && s.Name == ref.Name {
+			return s
+		}
+	}
+	return nil
+}
+
+// changed takes in a committed change, whoever made it.
+func (r *Record) changed(e *history.Event, o *view.Object[object]) {
+	now, was := o.Value(), &object{}
+	if previous := o.Previous(); previous != nil {
+		was = &previous.Value
+	}
+	switch o.Ref.Kind {
+	case "Namespace":
+		if now.deleting() && !was.deleting() {
+			r.ending[o.Ref.Name] = e.Index
+		}
+	case "RepoSync", "RootSync":
+		r.finalizers(o, was, now)
+	case "RoleBinding", "ClusterRoleBinding":
+		if o.Ref.Name == reposync.BindingName {
+			r.rights(o.Ref)
+		}
+	case "ResourceGroup":
+		r.inventory(o)
+	}
+	if (now.deleting() || !o.Exists()) && !was.deleting() {
+		r.order(e, o.Ref)
+	}
+}
+
+// inventory judges that an inventory is there while it is needed.
+func (r *Record) inventory(o *view.Object[object]) {
+	s := r.sync(o.Ref)
+	if s == nil || o.Exists() || !s.foreground() || !s.Exists() {
+		return
+	}
+	if left := r.present(s); len(left) > 0 {
+		r.breaks(inventoried, "the inventory of %s is gone, and %v exist", s, left)
+	}
+}
+
+// finalizers follows the reconciler's finalizer of a RepoSync or RootSync.
+func (r *Record) finalizers(o *view.Object[object], was, now *object) {
+	s := r.sync(o.Ref)
+	if s == nil || s.Object != o {
+		name := types.NamespacedName{Namespace: o.Ref.Namespace, Name: o.Ref.Name}
+		s = &syncRecord{Object: o, NamespacedName: name, knew: map[string]int{}}
+		r.syncs = append(r.syncs, s)
+	}
+	has := func(o *object) bool { return slices.Contains(o.Metadata.Finalizers, v1beta1.ReconcilerFinalizer) }
+	if !has(was) || o.Exists() && has(now) || !was.deleting() && !now.deleting() {
+		return
+	}
+	s.removals++
+	home := r.live(namespaceRef(s.Namespace))
+	if left := r.present(s); s.foreground() && len(left) > 0 && (home == nil || !home.deleting()) {
+		r.breaks(honoured,
+			"the reconciler's finalizer was taken off %s while %v existed, and nobody deletes its namespace", s, left)
+	}
+}
+
+func namespaceRef(name string) history.Ref { return history.Ref{Kind: "Namespace", Name: name} }
+
+func syncRef(sync types.NamespacedName) history.Ref {
+	kind := "RepoSync"
+	if sync == root {
+		kind = "RootSync"
+	}
+	return history.Ref{Group: "configsync.gke.io", Kind: kind, Namespace: sync.Namespace, Name: sync.Name}
+}
+
+// present are the managed objects of a RepoSync that exist.
+func (r *Record) present(s *syncRecord) (out []string) {
+	for _, ref := range managed(s.NamespacedName) {
+		if r.live(ref) != nil {
+			out = append(out, ref.String())
+		}
+	}
+	return out
+}
+
+// order is told of an object that somebody deletes.
+func (r *Record) order(e *history.Event, ref history.Ref) {
+	for _, first := range r.setting.dependents(ref) {
+		if r.live(first) == nil {
+			continue
+		}
+		const text = "%s deleted %s while %s, which depends on it, existed"
+		r.breaks(strongOrder, text, e.Actor(), ref, first)
+		if ours(e.Process) {
+			r.breaks(weakOrder, text, e.Actor(), ref, first)
+		}
+	}
+	for _, s := range r.syncs {
+		if !s.foreground() && ours(e.Process) && slices.Contains(managed(s.NamespacedName), ref) {
+			r.breaks(spared, "%s deleted %s, which %s leaves where it is", e.Actor(), ref, s)
+		}
+	}
+}
+
+// ours says that a process is one of the operator's.
+func ours(process string) bool {
+	return process == Manager || process == Webhook || process == reposync.ReconcilerName(root) ||
+		strings.HasPrefix(process, "ns-reconciler-")
+}
+
+// rights is told of a change of the binding: no reconciler that is there may lose its rights by it.
+func (r *Record) rights(binding history.Ref) {
+	for _, s := range r.syncs {
+		if !s.Exists() {
+			continue
+		}
+		has, name := r.hasRights(s), reposync.ReconcilerName(s.NamespacedName)
+		deployment := history.Ref{Group: "apps", Kind: "Deployment", Namespace: reposync.Namespace, Name: name}
+		if s.granted && !has && r.live(deployment) != nil {
+			r.breaks(outlive, "Deployment %s lost its rights when %s changed", name, binding)
+		}
+		s.granted, s.had = has, s.had || has
+	}
+}
+
+func (r *Record) hasRights(s *syncRecord) bool {
+	mine := func(subject rbacv1.Subject) bool { return subject.Name == reposync.ReconcilerName(s.NamespacedName) }
+	for _, ref := range []history.Ref{
+		{Group: rbacv1.GroupName, Kind: "RoleBinding", Namespace: s.Namespace, Name: reposync.BindingName},
+		{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding", Name: reposync.BindingName},
+	} {
+		if b := r.live(ref); b != nil && slices.ContainsFunc(b.Subjects, mine) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused is told of a creation in a terminating namespace.
+func (r *Record) refused(e *history.Event) {
+	p := r.attempt(e)
+	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
+		r.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
+	}
+	for _, s := range r.syncs {
+		_, deleted := s.deleted()
+		if s.Namespace == e.Ref.Namespace && deleted && s.knew[e.Process] != 0 && s.knew[e.Process] < p.began {
+			r.breaks(noFight, "%s knew that %s is being deleted, and wanted to create %s", e.Actor(), s, e.Ref)
+		}
+	}
+	if e.Process == reposync.ReconcilerName(root) && r.ending[e.Ref.Namespace] < p.began {
+		r.breaks(vain, "%s wanted to create %s in a namespace that had begun to end when it looked", e.Actor(), e.Ref)
+	}
+	if slices.Contains(p.refused, e.Ref) {
+		r.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
+	}
+	p.refused = append(p.refused, e.Ref)
+}
+
+// tries are how many a writer of the finalizers needs at most.
+const tries = 3
+
+// tooLate is told of a write to a RepoSync that somebody else has written since it was read.
+func (r *Record) tooLate(e *history.Event) {
+	s, p := r.sync(e.Ref), r.attempt(e)
+	if s == nil {
+		return
+	}
+	if _, deleted := s.deleted(); deleted {
+		if p.tooLate++; p.tooLate >= tries {
+			r.breaks(converges, "%s came too late for %s %d times in one go", e.Actor(), s, p.tooLate)
+		}
+	}
+}
