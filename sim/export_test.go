@@ -11,7 +11,7 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// Breaks tells whether the scenario breaks the story's property when the story's choices are played.
+// Breaks says whether the scenario violates the story's property when its choices are played.
 func Breaks(t *testing.T, scenario func(*World), path string) bool {
 	t.Helper()
 	s, err := story.Read(path)

@@ -32,8 +32,8 @@ func TestProgramsAreHeardOnDemand(t *testing.T) {
 	}
 }
 
-// A suite that has set a logger of its own, as kubebuilder's scaffold does, gets no logs of programs
-// either.
+// A suite that has set a logger of its own, as kubebuilder's scaffold does, gets no logs of
+// programs either.
 func TestProgramsAreMuteWhereTheSuiteLogs(t *testing.T) {
 	if os.Getenv(part) != "" {
 		ctrllog.SetLogger(funcr.New(func(_, args string) { fmt.Println(args) }, funcr.Options{}))

@@ -59,8 +59,8 @@ var (
 	rolloutReplicas = flag.Int("rollouts.replicas", 2, "replicas of each Deployment of TestMemoryOfRollouts")
 )
 
-// rollouts rolls three Deployments out seven times and removes them, beside an operator, under eight
-// kinds of faults.
+// rollouts rolls three Deployments out seven times and removes them, beside an operator, under
+// eight kinds of faults.
 func rollouts(w *sim.World) {
 	w.Builtin(workload.New()...)
 	w.Builtin(kubelet.New()...)

@@ -55,7 +55,8 @@ func createCopy(ctx context.Context, c client.Client, _ string) error {
 }
 
 func applyCopy(ctx context.Context, c client.Client, of string) error {
-	return c.Apply(ctx, corev1ac.ConfigMap(copyPrefix+of, "default"), client.FieldOwner("copier"), client.ForceOwnership)
+	made := corev1ac.ConfigMap(copyPrefix+of, "default")
+	return c.Apply(ctx, made, client.FieldOwner("copier"), client.ForceOwnership)
 }
 
 func applyAnyCopy(ctx context.Context, c client.Client, of string) error {
@@ -132,7 +133,8 @@ func oneCopyStory(t *testing.T) (dir, path string) {
 // retold replays the stories in a directory and searches.
 func retold(t *testing.T, dir string, scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
 	return inAProcess(t, func(on sim.ExploreOption) result.Report {
-		return sim.Explore(t, scenario, append([]sim.ExploreOption{on, sim.Stories(dir), sim.Runs(100), sim.For(0)}, opts...)...)
+		all := append([]sim.ExploreOption{on, sim.Stories(dir), sim.Runs(100), sim.For(0)}, opts...)
+		return sim.Explore(t, scenario, all...)
 	})
 }
 
@@ -216,7 +218,8 @@ func TestOutdatedStories(t *testing.T) {
 			}
 		} else if len(r.Outdated) != 1 || r.Outdated[0].Statement != c.statement || r.Outdated[0].File != path ||
 			!strings.Contains(r.Outdated[0].Change, c.change) || len(r.Warnings) == 0 {
-			t.Errorf("%s: expected that %s is outdated (%s): %+v\n%q", name, c.statement, c.change, r.Outdated, r.Warnings)
+			t.Errorf("%s: expected that %s is outdated (%s): %+v\n%q", name, c.statement, c.change, r.Outdated,
+				r.Warnings)
 		}
 		violated := ""
 		if r.Failure != nil {
@@ -289,13 +292,15 @@ func TestRenewedStories(t *testing.T) {
 	if out, ok := in("apply", "-sim.replay="+first, "-sim.renew"); !ok || only() == first {
 		t.Errorf("the story did not follow its request:\n%s", out)
 	}
-	if data, _ := os.ReadFile(only()); !strings.Contains(string(data), "after copier: patch ConfigMap default/copy-a #1") {
+	const renewed = "after copier: patch ConfigMap default/copy-a #1"
+	if data, _ := os.ReadFile(only()); !strings.Contains(string(data), renewed) {
 		t.Errorf("the renewed story is\n%s", data)
 	}
 	if out, ok := in("apply", "-sim.runs=1", "-sim.drift=fail"); !ok || strings.Contains(out, "in place of") {
 		t.Errorf("the renewed story does not fit:\n%s", out)
 	}
-	if out, ok := in("renamed apply", "-sim.replay="+only(), "-sim.renew"); !ok || !strings.Contains(out, "was renewed") {
+	out, ok := in("renamed apply", "-sim.replay="+only(), "-sim.renew")
+	if !ok || !strings.Contains(out, "was renewed") {
 		t.Errorf("a story that passes did not follow its property:\n%s", out)
 	}
 	if out, ok := in("renamed apply", "-sim.runs=1", "-sim.drift=fail"); !ok {

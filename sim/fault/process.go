@@ -146,7 +146,8 @@ func (f *pause) End() {
 	if !f.frozen.Port.Dead() {
 		f.observed()
 		f.env.Note(history.Event{
-			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N, Injection: f.injection("goes on"),
+			Kind: history.Fault, Process: f.frozen.Process.Name, Incarnation: f.frozen.N,
+			Injection: f.injection("goes on"),
 		})
 	}
 	f.frozen.Port.Thaw()

@@ -250,7 +250,9 @@ var _ = Describe("A marker that logs", func() {
 						return reconcile.Result{}, nil
 					}))
 			})
-			w.Eventually("nothing is marked in the end", func(*history.History) error { return errors.New("good is marked") })
+			w.Eventually("nothing is marked in the end", func(*history.History) error {
+				return errors.New("good is marked")
+			})
 		}), stories, sim.Strategy("random"))
 	})
 })
