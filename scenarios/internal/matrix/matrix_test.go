@@ -221,8 +221,8 @@ func TestNeededRuns(t *testing.T) {
 // A fault that is injected into the faulty variant only is recorded.
 func TestUnreachedFaultsAreRecorded(t *testing.T) {
 	h := &history.History{}
-	for _, note := range []string{"StaleCache(10s) of Pod: 3s", "Crash(toy)", "StaleCache(10s) of Pod: 1s"} {
-		h.Add(history.Event{Kind: history.Fault, Note: note})
+	for _, class := range []string{"StaleCache", "Crash", "StaleCache"} {
+		h.Add(history.Event{Kind: history.Fault, Injection: &history.Injection{Class: class, Arguments: "10s"}})
 	}
 	h.Add(history.Event{Kind: history.Dequeue, Note: "Pause: no fault"})
 	if d := cmp.Diff([]string{"Crash", "StaleCache"}, injected(h)); d != "" {

@@ -123,8 +123,8 @@ func (p *prover[V]) play(t *testing.T, c Case[V], v V, path string) (f *result.F
 // injected returns the classes of faults that were injected in a run, sorted.
 func injected(h *history.History) (out []string) {
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Fault {
-			out = append(out, class(e.Note))
+		if e := &h.Events[i]; e.Injection != nil {
+			out = append(out, e.Injection.Class)
 		}
 	}
 	slices.Sort(out)
