@@ -53,7 +53,8 @@ func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 		Operator: o, policy: policy, client: client, objects: map[types.UID]*object{}, fatal: make(chan error, 1),
 	}
 	k.all.Go(func() {
-		if err := k.watch(ctx); err != nil && policy.mortal {
+		if err := k.watch(ctx); err != nil {
+			// As in every variant: a watcher is a root task, and if one fails the operator stops.
 			k.die(fmt.Errorf("watching: %w", err))
 		}
 	})

@@ -50,8 +50,6 @@ type policy struct {
 	after, around reaction
 	// mute keeps handlers from writing to the object that they are called for.
 	mute bool
-	// mortal ends the process when its watcher fails.
-	mortal bool
 	// key makes the name of a handler's annotation.
 	key func(handler string) string
 	// intent has a handler's start persisted before it runs, and names what it makes after that.
@@ -71,16 +69,16 @@ func policies() map[Variant]policy {
 	v0b := v0a
 	v0b.mute = true
 	v0c := v0a
-	v0c.after, v0c.around, v0c.mortal = insist, insist, true
+	v0c.after, v0c.around = insist, insist
 	v1 := v0a
-	v1.after, v1.around, v1.mortal = crash, crash, true
+	v1.after, v1.around = crash, crash
 	v2 := v0a
 	v2.after = throttle
 	v1v2 := v2
-	v1v2.around, v1v2.mortal = crash, true
+	v1v2.around = crash
 	v3 := v0a
 	v3.key = legalKey
-	v4 := policy{after: backOff, around: backOff, mortal: true, key: legalKey, intent: true, classify: true, report: true}
+	v4 := policy{after: backOff, around: backOff, key: legalKey, intent: true, classify: true, report: true}
 
 	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4: v4, "": v4}
 }

@@ -16,7 +16,8 @@ func openness() []column {
 		},
 		{
 			Name: "no zombie", Workload: listening, Faults: failingWatch, Property: noZombie,
-			Fail: variants("V0a", "V0b", "V2", "V3"),
+			// Watchers are root tasks: if one fails, the operator stops. The thread says that only
+			// workers are not covered.
 		},
 	}
 }

@@ -5,6 +5,7 @@ package throttle
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,5 +51,27 @@ func TestAThousandObjects(t *testing.T) {
 			}
 			t.Logf("%d steps in %v: %.0f steps a second", r.Steps, r.Elapsed, float64(r.Steps)/r.Elapsed.Seconds())
 		})
+	}
+}
+
+// The thread reports one to two attempts a second. The variant as reported makes some nine where
+// requests take no time, as the loop then takes little more than the batch window of 100 ms. Where
+// requests take up to half a second, as in other runs, it makes one to two.
+func TestRateOfTheHotLoop(t *testing.T) {
+	const measured = time.Minute
+	var rates []float64
+	sim.Explore(t, func(w *sim.World) {
+		s := Begin(w, throttle.V0a, asReported)
+		w.Sleep(time.Second)
+		s.Apply(Poisoned("poisoned"))
+		w.Sleep(measured)
+		s.take(w.History())
+		rates = append(rates, float64(len(s.order[0].calls))/measured.Seconds())
+	}, sim.Runs(12), sim.For(0), sim.Verify(0))
+	if rates[0] < 8 || rates[0] > 10 {
+		t.Errorf("%.1f attempts a second on the default schedule, not some nine", rates[0])
+	}
+	if !slices.ContainsFunc(rates, func(r float64) bool { return 1 <= r && r <= 2 }) {
+		t.Errorf("no run makes one to two attempts a second: %.1f", rates)
 	}
 }
