@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -18,8 +19,9 @@ type ServiceModel func(*corev1.Service) http.Handler
 
 // outside is what lies behind host names other than those of API servers.
 type outside struct {
-	exact    map[string]http.Handler
-	patterns []hostPattern // the longest first
+	exact map[string]http.Handler
+	// patterns are sorted, the longest first, so that the order of declaration means nothing.
+	patterns []hostPattern
 	services []ServiceModel
 	// resolved are the hosts that were Services once. They stay names of the cluster when the
 	// Service is gone.
@@ -70,7 +72,9 @@ func (c *Network) Outside(host string, h http.Handler) error {
 			"* stands for any text within one label, ? for one character and [a-z] for one of those", host)
 	}
 	c.outside.patterns = append(c.outside.patterns, hostPattern{host, h})
-	slices.SortStableFunc(c.outside.patterns, func(a, b hostPattern) int { return len(b.text) - len(a.text) })
+	slices.SortFunc(c.outside.patterns, func(a, b hostPattern) int {
+		return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
+	})
 	return nil
 }
 

@@ -28,7 +28,7 @@ func TestHostsAndPatterns(t *testing.T) {
 		"a.b.example":        {answer: noHost, unknown: "a.b.example"}, // a star stands for no dot
 		"gone.example.org":   {answer: noHost},
 		"x.gone.test":        {answer: noHost},
-		"ab.clash":           {answer: noHost, unknown: `ab.clash both "a?.clash" and "?b.clash"`},
+		"ab.clash":           {answer: noHost, unknown: `ab.clash both "?b.clash" and "a?.clash"`},
 		"nobody.example.org": {answer: noHost, unknown: "nobody.example.org"},
 	} {
 		t.Run(host, func(t *testing.T) {
