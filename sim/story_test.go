@@ -204,8 +204,11 @@ func TestDrawnValuesShrink(t *testing.T) {
 func TestAStorySaysWhenTheTimeForShrinkingWasUp(t *testing.T) {
 	for limit, want := range map[time.Duration]bool{time.Nanosecond: true, time.Minute: false} {
 		f := find(t, t.TempDir(), sim.Shrink(limit))
-		f.Shrinks = max(f.Shrinks, 1)
-		if text := f.Text(); strings.Contains(text, " (then the time was up: -sim.shrink); found by ") != want {
+		if got := f.Story.Shrinking.Stopped; got != want {
+			t.Errorf("%v: the story says stopped %v, want %v", limit, got, want)
+		}
+		text, command := f.Text(), "    wavetank shrink "+f.File+"\n"
+		if strings.Contains(text, "it may become shorter: ") != want || strings.Contains(text, command) != want {
 			t.Errorf("%v:\n%s", limit, text)
 		}
 	}

@@ -44,6 +44,8 @@ type Story struct {
 	Replay string // the command that replays it
 	// Before and After are the lengths of the run as found and of the shrunk one.
 	Before, After Length
+	// Shrinking says how much was tried to shorten it.
+	Shrinking Shrinking
 	// Versions are those of Go and of the modules that it was recorded with.
 	Versions map[string]string
 	Choices  []Choice // the choices that are not the default
@@ -62,6 +64,34 @@ func (s *Story) Headline() string {
 
 // Length measures a run.
 type Length struct{ Choices, Faults, Steps int }
+
+// Shrinking is the search for a shorter run that fails alike.
+type Shrinking struct {
+	Runs    int           // that were made
+	Took    time.Duration // CPU time
+	Stopped bool          // the time was up before nothing more could be left out
+}
+
+// String is the search as story files have it.
+func (s Shrinking) String() string {
+	text := fmt.Sprintf("%d runs, %v", s.Runs, s.Took.Round(time.Millisecond))
+	if s.Stopped {
+		text += ", stopped"
+	}
+	return text
+}
+
+func (s *Shrinking) parse(v string) error {
+	v, s.Stopped = strings.CutSuffix(v, ", stopped")
+	runs, took, _ := strings.Cut(v, " runs, ")
+	var errRuns, errTook error
+	s.Runs, errRuns = strconv.Atoi(runs)
+	s.Took, errTook = time.ParseDuration(took)
+	if errRuns != nil || errTook != nil || s.Runs < 0 || s.Took < 0 {
+		return fmt.Errorf("header line \"shrinking: %s\" must read like \"34 runs, 1.5s\"", v)
+	}
+	return nil
+}
 
 // Words is the length in words.
 func (l Length) Words() string {
@@ -111,6 +141,9 @@ func (s *Story) Encode() []byte {
 	}
 	line("before", s.Before.String())
 	line("after", s.After.String())
+	if s.Shrinking.Runs > 0 {
+		line("shrinking", s.Shrinking.String())
+	}
 	names := make([]string, 0, len(s.Versions))
 	for n := range s.Versions {
 		names = append(names, n)
@@ -216,6 +249,8 @@ func (s *Story) header(k, v string) error {
 		err = s.Before.parse(v)
 	case "after":
 		err = s.After.parse(v)
+	case "shrinking":
+		err = s.Shrinking.parse(v)
 	case "with":
 		name, version, _ := strings.Cut(v, " ")
 		s.Versions[name] = version

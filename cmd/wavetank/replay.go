@@ -63,7 +63,7 @@ func shrinkCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().DurationVar(&limit, "for", limit, "time for each story")
+	cmd.Flags().DurationVar(&limit, "for", limit, "CPU time for each story, and up to twice as much while it still gets shorter")
 	return cmd
 }
 

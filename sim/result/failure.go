@@ -26,10 +26,8 @@ type Failure struct {
 	File  string
 	// Page is the timeline of the run, a page that -sim.report had written; "" if it did not.
 	Page string
-	// Shrinks is the number of runs that shrinking took, and TimeUp says whether it stopped because
-	// its time was up.
-	Shrinks int
-	TimeUp  bool
+	// Shrinking says how much was tried to shorten the run.
+	Shrinking story.Shrinking
 	// Flaky is set when the choice sequence does not repeat its own failure.
 	Flaky bool
 }
@@ -52,14 +50,9 @@ func (f *Failure) Text() string {
 	for _, l := range f.Story.Excerpt() {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
-	if f.Shrinks > 0 {
-		hurried := ""
-		if f.TimeUp {
-			hurried = " (then the time was up: -sim.shrink)"
-		}
+	if n := f.Shrinking.Runs; n > 0 {
 		before, after := f.Story.Before.Words(), f.Story.After.Words()
-		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs%s; found by %s\n",
-			before, after, f.Shrinks, hurried, f.Story.Seed)
+		fmt.Fprintf(&b, "    shrunk from %s to %s, in %d runs; found by %s\n", before, after, n, f.Story.Seed)
 	}
 	if f.Flaky {
 		b.WriteString("    FLAKY: its own choices do not repeat it; " +
@@ -67,6 +60,9 @@ func (f *Failure) Text() string {
 	}
 	if f.File != "" {
 		fmt.Fprintf(&b, "    story:  %s\n    replay: %s\n", f.File, f.Story.Replay)
+		if f.Shrinking.Stopped {
+			fmt.Fprintf(&b, "    %s:\n    wavetank shrink %s\n", notShort(f), f.File)
+		}
 	} else {
 		b.WriteString("    the story was not kept; sim.Stories(directory) keeps it, " +
 			"and -sim.report=directory with all that was found\n")
@@ -75,6 +71,12 @@ func (f *Failure) Text() string {
 		fmt.Fprintf(&b, "    timeline: %s\n", f.Page)
 	}
 	return story.Printable(b.String())
+}
+
+// notShort says that shrinking was stopped.
+func notShort(f *Failure) string {
+	return fmt.Sprintf("it may become shorter: -sim.shrink ended the search after %v of CPU time; it goes on with",
+		f.Shrinking.Took.Round(time.Second))
 }
 
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") }

@@ -105,23 +105,24 @@ func baseSeed(name, flag string) uint64 {
 
 // campaign is all runs of one scenario that are made by one command.
 type campaign struct {
-	t        *testing.T
-	runner   run.Runner
-	settings Settings
-	report   result.Report
-	tally    tally
-	progress *progress
-	shrunk   map[string]int // failing runs that were shrunk, by property
-	repeated map[string]int // doubled runs that differed and were repeated, by cause
-	saved    time.Time
-	before   time.Duration // real time that earlier processes spent on the campaign
-	cpu      time.Duration // of the process, when the campaign began in it
-	doing    atomic.Pointer[activity]
-	dialled  string            // where a run that hangs has connected to the real network: its repetition found it
-	exact    bool              // the test binary was built for exact mode
-	outdated []*result.Failure // what outdated stories came to; their failure waits for the search
-	keep     func(next int)    // writes the result, from run next on still to be made; nil before the first run
-	pace     story.Result      // how the campaign went on: its Growth and Slowest
+	t         *testing.T
+	runner    run.Runner
+	settings  Settings
+	report    result.Report
+	tally     tally
+	progress  *progress
+	shrunk    map[string]int // failing runs that were shrunk, by property
+	shrinking string         // how far the failure at hand has shrunk
+	repeated  map[string]int // doubled runs that differed and were repeated, by cause
+	saved     time.Time
+	before    time.Duration // real time that earlier processes spent on the campaign
+	cpu       time.Duration // of the process, when the campaign began in it
+	doing     atomic.Pointer[activity]
+	dialled   string            // where a run that hangs has connected to the real network: its repetition found it
+	exact     bool              // the test binary was built for exact mode
+	outdated  []*result.Failure // what outdated stories came to; their failure waits for the search
+	keep      func(next int)    // writes the result, from run next on still to be made; nil before the first run
+	pace      story.Result      // how the campaign went on: its Growth and Slowest
 }
 
 func newCampaign(t *testing.T, r run.Runner, s Settings, name string) *campaign {

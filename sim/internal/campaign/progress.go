@@ -74,6 +74,9 @@ func (c *campaign) progressLine(elapsed time.Duration) string {
 	line += fmt.Sprintf(", %d faults injected", injected)
 	if r.Failure != nil {
 		line += ", shrinking a failure"
+		if s := c.shrinking; s != "" {
+			line += ": " + s
+		}
 	} else {
 		line += ", no failure"
 	}

@@ -254,8 +254,12 @@ func (c *campaign) failureOf(path string, s *story.Story, r storyReplay) *result
 		}
 		c.settings.Host.Logf("sim: shrunk from %d choices to %d: %s", choices, len(tape), path)
 		f.File = path
-	} else if f.Shrinks > 0 {
-		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs", path, f.Shrinks)
+	} else if f.Shrinking.Runs > 0 {
+		why := "nothing of it can be left out"
+		if f.Shrinking.Stopped {
+			why = "the time was up"
+		}
+		c.settings.Host.Logf("sim: no shorter form of %s was found in %d runs: %s", path, f.Shrinking.Runs, why)
 	}
 	f.Story.Replay = c.command(path)
 	return f

@@ -102,7 +102,8 @@ func init() {
 		"run every n-th run twice and compare the histories; 0 means never; runs that always differ fail the "+
 			"test, and those that differ now and then are a warning")
 	add(flag.DurationVar, &s.Shrink, "shrink", shrinkTime, d,
-		"real time for shrinking a failure, or with -sim.replay the story that is replayed; 0 means not at all")
+		"CPU time for shrinking a failure, or with -sim.replay the story that is replayed, and up to twice as much "+
+			"while it still gets shorter; 0 means not at all")
 	add(flag.DurationVar, &s.Hang, "hang", hangLimit, d,
 		"time without progress after which a run counts as hung: CPU time while a goroutine could run, real "+
 			"time while all wait")

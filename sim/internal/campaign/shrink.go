@@ -18,8 +18,24 @@ import (
 // finds after that is counted under the faults of the run as it was found.
 const shrinkEach = 4
 
-// shrinkTime bounds the search for a shorter story.
+// shrinkTime is the CPU time of the search for a shorter story.
 const shrinkTime = 20 * time.Second
+
+// patience ends a search for a shorter story: when its CPU time is spent. While it has become
+// shorter lately, the search gets as much again.
+type patience struct {
+	effort
+	limit, shortened time.Duration
+}
+
+func (p *patience) over() bool {
+	spent := p.spent()
+	return spent >= p.limit && (spent-p.shortened >= p.limit/4 || spent >= 2*p.limit)
+}
+
+// longest is how many steps a candidate may have: one that is much longer than the shortest run so
+// far is no shorter story, and making it takes time.
+func longest(steps int) int { return steps + steps/2 + 100 }
 
 // addFailing shrinks a failing run and keeps its story. from is where shrinking starts; first is
 // the run as it was found.
@@ -49,19 +65,24 @@ func (c *campaign) addFailing(i int, seed uint64, strategy string, first, from *
 // shrink searches for the shortest choice sequence that fails as the first run did.
 func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time.Duration) (*run.Result,
 	choice.Sequence) {
-	best := from
+	best, settings := from, c.settings.Run
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
-	tape, runs, cut := choice.Shrink(from.Tape, limit, func(t choice.Sequence) (choice.Sequence, bool) {
-		res := c.execute(choice.Play(t))
+	p := &patience{effort: newEffort(cpuTime), limit: limit}
+	tape, runs, stopped := choice.Shrink(from.Tape, func(t choice.Sequence) choice.Trial {
+		if first.Ending.Kind != result.Settles { // such a run may fail of its length
+			settings.MaxSteps = min(settings.MaxSteps, longest(best.Steps))
+		}
+		res := c.runner(c.t, choice.Play(t), settings)
 		c.progress.show(c)
 		if !res.Ending.Same(first.Ending) {
-			return nil, false
+			return choice.Trial{Log: res.Log}
 		}
-		best = res
-		return res.Tape, true
-	})
-	f.Shrinks, f.TimeUp = runs, cut && limit > 0
+		best, p.shortened = res, p.spent()
+		c.shrinking = fmt.Sprintf("%s of %s", lengthOf(res).Words(), lengthOf(first).Words())
+		return choice.Trial{Same: true, Used: res.Tape, Log: res.Log}
+	}, p.over)
+	f.Shrinking = story.Shrinking{Runs: runs, Took: p.spent(), Stopped: stopped && limit > 0}
 	again := c.execute(choice.Play(tape))
 	at, _ := history.Divergence(best.History, again.History)
 	if !again.Ending.Same(first.Ending) || at >= 0 && best != first {
@@ -138,7 +159,7 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 	s := &story.Story{
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
-		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after,
+		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
 		Versions: versions(), History: f.History.Render(),
 	}
 	for _, e := range tape {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 )
 
 func TestAReplayedSequenceGivesTheSameAnswers(t *testing.T) {
@@ -62,7 +61,8 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 		}
 		return m[crash(2)] > 0 && m[crash(8)] > 0 && m[lag(7)] >= 5
 	}
-	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) { return c, breaks(c) })
+	fails := func(c Sequence) Trial { return Trial{Same: breaks(c), Used: c} }
+	got, runs, stopped := Shrink(sequence, fails, func() bool { return false })
 	if !slices.Equal(got, Sequence{{lag(7), 5}, {crash(2), 1}, {crash(8), 1}}) {
 		t.Errorf("shrunk to %v", got)
 	}
@@ -71,11 +71,30 @@ func TestShrinkIsLocalMinimal(t *testing.T) {
 			t.Errorf("still breaks without %v", got[i])
 		}
 	}
-	if runs > 1500 || cut {
-		t.Errorf("took %d runs, cut %v", runs, cut)
+	if runs > 100 || stopped {
+		t.Errorf("took %d runs, stopped %v", runs, stopped)
 	}
-	if _, _, cut := Shrink(sequence, 0, func(c Sequence) (Sequence, bool) { return c, breaks(c) }); !cut {
-		t.Error("it does not say that the time was up")
+	if _, runs, stopped := Shrink(sequence, fails, func() bool { return true }); runs > 0 || !stopped {
+		t.Errorf("told to stop, it makes %d runs and says stopped %v", runs, stopped)
+	}
+}
+
+// The first crash makes a second write, and a crash there breaks the property; so does one crash
+// elsewhere, which no part of the sequence is.
+func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
+	run := func(c Sequence) Trial {
+		trial := Trial{Used: c, Log: []Answer{{Point{Label: crash(1).Label, N: 2}, 0},
+			{Point{Label: crash(1).Label, Nth: 5, N: 2}, 0}}}
+		m := map[ID]int{}
+		for _, e := range c {
+			m[e.ID] = e.Value
+		}
+		trial.Same = m[crash(1)] > 0 && m[crash(2)] > 0 || m[crash(5)] > 0
+		return trial
+	}
+	got, _, _ := Shrink(Sequence{{crash(1), 1}, {crash(2), 1}}, run, func() bool { return false })
+	if !slices.Equal(got, Sequence{{crash(5), 1}}) {
+		t.Errorf("shrunk to %v", got)
 	}
 }
 
@@ -87,20 +106,20 @@ func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {
 		sequence = append(sequence,
 			Entry{ID{Label{Kind: Draw, Of: "n", What: fmt.Sprint(i)}, 0}, 1<<61 + i*7919<<20 + 61})
 	}
-	got, runs, cut := Shrink(sequence, time.Minute, func(c Sequence) (Sequence, bool) {
+	got, runs, stopped := Shrink(sequence, func(c Sequence) Trial {
 		enough := 0
 		for _, e := range c {
 			if e.Value&63 >= 38 {
 				enough++
 			}
 		}
-		return c, enough >= 2
-	})
+		return Trial{Same: enough >= 2, Used: c}
+	}, func() bool { return false })
 	if len(got) != 2 || got[0].Value != 38 || got[1].Value != 38 {
 		t.Errorf("shrunk to %v", got)
 	}
-	if runs > 200 || cut {
-		t.Errorf("took %d runs, cut %v", runs, cut)
+	if runs > 200 || stopped {
+		t.Errorf("took %d runs, stopped %v", runs, stopped)
 	}
 }
 

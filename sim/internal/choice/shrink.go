@@ -4,40 +4,56 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// Shrink looks for a shorter choice sequence that fails in the same way. fails runs a candidate. It
-// returns the part of the candidate that the run came to, and whether the run failed as the
-// original did.
+// Trial is the run of a candidate.
+type Trial struct {
+	Same bool     // it failed as the original did
+	Used Sequence // the part of the candidate that the run came to
+	Log  []Answer // all choices of the run, if they were kept
+}
+
+// Shrink looks for a shorter choice sequence that fails in the same way, by running candidates.
+// Runs may be expensive, so the search begins with what takes most away: the order of actions,
+// whole groups of disturbances, whole stretches of the run.
 //
-// The result is a local minimum unless the time runs out: without any one of its entries, or with
-// any one value lowered by one, the run does not fail. Shrink also returns the number of runs, and
-// whether the time was up.
-func Shrink(
-	t Sequence, limit time.Duration, fails func(Sequence) (used Sequence, same bool),
-) (best Sequence, runs int, cut bool) {
-	s := &shrinker{best: t, fails: fails, until: time.Now().Add(limit), tried: map[string]bool{}}
+// The result is a local minimum unless stop ends the search: without any one of its entries, or
+// with any one value lowered by one, the run does not fail. Nor does one disturbance elsewhere do
+// what several of its groups do. Shrink also returns the number of runs, and whether the search was
+// stopped.
+func Shrink(t Sequence, run func(Sequence) Trial, stop func() bool) (best Sequence, runs int, stopped bool) {
+	s := &shrinker{best: t, run: run, stop: stop, tried: map[string]bool{}}
 	for {
 		before := s.best.key()
-		s.kinds()
-		s.spans()
-		s.lower()
-		if up := s.timeIsUp(); up || s.best.key() == before {
-			return s.best, s.runs, up
+		s.pass()
+		s.elsewhere()
+		if s.stopped || s.best.key() == before {
+			return s.best, s.runs, s.stopped
 		}
 	}
 }
 
 type shrinker struct {
-	best  Sequence
-	fails func(Sequence) (Sequence, bool)
-	until time.Time
-	runs  int
-	tried map[string]bool // candidates that did not fail
+	best    Sequence
+	run     func(Sequence) Trial
+	stop    func() bool
+	stopped bool
+	runs    int
+	tried   map[string]bool // candidates that did not fail
 }
 
-func (s *shrinker) timeIsUp() bool { return time.Now().After(s.until) }
+// pass tries everything once, what may take most away first.
+func (s *shrinker) pass() {
+	disturbs := func(e Entry) bool { return e.Kind.Disturbs() }
+	s.try(slices.DeleteFunc(slices.Clone(s.best), func(e Entry) bool { return e.Kind.Schedules() }))
+	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, Entry.group) })
+	s.reduce(disturbs, stretches)
+	s.reduce(disturbs, singly)
+	s.reduce(func(e Entry) bool { return e.Kind.Schedules() }, singly)
+	s.reduce(func(Entry) bool { return true }, func(t Sequence) []int { return numbered(t, Entry.group) })
+	s.reduce(func(Entry) bool { return true }, singly)
+	s.lower()
+}
 
 func (t Sequence) key() string {
 	var b strings.Builder
@@ -51,66 +67,177 @@ func (t Sequence) key() string {
 	return b.String()
 }
 
+// try runs a candidate and keeps it if it fails alike.
 func (s *shrinker) try(t Sequence) bool {
 	k := t.key()
-	if s.timeIsUp() || s.tried[k] {
+	if k == s.best.key() || s.tried[k] {
 		return false
 	}
-	s.runs++
-	used, same := s.fails(t)
-	if !same {
+	trial, ok := s.make(t)
+	if ok && !trial.Same {
 		s.tried[k] = true
+	}
+	if !ok || !trial.Same {
 		return false
 	}
-	if len(used) > len(t) { // cannot be: what is not in a sequence is a default
-		used = t
+	if len(trial.Used) > len(t) { // cannot be: what is not in a sequence is a default
+		trial.Used = t
 	}
-	s.best = used
+	s.best = trial.Used
 	return true
 }
 
-// kinds tries to take the default for all choices of one group at once.
-func (s *shrinker) kinds() {
-	var seen []group
-	for _, e := range s.best {
-		if !slices.Contains(seen, e.group()) {
-			seen = append(seen, e.group())
-		}
+// make runs a candidate, unless the search is stopped.
+func (s *shrinker) make(t Sequence) (trial Trial, ok bool) {
+	if s.stopped = s.stopped || s.stop(); s.stopped {
+		return Trial{}, false
 	}
-	for _, g := range seen {
-		var without Sequence
-		for _, e := range s.best {
-			if e.group() != g {
-				without = append(without, e)
-			}
+	s.runs++
+	return s.run(t), true
+}
+
+// reduce removes parts of the sequence until no single part can go: delta debugging (Zeller and
+// Hildebrandt, TSE 2002). It first tries to keep one chunk of the parts alone, then to do without
+// one. Only entries that of accepts may go. parts gives the part of each of them, counted from 0.
+func (s *shrinker) reduce(of func(Entry) bool, parts func(Sequence) []int) {
+	for chunks := 1; !s.stopped; {
+		part, n := s.split(of, parts)
+		chunks = min(chunks, n)
+		if n == 0 {
+			return
 		}
-		if len(without) < len(s.best) {
-			s.try(without)
+		switch {
+		case s.anyChunk(part, n, chunks, true):
+			chunks = min(2, chunks)
+		case s.anyChunk(part, n, chunks, false):
+			chunks = max(chunks-1, 1)
+		case chunks == n:
+			return
+		default:
+			chunks *= 2
 		}
 	}
 }
 
-// spans removes adjacent entries, many at a time first, until no single entry can be removed.
-func (s *shrinker) spans() {
-	for n := len(s.best) / 2; n >= 1; n /= 2 {
-		for i := len(s.best) - n; i >= 0 && !s.timeIsUp(); {
-			if i+n > len(s.best) {
-				i = len(s.best) - n
-				continue
-			}
-			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+n:]...)
-			if s.try(without) {
-				i = min(i, len(s.best)) - n
-			} else {
-				i -= max(1, n/2)
-			}
+// split returns the part of each entry of the sequence, -1 for entries that stay, and how many
+// parts there are.
+func (s *shrinker) split(of func(Entry) bool, parts func(Sequence) []int) (part []int, n int) {
+	var some Sequence
+	for _, e := range s.best {
+		if of(e) {
+			some = append(some, e)
 		}
 	}
-	for again := true; again && !s.timeIsUp(); {
-		again = false
-		for i := len(s.best) - 1; i >= 0; i = min(i, len(s.best)) - 1 {
-			without := append(append(Sequence(nil), s.best[:i]...), s.best[i+1:]...)
-			again = s.try(without) || again
+	numbers := parts(some)
+	for _, e := range s.best {
+		if !of(e) {
+			part = append(part, -1)
+			continue
+		}
+		part, numbers, n = append(part, numbers[0]), numbers[1:], max(n, numbers[0]+1)
+	}
+	return part, n
+}
+
+// anyChunk tries, for each of several chunks of the parts, to keep only that chunk or only the
+// others. What comes last is closest to the failure, so it is the first that is kept and the last
+// that is removed.
+func (s *shrinker) anyChunk(part []int, n, chunks int, only bool) bool {
+	if only && chunks < 3 { // the one chunk is everything, and each of two is what remains without the other
+		return false
+	}
+	for i := range chunks {
+		c := i
+		if only {
+			c = chunks - 1 - i
+		}
+		var candidate Sequence
+		for j, e := range s.best {
+			if in := part[j]*chunks/n == c; part[j] < 0 || in == only {
+				candidate = append(candidate, e)
+			}
+		}
+		if s.try(candidate) {
+			return true
+		}
+	}
+	return false
+}
+
+// singly makes every entry a part.
+func singly(t Sequence) []int {
+	out := make([]int, len(t))
+	for i := range t {
+		out[i] = i
+	}
+	return out
+}
+
+// numbered makes a part of all entries with one key.
+func numbered[K comparable](t Sequence, key func(Entry) K) []int {
+	numbers, out := map[K]int{}, make([]int, len(t))
+	for i, e := range t {
+		k := key(e)
+		if _, known := numbers[k]; !known {
+			numbers[k] = len(numbers)
+		}
+		out[i] = numbers[k]
+	}
+	return out
+}
+
+// stretches divides the sequence at the entries of its largest group. Where many crashes are
+// injected, a part is an incarnation with all that disturbs it.
+func stretches(t Sequence) []int {
+	sizes := map[group]int{}
+	var largest group
+	for _, e := range t {
+		sizes[e.group()]++
+		if sizes[e.group()] > sizes[largest] {
+			largest = e.group()
+		}
+	}
+	out, n := make([]int, len(t)), 0
+	for i, e := range t {
+		out[i] = n
+		if e.group() == largest && i < len(t)-1 {
+			n++
+		}
+	}
+	return out
+}
+
+// elsewhere tries to replace several disturbances by one of their groups at another place. Each of
+// two may be needed only because of the other, for example to fail a write that the first has
+// repeated.
+func (s *shrinker) elsewhere() {
+	var several, rest Sequence
+	for _, e := range s.best {
+		if e.Kind.Disturbs() {
+			several = append(several, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	if len(several) < 2 {
+		return
+	}
+	trial, _ := s.make(rest)
+	alike := func(p Answer, same func(Entry) bool) bool {
+		return p.Kind.Disturbs() && slices.ContainsFunc(several, same)
+	}
+	sameLabel := func(p Answer) bool { return alike(p, func(e Entry) bool { return e.Label == p.Label }) }
+	sameGroup := func(p Answer) bool { return alike(p, func(e Entry) bool { return e.group() == p.group() }) }
+	for _, first := range []bool{true, false} {
+		for _, p := range trial.Log {
+			if !sameGroup(p) || sameLabel(p) != first {
+				continue
+			}
+			for v := p.N - 1; v > 0; v /= 2 {
+				if s.try(append(slices.Clone(rest), Entry{p.ID(), v})) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -120,13 +247,13 @@ func (s *shrinker) spans() {
 func (s *shrinker) lower() {
 	for i := 0; i < len(s.best); i++ {
 		s.keepLastBits(i)
-		id, no := s.best[i].ID, 0 // 0 does not fail: spans has tried that
-		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.timeIsUp() {
+		id, no := s.best[i].ID, 0 // 0 does not fail: reduce has tried that
+		for i < len(s.best) && s.best[i].ID == id && s.best[i].Value > no+1 && !s.stopped {
 			v := no + (s.best[i].Value-no)/2
 			if no == 0 {
 				v = 1 // most often the smallest value fails
 			}
-			candidate := append(Sequence(nil), s.best...)
+			candidate := slices.Clone(s.best)
 			candidate[i].Value = v
 			if !s.try(candidate) {
 				no = v
@@ -143,7 +270,7 @@ func (s *shrinker) keepLastBits(i int) {
 		return
 	}
 	for bits := 1; bits <= 16; bits++ {
-		candidate := append(Sequence(nil), s.best...)
+		candidate := slices.Clone(s.best)
 		candidate[i].Value &= 1<<bits - 1
 		if v := candidate[i].Value; v > 0 && v>>(bits-1) > 0 && s.try(candidate) {
 			return
