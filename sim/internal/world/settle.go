@@ -75,6 +75,7 @@ func (w *World) beginRecovery() {
 
 // endRecovery lets faults be injected again.
 func (w *World) endRecovery() {
+	w.procs.Settled()
 	w.recovering = false
 	w.sched.SetFair(false)
 }
