@@ -152,9 +152,9 @@ func shrinkingPage(ofPlanted, ofBackup []bug) string {
 	say := func(format string, args ...any) { fmt.Fprintf(&page, format+"\n", args...) }
 	say("# How short stories become\n")
 	say("This page is written by `make bench-shrinking SEEDS=%d`; do not edit it. Campaigns with the strategy "+
-		"`swarm` find each bug from base seeds 1 to %d. Many faults are injected in such a run, so there is much to leave out. "+
-		"Then the run is shrunk with the default limit: 20 s of CPU time, and up to 20 s more while it still gets "+
-		"shorter.\n", *shrinkSeeds, *shrinkSeeds)
+		"`swarm` find each bug from base seeds 1 to %d. Many faults are injected in such a run, so there is much to "+
+		"leave out. Then the run is shrunk with the default limit: 20 s of CPU time, and up to 20 s more while it "+
+		"still gets shorter.\n", *shrinkSeeds, *shrinkSeeds)
 	say("- measured at commit `%s` with %s on %s/%s, one CPU, %s", *shrinkCommit, runtime.Version(), runtime.GOOS,
 		runtime.GOARCH, time.Now().UTC().Format(time.DateOnly))
 	say("- a cell is the median (least–most) of the stories; times are CPU time")
