@@ -135,8 +135,8 @@ func (k *Kind) statusErrors(draft, old *object.Object, warn func(string)) field.
 	return errs
 }
 
-// customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go. From 0.37
-// on, that also checks metadata by declarative rules, which repeat what is checked here.
+// customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go. From
+// 0.37 on, that also checks metadata by declarative rules, which repeat what is checked here.
 func (k *Kind) customErrors(draft, old *object.Object, status bool, warn func(string)) field.ErrorList {
 	if errs := typeErrors(draft); len(errs) > 0 {
 		return errs
