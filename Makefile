@@ -11,8 +11,10 @@ export GOFLAGS := $(shell go env GOFLAGS) -vet=off
 # The time limit of a test binary where the longest takes five minutes on a quiet machine with two cores. It holds on one with a
 # load of 15. Steps that take as long as they are told have -timeout 0.
 TIMEOUT := 3h
-# Nested modules with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
-NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './hack/*' -not -path './bin/*' -not -path './models/upstream/*'))
+# All packages of the workspace, which are those of several modules.
+ALL := github.com/wavetank/wavetank/...
+# Modules outside the workspace with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
+NESTED := $(patsubst %/go.mod,%,$(shell find ./examples ./models -name go.mod -not -path './models/upstream/*'))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
@@ -32,8 +34,8 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: fmt vet tidy ## What a contributor runs before a push: all tests of the root module but long campaigns.
-	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim ./...
+test: fmt vet tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
+	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim $(ALL)
 
 .PHONY: campaigns
 campaigns: ## The long campaigns that make test leaves out.
@@ -48,11 +50,11 @@ nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%:
-	cd $* && go vet ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
+	export GOWORK=off; cd $* && go vet ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 .PHONY: upstream
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
-	cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
+	export GOWORK=off; cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
 
 .PHONY: demo
 demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
@@ -72,14 +74,18 @@ fmt: ## Complain about files that gofmt would change.
 
 .PHONY: vet
 vet: ## go vet, with and without the tags.
-	go vet ./...
+	go vet $(ALL)
 	go vet -tags conformance ./conformance ./models/apiserver/serve
 
 .PHONY: tidy
 tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
 	go test -count=1 -timeout $(TIMEOUT) .
-	go mod tidy -diff
-	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && go mod tidy -diff); done
+	sh hack/tidy.sh -diff
+	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && GOWORK=off go mod tidy -diff); done
+
+.PHONY: tidy-modules
+tidy-modules: ## Correct the go.mod files of the workspace.
+	sh hack/tidy.sh
 
 .PHONY: bench
 bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose code used it.

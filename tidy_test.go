@@ -103,7 +103,8 @@ func goList(t *testing.T, args ...string) []byte {
 }
 
 func TestImportArrows(t *testing.T) {
-	dec := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
+	all := goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", module+"/...")
+	dec := json.NewDecoder(bytes.NewReader(all))
 	for {
 		var p listed
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {

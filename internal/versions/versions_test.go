@@ -59,7 +59,8 @@ func TestReadYourWrites(t *testing.T) {
 	has, expected := versions.ReadYourWrites(&o), semver.Compare(version, "v0.25.0-0") >= 0
 	if has != expected {
 		t.Errorf("controller-runtime %s: client.CacheOptions.EnableReadYourWritesConsistency is there: %v; "+
-			"expected %v. If the field has another name now, set that one in versions.ReadYourWrites", version, has, expected)
+			"expected %v. If the field has another name now, set that one in versions.ReadYourWrites",
+			version, has, expected)
 	}
 }
 
