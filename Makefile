@@ -56,6 +56,29 @@ $(NESTED:%=nested-%): nested-%:
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
 	export GOWORK=off; cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
 
+# What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
+ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/... ./determinism
+
+.PHONY: oldest
+oldest: ## The tests of the engine at the oldest versions, those of the modules' own go.mod files.
+	export GOWORK=off; go vet $(ENGINE) && go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
+
+# A workspace like that of the repository at another pair of versions: see hack/pairs/README.md.
+bin/pairs/%/go.work: go.work hack/pairs/%/go.mod
+	@mkdir -p $(@D)
+	sed -e 's#hack/pairs/0.37#hack/pairs/$*#' -e 's#\./#$(CURDIR)/#' -e 's#^\t\.$$#\t$(CURDIR)#' go.work >$@
+
+.PHONY: versions-%
+versions-%: bin/pairs/%/go.work
+	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
+
+.PHONY: modules
+modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.
+	go run ./hack/modules $(ARGS)
+
+.PHONY: versions
+versions: oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
+
 .PHONY: demo
 demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
 	@rm -rf reports/out/demo.json reports/out/demo
