@@ -69,9 +69,9 @@ func main() {
 	}
 	var b strings.Builder
 	b.WriteString("# What Wavetank does to your go.mod\n\n" +
-		"This page is written by `make modules`; do not edit it. A project laid out by kubebuilder, with Ginkgo 2.27.2 and\n" +
-		"Gomega 1.38.2, gets a test that imports `sim`, its faults and properties, and two models of built-in controllers.\n" +
-		"`go mod tidy` then adds modules to `go.mod`, and lifts others to newer versions.\n\n" +
+		"This page is written by `make modules`; do not edit it. A project laid out by kubebuilder, with Ginkgo 2.27.2\n" +
+		"and Gomega 1.38.2, gets a test that imports `sim`, its faults and properties, and two models of built-in\n" +
+		"controllers. `go mod tidy` then adds modules to `go.mod`, and lifts others to newer versions.\n\n" +
 		"| controller-runtime | k8s.io | modules before | added | lifted |\n| --- | --- | ---: | --- | --- |\n")
 	lifted := 0
 	for _, p := range pairs {
