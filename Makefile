@@ -76,8 +76,12 @@ versions-%: bin/pairs/%/go.work
 modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.
 	go run ./hack/modules $(ARGS)
 
+.PHONY: next-go
+next-go: ## Doubled runs with the newest Go that is known, which the go command downloads.
+	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./determinism
+
 .PHONY: versions
-versions: oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
+versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
 
 .PHONY: demo
 demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
@@ -192,9 +196,9 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 	go run ./hack/docs
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
-STEPS = test campaigns race nested 'reprove PROVE=10' demo pages upstream conformance
+STEPS = test campaigns oldest modules next-go race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' determinism bench-search bench-shrinking
+	'conformance OPS=20000' versions determinism bench-search bench-shrinking
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

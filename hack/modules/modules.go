@@ -21,6 +21,16 @@ var compile bool
 // pairs are the versions of controller-runtime and k8s.io that the project may have.
 var pairs = [][2]string{{"v0.23.3", "v0.35.0"}, {"v0.24.1", "v0.36.0"}, {"v0.25.0", "v0.37.0"}}
 
+const head = `# What Wavetank does to your go.mod
+
+This page is written by "make modules"; do not edit it. A project laid out by kubebuilder, with Ginkgo 2.27.2 and
+Gomega 1.38.2, gets a test that imports sim, its faults and properties, and two models of built-in controllers. go mod tidy then
+adds modules to go.mod, and lifts others to newer versions.
+
+| controller-runtime | k8s.io | modules before | added | lifted |
+| --- | --- | ---: | --- | --- |
+`
+
 // main.go and a test as kubebuilder writes them, by what they import.
 const (
 	program = `package main
@@ -68,11 +78,7 @@ func main() {
 		log.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("# What Wavetank does to your go.mod\n\n" +
-		"This page is written by `make modules`; do not edit it. A project laid out by kubebuilder, with Ginkgo 2.27.2\n" +
-		"and Gomega 1.38.2, gets a test that imports `sim`, its faults and properties, and two models of built-in\n" +
-		"controllers. `go mod tidy` then adds modules to `go.mod`, and lifts others to newer versions.\n\n" +
-		"| controller-runtime | k8s.io | modules before | added | lifted |\n| --- | --- | ---: | --- | --- |\n")
+	b.WriteString(head)
 	lifted := 0
 	for _, p := range pairs {
 		before, after := project(root, p)

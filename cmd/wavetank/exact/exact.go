@@ -141,9 +141,9 @@ func Overlay(goroot, version, dir string) (string, error) {
 		return "", err
 	}
 	if strings.Contains(filepath.ToSlash(goroot), "/golang.org/toolchain@") {
-		return "", fmt.Errorf("exact mode cannot replace files of %s, as go refuses that in the module cache; "+
-			"copy the toolchain, as with cp -r %s $HOME/%s && chmod -R u+w $HOME/%s, and use the go in its bin directory",
-			goroot, goroot, version, version)
+		return "", fmt.Errorf("exact mode cannot replace files of %s, as go refuses that in the module cache; copy "+
+			"the toolchain, as with cp -r %[1]s $HOME/%[2]s && chmod -R u+w $HOME/%[2]s, and use the go in its bin "+
+			"directory", goroot, version)
 	}
 	sources := map[string]string{}
 	replace := map[string]string{}
