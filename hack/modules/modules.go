@@ -24,8 +24,8 @@ var pairs = [][2]string{{"v0.23.3", "v0.35.0"}, {"v0.24.1", "v0.36.0"}, {"v0.25.
 const head = `# What Wavetank does to your go.mod
 
 This page is written by "make modules"; do not edit it. A project laid out by kubebuilder, with Ginkgo 2.27.2 and
-Gomega 1.38.2, gets a test that imports sim, its faults and properties, and two models of built-in controllers. go mod tidy then
-adds modules to go.mod, and lifts others to newer versions.
+Gomega 1.38.2, gets a test that imports sim, its faults and properties, and two models of built-in controllers. "go mod
+tidy" then adds modules to go.mod, and lifts others to newer versions.
 
 | controller-runtime | k8s.io | modules before | added | lifted |
 | --- | --- | ---: | --- | --- |
