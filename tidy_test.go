@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"sim":           {"models", "history"},
 	"sim/simginkgo": {"sim", "history", "story"},
 	"models":        {"history", "internal/versions", "models/apiserver", "models/actor"},
-	"controllers":   {"controllers/internal", "internal/versions"}, // guests: they do not know that the house exists
+	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
 	"scenarios": {"sim", "models", "controllers", "reports", "history", "story", "scenarios/internal",
 		"internal/versions"},
 	"fuzz":        {"scenarios", "sim", "history", "story"},
@@ -231,7 +231,7 @@ var may = map[string]map[string]string{
 		"sim/internal/world/":         "hands the bubble's clock to API models and built-in controllers",
 		"cmd/":                        "tells people in real time how far processes are",
 		"sim/internal/sched/sched.go": "reads the bubble's clock: the one source of virtual time",
-		"controllers/":                "guests use the clock as ordinary operators do; in a run it is the bubble's",
+		"controllers/":                "operators use the clock as they always do; in a run it is the bubble's",
 		"scenarios/":                  "called inside the bubble, for objects that a user would stamp",
 		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
 		"conformance/":                "judges a real server in real time",
