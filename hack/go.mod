@@ -6,6 +6,7 @@ require (
 	github.com/google/pprof v0.0.0-20260402051712-545e8a4df936
 	github.com/wavetank/wavetank v0.1.0
 	github.com/wavetank/wavetank/fuzz v0.1.0
+	golang.org/x/mod v0.31.0
 )
 
 require (
