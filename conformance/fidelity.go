@@ -6,10 +6,12 @@ package conformance
 import (
 	"fmt"
 	"strings"
+
+	"golang.org/x/mod/semver"
 )
 
-// FidelityPage is the page's text.
-func FidelityPage(rows []Row) string {
+// FidelityPage is the page's text. differing are the rows that differ with older minor versions.
+func FidelityPage(rows []Row, differing map[string][]string) string {
 	var out strings.Builder
 	out.WriteString(`# How faithful the API model is
 
@@ -45,11 +47,40 @@ the same. So clients see no managedFields in a world without an apply.
 			excused++
 		}
 	}
-	out.WriteString("| area | rows | the same | accepted differences |\n|---|---:|---:|---:|\n")
-	for _, a := range Areas(rows) {
-		fmt.Fprintf(&out, "| %s | %d | %d | %d |\n", a, same[a]+other[a], same[a], other[a])
+	less := map[string]map[string]int{} // minor version → area → rows that differ there and not in the newest
+	newest := semver.MajorMinor(RealVersion)
+	head, line := "| area | rows | accepted differences | "+newest+" |", "|---|---:|---:|---:|"
+	for _, minor := range Minors {
+		less[minor] = map[string]int{}
+		for _, name := range differing[minor] {
+			area, _, _ := strings.Cut(name, ": ")
+			less[minor][area]++
+		}
+		head, line = head+" "+minor+" |", line+"---:|"
 	}
-	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |\n", total+excused, total, excused)
+	out.WriteString(head + "\n" + line + "\n")
+	for _, a := range Areas(rows) {
+		fmt.Fprintf(&out, "| %s | %d | %d | %d |", a, same[a]+other[a], other[a], same[a])
+		for _, minor := range Minors {
+			fmt.Fprintf(&out, " %d |", same[a]-less[minor][a])
+		}
+		out.WriteString("\n")
+	}
+	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |", total+excused, excused, total)
+	for _, minor := range Minors {
+		fmt.Fprintf(&out, " **%d** |", total-len(differing[minor]))
+	}
+	out.WriteString("\n\nThe last columns are rows that are the same as those of a real server of that minor version, " +
+		"where the\nmodel is built with the k8s.io modules of that version.\n")
+	for _, minor := range Minors {
+		fmt.Fprintf(&out, "\n### Different with %s only\n\n", minor)
+		for _, name := range differing[minor] {
+			fmt.Fprintf(&out, "- *%s*\n", name)
+		}
+		if len(differing[minor]) == 0 {
+			out.WriteString("Nothing.\n")
+		}
+	}
 	out.WriteString(`
 Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
 ` + strings.Join(DrawnKinds, ", ") + `.
