@@ -14,7 +14,8 @@ func TestDelaysDoubleUpToTheLongest(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for failures, want := range map[string]time.Duration{
 		"1": 5 * time.Millisecond, "2": 10 * time.Millisecond, "12": 10240 * time.Millisecond,
-		"18": 655360 * time.Millisecond, "19": 1000 * time.Second, "500": 1000 * time.Second, "": 5 * time.Millisecond, "many": 5 * time.Millisecond,
+		"18": 655360 * time.Millisecond, "19": 1000 * time.Second, "500": 1000 * time.Second,
+		"": 5 * time.Millisecond, "many": 5 * time.Millisecond,
 	} {
 		failed := &helmrelease.Release{Labels: map[string]string{FailuresLabel: failures},
 			Info: &helmrelease.Info{LastDeployed: helmtime.Time{Time: at}}}
@@ -39,7 +40,7 @@ func TestOnlyWhatWasNeverWholeIsRemoved(t *testing.T) {
 		}
 		r.Labels = map[string]string{WholeLabel: "true"}
 		if !wasDeployed(r) {
-			t.Errorf("the label says that a release whose newest record is %s was deployed once; it counts as not", status)
+			t.Errorf("its label says that it was deployed once; as %s it counts as not", status)
 		}
 	}
 }

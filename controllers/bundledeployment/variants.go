@@ -85,7 +85,7 @@ func DefaultWorkers(v Variant) int { return policies()[v].workers }
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]
 	if !ok {
-		return policy{}, fmt.Errorf("bundledeployment: there is no variant %q; the variants are %v", string(v), Variants())
+		return policy{}, fmt.Errorf("bundledeployment: there is no variant %q, only %v", string(v), Variants())
 	}
 	return p, nil
 }
