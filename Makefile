@@ -118,6 +118,10 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon, fro
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
+.PHONY: bench-shrinking
+bench-shrinking: ## How short the stories of planted bugs become, from SEEDS (5) base seeds (6 minutes): writes docs/shrinking.md.
+	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchShrinking$$' -v ./hack/mutants -shrinking.write=$(CURDIR)/docs/shrinking.md -shrinking.seeds=$(SEEDS) -shrinking.commit=$$(git rev-parse --short HEAD)
+
 STORY ?= *
 MATRICES = $(sort $(dir $(shell grep -l '^func TestMatrix' scenarios/$(STORY)/*_test.go)))
 MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
@@ -161,7 +165,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' determinism bench-search
+	'conformance OPS=20000' determinism bench-search bench-shrinking
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

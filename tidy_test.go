@@ -223,15 +223,14 @@ var may = map[string]map[string]string{
 	"time.Now": {
 		"sim/internal/campaign/": "stands outside runs: says how much real time a campaign took, " +
 			"dates its record, watches runs",
-		"sim/internal/world/":           "hands the bubble's clock to API models and built-in controllers",
-		"cmd/":                          "tells people in real time how far processes are",
-		"sim/internal/choice/shrink.go": "the budget of shrinking is real time",
-		"sim/internal/sched/sched.go":   "reads the bubble's clock: the one source of virtual time",
-		"controllers/":                  "guests use the clock as ordinary operators do; in a run it is the bubble's",
-		"scenarios/":                    "called inside the bubble, for objects that a user would stamp",
-		"fuzz/planted/":                 "called inside the bubble, as ordinary operators do",
-		"conformance/":                  "judges a real server in real time",
-		"hack/determinism/":             "tells people in real time how far processes are",
+		"sim/internal/world/":         "hands the bubble's clock to API models and built-in controllers",
+		"cmd/":                        "tells people in real time how far processes are",
+		"sim/internal/sched/sched.go": "reads the bubble's clock: the one source of virtual time",
+		"controllers/":                "guests use the clock as ordinary operators do; in a run it is the bubble's",
+		"scenarios/":                  "called inside the bubble, for objects that a user would stamp",
+		"fuzz/planted/":               "called inside the bubble, as ordinary operators do",
+		"conformance/":                "judges a real server in real time",
+		"hack/determinism/":           "tells people in real time how far processes are",
 	},
 	"math/rand": {
 		"sim/internal/campaign/campaign.go": "-sim.seed=random",

@@ -51,6 +51,7 @@ type row struct {
 	Lane      int    `json:"l"`           // who acts; -1 for the whole world
 	To        int    `json:"to"`          // the lane that is asked; -1 for none
 	Text      string `json:"x"`           // what happened, in words
+	Who       string `json:"w,omitempty"` // the actor, where several share the lane
 	Chatter   bool   `json:"c,omitempty"` // left out unless asked for
 	Ref       int    `json:"o,omitempty"` // place in refs
 	Reconcile int    `json:"r,omitempty"` // index of its dequeue
@@ -167,7 +168,9 @@ func (m *model) row(e *history.Event) row {
 		Note: e.Remark(), Ref: m.ref(e.Ref),
 	}
 	if l, ok := m.lanes[e.Actor()]; ok && e.Process != "" {
-		out.Lane = l
+		if out.Lane = l; m.Lanes[l].Incarnation == 0 && e.Incarnation > 0 {
+			out.Who = e.Actor()
+		}
 	}
 	out.Text, out.Chatter = m.words(e)
 	switch e.Kind {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -135,52 +135,70 @@ func (r Run) title() string {
 
 // lane is a line of the picture: a participant that sends or receives requests.
 type lane struct {
-	Name  string `json:"name"`
-	Group string `json:"group"` // user, server, process, builtin or outside
-	Life  int    `json:"life,omitempty"`
+	Name        string `json:"name"`
+	Group       string `json:"group"`                 // user, server, process, builtin or outside
+	Incarnation int    `json:"incarnation,omitempty"` // 0 where all incarnations of a process share the lane
+
+	process string
 }
 
 // The groups of lanes, in the order in which they stand.
 var groups = []string{"user", "server", "process", "builtin", "outside"}
 
+// mostLanes is how many incarnations of a process may have a lane each.
+const mostLanes = 6
+
+// laneOf is the lane of an event's actor. Where a process has many incarnations, they share one.
+func laneOf(e *history.Event, incarnations map[string]int) lane {
+	n := incarnations[e.Process]
+	switch {
+	case e.Process == apiserver: // calls webhooks, and has a lane already
+		return lane{Name: server, Group: "server"}
+	case e.Process == "user":
+		return lane{Name: "user", Group: "user"}
+	case e.Incarnation == 0:
+		return lane{Name: e.Process, Group: "builtin"}
+	case n > mostLanes:
+		return lane{Name: fmt.Sprintf("%s/1–%d", e.Process, n), Group: "process", process: e.Process}
+	}
+	return lane{Name: e.Actor(), Group: "process", Incarnation: e.Incarnation, process: e.Process}
+}
+
 // lanes lists the participants: the user, the API servers, each incarnation of each process,
 // built-in controllers (processes without incarnations), and hosts outside. It returns the lane of
 // each actor and host.
 func lanes(h *history.History) (all []lane, place map[string]int) {
-	byGroup := map[string][]lane{"server": {{Name: server, Group: "server"}}}
-	seen := map[string]bool{}
-	add := func(name, group string, life int) {
-		if name != "" && !seen[name] {
-			seen[name] = true
-			byGroup[group] = append(byGroup[group], lane{name, group, life})
-		}
-	}
+	incarnations := map[string]int{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		switch {
-		case e.Process == apiserver: // calls webhooks, and has a lane already
-		case e.Process == "user":
-			add("user", "user", 0)
-		case e.Incarnation == 0:
-			add(e.Process, "builtin", 0)
-		default:
-			add(e.Actor(), "process", e.Incarnation)
+		incarnations[e.Process] = max(incarnations[e.Process], e.Incarnation)
+	}
+	byGroup := map[string][]lane{}
+	laneName := map[string]string{} // of each actor and host
+	add := func(actor string, l lane) {
+		if l.Name != "" && !slices.ContainsFunc(byGroup[l.Group], func(have lane) bool { return have.Name == l.Name }) {
+			byGroup[l.Group] = append(byGroup[l.Group], l)
 		}
+		laneName[actor] = l.Name
+	}
+	add(apiserver, lane{Name: server, Group: "server"})
+	add(server, lane{Name: server, Group: "server"})
+	for i := range h.Events {
+		e := &h.Events[i]
+		add(e.Actor(), laneOf(e, incarnations))
 		if e.Kind == history.Request {
-			add(e.Host, "outside", 0)
-			add(e.Ref.Cluster, "server", 0)
+			add(e.Host, lane{Name: e.Host, Group: "outside"})
+			add(e.Ref.Cluster, lane{Name: e.Ref.Cluster, Group: "server"})
 		}
 	}
 	// The incarnations of a process are neighbours, in the order in which the processes started.
 	came := map[string]int{}
 	for i, l := range byGroup["process"] {
-		if _, ok := came[processOf(l.Name)]; !ok {
-			came[processOf(l.Name)] = i
+		if _, ok := came[l.process]; !ok {
+			came[l.process] = i
 		}
 	}
-	sort.SliceStable(byGroup["process"], func(i, j int) bool {
-		return came[processOf(byGroup["process"][i].Name)] < came[processOf(byGroup["process"][j].Name)]
-	})
+	slices.SortStableFunc(byGroup["process"], func(a, b lane) int { return came[a.process] - came[b.process] })
 	place = map[string]int{}
 	for _, g := range groups {
 		for _, l := range byGroup[g] {
@@ -188,7 +206,11 @@ func lanes(h *history.History) (all []lane, place map[string]int) {
 			all = append(all, l)
 		}
 	}
-	place[apiserver] = place[server]
+	for actor, name := range laneName {
+		if at, ok := place[name]; ok {
+			place[actor] = at
+		}
+	}
 	return all, place
 }
 
@@ -199,6 +221,3 @@ const apiserver = "kube-apiserver"
 func recipient(e *history.Event, place map[string]int) int {
 	return place[cmp.Or(e.Host, e.Ref.Cluster, server)]
 }
-
-// processOf is an actor's name without the number of the incarnation.
-func processOf(actor string) string { return actor[:strings.LastIndex(actor, "/")] }

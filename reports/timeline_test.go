@@ -203,7 +203,7 @@ func long(n int) Run {
 		e.Step, e.At = len(h.Events)+1, at
 		return h.Add(e)
 	}
-	life := 1
+	incarnation := 1
 	add(history.Event{Kind: history.Start, Process: "left", Incarnation: 1})
 	add(history.Event{Kind: history.Start, Process: "right", Incarnation: 1})
 	var object []byte
@@ -220,7 +220,7 @@ func long(n int) Run {
 		reconcile := history.Reconcile{Key: history.Key{Controller: "widgets", Namespace: "shop", Name: ref.Name},
 			N: int(rv)}
 		left := func(e history.Event) int {
-			e.Process, e.Incarnation, e.Reconcile = "left", life, reconcile
+			e.Process, e.Incarnation, e.Reconcile = "left", incarnation, reconcile
 			return add(e)
 		}
 		left(history.Event{Kind: history.Dequeue, Cause: history.Cause{
@@ -235,13 +235,62 @@ func long(n int) Run {
 		add(history.Event{Kind: history.Deliver, Process: "right", Incarnation: 1, Verb: "MODIFIED", Ref: ref,
 			Revision: rv})
 		if rv%400 == 0 {
-			add(history.Event{Kind: history.Crash, Process: "left", Incarnation: life})
-			life++
-			add(history.Event{Kind: history.Start, Process: "left", Incarnation: life})
+			add(history.Event{Kind: history.Crash, Process: "left", Incarnation: incarnation})
+			incarnation++
+			add(history.Event{Kind: history.Start, Process: "left", Incarnation: incarnation})
 		}
 	}
 	add(history.Event{Kind: history.Violation, Note: `always "widgets are few" broke: there are too many`})
 	return Run{Name: fmt.Sprintf("A run of %d steps", n), History: h}
+}
+
+// storm is a run in which a process is killed in each of its incarnations but the last.
+func storm(incarnations int) Run {
+	h := &history.History{}
+	add := func(e history.Event) {
+		e.Step, e.At = len(h.Events)+1, time.Duration(len(h.Events))*time.Millisecond
+		h.Add(e)
+	}
+	key := history.Key{Controller: "widgets", Namespace: "shop", Name: "w"}
+	for n := 1; n <= incarnations; n++ {
+		if n > 1 {
+			add(history.Event{Kind: history.Crash, Process: "operator", Incarnation: n - 1})
+		}
+		add(history.Event{Kind: history.Start, Process: "operator", Incarnation: n})
+		add(history.Event{Kind: history.Dequeue, Process: "operator", Incarnation: n,
+			Reconcile: history.Reconcile{Key: key, N: 1}, Cause: history.Cause{Kind: history.CauseInitialList}})
+	}
+	add(history.Event{Kind: history.Violation, Note: `always "the operator rests" broke: it does not`})
+	return Run{Name: fmt.Sprintf("storm-%d", incarnations), History: h}
+}
+
+// Many incarnations share a lane, and each row still says which one acts.
+func TestManyIncarnationsShareALane(t *testing.T) {
+	for incarnations, want := range map[int]string{
+		2:   "API server, operator/1, operator/2",
+		473: "API server, operator/1–473",
+	} {
+		m := newModel(storm(incarnations))
+		var names []string
+		for _, l := range m.Lanes {
+			names = append(names, l.Name)
+		}
+		if got := strings.Join(names, ", "); got != want {
+			t.Errorf("the lanes of %d incarnations are %s", incarnations, got)
+		}
+		for i, e := range m.Events[:len(m.Events)-1] {
+			if e.Lane < 1 {
+				t.Fatalf("event %d has the lane %d", i, e.Lane)
+			}
+		}
+		last := m.Events[len(m.Events)-2]
+		if who := map[int]string{2: "", 473: "operator/473"}[incarnations]; last.Who != who {
+			t.Errorf("the last reconcile is of %q, want %q", last.Who, who)
+		}
+	}
+	if n := strings.Count(Sequence(storm(473).History), "participant"); n != 2 {
+		t.Errorf("the sequence diagram has %d participants, want 2", n)
+	}
 }
 
 // What make pages needs beside the demo's pages: a run that the browser's tests know, long runs, of
@@ -263,6 +312,9 @@ func TestWritePagesForTheBrowser(t *testing.T) {
 		if _, err := WriteRun(filepath.Join(out, "long"), r); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := WriteRun(filepath.Join(out, "long"), storm(473)); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := WriteCatalogue("..", filepath.Join(out, "catalogue"), "../demo/index.html"); err != nil {
 		t.Fatal(err)

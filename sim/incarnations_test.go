@@ -410,3 +410,49 @@ func TestALifeThatEndsBeforeItsCachesAreThere(t *testing.T) {
 		})
 	}
 }
+
+// busyWriter writes every ten seconds, so that a fault may end it again and again.
+type busyWriter struct{ client.Client }
+
+func (r *busyWriter) SetupWithManager(mgr ctrl.Manager) error {
+	r.Client = mgr.GetClient()
+	return ctrl.NewControllerManagedBy(mgr).Named("busyWriter").For(&corev1.ConfigMap{}).Complete(r)
+}
+
+func (r *busyWriter) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var cm corev1.ConfigMap
+	if err := r.Get(ctx, req.NamespacedName, &cm); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	cm.Data = map[string]string{"at": fmt.Sprint(time.Now().Unix())}
+	return reconcile.Result{RequeueAfter: 10 * time.Second}, r.Update(ctx, &cm)
+}
+
+// A process that is restarted at nearly every write makes no storm: its restarts back off, and
+// there are 20 incarnations at most until the world settles.
+func TestRestartsMakeNoStorm(t *testing.T) {
+	most := 0
+	r := sim.Explore(t, func(w *sim.World) {
+		w.Without("settles", "no hot loop")
+		w.Start("busyWriter", (&busyWriter{}).SetupWithManager)
+		w.Inject(fault.Restart("busyWriter"), fault.Crash("busyWriter", fault.AtOnce()))
+		w.Apply(configMap("a"))
+		w.Sleep(3 * time.Hour)
+		begun := 0
+		for _, e := range w.History().Since(0) {
+			if e.Kind == history.Start {
+				begun++
+			}
+		}
+		if begun > 20 {
+			t.Errorf("%d incarnations", begun)
+		}
+		most = max(most, begun)
+	}, sim.Strategy("swarm"), sim.Runs(6), sim.For(0))
+	if r.Failure != nil {
+		t.Errorf("%s", r.Failure.Text())
+	}
+	if most < 15 {
+		t.Errorf("the faults ended the process %d times at most, so the test shows little", most)
+	}
+}

@@ -214,6 +214,42 @@ func TestAStorySaysWhenTheTimeForShrinkingWasUp(t *testing.T) {
 	}
 }
 
+// A story that was not finished becomes as short as one that was, when its shrinking goes on.
+func TestShrinkingGoesOn(t *testing.T) {
+	dir := "testdata/sim/TestShrinkingGoesOn"
+	if os.Getenv(part) != "" {
+		sim.Check(t, stormy, sim.Strategy("swarm"))
+		return
+	}
+	at := t.TempDir()
+	if out, ok := child(at, t.Name(), []string{"-sim.shrink=1ns"}, nil); ok ||
+		!strings.Contains(out, "    wavetank shrink "+dir) {
+		t.Fatalf("the failure does not say how to go on:\n%s", out)
+	}
+	stories, err := story.List(filepath.Join(at, dir))
+	if err != nil || len(stories) != 1 {
+		t.Fatalf("%d stories: %v", len(stories), err)
+	}
+	first, err := story.Read(stories[0])
+	if err != nil || !first.Shrinking.Stopped {
+		t.Fatalf("the story says %v: %v", first.Shrinking, err)
+	}
+	out, _ := child(at, t.Name(), []string{"-sim.shrink=1m", "-sim.replay=" + stories[0]}, nil)
+	stories, err = story.List(filepath.Join(at, dir))
+	if err != nil || len(stories) != 2 {
+		t.Fatalf("%d stories: %v\n%s", len(stories), err, out)
+	}
+	for _, path := range stories {
+		s, err := story.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shorter := len(s.Choices) < len(first.Choices); shorter && (s.Shrinking.Stopped || s.After.Faults > 2) {
+			t.Errorf("it was shrunk to %v, %v", s.After, s.Shrinking)
+		}
+	}
+}
+
 // A value that is drawn stays off the record of events, so that the world does not count as less
 // quiet, and it is told.
 func TestDrawnValuesAreTold(t *testing.T) {

@@ -141,7 +141,7 @@ func (s *Story) Encode() []byte {
 	}
 	line("before", s.Before.String())
 	line("after", s.After.String())
-	if s.Shrinking.Runs > 0 {
+	if s.Shrinking.Runs > 0 || s.Shrinking.Stopped {
 		line("shrinking", s.Shrinking.String())
 	}
 	names := make([]string, 0, len(s.Versions))

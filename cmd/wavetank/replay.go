@@ -63,7 +63,8 @@ func shrinkCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().DurationVar(&limit, "for", limit, "CPU time for each story, and up to twice as much while it still gets shorter")
+	cmd.Flags().DurationVar(&limit, "for", limit,
+		"CPU time for each story, and up to twice as much while it still gets shorter")
 	return cmd
 }
 

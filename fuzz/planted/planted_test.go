@@ -148,9 +148,9 @@ func TestASometimesNeverReachedFailsTheCampaign(t *testing.T) {
 }
 
 // A bug that needs a server which is behind for one kind only is found soon though no kind is
-// declared: in at most 200 runs from most base seeds.
+// declared: in at most 400 runs from most base seeds.
 func TestAServerBehindForOneKindIsFoundSoon(t *testing.T) {
-	const seeds, runs = 7, 200
+	const seeds, runs = 7, 400
 	found := 0
 	for seed := range uint64(seeds) {
 		r := sim.Explore(t, scene(robbed)(false), sim.Seed(seed+1), sim.Runs(runs), sim.For(0), sim.Verify(0),

@@ -131,7 +131,7 @@ func (m *measured) hunt(t *testing.T, b *Bug, strategy string, seed uint64) find
 		t.Errorf("%s: seed %d does not repeat itself", b.Name, seed)
 		return f
 	}
-	s := shrunk{bug: b, took: max(busy(t)-began-f.took, 0), runs: again.Failure.Shrinks}
+	s := shrunk{bug: b, took: max(busy(t)-began-f.took, 0), runs: again.Failure.Shrinking.Runs}
 	for i, part := range []*reported.Failure{r.Failure, again.Failure} {
 		l := part.Story.After
 		s.choices[i], s.faults[i], s.steps[i] = float64(l.Choices), float64(l.Faults), float64(l.Steps)
@@ -181,4 +181,15 @@ func machine() string {
 		}
 	}
 	return cpu
+}
+
+// TestShrinking makes one campaign for each bug, as flags say: make bench-shrinking runs it.
+func TestShrinking(t *testing.T) {
+	for _, b := range Bugs() {
+		t.Run(b.Name, func(t *testing.T) {
+			if r := sim.Explore(t, b.Scenario(false)); r.Failure != nil && r.Failure.Property != b.Property {
+				t.Errorf("found something else: %s", r.Failure.Text())
+			}
+		})
+	}
 }

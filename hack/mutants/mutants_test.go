@@ -39,7 +39,7 @@ func TestMutants(t *testing.T) {
 			continue
 		}
 		t.Run(m.Operator+"/"+m.Mistake, func(t *testing.T) {
-			args := overlay(t, m)
+			args := overlay(t, m, nil)
 			if m.Module != "" {
 				if copies[m.Module] == "" {
 					copies[m.Module] = copied(t, m, filepath.Join(base, "module"))
@@ -98,8 +98,8 @@ func mutated(t *testing.T, m Mutant, dir string) string {
 }
 
 // overlay are arguments of the go command with which a file of the operator's own module is the
-// mutant's.
-func overlay(t *testing.T, m Mutant) []string {
+// mutant's, and there are other files besides.
+func overlay(t *testing.T, m Mutant, more map[string]string) []string {
 	t.Helper()
 	if m.Module != "" {
 		return nil
@@ -107,7 +107,11 @@ func overlay(t *testing.T, m Mutant) []string {
 	dir, tmp := examples(t, m.Operator), t.TempDir()
 	file, list := filepath.Join(tmp, "mutant.go"), filepath.Join(tmp, "overlay.json")
 	write(t, file, mutated(t, m, dir))
-	data, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(dir, m.File): file}})
+	replace := map[string]string{filepath.Join(dir, m.File): file}
+	for name, path := range more {
+		replace[filepath.Join(dir, name)] = path
+	}
+	data, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}

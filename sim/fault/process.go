@@ -16,7 +16,8 @@ import (
 
 // Crash kills the process, as SIGKILL would, before or after any of its writes takes effect. The
 // kubelet starts it again after its back-off of 10 s to 5 min, as one that has failed before. With
-// [AtOnce] the first restart comes at once.
+// [AtOnce] the first restart comes at once. Crash and Restart let a process begin at most 20
+// incarnations between two Settles.
 func Crash(process string, scopes ...Scope) Fault {
 	return declare("Crash", process, scopes, func(c core) inject.Fault { return &crash{core: c} }).
 		of(process).taking("OfKind", "OnVerb", "Named", "AtOnce")
@@ -34,11 +35,12 @@ func (f *crash) Arrive(c *wire.Call) wire.Ruling { return f.kill(c, "before") }
 func (f *crash) Landed(c *wire.Call) wire.Ruling { return f.kill(c, "after") }
 
 func (f *crash) kill(c *wire.Call, when string) wire.Ruling {
-	if !c.Writes() || f.injectedAt(c, when, 2, 24, 6) == 0 {
+	l, ok := c.Port.Owner.(*process.Incarnation)
+	if !ok || !c.Writes() || !l.Process.MayEnd() || f.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
 	f.note(c, when)
-	if l, ok := c.Port.Owner.(*process.Incarnation); ok && f.scope.atOnce {
+	if f.scope.atOnce {
 		l.Process.Fresh()
 	}
 	return wire.Ruling{Kill: true}
@@ -53,9 +55,9 @@ func (f *crash) Dequeued(l *process.Incarnation, _ string, _ reconcile.Request) 
 }
 
 // Restart asks the process to end, as SIGTERM does, around any of its writes. The process may
-// finish what it is doing, and release a lease. It starts again at once when it has ended. One that
-// ends with an error waits for the kubelet's back-off, and one that has not ended after 30 s is
-// killed.
+// finish what it is doing, and release a lease. One that has not ended after 30 s is killed. The
+// first time it starts again at once when it has ended. After that, or after an error, it waits for
+// the kubelet's back-off of 10 s to 5 min.
 func Restart(process string, scopes ...Scope) Fault {
 	return declare("Restart", process, scopes, func(c core) inject.Fault { return &restart{core: c} }).of(process)
 }
@@ -73,7 +75,7 @@ func (f *restart) Landed(c *wire.Call) wire.Ruling { return f.stop(c, "after") }
 
 func (f *restart) stop(c *wire.Call, when string) wire.Ruling {
 	l, ok := c.Port.Owner.(*process.Incarnation)
-	if !ok || !c.Writes() || f.asked >= l.N || f.injectedAt(c, when, 2, 24, 6) == 0 {
+	if !ok || !c.Writes() || f.asked >= l.N || !l.Process.MayEnd() || f.injectedAt(c, when, 2, 24, 6) == 0 {
 		return wire.Ruling{}
 	}
 	f.asked = l.N

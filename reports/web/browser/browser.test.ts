@@ -50,7 +50,7 @@ const patiently = { timeout: 180_000 };
 const rows = (page: Page) => page.locator('[role=option]');
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 const name = (file: string) => file.slice(out.length + 1).replaceAll('/', '-').replace(/\.html$/, '');
-/** crowded are the rows in which a name, with the number of its life at the end, does not end before the words begin. */
+/** crowded are the rows in which a name, with the number of its incarnation at the end, does not end before the words begin. */
 const crowded = (page: Page) => page.$$eval('.row:not(.world)', (rows) => rows.filter((row) =>
   row.querySelector('.who')!.lastElementChild!.getBoundingClientRect().right + 4 > row.querySelector('.what')!.getBoundingClientRect().left).map((row) => row.textContent));
 
@@ -71,6 +71,17 @@ test('every page opens without complaint and fits at 1280 and 390 pixels', async
       await page.close();
     }
   }
+});
+
+test('a storm of restarts keeps the strip low and the timeline in sight', async () => {
+  const page = await open(join(out, 'long', 'storm-473.html'));
+  const strip = await page.locator('canvas.overview').boundingBox();
+  assert.ok(strip!.height <= 200, `the strip is ${strip!.height} pixels high`);
+  assert.ok(await page.locator('.row.violation').isVisible(), 'it does not open where it broke');
+  assert.equal(await page.locator('.head').count(), 2);
+  assert.deepEqual(await crowded(page), []);
+  await page.screenshot({ path: join(shots, 'storm-473.png') });
+  await page.close();
 });
 
 test('links lead to files that are there', async () => {

@@ -1,4 +1,4 @@
-// What the cache of a life held at some moment, and what the server held then. It is worked out from what was delivered:
+// What the cache of an incarnation held at some moment, and what the server held then. It is worked out from what was delivered:
 // an initial list says what a cache begins with, each delivery after that changes one object.
 
 import type { Run } from './model.ts';
@@ -19,6 +19,7 @@ export function beliefs(run: Run, lane: number, at: number): Belief[] {
       if (c.t === 'DELETED') server.delete(c.o);
       else server.set(c.o, c.rv);
     }
+    if (e.k === 'start' && e.l === lane) cache.clear();
     if (e.k !== 'deliver' || e.l !== lane || e.v === 'BOOKMARK') continue;
     if (e.v === 'LIST') {
       const kind = e.o ? kindOf(e.o) : '';

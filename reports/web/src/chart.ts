@@ -7,8 +7,8 @@ import type { Scene } from './draw.ts';
 import { onChain, passing } from './filter.ts';
 import type { Filter } from './filter.ts';
 import { edges, Layout, lifetimes } from './layout.ts';
-import { clock, span } from './model.ts';
-import type { Lane, Run } from './model.ts';
+import { actor, clock, span } from './model.ts';
+import type { Run } from './model.ts';
 import { Overview } from './overview.ts';
 
 const ahead = 400; // pixels drawn beyond what is in sight
@@ -73,7 +73,7 @@ export class Chart {
     const tight = this.scene.laneWidth < 84;
     this.heads.className = `heads${tight ? ' tight' : ''}`;
     this.heads.replaceChildren(...this.run.lanes.map((l, i) => {
-      const el = h('span', { class: `head ${hue(this.run, i)}`, title: l.name }, ...name(l));
+      const el = h('span', { class: `head ${hue(this.run, i)}`, title: l.name }, ...name(l.name));
       el.style.left = `${x(this.scene, i)}px`;
       return el;
     }));
@@ -137,7 +137,7 @@ export class Chart {
     const el = h('div', {
       class: classes.join(' '), id: this.rowId(event), role: 'option', 'aria-selected': String(event === this.scene.selected),
       'aria-posinset': String(i + 1), 'aria-setsize': String(this.scene.layout.rows.length), 'data-event': String(event), title: e.x,
-    }, h('time', {}, clock(e.t).replace(/(\.\d{3})\d+$/, '$1')), h('span', { class: 'who' }, ...(lane ? name(lane) : [])), h('span', { class: 'what' }, e.x));
+    }, h('time', {}, clock(e.t).replace(/(\.\d{3})\d+$/, '$1')), h('span', { class: 'who' }, ...(lane ? name(actor(this.run, e)) : [])), h('span', { class: 'what' }, e.x));
     el.style.top = `${y}px`;
     if (!fold) return [el];
     const quiet = h('div', { class: 'quiet', role: 'presentation' }, `${span(fold)} of quiet`);
@@ -182,8 +182,8 @@ export class Chart {
   repaint(): void { this.overview.lay(this.scene); this.drawn = [-1, -1]; this.draw(); }
 }
 
-/** name is a lane's, which loses its middle where there is no room: the end tells one life from the next. */
-function name(l: Lane): HTMLElement[] {
-  const [, process, life] = /^(.*?)(\/\d+)?$/.exec(l.name)!;
-  return [h('span', { class: 'short' }, process!), h('span', {}, life ?? '')];
+/** name is a lane's, which loses its middle where there is no room: the end tells one incarnation from the next. */
+function name(text: string): HTMLElement[] {
+  const [, process, incarnation] = /^(.*?)(\/[\d–]+)?$/.exec(text)!;
+  return [h('span', { class: 'short' }, process!), h('span', {}, incarnation ?? '')];
 }

@@ -4,7 +4,7 @@
 import { beliefs } from './belief.ts';
 import { diff, parse, without, yaml } from './diff.ts';
 import type { Line } from './diff.ts';
-import { clock, nameOf, span } from './model.ts';
+import { actor, clock, nameOf, span } from './model.ts';
 import type { Event, Run } from './model.ts';
 
 type Child = Node | string | undefined | false;
@@ -27,7 +27,7 @@ export interface Context {
 export function detail(c: Context, i: number): HTMLElement[] {
   const { run } = c;
   const e = run.events[i]!;
-  const who = run.lanes[e.l]?.name ?? 'the world';
+  const who = actor(run, e) || 'the world';
   return [
     h('p', { class: 'where' }, h('b', {}, who), ` · step ${e.s} · ${clock(e.t)}`),
     h('h2', {}, e.x),
@@ -41,7 +41,7 @@ function jump(c: Context, to: number, label: string): HTMLElement {
   return b;
 }
 
-const line = (c: Context, i: number) => `${clock(c.run.events[i]!.t)}  ${c.run.lanes[c.run.events[i]!.l]?.name ?? ''}  ${c.run.events[i]!.x}`;
+const line = (c: Context, i: number) => `${clock(c.run.events[i]!.t)}  ${actor(c.run, c.run.events[i]!)}  ${c.run.events[i]!.x}`;
 
 function why(c: Context, i: number): HTMLElement[] {
   const items = (c.run.chain ?? []).flatMap((l) => {

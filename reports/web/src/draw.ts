@@ -27,7 +27,7 @@ const escape = (s: string) => s.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};
 /** hue is what a lane's colour is called in the style. */
 export const hue = (run: Run, lane: number): string => {
   const l = run.lanes[lane];
-  return l ? (l.group === 'process' ? `process-${((l.life ?? 1) - 1) % 4}` : l.group) : 'world';
+  return l ? (l.group === 'process' ? `process-${((l.incarnation ?? 1) - 1) % 4}` : l.group) : 'world';
 };
 
 /** picture draws what lies between top and bottom. */
@@ -207,7 +207,7 @@ function mark(scene: Scene, i: number, out: string[]): void {
     }
     case 'start':
     case 'stop':
-      out.push(`<rect class="life ${who}" x="${at - 5}" y="${y - 5}" width="10" height="10" rx="2"/>`);
+      out.push(`<rect class="start ${who}" x="${at - 5}" y="${y - 5}" width="10" height="10" rx="2"/>`);
       return;
     case 'heal':
     case 'settled':

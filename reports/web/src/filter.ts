@@ -1,6 +1,6 @@
 // Which rows are shown, and which of them a search means.
 
-import { nameOf } from './model.ts';
+import { actor, nameOf } from './model.ts';
 import type { Run } from './model.ts';
 
 export interface Filter {
@@ -62,7 +62,7 @@ export function search(run: Run, query: string): number[] {
   if (words.length === 0) return [];
   const out: number[] = [];
   run.events.forEach((e, i) => {
-    const lane = run.lanes[e.l]?.name ?? '';
+    const lane = actor(run, e);
     const text = `${lane} ${e.x} ${e.o ? nameOf(run, e.o) : ''} ${e.n ?? ''} ${e.note ?? ''} step ${e.s}`.toLowerCase();
     if (words.every((w) => text.includes(w))) out.push(i);
   });

@@ -114,7 +114,7 @@ export function edges(run: Run): Edge[] {
   return out;
 }
 
-/** cutOff is where a reconcile without an end stops: with its life, or with the run. */
+/** cutOff is where a reconcile without an end stops: with its incarnation, or with the run. */
 function cutOff(run: Run, from: number): number {
   const lane = run.events[from]!.l;
   for (let i = from + 1; i < run.events.length; i++) {
@@ -124,14 +124,17 @@ function cutOff(run: Run, from: number): number {
   return run.events.length - 1;
 }
 
-/** lifetime is from where to where a lane is alive, in events. */
+/** lifetimes are from where to where a lane is alive, in events. A lane of several incarnations is so from the first to the last. */
 export function lifetimes(run: Run): [number, number][] {
+  const started = new Set<number>();
   const out: [number, number][] = run.lanes.map(() => [0, run.events.length - 1]);
   run.events.forEach((e: Event, i) => {
     const l = out[e.l];
     if (!l || run.lanes[e.l]!.group !== 'process') return;
-    if (e.k === 'start') l[0] = i;
+    if (e.k === 'start' && !started.has(e.l)) l[0] = i;
+    if (e.k === 'start') started.add(e.l);
     if (e.k === 'crash' || e.k === 'stop') l[1] = i;
+    else if (e.k === 'start') l[1] = run.events.length - 1;
   });
   return out;
 }

@@ -6,7 +6,7 @@ export type Kind =
 export interface Lane {
   name: string;
   group: 'user' | 'server' | 'process' | 'builtin' | 'outside';
-  life?: number;
+  incarnation?: number; // absent where all incarnations of a process share the lane
 }
 
 export interface Change { t: string; o: number; rv: number; a?: number; b?: number }
@@ -18,10 +18,11 @@ export interface Event {
   l: number;        // lane of who acts; -1 for the whole world
   to: number;       // lane that is asked; -1 for none
   x: string;        // in words
+  w?: string;       // who acts, where several incarnations share the lane
   c?: boolean;      // chatter
   o?: number;       // object
   r?: number;       // its reconcile's dequeue
-  p?: number;       // what it belongs to: request of a reply, write of a delivery, end of a reconcile, next life of a crash
+  p?: number;       // what it belongs to: request of a reply, write of a delivery, end of a reconcile, next incarnation of a crash
   late?: number;    // nanoseconds between write and delivery
   v?: string;       // verb
   code?: number;
@@ -62,6 +63,9 @@ export interface Run {
 }
 
 export interface Page { runs: Run[]; parts: number }
+
+/** actor is who acts in an event, as people write it. */
+export function actor(run: Run, e: Event): string { return e.w ?? run.lanes[e.l]?.name ?? ''; }
 
 /** nameOf is an object as people write it. */
 export function nameOf(run: Run, place: number): string {

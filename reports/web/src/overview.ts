@@ -3,6 +3,9 @@
 import { hue } from './draw.ts';
 import type { Scene } from './draw.ts';
 
+/** highest is the greatest height of the strip in pixels. */
+const highest = 180;
+
 export class Overview {
   readonly canvas: HTMLCanvasElement;
   private readonly still = document.createElement('canvas');
@@ -28,7 +31,8 @@ export class Overview {
   lay(scene: Scene): void {
     const ratio = window.devicePixelRatio || 1;
     const w = this.canvas.clientWidth || 600;
-    const lane = Math.max(6, Math.min(13, 84 / scene.run.lanes.length));
+    const lanes = scene.run.lanes.length;
+    const lane = Math.min(Math.max(6, Math.min(13, 84 / lanes)), highest / lanes);
     this.height = Math.round(lane * scene.run.lanes.length + 12);
     this.total = Math.max(1, scene.layout.height);
     this.canvas.style.height = `${this.height}px`;

@@ -5,7 +5,7 @@ import { beliefs } from '../src/belief.ts';
 import { diff, parse, without, yaml } from '../src/diff.ts';
 import { everything, passing, search } from '../src/filter.ts';
 import { edges, gap, Layout, lifetimes } from '../src/layout.ts';
-import { clock, span } from '../src/model.ts';
+import { actor, clock, span } from '../src/model.ts';
 import type { Event, Run } from '../src/model.ts';
 import { picture } from '../src/draw.ts';
 
@@ -14,7 +14,7 @@ const at = (e: Partial<Event>): Event => ({ s: 1, t: 0, k: 'request', l: 0, to: 
 /** A write that the cache learns of late, a stale reconcile in between, a crash, and the verdict. */
 const run: Run = {
   title: 'a run',
-  lanes: [{ name: 'user', group: 'user' }, { name: 'API server', group: 'server' }, { name: 'p/1', group: 'process', life: 1 }],
+  lanes: [{ name: 'user', group: 'user' }, { name: 'API server', group: 'server' }, { name: 'p/1', group: 'process', incarnation: 1 }],
   refs: [{ kind: 'Pod', name: 'n/a' }, { kind: 'Pod', name: 'n/b' }],
   events: [
     at({ k: 'start', l: 2, x: 'starts' }),
@@ -64,6 +64,20 @@ test('the picture holds what is in sight and nothing else', () => {
   const all = picture(scene, 0, layout.height);
   for (const what of ['class="late"', 'class="span ok"', 'class="pin"', 'class="killed"', 'class="stale"', 'class="fold-line"']) assert.ok(all.includes(what), what);
   assert.ok(!picture(scene, 0, 30).includes('class="pin"'));
+});
+
+test('a lane of many incarnations is alive from the first to the last, and its cache begins empty each time', () => {
+  const lane = 2;
+  const more = [
+    at({ k: 'start', l: lane, w: 'p/2', x: 'starts', s: 8, t: 7e9 }),
+    at({ k: 'deliver', l: lane, v: 'ADDED', o: 2, rv: 3, x: 'learns of Pod n/b', s: 9, t: 8e9 }),
+  ];
+  const events = [...run.events.slice(0, -1), ...more];
+  const folded: Run = { ...run, lanes: run.lanes.map((l, i) => (i === lane ? { name: 'p/1–2', group: 'process' } : l)), events };
+  assert.deepEqual(lifetimes(folded)[lane], [0, events.length - 1]);
+  assert.equal(actor(folded, events.at(-2)!), 'p/2');
+  assert.equal(actor(folded, events[0]!), 'p/1–2');
+  assert.deepEqual(beliefs(folded, lane, events.length).find((b) => b.object === 1)?.cache, 0);
 });
 
 test('filters by who, object, kind and chain', () => {

@@ -21,14 +21,14 @@ const shrinkEach = 4
 // shrinkTime is the CPU time of the search for a shorter story.
 const shrinkTime = 20 * time.Second
 
-// patience ends a search for a shorter story: when its CPU time is spent. While it has become
+// shrinkLimit ends a search for a shorter story: when its CPU time is spent. While it has become
 // shorter lately, the search gets as much again.
-type patience struct {
+type shrinkLimit struct {
 	effort
 	limit, shortened time.Duration
 }
 
-func (p *patience) over() bool {
+func (p *shrinkLimit) over() bool {
 	spent := p.spent()
 	return spent >= p.limit && (spent-p.shortened >= p.limit/4 || spent >= 2*p.limit)
 }
@@ -68,7 +68,7 @@ func (c *campaign) shrink(f *result.Failure, first, from *run.Result, limit time
 	best, settings := from, c.settings.Run
 	what := fmt.Sprintf("an attempt to shorten run %d (seed %d)", f.Run, f.Seed)
 	c.doing.Store(&activity{what, f.Strategy, f.Run, f.Seed})
-	p := &patience{effort: newEffort(cpuTime), limit: limit}
+	p := &shrinkLimit{effort: newEffort(cpuTime), limit: limit}
 	tape, runs, stopped := choice.Shrink(from.Tape, func(t choice.Sequence) choice.Trial {
 		if first.Ending.Kind != result.Settles { // such a run may fail of its length
 			settings.MaxSteps = min(settings.MaxSteps, longest(best.Steps))

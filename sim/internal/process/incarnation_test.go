@@ -115,6 +115,45 @@ func TestTheBackOffOfRestarts(t *testing.T) {
 	})
 }
 
+// A program that ends whenever it is asked to is in the same back-off, but for the first time.
+func TestTheBackOffOfGracefulRestarts(t *testing.T) {
+	run(t, func(t *testing.T, w *testWorld) {
+		p := w.Start("p", obedient, Settings{})
+		var waits []time.Duration
+		for range 4 {
+			w.drain(w.Sched.Now() + time.Second)
+			asked, l := w.Sched.Now(), p.Current()
+			for l.Stop(); p.Current() == nil || p.Current() == l; {
+				if !w.Sched.Step(asked + time.Hour) {
+					break
+				}
+			}
+			waits = append(waits, w.Sched.Now()-asked)
+		}
+		expect(t, "waits", waits, "[0s 10s 20s 40s]")
+	})
+}
+
+// Faults may begin 20 incarnations, until the world settles.
+func TestFaultsEndAProcessSoOftenOnly(t *testing.T) {
+	run(t, func(t *testing.T, w *testWorld) {
+		p := w.Start("p", obedient, Settings{})
+		for range 2 {
+			n := 0
+			for ; p.MayEnd(); n++ {
+				p.Current().Kill()
+				w.drain(w.Sched.Now() + time.Hour)
+			}
+			expect(t, "incarnations that were ended", n, "19")
+			if w.Settled(); !p.MayEnd() {
+				t.Error("the count does not begin anew when the world has settled")
+			}
+			p.Current().Kill()
+			w.drain(w.Sched.Now() + time.Hour)
+		}
+	})
+}
+
 // The first failure after Fresh does not wait, once.
 func TestTheFirstFailureOfAFreshProcessDoesNotWait(t *testing.T) {
 	run(t, func(t *testing.T, w *testWorld) {

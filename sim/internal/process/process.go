@@ -22,9 +22,10 @@ type Process struct {
 	world     *Supervisor
 	current   *Incarnation // nil while the process is down
 	started   int          // how many incarnations
-	failures  int          // in a row, for the kubelet's back-off
+	settled   int          // how many incarnations there were when the world last settled
+	ends      int          // in a row, for the kubelet's back-off
 	fresh     bool         // the next failure counts as the first
-	forgiven  bool         // a failure has counted as the first
+	forgiven  bool         // an end has counted as the first
 	restart   *sched.Action
 	startedAt time.Duration
 }

@@ -15,24 +15,38 @@ const (
 	backOffReset = 10 * time.Minute
 )
 
+// mostIncarnations is how many incarnations of a process faults may begin between two Settles.
+const mostIncarnations = 20
+
 // Fresh makes the next failure count as the first, if there was none before. The kubelet does not
 // wait after a first failure.
 func (p *Process) Fresh() { p.fresh = true }
 
+// MayEnd says whether a fault may end the process: not when there have been many incarnations since
+// the world settled. A run that mostly restarts shows little.
+func (p *Process) MayEnd() bool { return p.started-p.settled < mostIncarnations }
+
+// Settled begins to count incarnations anew.
+func (w *Supervisor) Settled() {
+	for _, p := range w.processes {
+		p.settled = p.started
+	}
+}
+
 // scheduleRestart schedules the next incarnation. why is how the last one ended, in words, and
-// asked whether it was asked to end.
+// asked whether it was asked to end. The kubelet counts every end, as it would start a container
+// again that exits with code 0. One that ended as it was asked to has not ended before.
 func (p *Process) scheduleRestart(failed, asked bool, why string) {
 	w := p.world
 	var wait time.Duration
 	if w.Sched.Now()-p.startedAt >= backOffReset {
-		p.failures, p.forgiven = 0, false
+		p.ends, p.forgiven = 0, false
 	}
-	switch {
-	case failed && p.fresh && p.failures == 0 && !p.forgiven:
+	if first := p.fresh || !failed; first && p.ends == 0 && !p.forgiven {
 		p.forgiven = true
-	case failed:
-		wait = min(firstBackOff<<min(p.failures, 10), maxBackOff)
-		p.failures++
+	} else {
+		wait = min(firstBackOff<<min(p.ends, 10), maxBackOff)
+		p.ends++
 	}
 	p.fresh = false
 	p.restart = &sched.Action{

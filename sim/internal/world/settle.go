@@ -90,6 +90,7 @@ func (w *World) faultsEnded() bool { return w.recovering || w.healed }
 
 // endRecovery lets faults be injected again.
 func (w *World) endRecovery() {
+	w.procs.Settled()
 	w.recovering = false
 	w.sched.SetFair(false)
 }
