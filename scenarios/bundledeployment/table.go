@@ -47,7 +47,7 @@ func Table() matrix.Table[Row] {
 
 // Cases are the cases of the table.
 func Cases() cases {
-	return slices.Concat(settling(), undoing(), crowds(), deaths(), mends(), sharing())
+	return slices.Concat(settling(), settlingUnderFaults(), undoing(), crowds(), deaths(), mends(), sharing())
 }
 
 // of is a workload in the world of a row, changed.
@@ -180,6 +180,10 @@ func deaths() cases {
 		{Name: "dies anywhere", Workload: of(interrupted), Faults: crash, Property: installed, Fail: except("V4")},
 		{Name: "dies anywhere while it fails", Workload: of(interruptedFailing), Faults: crash, Property: installed,
 			Fail: except("V4")},
+		{Name: "is asked to stop anywhere", Workload: of(interrupted), Faults: restarted, Property: installed},
+		{Name: "is asked to stop anywhere while it fails", Workload: of(interruptedFailing), Faults: restarted,
+			Property: installed, Fail: only("V2-slow"),
+			Notes: because("it still waits after the 30 s that it has to stop, and is killed", "V2-slow")},
 		{Name: "the cache trails", Workload: of(interrupted), Faults: statusTrails, Property: installed,
 			Fail: only("V0-status-filter"), Notes: because("the repair that succeeds finds the status in the cache as "+
 				"it wants it, from before the one that failed, and no event tells it of its own write",
