@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 	"fuzz":        {"scenarios", "sim", "history", "story"},
 	"reports":     {"history", "story"},
 	"cmd":         {"history", "story", "reports"},
-	"conformance": {"models"},
+	"conformance": {"models", "internal/versions"},
 	"determinism": {"sim", "models"},
 	"hack":        {}, // tools of the Makefile
 

@@ -36,6 +36,33 @@ the same. So clients see no managedFields in a world without an apply.
 ## The same
 
 `)
+	agreement(&out, rows, differing)
+	out.WriteString(`
+Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
+` + strings.Join(DrawnKinds, ", ") + `.
+Every reply, the final objects and every watch stream are compared in the same way. Two more tests each add a fourth
+of that, with ownership. In one, three managers apply to the same kinds. In the other, the types themselves are
+drawn: three of growing richness, the last in two versions. Left out there are scaling to the present size, empty
+maps in metadata, and which one of several undeclared fields the error of an apply names. On the real server that is
+chance.
+
+The OpenAPI v3 documents of built-in types are compared, too. Types, formats, references, list types and their keys,
+patch strategies and kinds are those of the real server. Enumerations, unions and the schemas of lists are not
+published. Some thirty fields are declared required that may be left out. OpenAPI v2 is refused.
+`)
+	section(&out, "Different, and why",
+		"A test asserts that each of these rows still differs. If one agrees, the test fails until its reason is "+
+			"removed.",
+		rows, func(r Row) bool { return r.Differs != "" && !r.Refused })
+	section(&out, "Refused",
+		"The model answers these with a status error that names what it does not model. It never guesses.",
+		rows, func(r Row) bool { return r.Refused })
+	return out.String()
+}
+
+// agreement is a table of how many rows of each area are the same, and of those that differ with an
+// older minor version only.
+func agreement(out *strings.Builder, rows []Row, differing map[string][]string) {
 	same, other := map[string]int{}, map[string]int{}
 	total, excused := 0, 0
 	for _, r := range rows {
@@ -60,48 +87,27 @@ the same. So clients see no managedFields in a world without an apply.
 	}
 	out.WriteString(head + "\n" + line + "\n")
 	for _, a := range Areas(rows) {
-		fmt.Fprintf(&out, "| %s | %d | %d | %d |", a, same[a]+other[a], other[a], same[a])
+		fmt.Fprintf(out, "| %s | %d | %d | %d |", a, same[a]+other[a], other[a], same[a])
 		for _, minor := range Minors {
-			fmt.Fprintf(&out, " %d |", same[a]-less[minor][a])
+			fmt.Fprintf(out, " %d |", same[a]-less[minor][a])
 		}
 		out.WriteString("\n")
 	}
-	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |", total+excused, excused, total)
+	fmt.Fprintf(out, "| **all** | **%d** | **%d** | **%d** |", total+excused, excused, total)
 	for _, minor := range Minors {
-		fmt.Fprintf(&out, " **%d** |", total-len(differing[minor]))
+		fmt.Fprintf(out, " **%d** |", total-len(differing[minor]))
 	}
-	out.WriteString("\n\nThe last columns are rows that are the same as those of a real server of that minor version, " +
-		"where the\nmodel is built with the k8s.io modules of that version.\n")
+	out.WriteString("\n\nThe last columns are rows that are the same as those of a real server of that minor " +
+		"version, where the\nmodel is built with the k8s.io modules of that version.\n")
 	for _, minor := range Minors {
-		fmt.Fprintf(&out, "\n### Different with %s only\n\n", minor)
+		fmt.Fprintf(out, "\n### Different with %s only\n\n", minor)
 		for _, name := range differing[minor] {
-			fmt.Fprintf(&out, "- *%s*\n", name)
+			fmt.Fprintf(out, "- *%s*\n", name)
 		}
 		if len(differing[minor]) == 0 {
 			out.WriteString("Nothing.\n")
 		}
 	}
-	out.WriteString(`
-Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
-` + strings.Join(DrawnKinds, ", ") + `.
-Every reply, the final objects and every watch stream are compared in the same way. Two more tests each add a fourth
-of that, with ownership. In one, three managers apply to the same kinds. In the other, the types themselves are
-drawn: three of growing richness, the last in two versions. Left out there are scaling to the present size, empty
-maps in metadata, and which one of several undeclared fields the error of an apply names. On the real server that is
-chance.
-
-The OpenAPI v3 documents of built-in types are compared, too. Types, formats, references, list types and their keys,
-patch strategies and kinds are those of the real server. Enumerations, unions and the schemas of lists are not
-published. Some thirty fields are declared required that may be left out. OpenAPI v2 is refused.
-`)
-	section(&out, "Different, and why",
-		"A test asserts that each of these rows still differs. If one agrees, the test fails until its reason is "+
-			"removed.",
-		rows, func(r Row) bool { return r.Differs != "" && !r.Refused })
-	section(&out, "Refused",
-		"The model answers these with a status error that names what it does not model. It never guesses.",
-		rows, func(r Row) bool { return r.Refused })
-	return out.String()
 }
 
 func section(out *strings.Builder, title, lead string, rows []Row, belongs func(Row) bool) {

@@ -42,6 +42,11 @@ func (w *World) Stop(name string) { w.world.Stop(name) }
 // until the next Settle ends them. After that they are on again.
 func (w *World) Inject(faults ...fault.Fault) { w.world.Inject(faults...) }
 
+// EndFaults ends all faults for the rest of the run, or until [World.Inject] declares more: for
+// scenarios that measure what follows. What was delayed arrives, what was cut off is reachable, and
+// who was frozen goes on.
+func (w *World) EndFaults() { w.world.EndFaults() }
+
 // Install adds custom resource definitions and webhook configurations: directories or files of
 // YAML, or objects, as envtest takes them. The manager that registers a webhook's path serves it,
 // whatever Service the configuration names, if [Serves] says nothing else. Other objects in the

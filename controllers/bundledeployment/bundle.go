@@ -1,5 +1,5 @@
-// This file exists for the Bundles that a deployment generates: one for each template that it has
-// had, until the newest one is installed.
+// This file holds the Bundles that a deployment generates: one for each template that it has had,
+// until the newest one is installed.
 
 package bundledeployment
 
@@ -20,8 +20,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 )
 
-// mostBundles is how many Bundles a deployment may have. More are a sign that something turns in
-// circles.
+// mostBundles is how many Bundles a deployment may have. More are a sign of a loop.
 const mostBundles = 4
 
 // errMostBundles is final: people have to look.
@@ -32,7 +31,8 @@ const templateHashLabel = "core.rukpak.io/template-hash"
 
 // bundle finds the Bundle of the deployment's template, or makes it. It returns the others as well.
 func (p *pass) bundle(ctx context.Context) (wanted *v1alpha1.Bundle, others []v1alpha1.Bundle, err error) {
-	marks := map[string]string{v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}
+	marks := map[string]string{
+		v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}
 	var list v1alpha1.BundleList
 	if err := p.Client.List(ctx, &list, client.MatchingLabels(marks)); err != nil {
 		return nil, nil, err

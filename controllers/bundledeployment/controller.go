@@ -1,16 +1,20 @@
-// This file exists to wire the operator into a manager and to show one pass from beginning to end,
-// the same for every variant.
+// This file holds the controller: how it is set up, and one reconcile from beginning to end. Where
+// the variants differ it asks their policy.
 
 package bundledeployment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,30 +50,31 @@ type Reconciler struct {
 	Client client.Client
 	// Store holds the unpacked bundles.
 	Store Store
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the variant to run; the zero value is the fixed one.
 	Variant Variant
 	// Workers is how many deployments are reconciled at once; as the variant has it if zero.
 	Workers int
 	// Namespace of the release records; DefaultNamespace if empty.
 	Namespace string
-	// KeepRemains leaves what a failed first install has made where it is. Only the full cure asks:
-	// V0 to V2 always remove it, V3 never does.
+	// KeepRemains leaves what a failed first install has made where it is. Only the fixed variant
+	// asks: V0 to V2 always remove it, V3 never does.
 	KeepRemains bool
 
-	policy  policy
-	reads   client.Reader // of deployments
-	helm    *release.Clients
-	watches *release.Watches
-	// identity is this process, among all that ever were, if it is cured.
-	identity string
+	policy   policy
+	reads    client.Reader // of deployments
+	helm     *release.Clients
+	watches  *release.Watches
+	identity string // of this process among all that ever were; for the fixed variant
 }
 
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
 // its own the cache holds only what belongs to a deployment.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	everything := cache.ByObject{Label: labels.Everything()}
-	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1alpha1.BundleDeployment{}: everything, &v1alpha1.Bundle{}: everything}
-	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(labels.Set{v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind})
+	o.Cache.ByObject = map[client.Object]cache.ByObject{
+		&v1alpha1.BundleDeployment{}: everything, &v1alpha1.Bundle{}: everything}
+	ours := labels.Set{v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind}
+	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(ours)
 	return o
 }
 
@@ -80,8 +85,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	r.reads = r.Client
-	if r.policy.cured {
-		r.reads, r.identity = mgr.GetAPIReader(), string(uuid.NewUUID()) // see cure.go
+	if r.policy.fixed {
+		r.reads, r.identity = mgr.GetAPIReader(), string(uuid.NewUUID()) // see fix.go
 	}
 	if r.Workers == 0 {
 		r.Workers = r.policy.workers
@@ -118,20 +123,20 @@ func deploymentOf(_ context.Context, bundle client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
-// Reconcile makes one pass and writes down what has changed: the status first, then the rest.
+// Reconcile reconciles a deployment and writes what has changed: the status first, then the rest.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	until := time.Now().Add(release.Slice) // what is read from here on may have changed by then
 	read := &v1alpha1.BundleDeployment{}
 	if err := r.reads.Get(ctx, req.NamespacedName, read); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !read.DeletionTimestamp.IsZero() || r.policy.cured && read.Spec.ProvisionerClassName != ProvisionerID {
+	if !read.DeletionTimestamp.IsZero() || r.policy.fixed && read.Spec.ProvisionerClassName != ProvisionerID {
 		return ctrl.Result{}, nil
 	}
 	p := &pass{Reconciler: r, bd: read.DeepCopy(), until: until}
 	result, err := p.run(ctx)
-	if r.policy.cured && release.Over(until) {
-		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would say may be old
+	if r.policy.fixed && release.Over(until) {
+		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would write may be old
 	}
 	if !equality.Semantic.DeepEqual(read.Status, p.bd.Status) {
 		if e := r.Client.Status().Update(ctx, p.bd); e != nil {
@@ -152,4 +157,122 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // owner is what everything that is made for a deployment says of whose it is.
 func owner(bd *v1alpha1.BundleDeployment) metav1.OwnerReference {
 	return *metav1.NewControllerRef(bd, v1alpha1.GroupVersion.WithKind(v1alpha1.BundleDeploymentKind))
+}
+
+// pass is one reconcile of one deployment.
+type pass struct {
+	*Reconciler
+	// bd is the deployment, with what this reconcile changes.
+	bd *v1alpha1.BundleDeployment
+	// until is when the fixed variant stops writing.
+	until time.Time
+
+	// What is wanted, once that is known, and the client that installs it.
+	chart  *chart.Chart
+	values map[string]any
+	client *release.Client
+	held   *release.Held // the records of the fixed variant
+}
+
+func (p *pass) run(ctx context.Context) (ctrl.Result, error) {
+	p.bd.Status.ObservedGeneration = p.bd.Generation
+	bundle, others, err := p.bundle(ctx)
+	if err != nil {
+		return ctrl.Result{}, p.content(metav1.ConditionUnknown, v1alpha1.ReconcileFailed, err)
+	}
+	if bundle.Status.Phase != v1alpha1.PhaseUnpacked {
+		p.unpacking(bundle)
+		return ctrl.Result{}, nil
+	}
+	p.set(v1alpha1.HasValidBundle, metav1.ConditionTrue, v1alpha1.UnpackSuccessful,
+		"Successfully unpacked the "+bundle.Name+" Bundle")
+
+	if p.chart, err = p.Store.Load(ctx, bundle); err != nil {
+		return ctrl.Result{}, p.content(metav1.ConditionFalse, v1alpha1.BundleLoadFailed, err)
+	}
+	if p.values, err = values(p.bd); err != nil {
+		return ctrl.Result{}, p.failed(v1alpha1.InstallFailed, err)
+	}
+	if err := p.connect(ctx); err != nil {
+		return ctrl.Result{}, p.failed(v1alpha1.ErrorGettingClient, err)
+	}
+	installed, result, err := p.policy.apply(p, ctx)
+	if err != nil || installed == nil {
+		return result, err
+	}
+	objects, err := release.Objects(strings.NewReader(installed.Manifest))
+	if err == nil {
+		err = p.watches.Begin(ctx, objects) // changes of the installed objects wake the operator
+	}
+	if err != nil {
+		return ctrl.Result{}, p.failed(v1alpha1.CreateDynamicWatchFailed, err)
+	}
+	p.set(v1alpha1.Installed, metav1.ConditionTrue, v1alpha1.InstallationSucceeded,
+		"Instantiated bundle "+bundle.Name+" successfully")
+	p.bd.Status.ActiveBundle = bundle.Name
+	return ctrl.Result{}, p.forget(ctx, others)
+}
+
+// connect makes the client of this reconcile.
+func (p *pass) connect(ctx context.Context) (err error) {
+	if p.policy.fixed {
+		ctx = release.Until(ctx, p.until)
+		p.held = &release.Held{Holder: p.identity, Until: p.until.UTC().Format(time.RFC3339Nano)}
+	}
+	marks := release.Marks{Known: p.helm.Marked, Owner: owner(p.bd), Labels: map[string]string{
+		v1alpha1.OwnerKindLabel: v1alpha1.BundleDeploymentKind, v1alpha1.OwnerNameLabel: p.bd.Name}}
+	if p.client, err = p.helm.For(ctx, p.bd.Name, p.Namespace, marks, p.held); err != nil {
+		return err
+	}
+	p.client.CleanUp, p.client.MaxHistory = p.policy.cleanUp, p.policy.maxHistory
+	if p.policy.fixed {
+		p.client.Confirm, p.client.ResetValues, p.client.Timeout = true, true, time.Until(p.until)
+	}
+	return nil
+}
+
+// unpacking writes into the status how far the Bundle has come. Events of the Bundle bring the
+// deployment back.
+func (p *pass) unpacking(bundle *v1alpha1.Bundle) {
+	if bundle.Status.Phase != v1alpha1.PhaseFailing {
+		p.set(v1alpha1.HasValidBundle, metav1.ConditionTrue, v1alpha1.UnpackPending,
+			"Waiting for the "+bundle.Name+" Bundle to be unpacked")
+		return
+	}
+	message := "Failed to unpack the " + bundle.Name + " Bundle"
+	if c := apimeta.FindStatusCondition(bundle.Status.Conditions, v1alpha1.TypeUnpacked); c != nil {
+		message = c.Message
+	}
+	p.set(v1alpha1.HasValidBundle, metav1.ConditionFalse, v1alpha1.UnpackFailed, message)
+}
+
+// content writes into the status that there is nothing to install, and why.
+func (p *pass) content(status metav1.ConditionStatus, reason string, err error) error {
+	p.set(v1alpha1.HasValidBundle, status, reason, err.Error())
+	return err
+}
+
+// failed writes into the status that the content is not installed, and why.
+func (p *pass) failed(reason string, err error) error {
+	if wait := release.Later(0); !errors.As(err, &wait) {
+		p.set(v1alpha1.Installed, metav1.ConditionFalse, reason, err.Error())
+	}
+	return err
+}
+
+func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
+	apimeta.SetStatusCondition(&p.bd.Status.Conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: release.Said(message)})
+}
+
+// values are what the deployment's config gives the chart.
+func values(bd *v1alpha1.BundleDeployment) (map[string]any, error) {
+	if len(bd.Spec.Config.Raw) == 0 {
+		return map[string]any{}, nil
+	}
+	var config struct{ Values string }
+	if err := json.Unmarshal(bd.Spec.Config.Raw, &config); err != nil {
+		return nil, fmt.Errorf("reading the config: %w", err)
+	}
+	return chartutil.ReadValues([]byte(config.Values))
 }

@@ -1,5 +1,4 @@
-// This file exists so that whoever installs the operator gets its kinds from the same place as its
-// code.
+// This file holds the kinds that the operator works with.
 
 package bundledeployment
 

@@ -1,5 +1,4 @@
-// This file exists to hold the CRDs and the Go types together: whatever a type can say, the schema
-// must keep and accept.
+// This file tests that the schemas keep and accept whatever the Go types can say.
 
 package bundledeployment
 
@@ -19,12 +18,14 @@ var forms = []any{
 		*r = runtime.RawExtension{Raw: []byte(`{"values":"a: b"}`)}
 	},
 	func(s *v1alpha1.BundleSpec, c randfill.Continue) {
-		*s = v1alpha1.BundleSpec{ProvisionerClassName: "x", Source: v1alpha1.BundleSource{Type: "image", Image: &v1alpha1.ImageSource{Ref: c.String(5)}}}
+		image := v1alpha1.BundleSource{Type: "image", Image: &v1alpha1.ImageSource{Ref: c.String(5)}}
+		*s = v1alpha1.BundleSpec{ProvisionerClassName: "x", Source: image}
 	},
 }
 
 func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
-	kinds := map[string]runtime.Object{"BundleDeployment": &v1alpha1.BundleDeployment{}, "Bundle": &v1alpha1.Bundle{}}
+	kinds := map[string]runtime.Object{
+		"BundleDeployment": &v1alpha1.BundleDeployment{}, "Bundle": &v1alpha1.Bundle{}}
 	crdtest.TakesAny(t, CRDs(), kinds, forms...)
 }
 

@@ -1,19 +1,24 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the controller as it was to the full cure.
+// This file holds the variants: one policy each, and a line for each step from the controller as it
+// was to the fixed one. Whoever copies the fixed one needs its policy only.
 
 package bundledeployment
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
 
-// Variant names one stage of the story. The zero value is V4, the one to use.
+// Variant names one policy. The zero value is V4, the one to use.
 type Variant string
 
-// The variants, in the order of the story.
+// The variants, as the thread has them, and V4.
 const (
 	// V0 undoes what a failed action left behind, and does not wait for that to be done.
 	V0 Variant = "V0"
@@ -26,12 +31,17 @@ const (
 	V2 Variant = "V2"
 	// V3 undoes nothing, and keeps no more than ten records. What upstream has shipped instead.
 	V3 Variant = "V3"
-	// V4 is the full cure: see cure.go.
+	// V4 is fixed: see fix.go.
 	V4 Variant = "V4"
 )
 
-// policy is the set of decisions in which the variants differ. The zero policy is V0.
+// policy is the set of decisions in which the variants differ.
 type policy struct {
+	// apply does what a release needs.
+	apply func(*pass, context.Context) (*helmrelease.Release, ctrl.Result, error)
+	// fixed has a reconcile write only for as long as it holds the release record, and read from
+	// the server: see fix.go.
+	fixed bool
 	// onlySpecChanges drops events of BundleDeployments whose generation has not changed.
 	onlySpecChanges bool
 	// cleanUp is what Helm is told to do after a failure.
@@ -40,17 +50,15 @@ type policy struct {
 	workers int
 	// maxHistory is how many release records are kept; 0 keeps all of them.
 	maxHistory int
-	// cured takes from Helm the decision when to act: see cure.go.
-	cured bool
 }
 
 // cleanUpWait is the 30 s of the thread. Helm looks every 2 s whether the objects are gone; a limit
 // that is a multiple of that would leave it to the runtime whether the last look still counts.
 const cleanUpWait = 30*time.Second - 7*time.Millisecond
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
-	v0 := policy{workers: 1}
+	v0 := policy{apply: (*pass).applyAtOnce, workers: 1}
 	v0StatusFilter := v0
 	v0StatusFilter.onlySpecChanges = true
 	v1 := v0
@@ -62,13 +70,13 @@ func policies() map[Variant]policy {
 	v3.maxHistory = 10
 	v4 := v3
 	v4.onlySpecChanges = true
-	v4.cured = true
+	v4.apply, v4.fixed = (*pass).applyWhenDue, true
 	v4.workers = v2.workers // nothing waits for a clean-up, but requests may be slow
 
 	return map[Variant]policy{V0: v0, V0StatusFilter: v0StatusFilter, V1: v1, V2: v2, V3: v3, V4: v4, "": v4}
 }
 
-// Variants lists every variant in the order of the story.
+// Variants lists every variant.
 func Variants() []Variant { return []Variant{V0, V0StatusFilter, V1, V2, V3, V4} }
 
 // DefaultWorkers is how many workers a variant has unless the operator is told.
@@ -77,7 +85,30 @@ func DefaultWorkers(v Variant) int { return policies()[v].workers }
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]
 	if !ok {
-		return policy{}, fmt.Errorf("bundledeployment: there is no variant %q; the variants are %v", string(v), Variants())
+		return policy{}, fmt.Errorf("bundledeployment: there is no variant %q, only %v", string(v), Variants())
 	}
 	return p, nil
+}
+
+// applyAtOnce does at once what the release needs, as the original does.
+func (p *pass) applyAtOnce(context.Context) (*helmrelease.Release, ctrl.Result, error) {
+	current, state, err := p.client.State(p.chart, p.values)
+	if err != nil {
+		return nil, ctrl.Result{}, p.failed(v1alpha1.ErrorGettingReleaseState, err)
+	}
+	reason := v1alpha1.ReconcileFailed
+	switch state {
+	case release.NeedsInstall:
+		reason = v1alpha1.InstallFailed
+		current, err = p.client.Install(p.chart, p.values)
+	case release.NeedsUpgrade:
+		reason = v1alpha1.UpgradeFailed
+		current, err = p.client.Upgrade(p.chart, p.values)
+	case release.Unchanged:
+		err = p.client.Reconcile(current, nil)
+	}
+	if err != nil {
+		return nil, ctrl.Result{}, p.failed(reason, err)
+	}
+	return current, ctrl.Result{}, nil
 }

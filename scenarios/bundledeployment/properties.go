@@ -1,278 +1,242 @@
-// This file exists for the properties that ask how the operator goes about a deployment that cannot
-// be installed: whether it settles into one attempt for each period of back-off, and whether its
-// status says why.
+// This file holds the properties, by name, and those of what becomes of deployments and of their
+// objects. Those of failures that settle are in backoff.go.
 
 package bundledeployment
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/history/view"
 )
 
+// The names of the properties.
 const (
-	// periods are how many in a row must be as they should.
-	periods = 5
-	// mostRecords is how many release records may be kept.
-	mostRecords = 10
-	// firstSleep and longestSleep are those of the work queue's default rate limiter; in between
-	// they double.
-	firstSleep, longestSleep = 5 * time.Millisecond, 1000 * time.Second
+	settles      = "there is one attempt for each period of back-off"
+	restrained   = "a period has at most one attempt more than faults"
+	backoffGrows = "the back-off counts one failure for each attempt"
+	actionable   = "the status names the root cause"
+	quiet        = "the status is not written while nothing is new"
+	noOverlap    = "no attempt meets what is left of the one before"
+	noOrphans    = "nothing is left of what is no longer wanted"
+	keepsOld     = "what was installed outlives a failing upgrade"
+	bounded      = "no more than ten release records are kept"
+	recovers     = "it is installed soon after the cause is gone"
+	prompt       = "a healthy deployment does not wait for failing ones"
+	oneOwner     = "an object that two want belongs to one"
+	noWedge      = "a crash wedges nothing"
+	installed    = "every deployment is installed in the end"
+	oneAtATime   = "one worker at a time reconciles a deployment"
+	watchedOnce  = "a kind is watched once"
+	stillWatched = "what is installed is watched"
+	fenced       = "of two processes only one goes on with what was begun"
+	handsOff     = "a deployment of another provisioner is left alone"
 )
 
-// sleep is how long a deployment sleeps after so many failures.
-func sleep(failures int) time.Duration {
-	d := firstSleep
-	for ; failures > 1 && d < longestSleep; failures-- {
-		d *= 2
+// declare declares properties of a failing deployment.
+func (w *World) declare(names ...string) {
+	checks := map[string]func(*deployment) error{
+		settles: w.settles, restrained: w.restrained, backoffGrows: w.backoffGrows, actionable: w.actionable,
+		quiet: w.quiet, keepsOld: w.keepsOld, noWedge: w.noWedge,
+		noOverlap: func(d *deployment) error { return d.overlap },
+		bounded:   w.bounded,
 	}
-	return min(d, longestSleep)
+	for _, name := range names {
+		w.Always(name, func(h *history.History) error {
+			w.read(h)
+			if w.faulty != (name == restrained) {
+				return nil
+			}
+			return checks[name](w.of(app))
+		})
+	}
 }
 
-// enough is after how many failures the sleep is longer than the clean-up takes.
-func (b *Books) enough() int {
-	n := 1
-	for sleep(n) <= b.Terminates {
-		n++
-	}
-	return n
-}
+// mostRecords is how many release records may be kept.
+const mostRecords = 10
 
-// calm is where a deployment has settled, as its place among the hands: the first attempt since the
-// last change from outside that a timer began, after so many failures that the sleep before it had
-// to be longer than the clean-up, and was. -1 if there was none yet. That is the dossier's
-// definition for whoever keeps time, the work queue or the operator itself.
-func (b *Books) calm(a *account) int {
-	failures := 0
-	var before *hand // with the attempt before
-	for i, hand := range a.hands {
-		if hand.attempts == 0 {
-			continue
+// keepsOld (S0-S2): what a deployment had installed when something changed from outside stays.
+func (r *Record) keepsOld(d *deployment) error {
+	for o := range r.installedFor(d.name) {
+		if at, gone := o.Removed(); gone && o.Created() <= r.changed && at >= r.changed {
+			return fmt.Errorf("%s was installed, and its %s is gone", d.name, o.Ref)
 		}
-		if hand.timer && sleep(failures) > b.Terminates && hand.at-before.done > b.Terminates {
-			return i
-		}
-		failures, before = failures+hand.attempts, hand
-	}
-	return -1
-}
-
-// restless says that a deployment does not come to rest: it has had the failures after which it
-// should sleep longer than the clean-up takes, and five more attempts, none of them after such a
-// sleep.
-func (b *Books) restless(a *account) error {
-	if n := a.tried(len(a.hands)); n >= b.enough()+periods {
-		return fmt.Errorf("%s: %d attempts since the last change from outside, the latest at %s, and never a sleep longer than the clean-up takes, %v, which was due after %d",
-			a.name, n, history.Clock(a.last.at), b.Terminates, b.enough())
 	}
 	return nil
 }
 
-// tried is how many attempts were made in the first so many hands.
-func (a *account) tried(hands int) (n int) {
-	for _, hand := range a.hands[:hands] {
-		n += hand.attempts
+// bounded (S0-R1): no more than ten release records are kept.
+func (r *Record) bounded(d *deployment) error {
+	if n := r.releases(d.name); n > mostRecords {
+		return fmt.Errorf("%s has %d release records", d.name, n)
 	}
-	return n
+	return nil
 }
 
-// period is the time from one timer to the next.
-type period struct {
-	from, to *hand
-	attempts int
-}
-
-// settledPeriods are the complete periods since the deployment has settled.
-func settledPeriods(a *account, calm int) (out []period) {
-	var now *period
-	for _, hand := range a.hands[calm:] {
-		if hand.timer {
-			if now != nil {
-				now.to = hand
-				out = append(out, *now)
-			}
-			now = &period{from: hand}
+// noWedge (S0-W1): three periods after a crash the deployment is installed, or its status has named
+// the cause. Periods are sleeps that are longer than a clean-up takes, so that nothing but the
+// operator is in its own way.
+func (r *Record) noWedge(d *deployment) error {
+	timers := 0
+	for _, next := range d.since(r.crashed) {
+		if isTrue(next.ends) || namesCause(next.ends) {
+			return nil
 		}
-		now.attempts += hand.attempts
+		if next.Timed && next.Wait > r.cleanUp && next.Over {
+			timers++
+		}
 	}
-	return out
+	if timers <= 3 {
+		return nil
+	}
+	c := r.says(d.name)
+	return fmt.Errorf("%s: since the crash at %s it has slept and tried %d times, and its status only says %s: %s",
+		d.name, history.Clock(r.crashed), timers, c.Reason, oneLine(c.Message))
 }
 
-// judge asks a question of the settled part of one deployment.
-func (b *Books) judge(h *history.History, name string, holds func(*account, int) error) error {
-	b.read(h)
-	a := b.of(name)
-	calm := b.calm(a)
-	if calm < 0 {
-		if err := b.restless(a); err != nil || !b.Over {
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Installed holds when the deployments' status says that they are installed.
+func (r *Record) Installed(names ...string) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		for _, name := range names {
+			if c := r.says(name); !isTrue(c) {
+				return fmt.Errorf("%s: %s: %s", name, c.Reason, oneLine(c.Message))
+			}
+		}
+		return nil
+	}
+}
+
+// NoOrphans (S1-S6, which the fixed variant takes over): what carries the deployment's name is what
+// is wanted of it, so many objects.
+func (r *Record) NoOrphans(name string, wanted int) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		var all []*view.Object[object]
+		for o := range r.installedFor(name) {
+			if o.Exists() {
+				all = append(all, o)
+			}
+		}
+		if isTrue(r.says(name)) && len(all) != wanted {
+			return fmt.Errorf("%s is installed with %d objects, and %d carry its name, %s among them", name, wanted,
+				len(all), first(all))
+		}
+		return nil
+	}
+}
+
+// Recovers (S0-L3): so long after the last change from outside the deployment is installed. The
+// time in which it is reconciled, which is as long as requests and clean-ups take, counts only as
+// far as it is more than busy.
+func (r *Record) Recovers(name string, within, busy time.Duration) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		c, since := r.says(name), h.Now()-r.changed
+		late := since > within+busy || since > within && r.idle(r.of(name), h.Now()) > within
+		if r.changed > 0 && late && !isTrue(c) {
+			return fmt.Errorf("%s: %v after the cause was removed its status says %s: %s", name, since, c.Reason,
+				oneLine(c.Message))
+		}
+		return nil
+	}
+}
+
+// idle is for how long since the last change from outside nobody reconciled a deployment.
+func (r *Record) idle(d *deployment, now history.Time) time.Duration {
+	idle := now - r.changed
+	for _, next := range d.reconciles {
+		if begin := max(next.Began, r.changed); next.until(now) > begin {
+			idle -= next.until(now) - begin
+		}
+	}
+	return idle
+}
+
+// Prompt (S0-F1): whenever there is something to do for a deployment, a worker begins with it soon,
+// whatever becomes of the others. The way of an event to the operator is not part of that.
+func (r *Record) Prompt(name string, within time.Duration) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		for _, next := range r.of(name).reconciles {
+			if late := next.Began - next.Ready; late > within {
+				return fmt.Errorf("%s was due at %s, and it was %v until a worker had time for it", name,
+					history.Clock(next.Ready), late)
+			}
+		}
+		return nil
+	}
+}
+
+// OneOwner (S0-T1): an object that two deployments want does not change hands, at most one of them
+// is installed, and the status of each says that it is, or that the object is the other's. One that
+// cannot be installed anyway may name that cause instead.
+func (r *Record) OneOwner(name, other string) func(*history.History) error {
+	return func(h *history.History) error {
+		r.read(h)
+		for _, o := range r.objects.All() {
+			owners := map[string]bool{}
+			for i := range o.States {
+				owners[o.States[i].Value.Metadata.Labels[v1alpha1.OwnerNameLabel]] = true
+			}
+			if owners[name] && owners[other] {
+				return fmt.Errorf("%s has belonged to %s and to %s", o.Ref, name, other)
+			}
+		}
+		if isTrue(r.says(name)) && isTrue(r.says(other)) {
+			return fmt.Errorf("%s and %s both say that they are installed", name, other)
+		}
+		for _, name := range []string{name, other} {
+			if c := r.says(name); !isTrue(c) && !namesCause(c) && !namesOwner(c) {
+				return fmt.Errorf("%s: the status says neither that it is installed, nor the cause, nor that its "+
+					"objects are another's, but %s: %s", name, c.Reason, oneLine(c.Message))
+			}
+		}
+		return nil
+	}
+}
+
+// namesOwner says whether a status says that an object is another's: in Helm's words, or in the API
+// server's (ValidateOwnerReferences).
+func namesOwner(c metav1.Condition) bool {
+	return strings.Contains(c.Message, "cannot be imported into the current release") ||
+		strings.Contains(c.Message, "Only one reference can have Controller set to true")
+}
+
+// Fenced (S1-S8, which the fixed variant takes over): of two processes only one goes on with what
+// was begun.
+func (r *Record) Fenced(h *history.History) error {
+	r.read(h)
+	return r.fence.Broken()
+}
+
+// OneAtATime (S0-T1): one worker at a time reconciles a deployment.
+func (r *Record) OneAtATime(h *history.History) error {
+	r.read(h)
+	for _, name := range r.names() {
+		if err := r.of(name).crowded; err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %d attempts in all, and never a sleep longer than the clean-up takes, %v", name, a.tried(len(a.hands)), b.Terminates)
-	}
-	if err := holds(a, calm); err != nil {
-		return err
-	}
-	if n := len(settledPeriods(a, calm)); b.Over && n < periods {
-		return fmt.Errorf("%s: it has settled at %s, and after %d periods it has stopped trying", name, history.Clock(a.hands[calm].at), n)
 	}
 	return nil
 }
 
-// Settles (S0-L1): once it sleeps longer than the clean-up takes, there is one attempt for each
-// period of back-off.
-func (b *Books) Settles(name string) func(*history.History) error {
+// HandsOff holds while no attempt has begun since the last change from outside.
+func (r *Record) HandsOff(name string) func(*history.History) error {
 	return func(h *history.History) error {
-		return b.judge(h, name, func(a *account, calm int) error {
-			for i, p := range settledPeriods(a, calm) {
-				if p.attempts != 1 {
-					return fmt.Errorf("%s: %d attempts between the timers at %s and %s, settled period %d",
-						name, p.attempts, history.Clock(p.from.at), history.Clock(p.to.at), i+1)
-				}
+		r.read(h)
+		for _, next := range r.of(name).since(r.changed) {
+			if next.attempts > 0 {
+				return fmt.Errorf("%s is somebody else's since %s, and at %s an attempt began", name,
+					history.Clock(r.changed), history.Clock(next.Began))
 			}
-			return nil
-		})
-	}
-}
-
-// BackoffGrows (S0-L2): each attempt counts one failure. From the begin of an attempt to that of
-// the next one passes at least the sleep after so many failures, and the sleep itself is not more
-// than twice what passed the time before. What an attempt takes, as long as requests are or a
-// clean-up, lies between the two measures, so neither needs a margin.
-func (b *Books) BackoffGrows(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		return b.judge(h, name, func(a *account, calm int) error {
-			failures := a.tried(calm)
-			var was *hand
-			var gap time.Duration
-			for _, hand := range a.hands[calm:] {
-				if hand.attempts == 0 {
-					continue
-				}
-				if was != nil {
-					now, slept := hand.at-was.at, hand.at-was.done
-					if now < sleep(failures) || gap > 0 && slept > 2*gap {
-						return fmt.Errorf("%s: the attempt at %s came %v after the one before, %d failures, and that %v after its own; one failure doubles it, from %v to %v",
-							name, history.Clock(hand.at), now, failures, gap, firstSleep, longestSleep)
-					}
-					gap = now
-				}
-				failures, was = failures+hand.attempts, hand
-			}
-			return nil
-		})
-	}
-}
-
-// Actionable (S0-A1): for 95 % of the time since it has settled, over five periods or more, the
-// status names the cause.
-func (b *Books) Actionable(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		a := b.of(name)
-		from, long := b.judged(a)
-		switch {
-		case !long && b.Over:
-			return fmt.Errorf("%s: it has never settled for %d periods, so nothing can be said of its status", name, periods)
-		case !long:
-			return nil
-		}
-		if told := a.told(from, h.Now()); told < (h.Now()-from)*95/100 {
-			return fmt.Errorf("%s: of the %v since %s the status named the cause for %v", name, h.Now()-from, history.Clock(from), told)
-		}
-		return nil
-	}
-}
-
-// judged is from when on a deployment is judged, and whether that is long ago. One that does not
-// come to rest is judged from when it should have, once it has made as many attempts as there are
-// periods.
-func (b *Books) judged(a *account) (from history.Time, long bool) {
-	if calm := b.calm(a); calm >= 0 {
-		return a.hands[calm].at, len(settledPeriods(a, calm)) >= periods
-	}
-	if b.restless(a) == nil {
-		return 0, false
-	}
-	for i, hand := range a.hands {
-		if a.tried(i+1) >= b.enough() {
-			return hand.at, true
-		}
-	}
-	return 0, false
-}
-
-// told is for how long the status named the cause.
-func (a *account) told(from, to history.Time) (d time.Duration) {
-	for i, s := range a.said {
-		end := to
-		if i+1 < len(a.said) {
-			end = a.said[i+1].at
-		}
-		if begin := max(s.at, from); s.names() && end > begin {
-			d += end - begin
-		}
-	}
-	return d
-}
-
-// Quiet (S0-A2): once it has settled, the status is not written any more. The attempt with which it
-// settles may still write: the one before it met what was left of its own clean-up, and the status
-// says that until there is better news.
-func (b *Books) Quiet(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		return b.judge(h, name, func(a *account, calm int) error {
-			n := 0
-			for _, hand := range a.hands[calm+1:] {
-				if n += hand.writes; n > 0 {
-					return fmt.Errorf("%s: at %s its status was written, although it had settled at %s and nothing was new", name,
-						history.Clock(hand.at), history.Clock(a.hands[calm].at))
-				}
-			}
-			return nil
-		})
-	}
-}
-
-// NoOverlap (S0-S1): no attempt begins while something is still there that the clean-up of the one
-// before has deleted.
-func (b *Books) NoOverlap(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		return b.of(name).overlap
-	}
-}
-
-// NoOrphans (S1-S6, which the full cure takes over): what carries the deployment's name is what is
-// wanted of it, so many objects.
-func (b *Books) NoOrphans(name string, wanted int) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		a := b.of(name)
-		if n := len(a.holds); a.says().installed() && n != wanted {
-			return fmt.Errorf("%s is installed with %d objects, and %d carry its name, %s among them", name, wanted, n, first(a.holds))
-		}
-		return nil
-	}
-}
-
-// KeepsOld (S0-S2): what a deployment has installed outlives a failing upgrade.
-func (b *Books) KeepsOld(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		if lost := b.of(name).lost; len(lost) > 0 {
-			return fmt.Errorf("%s was installed, and its %s is gone", name, lost[0])
-		}
-		return nil
-	}
-}
-
-// BoundedRecords (S0-R1): no more than ten release records are kept.
-func (b *Books) BoundedRecords(name string) func(*history.History) error {
-	return func(h *history.History) error {
-		b.read(h)
-		if a := b.of(name); a.most > mostRecords {
-			return fmt.Errorf("%s has %d release records", name, a.most)
 		}
 		return nil
 	}

@@ -1,4 +1,4 @@
-// This file exists because runtime.Object asks for deep copies. It is written by hand: the types
+// This file holds the deep copies that runtime.Object asks for. They are written by hand: the types
 // are few, and a test fills every field and compares.
 
 package v1alpha1
@@ -18,7 +18,8 @@ func (in *BundleDeployment) DeepCopy() *BundleDeployment {
 	out := &BundleDeployment{TypeMeta: in.TypeMeta, Spec: in.Spec, Status: in.Status}
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	if t := in.Spec.Template; t != nil {
-		out.Spec.Template = &BundleTemplate{Metadata: TemplateMetadata{maps.Clone(t.Metadata.Labels)}, Spec: *t.Spec.DeepCopy()}
+		metadata := TemplateMetadata{maps.Clone(t.Metadata.Labels)}
+		out.Spec.Template = &BundleTemplate{Metadata: metadata, Spec: *t.Spec.DeepCopy()}
 	}
 	in.Spec.Config.DeepCopyInto(&out.Spec.Config)
 	out.Status.Conditions = conditions(in.Status.Conditions)

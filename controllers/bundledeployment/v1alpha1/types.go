@@ -1,4 +1,4 @@
-// This file exists for the two kinds: a BundleDeployment says what should be installed, a Bundle is
+// This file holds the two kinds: a BundleDeployment says what should be installed, a Bundle is
 // content that has been unpacked for it.
 
 package v1alpha1

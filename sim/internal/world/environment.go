@@ -14,6 +14,7 @@ import (
 // Inject declares faults.
 func (w *World) Inject(faults ...fault.Fault) {
 	w.panicIfOver()
+	w.healed = false
 	for _, declared := range faults {
 		f := declared.Begin(environment{w.sched, w})
 		if err := f.Check(); err != nil {
@@ -32,7 +33,7 @@ type environment struct {
 }
 
 // Ended implements inject.Env.
-func (e environment) Ended() bool { return e.w.recovering }
+func (e environment) Ended() bool { return e.w.faultsEnded() }
 
 // Rarely implements inject.Env.
 func (e environment) Rarely(label choice.Label, n, odds int) int {

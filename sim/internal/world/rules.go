@@ -35,7 +35,7 @@ func (r rules) Latency(c *wire.Call, leg choice.Kind) time.Duration {
 		return d
 	}
 	d += r.w.faults.ReplyDelay(c)
-	if !r.w.recovering {
+	if !r.w.faultsEnded() {
 		d += c.Wait
 	}
 	return d

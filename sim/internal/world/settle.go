@@ -66,12 +66,27 @@ func (w *World) beginRecovery() {
 	w.recovering = true
 	w.quiescence.recovers()
 	w.sched.SetFair(true)
+	w.endFaults()
+}
+
+// endFaults takes back what lasts of the faults that were injected.
+func (w *World) endFaults() {
 	w.faults.End()
 	w.sched.Hurry()
 	if w.faults.Armed() {
 		w.note(history.Event{Kind: history.Heal})
 	}
 }
+
+// EndFaults ends all faults until Inject declares more. Scheduling stays as it is.
+func (w *World) EndFaults() {
+	w.panicIfInStep("w.EndFaults")
+	w.healed = true
+	w.endFaults()
+}
+
+// faultsEnded says whether no fault may be injected now.
+func (w *World) faultsEnded() bool { return w.recovering || w.healed }
 
 // endRecovery lets faults be injected again.
 func (w *World) endRecovery() {

@@ -41,6 +41,7 @@ type World struct {
 	programs   programs
 	faults     inject.Set
 	recovering bool // faults have ended for now
+	healed     bool // faults have ended until Inject declares more
 	judge      judge
 	quiescence quiescence
 	window     window

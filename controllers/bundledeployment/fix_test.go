@@ -1,5 +1,4 @@
-// This file exists to hold the arithmetic of the cure: when an attempt is due, and what records of
-// other makers say.
+// This file tests when an attempt is due, and what records of other makers say.
 
 package bundledeployment
 
@@ -14,10 +13,12 @@ import (
 func TestDelaysDoubleUpToTheLongest(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for failures, want := range map[string]time.Duration{
-		"1": 5 * time.Millisecond, "2": 10 * time.Millisecond, "12": 10240 * time.Millisecond, "18": 655360 * time.Millisecond,
-		"19": 1000 * time.Second, "500": 1000 * time.Second, "": 5 * time.Millisecond, "many": 5 * time.Millisecond,
+		"1": 5 * time.Millisecond, "2": 10 * time.Millisecond, "12": 10240 * time.Millisecond,
+		"18": 655360 * time.Millisecond, "19": 1000 * time.Second, "500": 1000 * time.Second,
+		"": 5 * time.Millisecond, "many": 5 * time.Millisecond,
 	} {
-		failed := &helmrelease.Release{Labels: map[string]string{FailuresLabel: failures}, Info: &helmrelease.Info{LastDeployed: helmtime.Time{Time: at}}}
+		failed := &helmrelease.Release{Labels: map[string]string{FailuresLabel: failures},
+			Info: &helmrelease.Info{LastDeployed: helmtime.Time{Time: at}}}
 		if got := due(failed).Sub(at); got != want {
 			t.Errorf("after %q failures the next attempt is due in %v, not %v", failures, got, want)
 		}
@@ -26,7 +27,8 @@ func TestDelaysDoubleUpToTheLongest(t *testing.T) {
 
 func TestOnlyWhatWasNeverWholeIsRemoved(t *testing.T) {
 	for status, want := range map[helmrelease.Status]bool{
-		helmrelease.StatusFailed: false, helmrelease.StatusPendingInstall: false, helmrelease.StatusDeployed: true, helmrelease.StatusSuperseded: true,
+		helmrelease.StatusFailed: false, helmrelease.StatusPendingInstall: false, helmrelease.StatusDeployed: true,
+		helmrelease.StatusSuperseded: true,
 	} {
 		r := &helmrelease.Release{Info: &helmrelease.Info{Status: status}}
 		if !wasDeployed(r) {
@@ -38,7 +40,7 @@ func TestOnlyWhatWasNeverWholeIsRemoved(t *testing.T) {
 		}
 		r.Labels = map[string]string{WholeLabel: "true"}
 		if !wasDeployed(r) {
-			t.Errorf("a release whose newest record is %s was deployed once, says its label, and that is not believed", status)
+			t.Errorf("its label says that it was deployed once; as %s it counts as not", status)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// This file exists for processes that are late: whose install takes longer than they may write, or
-// who have been frozen between what they have read and what they make of it.
+// This file tests processes that are slow: whose install takes longer than they may write, or that
+// were frozen between what they have read and what they make of it.
 
 package bundledeployment
 
@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/history"
@@ -23,28 +25,46 @@ import (
 // An install that takes longer than one pass may write is gone on with, not begun again.
 func TestSlowInstalls(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
-		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second, Slow: 9 * time.Second})
-		w.Eventually(installed, s.Installed(app))
-		s.Apply(Deployment(app, "app", "apps", false))
+		s := Row("V4").setting()
+		s.Setup = func(r *bundledeployment.Reconciler, mgr ctrl.Manager) error {
+			slowDown(mgr.GetConfig(), 9*time.Second)
+			return r.SetupWithManager(mgr)
+		}
+		world := Begin(w, s)
+		w.Eventually(installed, world.Installed(app))
+		world.accept(app, "app", "apps")
 		w.Sleep(10 * time.Minute)
 		w.Settle()
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
 }
+
+// slowDown has writes take their time. The manager's own client has its connection already.
+func slowDown(config *rest.Config, by time.Duration) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodGet {
+				time.Sleep(by)
+			}
+			return next.RoundTrip(r)
+		})
+	})
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // Who reads what is wanted, and wakes up when something else has been installed, installs nothing.
 //
 //make:campaigns
 func TestFrozenForLong(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
-		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 5 * time.Second, Replicas: 2, Unelected: true})
+		s := Begin(w, Setting{Terminates: 5 * time.Second, Replicas: 2, Unelected: true})
 		w.Eventually(installed, s.Installed(app))
 		w.Always(fenced, s.Fenced)
 		w.Always("what is installed does not go back", forwards())
-		wants := func(level string) {
-			bd := Deployment(app, "app", "apps", false)
-			bd.Spec.Config = config(fmt.Sprintf("namespace: apps\nlevel: %s\n", level))
-			s.Apply(bd)
-		}
+		wants := func(level string) { s.Apply(Deployment(app, "app", "apps", "level: "+level+"\n")) }
 		wants("a")
 		w.Settle()
 		for _, p := range []string{Operator, Second} {
@@ -61,7 +81,7 @@ func TestFrozenForLong(t *testing.T) {
 // What asks to be kept is kept, when what a failed install has made is removed.
 func TestWhatAsksToBeKept(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
-		s := Begin(w, Setting{Variant: bundledeployment.V4, Terminates: 7 * time.Second})
+		s := Begin(w, Row("V4").setting())
 		w.Always("the namespace is kept", func(h *history.History) error {
 			var ns corev1.Namespace
 			if o, ok := h.Object("", "Namespace", "", "apps"); ok && o.Into(&ns) == nil && ns.DeletionTimestamp != nil {
@@ -69,9 +89,7 @@ func TestWhatAsksToBeKept(t *testing.T) {
 			}
 			return nil
 		})
-		bd := Deployment(app, "app", "apps", true)
-		bd.Spec.Config = config("namespace: apps\nkeep: true\nrefused: " + cause + "\n")
-		s.Apply(bd)
+		s.Apply(Deployment(app, "app", "apps", "keep: true\n"+refused))
 		w.Sleep(time.Hour)
 		w.Always("the rest is removed", func(h *history.History) error {
 			if _, ok := h.Object("", "ConfigMap", "apps", "settings"); ok || len(h.Objects("", "Secret")) == 0 {
@@ -82,25 +100,27 @@ func TestWhatAsksToBeKept(t *testing.T) {
 	}, sim.Runs(3), sim.For(0), sim.Verify(1))
 }
 
-// What an attempt has failed of is said, also if it could not be said at once.
+// The status names the cause, also if it could not be written at once.
 //
 //make:campaigns
-func TestTheCauseIsSaidAfterAll(t *testing.T) {
+func TestTheStatusNamesTheCauseAfterAll(t *testing.T) {
 	lost := fault.ServerError(fault.In(Operator), fault.OfKind("BundleDeployment"), fault.OnVerb("update"))
-	sim.Check(t, Fails(actionable)(Row("V4").setting(), lost), sim.Runs(30), sim.For(0), sim.Verify(0))
+	names := scenario(Row("V4").setting(), fails, []string{actionable}, lost)
+	sim.Check(t, names, sim.Runs(30), sim.For(0), sim.Verify(0))
 }
 
-// A refusal that says more than a status can hold is said as far as it fits.
-func TestALongStoryIsCutShort(t *testing.T) {
-	long := fault.Rejected(cause+strings.Repeat(" and so on", 4000), fault.In(Operator), fault.OfKind("Namespace"), fault.OnVerb("create"))
+// A message that is longer than a status can hold is cut.
+func TestALongMessageIsCut(t *testing.T) {
+	message := cause + strings.Repeat(" and so on", 4000)
+	long := fault.Rejected(message, fault.In(Operator), fault.OfKind("Namespace"), fault.OnVerb("create"))
 	sim.Check(t, func(w *sim.World) {
 		s := Begin(w, Row("V4").setting())
 		w.Inject(long)
-		s.Apply(Deployment(app, "app", "apps", false))
+		s.accept(app, "app", "apps")
 		w.Sleep(time.Minute)
 		s.read(w.History())
-		if a := s.of(app); a.attempts > 1 && !slices.ContainsFunc(a.said, said.names) {
-			t.Errorf("there were %d attempts, and the status never named the cause", a.attempts)
+		if n := attempts(s.of(app).reconciles); n > 1 && s.namedCause(app, 0, s.now) == 0 {
+			t.Errorf("there were %d attempts, and the status never named the cause", n)
 		}
 	}, sim.Runs(5), sim.For(0), sim.Verify(0), sim.Strategy("sweep"))
 }
@@ -116,7 +136,8 @@ func forwards() func(*history.History) error {
 					continue
 				}
 				if o.Data["level"] < level {
-					return fmt.Errorf("at %s %s brings level %s back after %s", history.Clock(e.At), e.Actor(), o.Data["level"], level)
+					return fmt.Errorf("at %s %s brings level %s back after %s", history.Clock(e.At), e.Actor(),
+						o.Data["level"], level)
 				}
 				level = o.Data["level"]
 			}

@@ -1,13 +1,10 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens
-// in it.
+// This file makes the world of a run: the operator, and deployments for it.
 
 package bundledeployment
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,13 +20,17 @@ import (
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
 	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Operator is the name of the process that runs the operator.
-const Operator = "rukpak"
+// Operator is the name of the process that runs the operator, and Second that of another replica.
+const (
+	Operator = "rukpak"
+	Second   = "rukpak-2"
+)
 
-// Second is the name of another replica of it.
-const Second = "rukpak-2"
+// app is the deployment that most cases are about.
+const app = "app"
 
 // cause is the token of the root cause: a namespace that does not exist, into which a bundle wants
 // to put something. To remove the cause somebody has to create it.
@@ -42,8 +43,8 @@ type Setting struct {
 	// Workers, if not as many as the variant has.
 	Workers int
 	// Terminates is how long an empty namespace takes to go: 5 s at the least, as in a real
-	// cluster.
-	Terminates time.Duration
+	// cluster. Slower is how much longer faults may make that.
+	Terminates, Slower time.Duration
 	// Replicas of the operator, with leader election, if more than one.
 	Replicas int
 	// Unelected are replicas without leader election: all of them lead, all the time.
@@ -51,95 +52,64 @@ type Setting struct {
 	// Held puts another controller's finalizer on what a failing bundle has in its namespace, and
 	// is how long that takes to go.
 	Held time.Duration
+	// Varies has each refusal name something else, as one does that holds a time or a uid.
+	Varies bool
 	// Classic takes the work queue that controller-runtime had before the priority queue.
 	Classic bool
 	// ReadYourWrites gives the operator a client that waits until the cache has seen what it wrote.
 	ReadYourWrites bool
-	// KeepRemains has the full cure leave what a failed install has made.
-	KeepRemains bool
 	// OldServer refuses to delete a namespace that terminates already, as API servers once did.
 	OldServer bool
-	// Slow is how long a write of Helm's takes on its way.
-	Slow time.Duration
-	// Twice is a mistake in the operator's main: it sets the controller up twice.
-	Twice bool
+	// Setup sets the operator up, if it is not done as usual.
+	Setup func(*bundledeployment.Reconciler, ctrl.Manager) error
 }
 
-// Story is a world with the operator in it.
-type Story struct {
+// World is a world with the operator in it.
+type World struct {
 	*sim.World
-	// Books read this run's history.
-	*Books
-	// Setting of this world.
-	Setting Setting
-
-	watched *watched
+	*Record
+	setting    Setting
+	faults     []fault.Fault
+	properties []string
+	watches    watches
 }
 
 // Begin installs the kinds and starts the operator; it applies no deployment yet.
-func Begin(w *sim.World, s Setting) *Story {
+func Begin(w *sim.World, s Setting) *World {
 	w.Install(crds)
-	w.Builtin(&Unpacker{After: time.Second})
-	w.Builtin(s.namespaces())
+	w.Builtin(&Unpacker{After: time.Second}, s.namespaces())
 	if s.Held > 0 {
 		w.Builtin(&holder{after: s.Held})
 	}
-	story := &Story{World: w, Books: NewBooks(s.Terminates + s.Held), Setting: s, watched: &watched{}}
+	world := &World{World: w, Record: NewRecord(s.Terminates + s.Slower + s.Held), setting: s}
 	w.Apply(Namespace(bundledeployment.DefaultNamespace))
-	story.replica(Operator)
+	world.replica(Operator)
 	if s.Replicas > 1 {
-		story.replica(Second)
+		world.replica(Second)
 	}
-	return story
-}
-
-// watch lets time pass. What is watched for long enough should have settled.
-func (s *Story) watch(d time.Duration) {
-	s.Sleep(d)
-	s.Over = d == longEnough
+	return world
 }
 
 // replica starts the operator under a name.
-func (s *Story) replica(name string) {
-	s.Start(name, func(mgr ctrl.Manager) error {
-		mgr = s.watched.by(mgr)
-		if s.Setting.Slow > 0 {
-			slowDown(mgr.GetConfig(), s.Setting.Slow)
+func (w *World) replica(name string) {
+	w.Start(name, func(mgr ctrl.Manager) error {
+		mgr = w.watches.of(mgr)
+		r := &bundledeployment.Reconciler{
+			Client: mgr.GetClient(), Store: store{}, Variant: w.setting.Variant, Workers: w.setting.Workers,
 		}
-		setup := func() error {
-			r := &bundledeployment.Reconciler{Client: mgr.GetClient(), Store: store{}, Variant: s.Setting.Variant, Workers: s.Setting.Workers, KeepRemains: s.Setting.KeepRemains}
-			return r.SetupWithManager(mgr)
+		if w.setting.Setup != nil {
+			return w.setting.Setup(r, mgr)
 		}
-		if err := setup(); err != nil || !s.Setting.Twice {
-			return err
-		}
-		return setup()
-	}, sim.Options(s.Setting.options()))
+		return r.SetupWithManager(mgr)
+	}, sim.Options(w.setting.options()))
 }
-
-// slowDown has writes take their time. The manager's own client has its connection already.
-func slowDown(config *rest.Config, by time.Duration) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return transport(func(r *http.Request) (*http.Response, error) {
-			if r.Method != http.MethodGet {
-				time.Sleep(by)
-			}
-			return next.RoundTrip(r)
-		})
-	})
-}
-
-type transport func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 func (s Setting) options() ctrl.Options {
 	o := bundledeployment.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
 	if s.Replicas > 1 && !s.Unelected {
-		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace
-		o.LeaderElectionReleaseOnCancel = true
+		o.LeaderElection, o.LeaderElectionReleaseOnCancel = true, true
+		o.LeaderElectionID, o.LeaderElectionNamespace = "510f803c.core.rukpak.io", bundledeployment.DefaultNamespace
 	}
 	if s.ReadYourWrites {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
@@ -164,7 +134,7 @@ func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			panic(fmt.Sprintf("the operator's scheme cannot be built: %v", err))
+			panic(err)
 		}
 	}
 	return scheme
@@ -175,18 +145,17 @@ func Namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// Deployment installs the chart of an image into a namespace. If it is refused, one of its objects
-// wants to go into the namespace that does not exist.
-func Deployment(name, image, namespace string, refused bool) *v1alpha1.BundleDeployment {
-	values := "namespace: " + namespace + "\n"
-	if refused {
-		values += "refused: " + cause + "\n"
+// Deployment installs the chart of an image into a namespace, with more values for the chart.
+func Deployment(name, image, namespace, values string) *v1alpha1.BundleDeployment {
+	raw, err := json.Marshal(map[string]string{"values": "namespace: " + namespace + "\n" + values})
+	if err != nil {
+		panic(err)
 	}
 	return &v1alpha1.BundleDeployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.BundleDeploymentSpec{
 			ProvisionerClassName: bundledeployment.ProvisionerID,
-			Config:               config(values),
+			Config:               runtime.RawExtension{Raw: raw},
 			Template: &v1alpha1.BundleTemplate{Spec: v1alpha1.BundleSpec{
 				ProvisionerClassName: bundledeployment.ProvisionerID,
 				Source:               v1alpha1.BundleSource{Type: "image", Image: &v1alpha1.ImageSource{Ref: image}},
@@ -195,11 +164,23 @@ func Deployment(name, image, namespace string, refused bool) *v1alpha1.BundleDep
 	}
 }
 
-// config gives a chart its values.
-func config(values string) runtime.RawExtension {
-	raw, err := json.Marshal(map[string]string{"values": values})
-	if err != nil {
-		panic(err)
+// refused are values for a chart of which the server refuses an object: one that wants to go into
+// the namespace that does not exist.
+const refused = "refused: " + cause + "\n"
+
+// refuse applies a deployment which the server refuses.
+func (w *World) refuse(name, image, namespace string) {
+	values := refused
+	if w.setting.Held > 0 {
+		values += "held: true\n"
 	}
-	return runtime.RawExtension{Raw: raw}
+	if w.setting.Varies {
+		values += "varies: true\n"
+	}
+	w.Apply(Deployment(name, image, namespace, values))
+}
+
+// accept applies a deployment to which nothing is wrong.
+func (w *World) accept(name, image, namespace string) {
+	w.Apply(Deployment(name, image, namespace, ""))
 }

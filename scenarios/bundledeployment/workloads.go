@@ -1,0 +1,296 @@
+// This file holds what happens in the cases: workloads, under faults.
+
+package bundledeployment
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/wavetank/wavetank/controllers/bundledeployment"
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
+)
+
+const (
+	// briefly is how long a failing upgrade is watched, whose variants never sleep and keep ever
+	// more records.
+	briefly = 12 * time.Second
+	// longEnough is how long a failing deployment is watched: until its sleeps are as long as they
+	// get, and for five of those.
+	longEnough = 7 * longestSleep
+	// lag is how long an injected delay may last, and longestRestart how long the kubelet may wait
+	// after the last crash.
+	lag, longestRestart = time.Minute, 5 * time.Minute
+	// cleanUpWait is how long V1 and V2 wait for what they undo.
+	cleanUpWait = 30 * time.Second
+	// unpacks is how long a bundle takes to be unpacked, at most.
+	unpacks = 2 * time.Second
+	// promptly is how soon a worker must begin with a healthy deployment while there are more
+	// workers than failing ones.
+	promptly = time.Second
+	// slowRequests is what the requests of one reconcile of a failing deployment may take: 4.2 s
+	// was the most that was seen. Where there are as many failing ones as workers, a healthy one
+	// may wait for that much of each in turn.
+	slowRequests = 5 * time.Second
+)
+
+// delays are times at which something may happen while a deployment fails; shortly is in the middle
+// of an attempt, of a clean-up, or between two.
+var (
+	delays = rapid.SampledFrom([]time.Duration{
+		0, 10 * time.Millisecond, time.Second, 10 * time.Second, 100 * time.Second, 2000 * time.Second})
+	shortly = rapid.SampledFrom([]time.Duration{
+		20 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second})
+)
+
+// scenario has something happen in a world.
+func scenario(s Setting, happen func(*World), properties []string, faults ...fault.Fault) func(*sim.World) {
+	return func(w *sim.World) {
+		world := Begin(w, s)
+		world.faults, world.properties = faults, properties
+		happen(world)
+	}
+}
+
+// inject injects the faults of the case, from here on.
+func (w *World) inject() { w.Inject(w.faults...) }
+
+// watch lets time pass. What is watched for long enough should have settled.
+func (w *World) watch(d time.Duration) {
+	w.Sleep(d)
+	w.over = d == longEnough
+}
+
+// fails is what the thread reports: a bundle with a namespace, and something that the server
+// refuses.
+func fails(w *World) {
+	w.inject()
+	w.declare(w.properties...)
+	w.refuse(app, "app", "apps")
+	w.Mark()
+	w.watch(longEnough)
+}
+
+// failsUnderFaults is fails with faults that end after a while. They end sooner where each restart
+// of the operator is followed by attempts, and so by more faults.
+func failsUnderFaults(phase time.Duration) func(*World) {
+	return func(w *World) {
+		w.inject()
+		w.declare(w.properties...)
+		w.refuse(app, "app", "apps")
+		w.Mark()
+		w.faulty = true
+		w.Sleep(phase)
+		w.EndFaults()
+		w.Sleep(longestRestart)
+		w.faulty, w.measured = false, w.History().Now()
+		w.watch(longEnough)
+	}
+}
+
+// failsWatched is fails in a process that watches the kinds of the bundle already, because it has
+// installed another one.
+func failsWatched(w *World) {
+	w.accept("other", "app", "others")
+	w.Settle()
+	fails(w)
+}
+
+// failsToUpgrade installs a bundle, and then wants one with a second namespace and something that
+// is refused.
+func failsToUpgrade(watched time.Duration) func(*World) {
+	return func(w *World) {
+		w.accept(app, "app", "apps")
+		w.Settle()
+		w.inject()
+		w.declare(w.properties...)
+		w.refuse(app, "wide", "apps")
+		w.Mark()
+		w.watch(watched)
+	}
+}
+
+// abandoned installs a bundle, wants another one with a second namespace that is refused, and then
+// the first one again.
+func abandoned(w *World) {
+	w.accept(app, "app", "apps")
+	w.Settle()
+	w.inject()
+	w.Eventually(noOrphans, w.NoOrphans(app, 2))
+	w.Eventually(installed, w.Installed(app))
+	w.refuse(app, "wide", "apps")
+	w.Sleep(sim.Draw(w.World, "until the first one is wanted again", shortly))
+	w.accept(app, "app", "apps")
+	w.Sleep(20 * time.Minute)
+	w.Settle()
+}
+
+// mended removes the cause of a failure after a while. A mended deployment may take a second,
+// besides what has to be waited for: V4 looks every five seconds whether a clean-up is done, while
+// V1 and V2 hold on.
+func mended(mend func(*World), more func(*World) time.Duration) func(*World) {
+	return func(w *World) {
+		w.inject()
+		w.refuse(app, "app", "apps")
+		w.Sleep(sim.Draw(w.World, "until the cause is removed", delays))
+		mend(w)
+		within := w.cleanUp + more(w)
+		w.Mark()
+		w.Always(recovers, w.Recovers(app, within, cleanUpWait+2*slowRequests))
+		w.Sleep(within + 2*time.Minute)
+		w.Settle()
+	}
+}
+
+var (
+	// environmentMended has what was missing come to be there.
+	environmentMended = mended(func(w *World) { w.Apply(Namespace(cause)) },
+		func(*World) time.Duration { return longestSleep })
+	// deploymentMended has the deployment not want it any more.
+	deploymentMended = mended(func(w *World) { w.accept(app, "app", "apps") }, (*World).looks)
+	// contentMended has the deployment want another bundle, which does not want it.
+	contentMended = mended(func(w *World) { w.accept(app, "wide", "apps") },
+		func(w *World) time.Duration { return unpacks + w.looks() })
+)
+
+func (w *World) looks() time.Duration {
+	if w.setting.Variant == bundledeployment.V4 {
+		return time.Second + 5*time.Second
+	}
+	return time.Second
+}
+
+// disowned gives a failing deployment to another provisioner for a while. Who reconciles it at that
+// moment may finish.
+func disowned(w *World) {
+	w.inject()
+	w.Eventually(installed, w.Installed(app))
+	w.refuse(app, "app", "apps")
+	w.Sleep(2 * time.Second)
+	theirs := Deployment(app, "app", "apps", refused)
+	theirs.Spec.ProvisionerClassName = "core-rukpak-io-plain"
+	w.Apply(theirs)
+	w.Sleep(slowRequests + cleanUpWait)
+	w.Mark()
+	mine := false
+	w.Always(handsOff, func(h *history.History) error {
+		if mine {
+			return nil
+		}
+		return w.HandsOff(app)(h)
+	})
+	w.Sleep(10 * time.Minute)
+	mine = true
+	w.accept(app, "app", "apps")
+	w.Settle()
+}
+
+// several installs deployments of the same kinds at once, and then one more.
+func several(w *World) {
+	w.inject()
+	w.Always(oneAtATime, w.OneAtATime)
+	w.Always(watchedOnce, w.WatchedOnce)
+	w.Eventually(stillWatched, w.StillWatched)
+	w.accept("one", "app", "one")
+	w.accept("two", "app", "two")
+	w.workThenSettle()
+	w.accept("three", "app", "three")
+	w.workThenSettle()
+}
+
+// crowd lets some deployments fail, at once or one after the other, and then a healthy one come.
+func (w *World) crowd(failing int, staggered bool) {
+	w.inject()
+	for i := range failing {
+		name := fmt.Sprintf("failing-%d", i+1)
+		w.refuse(name, "app", name)
+		if staggered {
+			w.Sleep(3 * time.Second)
+		}
+	}
+	w.Sleep(900 * time.Millisecond)
+	w.accept(app, "app", "apps")
+}
+
+// starved asks how long the healthy one of a crowd has to wait: no longer than a second, and for
+// what each may hold a worker, as many times as it takes all workers to begin with everything.
+func starved(failing int, each time.Duration) func(*World) {
+	return func(w *World) {
+		w.crowd(failing, false)
+		workers := cmp.Or(w.setting.Workers, bundledeployment.DefaultWorkers(w.setting.Variant))
+		turns := (failing + workers) / workers // (failing+1)/workers, rounded up
+		w.Always(prompt, w.Prompt(app, promptly+time.Duration(turns)*each))
+		w.Sleep(2 * time.Minute)
+	}
+}
+
+// shared lets two deployments want one namespace, or with the image "kinds" one
+// CustomResourceDefinition. The first one may be refused.
+func shared(image, namespace, values string) func(*World) {
+	return func(w *World) {
+		w.inject()
+		w.Apply(Deployment(app, image, "apps", values))
+		w.Sleep(time.Minute)
+		w.accept("second", image, namespace)
+		w.Sleep(time.Minute)
+		w.Always(oneOwner, w.OneOwner(app, "second"))
+		w.Sleep(time.Minute)
+	}
+}
+
+// workThenSettle lets the operator do what it has to, in the course of which it may die, and then
+// come to rest.
+func (w *World) workThenSettle() {
+	w.Sleep(20 * time.Second)
+	w.Settle()
+}
+
+// interrupted kills the operator somewhere on its way through install, upgrade and repair of a
+// bundle to which nothing is wrong.
+func interrupted(w *World) {
+	w.inject()
+	w.Eventually(installed, w.Installed(app))
+	w.accept(app, "app", "apps")
+	w.workThenSettle()
+	w.accept(app, "wide", "apps")
+	w.workThenSettle()
+	w.Remove(Namespace("apps-more"))
+	w.workThenSettle()
+}
+
+// interruptedFailing kills the operator somewhere on its way through a bundle that is refused at
+// first, when it is to be installed and when it is to be upgraded: through the attempts, and the
+// uninstalls and rollbacks that undo them.
+func interruptedFailing(w *World) {
+	w.inject()
+	w.Eventually(installed, w.Installed(app))
+	for _, image := range []string{"app", "wide"} {
+		w.refuse(app, image, "apps")
+		w.Sleep(1500 * time.Millisecond)
+		w.accept(app, image, "apps")
+		w.workThenSettle()
+	}
+}
+
+// twoLeaders has two replicas of the operator install, upgrade and repair a bundle; the server may
+// refuse it at first.
+func twoLeaders(refusedFirst bool) func(*World) {
+	return func(w *World) {
+		w.inject()
+		w.Always(fenced, w.Fenced)
+		for _, image := range []string{"app", "wide"} {
+			if refusedFirst {
+				w.refuse(app, image, "apps")
+				w.Sleep(sim.Draw(w.World, "until the cause is removed", shortly))
+			}
+			w.accept(app, image, "apps")
+			w.Sleep(20 * time.Second)
+		}
+		w.Remove(Namespace("apps-more"))
+		w.Sleep(20 * time.Minute)
+	}
+}
