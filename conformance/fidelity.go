@@ -5,6 +5,8 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -63,6 +65,7 @@ published. Some thirty fields are declared required that may be left out. OpenAP
 // agreement is a table of how many rows of each area are the same, and of those that differ with an
 // older minor version only.
 func agreement(out *strings.Builder, rows []Row, differing map[string][]string) {
+	compared := slices.SortedFunc(maps.Keys(differing), func(a, b string) int { return semver.Compare(b, a) })
 	same, other := map[string]int{}, map[string]int{}
 	total, excused := 0, 0
 	for _, r := range rows {
@@ -77,7 +80,7 @@ func agreement(out *strings.Builder, rows []Row, differing map[string][]string) 
 	less := map[string]map[string]int{} // minor version → area → rows that differ there and not in the newest
 	newest := semver.MajorMinor(RealVersion)
 	head, line := "| area | rows | accepted differences | "+newest+" |", "|---|---:|---:|---:|"
-	for _, minor := range Minors {
+	for _, minor := range compared {
 		less[minor] = map[string]int{}
 		for _, name := range differing[minor] {
 			area, _, _ := strings.Cut(name, ": ")
@@ -88,18 +91,18 @@ func agreement(out *strings.Builder, rows []Row, differing map[string][]string) 
 	out.WriteString(head + "\n" + line + "\n")
 	for _, a := range Areas(rows) {
 		fmt.Fprintf(out, "| %s | %d | %d | %d |", a, same[a]+other[a], other[a], same[a])
-		for _, minor := range Minors {
+		for _, minor := range compared {
 			fmt.Fprintf(out, " %d |", same[a]-less[minor][a])
 		}
 		out.WriteString("\n")
 	}
 	fmt.Fprintf(out, "| **all** | **%d** | **%d** | **%d** |", total+excused, excused, total)
-	for _, minor := range Minors {
+	for _, minor := range compared {
 		fmt.Fprintf(out, " **%d** |", total-len(differing[minor]))
 	}
 	out.WriteString("\n\nThe last columns are rows that are the same as those of a real server of that minor " +
 		"version, where the\nmodel is built with the k8s.io modules of that version.\n")
-	for _, minor := range Minors {
+	for _, minor := range compared {
 		fmt.Fprintf(out, "\n### Different with %s only\n\n", minor)
 		for _, name := range differing[minor] {
 			fmt.Fprintf(out, "- *%s*\n", name)

@@ -13,12 +13,20 @@ import (
 	"github.com/wavetank/wavetank/internal/versions"
 )
 
-// Minors are the older minor versions of Kubernetes with which the model is compared, the newest
-// first. The recordings are those of [RealVersion].
-var Minors = []string{"v1.36", "v1.35"}
-
-// minors holds a file for each of [Minors]: the rows that differ there.
+// minors holds a file for each older minor version of Kubernetes with which the model was compared:
+// the rows that differ there and not with [RealVersion].
 const minors = "testdata/minors"
+
+// Compared are the older minor versions with which the model was compared, the newest first.
+func Compared(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	var out []string
+	for _, f := range files {
+		out = append(out, strings.TrimSuffix(filepath.Base(f), ".txt"))
+	}
+	slices.SortFunc(out, func(a, b string) int { return semver.Compare(b, a) })
+	return out, err
+}
 
 // ModelMinor is the minor version of the k8s.io modules that the model is built with. Their
 // validation and defaults are the model's, too.

@@ -85,8 +85,11 @@ const fidelityPage = "../models/apiserver/FIDELITY.md"
 
 func TestFidelityPage(t *testing.T) {
 	differing := map[string][]string{}
-	for _, minor := range Minors {
-		var err error
+	compared, err := Compared(minors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, minor := range compared {
 		if differing[minor], err = Differing(minors, minor); err != nil {
 			t.Fatal(err)
 		}
