@@ -63,9 +63,9 @@ type apps struct {
 	events chan event.GenericEvent
 	// life ends with the manager. Informer handlers outlive the pass that registered them, so a
 	// pass's context would not do.
-	life context.Context
-	end  context.CancelFunc
-	all  sync.WaitGroup // the caches of other clusters, and those who look after them
+	lifetime context.Context
+	end      context.CancelFunc
+	all      sync.WaitGroup // the caches of other clusters, and those who look after them
 
 	mu       sync.Mutex // never held over a call to anything else
 	outlooks map[place]*outlook
@@ -77,7 +77,7 @@ func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, 
 		cache: mgr.GetCache(), live: mgr.GetAPIReader(), dial: dial,
 		events: make(chan event.GenericEvent), outlooks: map[place]*outlook{},
 	}
-	a.life, a.end = context.WithCancel(context.Background())
+	a.lifetime, a.end = context.WithCancel(context.Background())
 	err := errors.Join(a.index(appIndex, indexTargets), a.index(clusterIndex, indexClusters))
 	if err != nil {
 		a.end()
@@ -88,7 +88,7 @@ func newApps(mgr ctrl.Manager, dial func([]byte) (*rest.Config, error)) (*apps, 
 
 // index makes the cache find pipelines by keys.
 func (a *apps) index(name string, keys func(*v1alpha1.Pipeline) []string) error {
-	err := a.cache.IndexField(a.life, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
+	err := a.cache.IndexField(a.lifetime, &v1alpha1.Pipeline{}, name, func(obj client.Object) []string {
 		return keys(obj.(*v1alpha1.Pipeline))
 	})
 	if err != nil {
@@ -153,15 +153,16 @@ func (a *apps) wake(at place, obj any) {
 	if !ok {
 		return
 	}
-	pipelines, err := a.pipelines(a.life, client.MatchingFields{appIndex: at.key(app.GetNamespace(), app.GetName())})
+	pipelines, err := a.pipelines(a.lifetime,
+		client.MatchingFields{appIndex: at.key(app.GetNamespace(), app.GetName())})
 	if err != nil {
-		log.FromContext(a.life).Error(err, "looking up the pipelines of an application")
+		log.FromContext(a.lifetime).Error(err, "looking up the pipelines of an application")
 		return
 	}
 	for i := range pipelines {
 		select {
 		case a.events <- event.GenericEvent{Object: &pipelines[i]}:
-		case <-a.life.Done():
+		case <-a.lifetime.Done():
 			return
 		}
 	}

@@ -60,7 +60,7 @@ func clusterOf(pipeline *v1alpha1.Pipeline, target v1alpha1.Target) types.Namesp
 
 // lookAt finds where a target's application is read. A cluster that is missing or not ready is no
 // error but something to write down, the second result. As in the original the Secret is read when
-// a cache is made; only the cure looks again whether it has changed.
+// a cache is made; only the fix looks again whether it has changed.
 func (p *pass) lookAt(ctx context.Context, at place) (*outlook, string, error) {
 	o := p.r.apps.outlook(at)
 	if at.cluster.Name == "" {
@@ -129,7 +129,7 @@ func (a *apps) connect(at place, kubeconfig []byte) (*outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, end := context.WithCancel(a.life)
+	ctx, end := context.WithCancel(a.lifetime)
 	o := &outlook{cached: cached, live: live, kubeconfig: kubeconfig, end: end}
 	a.mu.Lock()
 	before := a.outlooks[at]
@@ -169,7 +169,7 @@ func (a *apps) collect(ctx context.Context, at place, o *outlook) {
 
 // needed says whether some pipeline has a target in a place; in doubt it has.
 func (a *apps) needed(at place) bool {
-	pipelines, err := a.pipelines(a.life, client.MatchingFields{clusterIndex: at.cluster.String()})
+	pipelines, err := a.pipelines(a.lifetime, client.MatchingFields{clusterIndex: at.cluster.String()})
 	needed := err != nil
 	for i := range pipelines {
 		places(&pipelines[i], func(other place, _ v1alpha1.Target) { needed = needed || other == at })

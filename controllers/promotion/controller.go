@@ -36,7 +36,7 @@ type Reconciler struct {
 	// Dial makes of a kubeconfig how to reach another cluster; clientcmd.RESTConfigFromKubeConfig
 	// if nil.
 	Dial func(kubeconfig []byte) (*rest.Config, error)
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the stage of the story to play; the zero value is the fixed variant.
 	Variant Variant
 	// Workers is how many pipelines are reconciled at once; one if zero.
 	Workers int
@@ -60,7 +60,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	switch r.apps, err = newApps(mgr, r.Dial); {
 	case err != nil && r.policy.swallow:
-		return nil // as in the original, in which this is surely a slip: the process goes on, and nothing is ever reconciled
+		// as in the original, in which this is surely a slip: the process goes on, and nothing is
+		// ever reconciled
+		return nil
 	case err != nil:
 		return err
 	}

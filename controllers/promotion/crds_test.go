@@ -53,12 +53,14 @@ func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
 	kinds := map[string]runtime.Object{"Pipeline": &v1alpha1.Pipeline{}, "Promotion": &v1alpha1.Promotion{}}
 	crdtest.TakesAny(t, CRDs(), kinds, forms...)
 	// The empty status that a typed client sends along with a new object must pass as well.
-	crdtest.Of(t, CRDs(), "Pipeline").Takes(t, &v1alpha1.Pipeline{Spec: v1alpha1.PipelineSpec{Environments: []v1alpha1.Environment{}}})
+	crdtest.Of(t, CRDs(), "Pipeline").Takes(t,
+		&v1alpha1.Pipeline{Spec: v1alpha1.PipelineSpec{Environments: []v1alpha1.Environment{}}})
 	crdtest.Of(t, CRDs(), "Promotion").Takes(t, &v1alpha1.Promotion{})
 }
 
 func TestDeepCopiesShareNothing(t *testing.T) {
-	for _, o := range []runtime.Object{&v1alpha1.Pipeline{}, &v1alpha1.PipelineList{}, &v1alpha1.Promotion{}, &v1alpha1.PromotionList{}} {
+	for _, o := range []runtime.Object{&v1alpha1.Pipeline{}, &v1alpha1.PipelineList{}, &v1alpha1.Promotion{},
+		&v1alpha1.PromotionList{}} {
 		crdtest.Filler(1, forms...).Fill(o)
 		crdtest.SharesNothing(t, o, scribble)
 	}

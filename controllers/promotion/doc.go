@@ -5,7 +5,8 @@
 // It restates, in its own words, the level-triggered controller of weaveworks/pipeline-controller
 // and what became of it in pull request 214, "usually once" promotions. One pass of the controller
 // is the same for every variant; what a variant adds or leaves out is a line in variants.go. The
-// full cure, V8, is the zero value of [Variant] and lives in guard.go; it is meant to be copied.
+// fixed variant, V8, is the zero value of [Variant] and lives in guard.go; it is meant to be
+// copied.
 //
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //

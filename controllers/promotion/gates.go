@@ -1,4 +1,4 @@
-// This file exists for the partial cures: what they put between deciding to promote and promoting,
+// This file exists for the partial fixes: what they put between deciding to promote and promoting,
 // each a function.
 
 package promotion

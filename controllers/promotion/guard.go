@@ -1,8 +1,8 @@
-// This file exists for the full cure (V8): a promotion that takes effect once, whatever is stale,
-// lost, repeated or killed. It is meant to be copied.
+// This file exists for the fixed variant (V8): a promotion that takes effect once, whatever is
+// stale, lost, repeated or killed. It is meant to be copied.
 //
 // At most once and at least once cannot both be had across a crash if the effect itself can be
-// repeated, so the cure makes the effect safe to repeat and then insists:
+// repeated, so the fix makes the effect safe to repeat and then insists:
 //
 //   - Which promotion? {pipeline uid, environment, revision, episode}. Nothing else identifies it,
 //     and everything below is keyed by it. The episode tells a return to a revision from a
@@ -166,7 +166,8 @@ func (p *pass) keyed(d decision, guard *v1alpha1.Promotion, strategy *v1alpha1.S
 // order as long as an earlier one may still arrive where it went: two receivers would carry out
 // both.
 func (p *pass) lingers(ctx context.Context, guard *v1alpha1.Promotion) error {
-	const why = "an earlier attempt went elsewhere, and may still arrive there: waiting until it is found or cannot any more"
+	const why = "an earlier attempt went elsewhere, and may still arrive there: waiting until it is found or cannot " +
+		"any more"
 	if guard.Status.Message == why {
 		return nil
 	}
@@ -229,7 +230,8 @@ func (p *pass) confirm(ctx context.Context, guard *v1alpha1.Promotion, pr *v1alp
 
 // writeGuard changes a guard's status at the resourceVersion it was read at. If that fails the
 // guard in memory stays as it was, so that nothing is said of it that the server does not hold.
-func (p *pass) writeGuard(ctx context.Context, guard *v1alpha1.Promotion, change func(*v1alpha1.PromotionStatus)) error {
+func (p *pass) writeGuard(ctx context.Context, guard *v1alpha1.Promotion,
+	change func(*v1alpha1.PromotionStatus)) error {
 	next := guard.DeepCopy()
 	change(&next.Status)
 	if err := p.r.Client.Status().Update(ctx, next); err != nil {
@@ -297,7 +299,8 @@ func newGuard(pipeline *v1alpha1.Pipeline, env, revision string, episode int64) 
 // there for people; the rest is a digest, because revisions and environments may hold characters
 // that names may not.
 func guardName(pipeline string, spec v1alpha1.PromotionSpec) string {
-	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", spec.PipelineUID, spec.Environment, spec.Revision, spec.Episode))
+	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", spec.PipelineUID, spec.Environment, spec.Revision,
+		spec.Episode))
 	return fmt.Sprintf("%.200s-%x", pipeline, digest[:10])
 }
 

@@ -1,4 +1,4 @@
-// This file exists to pin down the parts of the cure that can be seen without a cluster that fails:
+// This file exists to pin down the parts of the fix that can be seen without a cluster that fails:
 // names, episodes, back-off. What it withstands is for the simulator to say.
 
 package promotion
@@ -34,15 +34,16 @@ func TestGuardNameIsItsIdentity(t *testing.T) {
 		{PipelineUID: "u1", Environment: "staging", Revision: "v", Episode: 11},
 	} {
 		name := guardName("web", other)
-		if twin, taken := names[name]; taken {
-			t.Errorf("%+v and %+v are both named %s", other, twin, name)
+		if same, taken := names[name]; taken {
+			t.Errorf("%+v and %+v are both named %s", other, same, name)
 		}
 		names[name] = other
 	}
 }
 
 func TestGuardNameIsAName(t *testing.T) {
-	spec := v1alpha1.PromotionSpec{PipelineUID: "u1", Environment: "Größe XL", Revision: "main@sha1:0a1b/2c", Episode: 1}
+	spec := v1alpha1.PromotionSpec{PipelineUID: "u1", Environment: "Größe XL", Revision: "main@sha1:0a1b/2c",
+		Episode: 1}
 	for _, pipeline := range []string{"web", "a.b", strings.Repeat("x", 253)} {
 		name := guardName(pipeline, spec)
 		if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
@@ -61,7 +62,8 @@ func TestGuardBelongsToItsPipeline(t *testing.T) {
 		t.Errorf("owner references %v do not name the pipeline", guard.OwnerReferences)
 	}
 	want := v1alpha1.PromotionSpec{PipelineUID: "u1", Environment: "staging", Revision: "v1", Episode: 3}
-	if diff := cmp.Diff(want, guard.Spec); diff != "" || guard.Namespace != "shop" || guard.Labels[v1alpha1.PipelineUIDLabel] != "u1" {
+	if diff := cmp.Diff(want, guard.Spec); diff != "" || guard.Namespace != "shop" ||
+		guard.Labels[v1alpha1.PipelineUIDLabel] != "u1" {
 		t.Errorf("guard %+v; spec (-want +got):\n%s", guard.ObjectMeta, diff)
 	}
 }
@@ -77,9 +79,12 @@ func TestCountEpisode(t *testing.T) {
 		{"not ready counts too", nil, ran("!a"), &v1alpha1.Episode{Number: 1, Revision: "a"}},
 		{"nothing runs", nil, ran(""), nil},
 		{"no targets", nil, ran(), nil},
-		{"stays", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("a", "a"), &v1alpha1.Episode{Number: 4, Revision: "a"}},
-		{"half way is no revision", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("a", "b"), &v1alpha1.Episode{Number: 4, Revision: "a"}},
-		{"moves on", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("b"), &v1alpha1.Episode{Number: 5, Revision: "b"}},
+		{"stays", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("a", "a"),
+			&v1alpha1.Episode{Number: 4, Revision: "a"}},
+		{"half way is no revision", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("a", "b"),
+			&v1alpha1.Episode{Number: 4, Revision: "a"}},
+		{"moves on", &v1alpha1.Episode{Number: 4, Revision: "a"}, ran("b"),
+			&v1alpha1.Episode{Number: 5, Revision: "b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pipeline := &v1alpha1.Pipeline{Spec: *threeEnvironments()}
@@ -114,7 +119,7 @@ func TestEveryVariantHasAPolicy(t *testing.T) {
 		}
 	}
 	if p, err := Variant("").policy(); err != nil || !p.guarded {
-		t.Errorf("the zero variant is not the full cure: %+v, %v", p, err)
+		t.Errorf("the zero variant is not the fixed variant: %+v, %v", p, err)
 	}
 	if _, err := Variant("V9").policy(); err == nil || !strings.Contains(err.Error(), `no variant "V9"`) {
 		t.Errorf("an unknown variant gives %v", err)

@@ -51,7 +51,8 @@ func (p *pass) find(ctx context.Context, o order) (found bool, pr *v1alpha1.Pull
 		}
 		return true, reply.pullRequest(), nil
 	case s.Notification != nil:
-		missing, err := notFound(p.reader.Get(ctx, types.NamespacedName{Namespace: p.pipeline.Namespace, Name: o.IdempotencyKey}, &corev1.Event{}))
+		missing, err := notFound(p.reader.Get(ctx,
+			types.NamespacedName{Namespace: p.pipeline.Namespace, Name: o.IdempotencyKey}, &corev1.Event{}))
 		return !missing && err == nil, nil, err
 	}
 	return false, nil, nil
@@ -69,7 +70,8 @@ func (p *pass) notify(ctx context.Context, o order) error {
 			Annotations: map[string]string{EnvironmentAnnotation: o.Environment, RevisionAnnotation: o.Revision},
 		},
 		InvolvedObject: corev1.ObjectReference{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: "Pipeline", Namespace: pl.Namespace, Name: pl.Name, UID: pl.UID,
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: "Pipeline", Namespace: pl.Namespace, Name: pl.Name,
+			UID: pl.UID,
 		},
 		Type: corev1.EventTypeNormal, Reason: PromoteReason, Message: o.Title,
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,

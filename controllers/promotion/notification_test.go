@@ -25,7 +25,8 @@ func notifying(t *testing.T, v Variant) (*pass, order, client.Client) {
 	c := fake.NewClientBuilder().Build()
 	pipeline := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}}
 	return &pass{r: &Reconciler{Client: c, policy: policy}, reader: c, pipeline: pipeline},
-		order{Environment: "staging", Revision: "v1", strategy: v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}}, c
+		order{Environment: "staging", Revision: "v1",
+			strategy: v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}}, c
 }
 
 func events(t *testing.T, c client.Client) int {
@@ -76,15 +77,16 @@ func TestNoMeansAtAll(t *testing.T) {
 }
 
 func TestWhatAPipelineHasWhere(t *testing.T) {
-	pipeline := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: v1alpha1.PipelineSpec{
-		AppRef: v1alpha1.LocalAppReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
-		Environments: []v1alpha1.Environment{{Targets: []v1alpha1.Target{
-			{Namespace: "dev"},
-			{Namespace: "dev", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a"}},
-			{Namespace: "dev", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a", Namespace: "fleet"}},
-			{Namespace: "two", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a"}},
-		}}},
-	}}
+	pipeline := &v1alpha1.Pipeline{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
+		Spec: v1alpha1.PipelineSpec{
+			AppRef: v1alpha1.LocalAppReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+			Environments: []v1alpha1.Environment{{Targets: []v1alpha1.Target{
+				{Namespace: "dev"},
+				{Namespace: "dev", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a"}},
+				{Namespace: "dev", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a", Namespace: "fleet"}},
+				{Namespace: "two", ClusterRef: &v1alpha1.CrossNamespaceClusterReference{Name: "a"}},
+			}}},
+		}}
 	if got := strings.Join(indexClusters(pipeline), " "); got != "shop/a fleet/a" {
 		t.Errorf("clusters: %s", got)
 	}

@@ -96,7 +96,8 @@ func (p *pass) observe(ctx context.Context) (bool, error) {
 
 // readTarget reads one target. An application that is missing, or of a kind whose cache has not
 // caught up, is no error but something to write down; ok is false then.
-func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
+func (p *pass) readTarget(ctx context.Context, target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool,
+	err error) {
 	ref := p.pipeline.Spec.AppRef
 	status.ClusterAppRef = v1alpha1.ClusterAppReference{LocalAppReference: ref, ClusterRef: target.ClusterRef}
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)

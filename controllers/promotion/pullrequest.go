@@ -28,7 +28,7 @@ type order struct {
 	// IdempotencyKey makes the order safe to repeat: the forge carries out one order for each key.
 	IdempotencyKey string `json:"idempotencyKey,omitempty"`
 
-	// What is promoted, for the forge's books.
+	// What is promoted, for the forge's record.
 	Pipeline    string `json:"pipeline"`
 	PipelineUID string `json:"pipelineUID"`
 	Environment string `json:"environment"`
@@ -106,7 +106,8 @@ func (p *pass) openPullRequest(ctx context.Context, o order) (*v1alpha1.PullRequ
 
 // findPullRequest looks for the pull request that an order with this key has led to, and returns
 // nil if there is none.
-func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply, error) {
+func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*pullReply,
+	error) {
 	var replies []pullReply
 	if err := p.r.callForge(ctx, http.MethodGet, repo, "?key="+url.QueryEscape(key), nil, &replies); err != nil {
 		return nil, err
@@ -118,7 +119,8 @@ func (p *pass) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequestSt
 }
 
 // closePullRequest closes a pull request, so that nobody merges it any more. It may be repeated.
-func (p *pass) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, found *pullReply) (*pullReply, error) {
+func (p *pass) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestStrategy, found *pullReply) (*pullReply,
+	error) {
 	var reply pullReply
 	at := fmt.Sprintf("/%d", found.Number)
 	if err := p.r.callForge(ctx, http.MethodPatch, repo, at, []byte(`{"state":"closed"}`), &reply); err != nil {
@@ -128,7 +130,8 @@ func (p *pass) closePullRequest(ctx context.Context, repo *v1alpha1.PullRequestS
 }
 
 // callForge makes one call about the pull requests of a repository.
-func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string, body []byte, into any) error {
+func (r *Reconciler) callForge(ctx context.Context, method string, repo *v1alpha1.PullRequestStrategy, rest string,
+	body []byte, into any) error {
 	if r.policy.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.policy.timeout)

@@ -1,5 +1,5 @@
 // This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the controller as it was to the full cure.
+// one line for each step from the controller as it was to the fixed variant.
 
 package promotion
 
@@ -42,7 +42,7 @@ const (
 	V6t Variant = "V6t"
 	// V7 is V3 with a guard object that must be created before promoting.
 	V7 Variant = "V7"
-	// V8 is the full cure: see guard.go.
+	// V8 is the fixed variant: see guard.go.
 	V8 Variant = "V8"
 )
 

@@ -1,7 +1,7 @@
-// This file exists for what the full cure leaves behind when the first environment moves on: guards
-// that were not confirmed, and pull requests that have been outdone. The original needs none of it,
-// for it pushes every revision to the same branch; a branch for each promotion keeps a late order
-// away from a newer revision, and has to be cleared away.
+// This file exists for what the fixed variant leaves behind when the first environment moves on:
+// guards that were not confirmed, and pull requests that have been outdone. The original needs none
+// of it, for it pushes every revision to the same branch; a branch for each promotion keeps a late
+// order away from a newer revision, and has to be cleared away.
 
 package promotion
 

@@ -1,4 +1,4 @@
-// This file exists to pin down what the cure clears away behind itself, and when a refused order
+// This file exists to pin down what the fix clears away behind itself, and when a refused order
 // may go elsewhere.
 
 package promotion
@@ -30,20 +30,24 @@ func TestWhatIsDueForAGuard(t *testing.T) {
 		turns   []string
 		want    tidying
 	}{
-		{"of this episode", "staging", 9, v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseAttempting, Attempts: 1}, []string{"staging"}, leave},
-		{"never confirmed", "staging", 8, v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseAttempting, Attempts: 1}, nil, giveUp},
+		{"of this episode", "staging", 9, v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseAttempting, Attempts: 1},
+			[]string{"staging"}, leave},
+		{"never confirmed", "staging", 8, v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseAttempting, Attempts: 1}, nil,
+			giveUp},
 		{"never attempted", "staging", 8, v1alpha1.PromotionStatus{}, nil, giveUp},
 		{"its environment's turn has not come", "staging", 8, ordered, []string{"prod"}, leave},
 		{"outdone", "staging", 8, ordered, []string{"staging", "prod"}, withdraw},
 		{"closed", "staging", 8, done, []string{"staging"}, leave},
 		{"closed long ago", "staging", 5, done, nil, remove},
-		{"given up long ago, before any attempt", "staging", 5, v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseSuperseded}, nil, remove},
+		{"given up long ago, before any attempt", "staging", 5,
+			v1alpha1.PromotionStatus{Phase: v1alpha1.PhaseSuperseded}, nil, remove},
 		{"long ago, and still the best that there is", "staging", 5, ordered, nil, leave},
 		{"its environment was taken out", "canary", 8, ordered, nil, withdraw},
 		{"it was, in this episode, and may come back", "canary", 9, ordered, nil, leave},
 		{"its environment is the first by now", "dev", 8, ordered, nil, withdraw},
 	} {
-		guard := &v1alpha1.Promotion{Spec: v1alpha1.PromotionSpec{Environment: c.env, Episode: c.episode}, Status: c.status}
+		guard := &v1alpha1.Promotion{Spec: v1alpha1.PromotionSpec{Environment: c.env, Episode: c.episode},
+			Status: c.status}
 		if got := p.tidying(guard, c.turns); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}

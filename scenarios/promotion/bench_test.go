@@ -19,16 +19,17 @@ func benchmark(b *testing.B, scenario func(*sim.World)) {
 	var r result.Report
 	var before, after runtime.MemStats
 	// A bubble needs a *testing.T, which a benchmark does not have.
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-		if r.Runs > 0 {
-			return // -test.count is honoured once more in here
-		}
-		runtime.ReadMemStats(&before)
-		b.ResetTimer()
-		r = sim.Explore(t, scenario, sim.Runs(b.N), sim.For(0), sim.Verify(0))
-		b.StopTimer()
-		runtime.ReadMemStats(&after)
-	}}})
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+			if r.Runs > 0 {
+				return // -test.count is honoured once more in here
+			}
+			runtime.ReadMemStats(&before)
+			b.ResetTimer()
+			r = sim.Explore(t, scenario, sim.Runs(b.N), sim.For(0), sim.Verify(0))
+			b.StopTimer()
+			runtime.ReadMemStats(&after)
+		}}})
 	if !ok || r.Failure != nil {
 		b.Fatalf("the scenario does not hold: %+v", r.Failure)
 	}
@@ -74,6 +75,7 @@ func rollout(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
 
 func BenchmarkSettledPromotion(b *testing.B) { benchmark(b, settled(promotion.V3)) }
 
-func BenchmarkFullCureUnderFaults(b *testing.B) {
-	benchmark(b, rollout(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.RacingRequeue()))
+func BenchmarkFixedVariantUnderFaults(b *testing.B) {
+	benchmark(b, rollout(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.LostReply(),
+		fault.Conflict(), fault.ServerError(), fault.RacingRequeue()))
 }

@@ -1,4 +1,4 @@
-// This file exists to tell what the story teaches, in figures that the harness itself has counted:
+// This file says what the scenario teaches, in figures that the harness itself has counted:
 // LESSON.md.
 
 package promotion
@@ -25,6 +25,11 @@ const lessonPage = "LESSON.md"
 // tally counts the runs in which the operator died, by how often the promotion then took effect:
 // never, once, more often.
 type tally struct{ never, once, more int }
+
+func (n tally) runs() int { return n.never + n.once + n.more }
+
+// String is the tally as cells of a table.
+func (n tally) String() string { return fmt.Sprintf("%d | %d | %d", n.never, n.once, n.more) }
 
 // points is more than a promotion has points to die at.
 const points = 30
@@ -53,7 +58,8 @@ func count(t *testing.T, v promotion.Variant, m means) tally {
 		default:
 			n.more++
 		}
-	}, sim.Strategy("sweep"), sim.Runs(points), sim.For(0), sim.Verify(0)) // a sweep tries every fault at every point before anything else
+		// a sweep tries every fault at every point before anything else
+	}, sim.Strategy("sweep"), sim.Runs(points), sim.For(0), sim.Verify(0))
 	if r.Err() != nil || died {
 		t.Fatalf("not every point was tried: %v", r.Err())
 	}
@@ -62,14 +68,14 @@ func count(t *testing.T, v promotion.Variant, m means) tally {
 
 // means of promotion, and how often what was promoted took effect by them.
 type means struct {
-	open    func(*sim.World, promotion.Variant) *Story
+	open    func(*sim.World, promotion.Variant) *World
 	effects func(*history.History) int
 }
 
 // The second of the two has a receiver that acts on everything it gets.
 var (
 	byPullRequest = means{quietly, func(h *history.History) int { return len(h.Effects(forge.Effect)) }}
-	byEvent       = means{notifying, func(h *history.History) int { return len(told(h)) }}
+	byEvent       = means{notifying, func(h *history.History) int { return len(notifications(h)) }}
 )
 
 // lessons are what is shown, with what each variant relies on.
@@ -104,35 +110,41 @@ func lesson(t *testing.T) {
 	}
 }
 
+const lessonHead = `# At most once or at least once
+
+This page is written by "make matrices STORY=promotion"; do not edit it. "go test ./scenarios/promotion"
+counts again and fails when it is stale.
+
+A promotion leaves the cluster: no transaction spans the forge and the API server. Between "it is done" and
+"it is written down" the operator can die, whichever of the two comes first. Here it dies once in each run,
+before or after each of its writes. There is one run for every such point, from a new revision in dev until
+the world is at rest again. The table says how often the promotion took effect, and how often a CI that starts
+a job for each Event was told of it.
+
+| variant | order of things | runs with a crash | never | once | more than once | told: never | once | more |
+|---|---|---|---|---|---|---|---|---|
+`
+
+const lessonTail = `
+V3 never forgets and sometimes repeats: at least once. V6 and V7 never repeat and sometimes forget: at most
+once. Moving the record from one side of the effect to the other, or into an object of its own, moves the gap
+and does not close it; the points at which each of them fails are few, and they are there. V8 does not choose.
+It makes the effect itself safe to repeat, by a key that the receiver knows (the forge's idempotency key, the
+name of the Event). It records only what was confirmed, and insists until it is. That is a demand on the
+receiver, not a cleverer operator: without one that recognises a repetition, "exactly once" is not to be had
+across a crash.
+`
+
 func renderLesson(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString(`# At most once or at least once
-
-This page is written by ` + "`make matrices STORY=promotion`" + `; do not edit it. ` + "`go test ./scenarios/promotion`" + ` counts again and fails when
-it is stale.
-
-A promotion leaves the cluster: no transaction spans the forge and the API server. Between "it is done" and "it is written
-down" the operator can die, whichever of the two comes first. Here it dies once in each run, before or after each of its
-writes, one run for every such point, from a new revision in dev until the world is at rest again. So often the promotion
-took effect, and so often a CI that starts a job for each Event was told of it:
-
-| variant | order of things | runs with a crash | never | once | more than once | told: never | once | more than once |
-|---|---|---|---|---|---|---|---|---|
-`)
+	b.WriteString(lessonHead)
 	for _, l := range lessons {
 		pulls := count(t, l.variant, byPullRequest)
 		events := count(t, l.variant, byEvent)
-		fmt.Fprintf(&b, "| %s | %s | %d and %d | %d | %d | %d | %d | %d | %d |\n", l.variant, l.relies, pulls.never+pulls.once+pulls.more,
-			events.never+events.once+events.more, pulls.never, pulls.once, pulls.more, events.never, events.once, events.more)
+		fmt.Fprintf(&b, "| %s | %s | %d and %d | %v | %v |\n", l.variant, l.relies, pulls.runs(), events.runs(), pulls,
+			events)
 	}
-	b.WriteString(`
-V3 never forgets and sometimes repeats: at least once. V6 and V7 never repeat and sometimes forget: at most once. Moving the
-record from one side of the effect to the other, or into an object of its own, moves the gap and does not close it; the
-points at which each of them fails are few, and they are there. V8 does not choose. It makes the effect itself safe to
-repeat, by a key that the receiver knows (the forge's idempotency key, the name of the Event), records only what was
-confirmed, and insists until it is. That is a demand on the receiver, not a cleverer operator: without one that can tell a
-repetition, "exactly once" is not to be had across a crash.
-`)
+	b.WriteString(lessonTail)
 	for _, l := range lessons {
 		if l.cell != "" {
 			b.WriteString(shown(t, l.variant, l.cell))
@@ -144,22 +156,35 @@ repetition, "exactly once" is not to be had across a crash.
 
 // predictions were made from reading the code, before anything ran.
 var predictions = []matrix.Prediction[promotion.Variant]{
-	{Says: "an edit of the spec during a promotion repeats it", Case: "an edit wakes it", Variant: promotion.V3, Fails: true},
-	{Says: "so does an event of an application, through the channel", Case: "app burst", Variant: promotion.V3, Fails: true},
-	{Says: "so does an event of a GitopsCluster", Case: "a cluster's event wakes it", Variant: promotion.V3, Fails: true},
-	{Says: "so does a leftover timer, in the classic queue", Case: "a leftover timer wakes it, classic queue", Variant: promotion.V3, Fails: true},
-	{Says: "so does a leftover timer, in the priority queue", Case: "a leftover timer wakes it, priority queue", Variant: promotion.V3, Fails: true},
+	{Says: "an edit of the spec during a promotion repeats it", Case: "an edit wakes it", Variant: promotion.V3,
+		Fails: true},
+	{Says: "so does an event of an application, through the channel", Case: "app burst", Variant: promotion.V3,
+		Fails: true},
+	{Says: "so does an event of a GitopsCluster", Case: "a cluster's event wakes it", Variant: promotion.V3,
+		Fails: true},
+	{Says: "so does a leftover timer, in the classic queue", Case: "a leftover timer wakes it, classic queue",
+		Variant: promotion.V3, Fails: true},
+	{Says: "so does a leftover timer, in the priority queue", Case: "a leftover timer wakes it, priority queue",
+		Variant: promotion.V3, Fails: true},
 	{Says: "so does a last patch that fails", Case: "the last patch fails", Variant: promotion.V3, Fails: true},
 	{Says: "so does a crash between promoting and recording", Case: "crash window", Variant: promotion.V3, Fails: true},
 	{Says: "so do an old leader and a new one", Case: "two leaders", Variant: promotion.V3, Fails: true},
-	{Says: "reading one's own writes helps against neither of the last two", Case: "two leaders", Variant: promotion.V5, Fails: true},
-	{Says: "without a requeue a target that appears late is not seen", Case: "a late target is seen", Variant: promotion.V2, Fails: true},
-	{Says: "without a requeue a cluster that is not in sync at first is not seen", Case: "a late cluster is seen", Variant: promotion.V2, Fails: true},
-	{Says: "a conflict with its own earlier write delays an intent, and no more", Case: "arrives everywhere", Variant: promotion.V6, Fails: false},
-	{Says: "a time in the status makes that conflict return for ever", Case: "no livelock", Variant: promotion.V6t, Fails: true},
-	{Says: "a guard without episodes blocks the return to a revision", Case: "comes back", Variant: promotion.V7, Fails: true},
-	{Says: "an error of the set-up is swallowed: the operator runs on and does nothing", Case: "its kinds are installed late", Variant: promotion.V0, Fails: true},
-	{Says: "a policy that only the environment has makes the original panic", Case: "a policy only on the environment", Variant: promotion.V0, Fails: true},
+	{Says: "reading one's own writes helps against neither of the last two", Case: "two leaders",
+		Variant: promotion.V5, Fails: true},
+	{Says: "without a requeue a target that appears late is not seen", Case: "a late target is seen",
+		Variant: promotion.V2, Fails: true},
+	{Says: "without a requeue a cluster that is not in sync at first is not seen", Case: "a late cluster is seen",
+		Variant: promotion.V2, Fails: true},
+	{Says: "a conflict with its own earlier write delays an intent, and no more", Case: "arrives everywhere",
+		Variant: promotion.V6, Fails: false},
+	{Says: "a time in the status makes that conflict return for ever", Case: "no livelock", Variant: promotion.V6t,
+		Fails: true},
+	{Says: "a guard without episodes blocks the return to a revision", Case: "comes back", Variant: promotion.V7,
+		Fails: true},
+	{Says: "an error of the set-up is swallowed: the operator runs on and does nothing",
+		Case: "its kinds are installed late", Variant: promotion.V0, Fails: true},
+	{Says: "a policy that only the environment has makes the original panic", Case: "a policy only on the environment",
+		Variant: promotion.V0, Fails: true},
 }
 
 // shown is the end of a short run in which a variant fails, from the last thing that happened to it
@@ -177,6 +202,7 @@ func shown(t *testing.T, v promotion.Variant, column string) string {
 	if file != "" {
 		name = fmt.Sprintf("[%s](testdata/catalogue/%[1]s)", file)
 	}
-	return fmt.Sprintf("\n## %s\n\nA short run in which %s fails, from the last thing that happened to it on (%s):\n\n```\n%s\n```\n\n%s.\n",
+	return fmt.Sprintf("\n## %s\n\nA short run in which %s fails, "+
+		"from the last thing that happened to it on (%s):\n\n```\n%s\n```\n\n%s.\n",
 		v, v, name, strings.Join(lines, "\n"), strings.ToUpper(f.Message[:1])+f.Message[1:])
 }

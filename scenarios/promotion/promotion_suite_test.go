@@ -1,4 +1,5 @@
-// This file is the suite: the table of the story with its catalogue; and, in Ginkgo, the full cure.
+// This file is the suite: the table of the story with its catalogue; and, in Ginkgo, the fixed
+// variant.
 
 package promotion
 
@@ -70,30 +71,34 @@ var _ = Describe("A promotion", func() {
 		Entry("three", uint64(3)),
 	)
 
-	Context("with the full cure", Label("hold"), func() {
-		It("happens once and gets everywhere, whatever strikes", func() {
+	Context("with the fixed variant", Label("hold"), func() {
+		It("happens once and gets everywhere, whatever is injected", func() {
 			simginkgo.Check(Everything(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
 		})
-		It("happens once in every corner, whatever strikes", func() {
+		It("happens once in every corner, whatever is injected", func() {
 			simginkgo.Check(Corners(promotion.V8, EveryFault()...), briefly(sim.For(3*time.Second))...)
 		})
-		It("happens once in another cluster, whatever strikes", func() {
+		It("happens once in another cluster, whatever is injected", func() {
 			// The operator's own caches of other clusters are none that the harness sees: it would
 			// take the world for settled while such a cache waits to open its watch again. So only
 			// the watches of Pipelines end.
-			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...), briefly(sim.For(3*time.Second))...)
+			simginkgo.Check(Faraway(promotion.V8, EveryFault(fault.OfKind("Pipeline"))...),
+				briefly(sim.For(3*time.Second))...)
 		})
 		It("rests on what all targets have proved, in two clusters", func() {
-			simginkgo.Check(uneven.New(promotion.V8, []string{inOrder, notStale, complete}, lag()...), briefly(sim.For(3*time.Second))...)
+			simginkgo.Check(uneven.New(promotion.V8, []string{inOrder, notStale, complete}, lag()...),
+				briefly(sim.For(3*time.Second))...)
 		})
 		It("says so when nobody can be asked what became of it", func() {
 			simginkgo.Check(ForgeDown(promotion.V8, crash()...), briefly(sim.For(3*time.Second))...)
 		})
 		It("happens once to each of many pipelines while the operator dies and comes back", func() {
-			simginkgo.Check(Fleet(fleet())(promotion.V8, fault.Crash(Operator), fault.Restart(Operator)), sim.Runs(2), sim.For(0), sim.Verify(0))
+			simginkgo.Check(Fleet(fleet())(promotion.V8, fault.Crash(Operator), fault.Restart(Operator)), sim.Runs(2),
+				sim.For(0), sim.Verify(0))
 		})
 		It("happens once and gets everywhere in a crowd", func() {
-			simginkgo.Check(Crowd(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator), fault.RacingRequeue(),
+			simginkgo.Check(Crowd(promotion.V8, fault.StaleCache(30*time.Second), fault.Crash(Operator),
+				fault.RacingRequeue(),
 				fault.SlowEffect(10*time.Minute), fault.DoubledEffect()), briefly(sim.For(3*time.Second))...)
 		})
 	})

@@ -16,7 +16,7 @@ import (
 // OncePerStay: a revision takes effect in an environment at most as often as the first environment
 // came to run it. It holds a controller that counts episodes to the truth, and one that does not
 // count to its word where nothing is rolled back.
-func (b *Books) OncePerStay(h *history.History) error {
+func (b *Record) OncePerStay(h *history.History) error {
 	count := map[string]int{}
 	for _, e := range b.entries(h, forge.Effect) {
 		key := e.order.PipelineUID + "/" + e.order.Environment + "/" + e.order.Revision
@@ -24,7 +24,8 @@ func (b *Books) OncePerStay(h *history.History) error {
 		first := e.pipeline.Spec.Environments[0]
 		for _, target := range b.targets(e.pipeline, 0) {
 			if n := stays(target, e.order.Revision, e.Event); count[key] > n {
-				return fmt.Errorf("the promotion of %s in %s to %s took effect %d times (last: entry %d of the ledger), but %s came to run it %d times",
+				return fmt.Errorf("the promotion of %s in %s to %s took effect %d times (last: effect %d), "+
+					"but %s came to run it %d times",
 					e.order.Pipeline, e.order.Environment, e.order.Revision, count[key], e.Index, first.Name, n)
 			}
 		}
@@ -34,18 +35,20 @@ func (b *Books) OncePerStay(h *history.History) error {
 
 // InOrder: an environment is promoted only to what the one before it ran, ready with it, within the
 // lag bound.
-func (b *Books) InOrder(h *history.History) error {
+func (b *Record) InOrder(h *history.History) error {
 	for _, e := range b.fresh(h, "InOrder") {
 		if e.env < 0 {
 			continue // the environment was taken out of the pipeline meanwhile
 		}
 		if e.env == 0 {
-			return fmt.Errorf("the first environment, %s of %s, was promoted: entry %d of the ledger", e.order.Environment, e.order.Pipeline, e.Index)
+			return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", e.order.Environment,
+				e.order.Pipeline, e.Index)
 		}
 		for i, target := range b.targets(e.pipeline, e.env-1) {
-			if !within(target, e.At-b.Lag, e.At, func(s reported) bool { return s.ready && s.revision == e.order.Revision }) {
+			if !within(target, e.At-b.Lag, e.At,
+				func(s reported) bool { return s.ready && s.revision == e.order.Revision }) {
 				before := e.pipeline.Spec.Environments[e.env-1]
-				return fmt.Errorf("the %s was ordered (entry %d of the ledger), but %s had not been ready with it in %s",
+				return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s",
 					e.order, e.Index, before.Name, before.Targets[i].Namespace)
 			}
 		}
@@ -54,12 +57,12 @@ func (b *Books) InOrder(h *history.History) error {
 }
 
 // NotStale: an environment is promoted only to what the first environment ran within the lag bound.
-func (b *Books) NotStale(h *history.History) error {
+func (b *Record) NotStale(h *history.History) error {
 	for _, e := range b.fresh(h, "NotStale") {
 		first := e.pipeline.Spec.Environments[0]
 		for i, target := range b.targets(e.pipeline, 0) {
 			if !within(target, e.At-b.Lag, e.At, func(s reported) bool { return s.revision == e.order.Revision }) {
-				return fmt.Errorf("the %s was ordered (entry %d of the ledger), but %s had not run it in %s for %v",
+				return fmt.Errorf("the %s was ordered (effect %d), but %s had not run it in %s for %v",
 					e.order, e.Index, first.Name, first.Targets[i].Namespace, b.Lag)
 			}
 		}
@@ -70,16 +73,16 @@ func (b *Books) NotStale(h *history.History) error {
 // CompleteInformation: nothing is promoted while a target cannot be read. Whether it could be is
 // what the pipeline's own status says at that moment, and whether the target had existed within the
 // lag bound.
-func (b *Books) CompleteInformation(h *history.History) error {
+func (b *Record) CompleteInformation(h *history.History) error {
 	for _, e := range b.fresh(h, "CompleteInformation") {
 		ready := apimeta.FindStatusCondition(e.pipeline.Status.Conditions, v1alpha1.ReadyCondition)
 		if ready != nil && ready.Reason == v1alpha1.TargetNotReadableReason {
-			return fmt.Errorf("the %s was ordered (entry %d of the ledger) while a target could not be read", e.order, e.Index)
+			return fmt.Errorf("the %s was ordered (effect %d) while a target could not be read", e.order, e.Index)
 		}
 		for i, env := range e.pipeline.Spec.Environments {
 			for j, target := range b.targets(e.pipeline, i) {
 				if !within(target, e.At-b.Lag, e.At, func(s reported) bool { return s.exists }) {
-					return fmt.Errorf("the %s was ordered (entry %d of the ledger) without %s in %s",
+					return fmt.Errorf("the %s was ordered (effect %d) without %s in %s",
 						e.order, e.Index, env.Name, env.Targets[j].Namespace)
 				}
 			}
@@ -91,7 +94,7 @@ func (b *Books) CompleteInformation(h *history.History) error {
 // Promoted: if the first environment runs a revision and is ready with it, the first environment
 // that does not has been promoted to it since the revision came. A return to a revision counts as
 // its coming, if the world had settled on another one in between.
-func (b *Books) Promoted(h *history.History) error {
+func (b *Record) Promoted(h *history.History) error {
 	effects := b.entries(h, forge.Effect)
 	return b.eachPipeline(func(uid string, p *version) error {
 		env, revision, behind := b.behind(p)
@@ -100,7 +103,8 @@ func (b *Books) Promoted(h *history.History) error {
 		}
 		came := b.came(p, revision)
 		for _, e := range effects {
-			if e.order.PipelineUID == uid && e.order.Environment == env.Name && e.order.Revision == revision && e.Event >= came {
+			if e.order.PipelineUID == uid && e.order.Environment == env.Name && e.order.Revision == revision &&
+				e.Event >= came {
 				return nil
 			}
 		}
@@ -110,7 +114,7 @@ func (b *Books) Promoted(h *history.History) error {
 }
 
 // Recorded: a promotion that took effect is shown in the pipeline's status.
-func (b *Books) Recorded(h *history.History) error {
+func (b *Record) Recorded(h *history.History) error {
 	effects := b.entries(h, forge.Effect)
 	return b.eachPipeline(func(uid string, p *version) error {
 		env, revision, _ := b.behind(p)
@@ -119,12 +123,15 @@ func (b *Books) Recorded(h *history.History) error {
 		}
 		came := b.came(p, revision)
 		for _, e := range effects {
-			if e.order.PipelineUID != uid || e.order.Environment != env.Name || e.order.Revision != revision || e.Event < came {
+			if e.order.PipelineUID != uid || e.order.Environment != env.Name || e.order.Revision != revision ||
+				e.Event < came {
 				continue
 			}
 			status := p.Status.Environments[env.Name]
-			if status == nil || status.Promotion == nil || status.Promotion.Revision != revision || !status.Promotion.Succeeded {
-				return fmt.Errorf("the %s took effect (entry %d of the ledger), but the status of %s does not show it", e.order, e.Index, e.order.Pipeline)
+			if status == nil || status.Promotion == nil || status.Promotion.Revision != revision ||
+				!status.Promotion.Succeeded {
+				return fmt.Errorf("the %s took effect (effect %d), but the status of %s does not show it", e.order,
+					e.Index, e.order.Pipeline)
 			}
 		}
 		return nil
@@ -133,7 +140,7 @@ func (b *Books) Recorded(h *history.History) error {
 
 // StatusIsTrue: the status shows what every target runs, and the Ready condition says whether all
 // could be read.
-func (b *Books) StatusIsTrue(h *history.History) error {
+func (b *Record) StatusIsTrue(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(_ string, p *version) error {
 		name := p.Namespace + "/" + p.Name
@@ -146,14 +153,16 @@ func (b *Books) StatusIsTrue(h *history.History) error {
 				if status == nil || j >= len(status.Targets) {
 					return fmt.Errorf("the status of %s says nothing of %s", name, env.Name)
 				}
-				if says := status.Targets[j]; says.Revision != is.revision || says.Ready != (is.ready && is.revision != "") {
+				if says := status.Targets[j]; says.Revision != is.revision ||
+					says.Ready != (is.ready && is.revision != "") {
 					return fmt.Errorf("%s runs %q (ready: %v) in %s, but the status of %s says %q (ready: %v)",
 						env.Name, is.revision, is.ready, env.Targets[j].Namespace, name, says.Revision, says.Ready)
 				}
 			}
 		}
 		if says := apimeta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ReadyCondition); says != complete {
-			return fmt.Errorf("whether all targets of %s can be read is %v, but its Ready condition says %v", name, complete, says)
+			return fmt.Errorf("whether all targets of %s can be read is %v, but its Ready condition says %v", name,
+				complete, says)
 		}
 		return nil
 	})
@@ -161,7 +170,7 @@ func (b *Books) StatusIsTrue(h *history.History) error {
 
 // eachPipeline calls f for every living pipeline with at least one environment, in the order of
 // creation.
-func (b *Books) eachPipeline(f func(uid string, p *version) error) error {
+func (b *Record) eachPipeline(f func(uid string, p *version) error) error {
 	for _, uid := range b.order {
 		versions := b.pipelines[uid]
 		p := &versions[len(versions)-1]
@@ -177,7 +186,7 @@ func (b *Books) eachPipeline(f func(uid string, p *version) error) error {
 
 // behind finds the first environment that is not ready with what the first one runs, the revision,
 // and what runs there.
-func (b *Books) behind(p *version) (*v1alpha1.Environment, string, string) {
+func (b *Record) behind(p *version) (*v1alpha1.Environment, string, string) {
 	revision := ""
 	for i := range p.Spec.Environments {
 		env := &p.Spec.Environments[i]
@@ -198,7 +207,7 @@ func (b *Books) behind(p *version) (*v1alpha1.Environment, string, string) {
 
 // came is the event at which the first environment came to run a revision it runs now: the end of
 // the last stay at another revision on which the world had settled.
-func (b *Books) came(p *version, revision string) int {
+func (b *Record) came(p *version, revision string) int {
 	came := 0
 	for _, target := range b.targets(p, 0) {
 		for i, s := range target {

@@ -10,7 +10,7 @@ import (
 )
 
 // open are the pull requests of a pipeline's environment that somebody could merge.
-func (b *Books) open(uid, env string) (out []forge.PullRequest) {
+func (b *Record) open(uid, env string) (out []forge.PullRequest) {
 	for _, pr := range b.git.PullRequests() {
 		if pr.State == forge.Open && pr.Order.PipelineUID == uid && pr.Order.Environment == env {
 			out = append(out, pr)
@@ -20,7 +20,7 @@ func (b *Books) open(uid, env string) (out []forge.PullRequest) {
 }
 
 // OneOpen: people find at most one open pull request for each environment.
-func (b *Books) OneOpen(h *history.History) error {
+func (b *Record) OneOpen(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
 		for _, env := range p.Spec.Environments {
@@ -35,7 +35,7 @@ func (b *Books) OneOpen(h *history.History) error {
 
 // NoneBack: where an environment runs what the first one runs, no pull request to anything else is
 // open.
-func (b *Books) NoneBack(h *history.History) error {
+func (b *Record) NoneBack(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
 		behind, revision, _ := b.behind(p)
@@ -48,7 +48,8 @@ func (b *Books) NoneBack(h *history.History) error {
 			}
 			for _, pr := range b.open(uid, env.Name) {
 				if pr.Order.Revision != revision {
-					return fmt.Errorf("%s runs %s, as it should, and pull request %d to %s is open", env.Name, revision, pr.Number, pr.Order.Revision)
+					return fmt.Errorf("%s runs %s, as it should, and pull request %d to %s is open", env.Name,
+						revision, pr.Number, pr.Order.Revision)
 				}
 			}
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/wavetank/wavetank/sim"
 )
 
-// away is the name of the GitopsCluster that the tellings use.
+// away is the name of the GitopsCluster that the workloads use.
 const away = "away"
 
 // dial reaches other clusters the way that the process reaches everything outside.
@@ -39,7 +39,7 @@ func dial(mgr ctrl.Manager) func([]byte) (*rest.Config, error) {
 
 // Elsewhere adds an API server with namespaces. From here on these are there, if the pipeline says
 // so, too: see Away.
-func (s *Story) Elsewhere(host string, namespaces ...string) *sim.Cluster {
+func (s *World) Elsewhere(host string, namespaces ...string) *sim.Cluster {
 	c := s.Cluster(host)
 	c.Install(crds)
 	s.clusters[host] = away
@@ -67,7 +67,8 @@ func otherCluster() *v1alpha1.CrossNamespaceClusterReference {
 
 // gitopsCluster is the object by which the operator knows the other cluster.
 func gitopsCluster() *unstructured.Unstructured {
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"secretRef": map[string]any{"name": away}}}}
+	spec := map[string]any{"secretRef": map[string]any{"name": away}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	obj.SetGroupVersionKind(promotion.GitopsCluster)
 	obj.SetNamespace("shop")
 	obj.SetName(away)
@@ -75,7 +76,7 @@ func gitopsCluster() *unstructured.Unstructured {
 }
 
 // clusterIsReady reports, as cluster-controller would, that the other cluster is ready.
-func (s *Story) clusterIsReady(message string) {
+func (s *World) clusterIsReady(message string) {
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []metav1.Condition{{
 		Type: v1alpha1.ReadyCondition, Status: metav1.ConditionTrue, Reason: "Found", Message: message,
 		LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second)),
@@ -83,7 +84,8 @@ func (s *Story) clusterIsReady(message string) {
 	if err != nil {
 		panic(err)
 	}
-	if err := s.Client().Status().Patch(s.Context(), gitopsCluster(), client.RawPatch(types.MergePatchType, patch)); err != nil {
+	if err := s.Client().Status().Patch(s.Context(), gitopsCluster(),
+		client.RawPatch(types.MergePatchType, patch)); err != nil {
 		panic(fmt.Sprintf("reporting that the cluster is ready: %v", err))
 	}
 }
@@ -98,14 +100,15 @@ func kubeconfig(host string) *corev1.Secret {
 	if err != nil {
 		panic(err)
 	}
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: away}, Data: map[string][]byte{"kubeconfig": data}}
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: away},
+		Data: map[string][]byte{"kubeconfig": data}}
 }
 
-// Remote tells of an environment in a cluster that is made known only after the pipeline, and whose
+// Remote has an environment in a cluster that is made known only after the pipeline, and whose
 // cache is not in sync when it is first asked.
-var Remote = telling(between("dev", "prod"), askStatusIsTrue, becomesKnown)
+var Remote = workload(between("dev", "prod"), askStatusIsTrue, becomesKnown)
 
-func becomesKnown(s *Story) {
+func becomesKnown(s *World) {
 	s.Elsewhere("prod.example", "prod").Apply(App("prod"))
 	s.Runs("prod", "v1")
 	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
@@ -118,9 +121,9 @@ func becomesKnown(s *Story) {
 	s.Settle()
 }
 
-// Moves tells of a cluster that moves to another host: its Secret changes, and nothing else tells
+// Moves has a cluster that moves to another host: its Secret changes, and nothing else shows
 // of it.
-var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
+var Moves = workload(between("dev", "prod"), askStatusIsTrue, func(s *World) {
 	s.remotely("prod.example")
 	s.Settle()
 	s.Elsewhere("new.example", "prod").Apply(App("prod"))
@@ -131,8 +134,8 @@ var Moves = telling(between("dev", "prod"), askStatusIsTrue, func(s *Story) {
 })
 
 // Faraway takes revisions to another cluster and back again, with every property that must hold of
-// the full cure.
-var Faraway = telling(between("dev", "prod"), (*Story).holds, func(s *Story) {
+// the fixed variant.
+var Faraway = workload(between("dev", "prod"), (*World).holds, func(s *World) {
 	s.remotely("prod.example")
 	s.Settle()
 	for _, revision := range []string{"v2", "v1"} {
@@ -145,7 +148,7 @@ var Faraway = telling(between("dev", "prod"), (*Story).holds, func(s *Story) {
 })
 
 // remotely opens the story with everything at v1, and prod in another cluster.
-func (s *Story) remotely(host string) {
+func (s *World) remotely(host string) {
 	s.Apply(Namespace("shop"), gitopsCluster(), kubeconfig(host), Namespace("dev"), App("dev"))
 	s.clusterIsReady("connected")
 	s.Elsewhere(host, "prod").Apply(App("prod"))

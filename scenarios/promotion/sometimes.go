@@ -10,7 +10,7 @@ import (
 
 // CrashedMidPromotion: the process died after it had ordered a promotion and before the same pass
 // wrote anything more.
-func (b *Books) CrashedMidPromotion(h *history.History) bool {
+func (b *Record) CrashedMidPromotion(h *history.History) bool {
 	for _, attempt := range h.Effects(forge.Attempt) {
 		for i := attempt.Event + 1; i < len(h.Events); i++ {
 			e := &h.Events[i]
@@ -29,11 +29,12 @@ func (b *Books) CrashedMidPromotion(h *history.History) bool {
 }
 
 // OrderedOnStaleCache: a pass that ordered a promotion began with a cache that trailed the server.
-func (b *Books) OrderedOnStaleCache(h *history.History) bool {
+func (b *Record) OrderedOnStaleCache(h *history.History) bool {
 	for _, attempt := range h.Effects(forge.Attempt) {
 		for i := attempt.Event - 1; i >= 0; i-- {
 			e := &h.Events[i]
-			if e.Kind == history.Dequeue && e.Process == attempt.Process && e.Incarnation == attempt.Incarnation && e.Reconcile == attempt.Reconcile {
+			if e.Kind == history.Dequeue && e.Process == attempt.Process && e.Incarnation == attempt.Incarnation &&
+				e.Reconcile == attempt.Reconcile {
 				if len(e.Seen) > 0 {
 					return true
 				}
@@ -45,7 +46,7 @@ func (b *Books) OrderedOnStaleCache(h *history.History) bool {
 }
 
 // LostReplyToOrder: the forge accepted an order, and whoever had sent it was never told.
-func (b *Books) LostReplyToOrder(h *history.History) bool {
+func (b *Record) LostReplyToOrder(h *history.History) bool {
 	orders := map[int]bool{}
 	for _, attempt := range h.Effects(forge.Attempt) {
 		orders[attempt.Event] = true
@@ -59,6 +60,6 @@ func (b *Books) LostReplyToOrder(h *history.History) bool {
 }
 
 // AttemptedTwice: the forge accepted two orders for one promotion.
-func (b *Books) AttemptedTwice(h *history.History) bool {
+func (b *Record) AttemptedTwice(h *history.History) bool {
 	return b.git.AttemptedOncePerRevision(h) != nil
 }

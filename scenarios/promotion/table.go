@@ -16,16 +16,18 @@ import (
 
 // Columns is the table, a question in each; see [matrix.Case].
 func Columns() []column {
-	return slices.Concat(once(), wakers(), arrival(), elsewhere(), manners(), grounds(), oddly(), numbers(), apart(), mishaps(), everyFault())
+	return slices.Concat(once(), triggers(), arrival(), elsewhere(), manners(), grounds(), oddly(), numbers(), apart(),
+		wrongMoments(), everyFault())
 }
 
 // Reasons that stand for several cells.
 const (
 	beyond      = "its table has no such question, which stands among its properties or came out of the runs"
-	lateCluster = "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, and the first event of the cache that comes into sync all wake it"
-	livelock    = "not asked: it goes in circles even where nothing strikes"
-	early       = "it sets no timers: it has promoted without waiting for the missing target"
-	wakes       = "its list of wakers is about the record and the filter; the others are asked all the same"
+	lateCluster = "the GitopsCluster's event, the error of a missing Secret, which is returned upstream, too, " +
+		"and the first event of the cache that comes into sync all wake it"
+	livelock = "not asked: it goes in circles even where no fault is injected"
+	early    = "it sets no timers: it has promoted without waiting for the missing target"
+	wakes    = "its list of triggers is about the record and the filter; the others are asked all the same"
 )
 
 // once are the questions whether too much happens.
@@ -33,8 +35,9 @@ func once() []column {
 	return []column{
 		{
 			Name: "default trace, nothing lags", New: OneEvent, Property: AttemptedOnce,
-			Fail:  variants("V0", "V1a"),
-			Notes: because{"V1": "it falls only when the event of its own status write lands during the pass, and where nothing lags none does"},
+			Fail: variants("V0", "V1a"),
+			Notes: because{"V1": "it falls only when the event of its own status write lands during the pass, " +
+				"and where nothing lags none does"},
 		},
 		{
 			Name: "default trace", New: OneEvent, Faults: lag, Property: AttemptedOnce,
@@ -82,7 +85,8 @@ func arrival() []column {
 		},
 		{
 			Name: "a late target is seen", New: Late, Property: statusIsTrue,
-			Notes: because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
+			Notes: because{"V2": "a target in the operator's own cluster is watched, " +
+				"so it wakes the operator when it appears"},
 		},
 	}
 }
@@ -99,7 +103,7 @@ func manners() []column {
 			Fail: variants("V6t"),
 		},
 		{
-			Name: "recorded soon", New: Bookkeeping, Faults: lagAndRequeue, Property: recordedSoon,
+			Name: "recorded soon", New: Recording, Faults: lagAndRequeue, Property: recordedSoon,
 			Fail: variants("V0"),
 		},
 		{
@@ -111,20 +115,22 @@ func manners() []column {
 
 // longRollout is a long rollout, with a rollback and with revisions that come and go, of which
 // several things are asked.
-var longRollout = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
-	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale}
-	return telling(between("dev", "staging", "prod"), func(s *Story) {
+var longRollout = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string,
+	faults ...fault.Fault) func(*sim.World) {
+	asks := map[string]func(*World){inOrder: askInOrder, notStale: askNotStale}
+	return workload(between("dev", "staging", "prod"), func(s *World) {
 		for _, sentence := range sentences {
 			asks[sentence](s)
 		}
-	}, (*Story).backAndForth)(v, faults...)
+	}, (*World).backAndForth)(v, faults...)
 }}
 
 // grounds are the questions on what grounds it happens.
 func grounds() []column {
 	return []column{
 		{
-			Name: "only what the one before has proved", Workload: longRollout, Faults: lag, Property: inOrder, Skip: variants("V6t"),
+			Name: "only what the one before has proved", Workload: longRollout, Faults: lag, Property: inOrder,
+			Skip: variants("V6t"),
 		},
 		{
 			Name: "nothing outdated", Workload: longRollout, Faults: lag, Property: notStale, Skip: variants("V6t"),
@@ -136,9 +142,9 @@ func grounds() []column {
 	}
 }
 
-// wakers are what may hand the pipeline out between a promotion and the moment at which the cache
+// triggers are what may hand the pipeline out between a promotion and the moment at which the cache
 // knows of it.
-func wakers() []column {
+func triggers() []column {
 	return []column{
 		{
 			Name: "an edit wakes it", New: Edited, Faults: lag, Property: AttemptedOnce,
@@ -149,14 +155,18 @@ func wakers() []column {
 			Fail: variants("V0", "V1a", "V1", "V2", "V3"),
 		},
 		{
-			Name: "a leftover timer wakes it, classic queue", New: Leftover(false), Faults: lag, Property: AttemptedOnce,
-			Fail:  variants("V0", "V1a", "V3"),
-			Notes: because{"V1": early, "V2": early},
+			Name: "a leftover timer wakes it, classic queue", New: Leftover(false), Faults: lag,
+			Property: AttemptedOnce,
+			Fail:     variants("V0", "V1a", "V3"),
+			Notes:    because{"V1": early, "V2": early},
 		},
 		{
-			Name: "a leftover timer wakes it, priority queue", New: Leftover(true), Faults: lag, Property: AttemptedOnce,
-			Fail:  variants("V0", "V1a"),
-			Notes: because{"V1": early, "V2": early, "V3": "the priority queue has one entry for each key: the event of the target uses the timer up, so none is left"},
+			Name: "a leftover timer wakes it, priority queue", New: Leftover(true), Faults: lag,
+			Property: AttemptedOnce,
+			Fail:     variants("V0", "V1a"),
+			Notes: because{"V1": early, "V2": early,
+				"V3": "the priority queue has one entry for each key: the event of the target uses the timer up, " +
+					"so none is left"},
 		},
 		{
 			Name: "the last patch fails", New: OneEffect, Faults: failingPatch, Property: TakesEffectOnce,
@@ -182,18 +192,18 @@ func elsewhere() []column {
 			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V6t", "V7"),
 		},
 		{
-			Name: "a CI is told once in spite of a crash", New: Notified, Faults: crash, Property: ToldOnce,
+			Name: "a CI is told once in spite of a crash", New: Notified, Faults: crash, Property: NotifiedAtMostOnce,
 			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5"),
 		},
 		{
-			Name: "a CI is told in spite of a crash", New: NotifiedAtAll, Faults: crash, Property: Told,
+			Name: "a CI is told in spite of a crash", New: NotifiedAtAll, Faults: crash, Property: NotifiedEver,
 			Fail: variants("V6", "V7"), Skip: variants("V6t"),
 			Notes: because{"V6t": livelock},
 		},
 	}
 }
 
-// oddly are the corners. They are asked of the thread's last word and of the cures that write
+// oddly are the corners. They are asked of the thread's last word and of the fixes that write
 // before they act.
 func oddly() []column {
 	others := variants("V0", "V1a", "V1", "V2", "V4", "V5", "V6t")
@@ -209,17 +219,20 @@ func oddly() []column {
 	}
 	for _, d := range []time.Duration{time.Millisecond, 30 * time.Second, 10 * time.Minute} {
 		columns = append(columns, column{
-			Name: fmt.Sprintf("promoting takes %v", d), New: corners[0].tell, Faults: slowly(d), Property: oncePerStay, Skip: others,
+			Name: fmt.Sprintf("promoting takes %v", d), New: corners[0].tell, Faults: slowly(d), Property: oncePerStay,
+			Skip: others,
 		})
 	}
-	falls := []string{"ready some time after the revision", "dev flaps", "ready without a revision", "dev moves on and back", "an environment is added", reborn.name, late}
+	falls := []string{"ready some time after the revision", "dev flaps", "ready without a revision",
+		"dev moves on and back", "an environment is added", reborn.name, late}
 	for _, c := range corners[1:] {
 		col := column{
 			Name: c.name, New: c.tell, Faults: slowly(time.Minute), Property: oncePerStay, Skip: others,
 		}
 		switch {
 		case c.name == ownPolicy.name:
-			col.Property, col.Fail, col.Skip = "no panic", slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 }), variants("V6t")
+			col.Property, col.Fail, col.Skip = "no panic", slices.DeleteFunc(promotion.Variants(),
+				func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 }), variants("V6t")
 			col.Notes = because{"V6t": livelock}
 		case slices.Contains(falls, c.name):
 			col.Fail = variants("V3")
@@ -228,7 +241,8 @@ func oddly() []column {
 			col.Fail = variants("V3", "V7")
 		}
 		if c.name == reborn.name {
-			col.Notes = because{"V7": "its Promotion goes with the old pipeline, which the cache still holds when it asks whether there is one"}
+			col.Notes = because{"V7": "its Promotion goes with the old pipeline, " +
+				"which the cache still holds when it asks whether there is one"}
 		}
 		columns = append(columns, col)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
 )
 
-// Books is what has been read of one run's history.
-type Books struct {
+// Record is what has been read of one run's history.
+type Record struct {
 	// Lag is how far in the past an order's reasons may lie: the longest lag of a cache, and the
 	// time of a pass.
 	Lag time.Duration
@@ -27,7 +27,7 @@ type Books struct {
 	pipelines map[string][]version // by uid
 	order     []string             // uids, in the order of creation
 	settled   []int                // events at which the world had settled
-	judged    map[string]int       // ledger entries that each property has looked at
+	judged    map[string]int       // effects that each property has looked at
 	conduct   conduct
 	timing    timing
 }
@@ -48,16 +48,17 @@ type version struct {
 	v1alpha1.Pipeline
 }
 
-// NewBooks opens the books of a run. Make new ones for each run.
-func NewBooks(git *forge.Forge) *Books {
-	return &Books{
-		Lag: 40 * time.Second, clusters: map[string]string{}, git: git, apps: map[string][]reported{}, pipelines: map[string][]version{}, judged: map[string]int{},
+// NewRecord opens the record of a run. Make new ones for each run.
+func NewRecord(git *forge.Forge) *Record {
+	return &Record{
+		Lag: 40 * time.Second, clusters: map[string]string{}, git: git, apps: map[string][]reported{},
+		pipelines: map[string][]version{}, judged: map[string]int{},
 		conduct: conduct{passes: map[history.ReconcileID]*pass{}}, timing: newTiming(),
 	}
 }
 
 // read takes in what has happened since the last time.
-func (b *Books) read(h *history.History) {
+func (b *Record) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
 		if e.Kind == history.Settled {
@@ -77,7 +78,7 @@ func (b *Books) read(h *history.History) {
 	}
 }
 
-func (b *Books) readApp(e *history.Event, c *history.Change) {
+func (b *Record) readApp(e *history.Event, c *history.Change) {
 	now := reported{event: e.Index, at: e.At, exists: c.Type != "DELETED"}
 	if now.exists {
 		var app struct {
@@ -98,7 +99,7 @@ func (b *Books) readApp(e *history.Event, c *history.Change) {
 	b.apps[key] = append(b.apps[key], now)
 }
 
-func (b *Books) readPipeline(e *history.Event, c *history.Change) {
+func (b *Record) readPipeline(e *history.Event, c *history.Change) {
 	now := version{event: e.Index, gone: c.Type == "DELETED"}
 	stored.Decode(c.Object, &now.Pipeline)
 	if len(b.pipelines[c.UID]) == 0 {
@@ -110,7 +111,7 @@ func (b *Books) readPipeline(e *history.Event, c *history.Change) {
 // appKey names an application; the operator's own cluster has no name.
 func appKey(cluster, namespace, name string) string { return cluster + " " + namespace + "/" + name }
 
-// entry is one ledger entry with what it is about.
+// entry is one effect with what it is about.
 type entry struct {
 	history.Effect
 	order    forge.Order
@@ -118,8 +119,8 @@ type entry struct {
 	env      int      // the environment's place in the pipeline, -1 if it is not there
 }
 
-// entries are the ledger entries of a kind.
-func (b *Books) entries(h *history.History, kind string) []entry {
+// entries are the effects of a kind.
+func (b *Record) entries(h *history.History, kind string) []entry {
 	b.read(h)
 	var out []entry
 	for _, e := range h.Effects("") {
@@ -133,7 +134,7 @@ func (b *Books) entries(h *history.History, kind string) []entry {
 }
 
 // fresh are the attempts that a property has not judged yet.
-func (b *Books) fresh(h *history.History, property string) []entry {
+func (b *Record) fresh(h *history.History, property string) []entry {
 	b.read(h)
 	all := h.Effects("")
 	var out []entry
@@ -148,7 +149,7 @@ func (b *Books) fresh(h *history.History, property string) []entry {
 	return out
 }
 
-func (b *Books) explain(e history.Effect) (entry, bool) {
+func (b *Record) explain(e history.Effect) (entry, bool) {
 	o, ok := b.git.Ordered(e.Key)
 	if !ok {
 		return entry{}, false
@@ -172,7 +173,7 @@ func (b *Books) explain(e history.Effect) (entry, bool) {
 }
 
 // targets are what has been read of the applications of one environment.
-func (b *Books) targets(p *version, env int) [][]reported {
+func (b *Record) targets(p *version, env int) [][]reported {
 	var out [][]reported
 	for _, target := range p.Spec.Environments[env].Targets {
 		cluster := ""

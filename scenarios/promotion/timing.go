@@ -27,13 +27,13 @@ const (
 	firstBackOff, longestBackOff = 5 * time.Millisecond, 1000 * time.Second
 )
 
-// timing is what the books keep of it, by the uid of a pipeline unless it says otherwise.
+// timing is what the record keep of it, by the uid of a pipeline unless it says otherwise.
 type timing struct {
 	due     map[string]*dueness
 	whole   map[string]history.Time // until when a pipeline whose targets can all be read must be Ready
 	asked   map[string]history.Time // by the key of the queue: what the last pass has been put off for
 	failed  map[string]int          // by that key: passes in a row that asked for back-off
-	orders  map[string][]posting    // by key of the ledger
+	orders  map[string][]posting    // by key of the effect
 	hasty   error                   // the first order that came too soon
 	present map[string]bool         // GitopsClusters that are ready, and Secrets, by kind and name
 }
@@ -52,13 +52,14 @@ type posting struct {
 
 func newTiming() timing {
 	return timing{
-		due: map[string]*dueness{}, whole: map[string]history.Time{}, asked: map[string]history.Time{}, failed: map[string]int{},
+		due: map[string]*dueness{}, whole: map[string]history.Time{}, asked: map[string]history.Time{},
+		failed: map[string]int{},
 		orders: map[string][]posting{}, present: map[string]bool{},
 	}
 }
 
 // tick takes in one event, and the pass that it ends, if it does.
-func (b *Books) tick(h *history.History, e *history.Event, ended *pass) {
+func (b *Record) tick(h *history.History, e *history.Event, ended *pass) {
 	t := &b.timing
 	key := queueKey(e)
 	switch {
@@ -108,7 +109,7 @@ func queueKey(e *history.Event) string {
 }
 
 // notice keeps whether another cluster can be reached.
-func (b *Books) notice(c *history.Change) {
+func (b *Record) notice(c *history.Change) {
 	key := c.Ref.Kind + " " + c.Ref.Name
 	switch c.Ref.Kind {
 	case "Secret":
@@ -129,11 +130,12 @@ func (b *Books) notice(c *history.Change) {
 
 // reckon looks what is due, and from when on. Whoever disturbs the world gives the operator time
 // anew.
-func (b *Books) reckon(e *history.Event, disturbed bool) {
+func (b *Record) reckon(e *history.Event, disturbed bool) {
 	t := &b.timing
 	_ = b.eachPipeline(func(uid string, p *version) error {
 		readable, what := b.readable(p), ""
-		if env, revision, _ := b.behind(p); env != nil && readable && p.Spec.PolicyFor(env) != nil && !p.Spec.PolicyFor(env).Manual {
+		if env, revision, _ := b.behind(p); env != nil && readable && p.Spec.PolicyFor(env) != nil &&
+			!p.Spec.PolicyFor(env).Manual {
 			what = env.Name + "/" + revision
 		}
 		if d := t.due[uid]; d == nil || d.what != what || disturbed {
@@ -155,11 +157,10 @@ func (p *version) ready() bool {
 }
 
 // readable says whether every target of a pipeline is there, and can be reached.
-func (b *Books) readable(p *version) bool {
+func (b *Record) readable(p *version) bool {
 	for i, env := range p.Spec.Environments {
 		for j, target := range b.targets(p, i) {
-			if ref := env.Targets[j].ClusterRef; !now(target).exists ||
-				ref != nil && !(b.timing.present["Secret "+ref.Name] && b.timing.present[promotion.GitopsCluster.Kind+" "+ref.Name]) {
+			if !now(target).exists || !b.knows(env.Targets[j].ClusterRef) {
 				return false
 			}
 		}
@@ -167,7 +168,13 @@ func (b *Books) readable(p *version) bool {
 	return true
 }
 
-func (b *Books) periodEnds(key string) {
+// knows says whether a cluster is made known; nil is the operator's own.
+func (b *Record) knows(ref *v1alpha1.CrossNamespaceClusterReference) bool {
+	present := b.timing.present
+	return ref == nil || present["Secret "+ref.Name] && present[promotion.GitopsCluster.Kind+" "+ref.Name]
+}
+
+func (b *Record) periodEnds(key string) {
 	_ = b.eachPipeline(func(uid string, p *version) error {
 		if d := b.timing.due[uid]; d != nil && p.Namespace+"/"+p.Name == key && p.ready() {
 			d.periods++
@@ -178,7 +185,7 @@ func (b *Books) periodEnds(key string) {
 
 // OrderedSoon: what is due is ordered within three back-off periods. Passes that began with a stale
 // cache or met with a fault end no period, nor do those that cannot read every target yet.
-func (b *Books) OrderedSoon(h *history.History) error {
+func (b *Record) OrderedSoon(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
 		d := b.timing.due[uid]
@@ -188,28 +195,31 @@ func (b *Books) OrderedSoon(h *history.History) error {
 		env, revision, _ := b.behind(p)
 		came := b.came(p, revision)
 		for _, e := range b.entries(h, forge.Attempt) {
-			if e.order.PipelineUID == uid && e.order.Environment == env.Name && e.order.Revision == revision && e.Event >= came {
+			if e.order.PipelineUID == uid && e.order.Environment == env.Name && e.order.Revision == revision &&
+				e.Event >= came {
 				return nil
 			}
 		}
-		return fmt.Errorf("%s is to be promoted to %s, and after %d back-off periods has not been", env.Name, revision, d.periods)
+		return fmt.Errorf("%s is to be promoted to %s, and after %d back-off periods has not been", env.Name, revision,
+			d.periods)
 	})
 }
 
 // ReadySoon: a pipeline whose targets can all be read is Ready after what it was put off for when
 // they came to be, and a second; or a pass is under way that may find it so.
-func (b *Books) ReadySoon(h *history.History) error {
+func (b *Record) ReadySoon(h *history.History) error {
 	b.read(h)
 	return b.eachPipeline(func(uid string, p *version) error {
 		if until, whole := b.timing.whole[uid]; whole && !p.ready() && h.Now() > until && !b.busy(p) {
-			return fmt.Errorf("all targets of %s/%s can be read, which its status should have said by %s", p.Namespace, p.Name, history.Clock(until))
+			return fmt.Errorf("all targets of %s/%s can be read, which its status should have said by %s", p.Namespace,
+				p.Name, history.Clock(until))
 		}
 		return nil
 	})
 }
 
 // busy says whether a pass of a pipeline is under way.
-func (b *Books) busy(p *version) bool {
+func (b *Record) busy(p *version) bool {
 	for key := range b.conduct.passes {
 		if key.Namespace == p.Namespace && key.Name == p.Name {
 			return true
@@ -220,7 +230,7 @@ func (b *Books) busy(p *version) bool {
 
 // posted keeps an order that has left the operator, and looks whether it came too soon after one
 // that was refused.
-func (b *Books) posted(e *history.Event) {
+func (b *Record) posted(e *history.Event) {
 	var o forge.Order
 	if err := json.Unmarshal(e.Sent, &o); err != nil {
 		panic(fmt.Sprintf("an order cannot be read: %v", err))
@@ -230,14 +240,15 @@ func (b *Books) posted(e *history.Event) {
 	if n := len(before); n > 0 && b.timing.hasty == nil {
 		last, wait := before[n-1], backOff(n)
 		if since := e.At - last.back; last.refused && since < wait {
-			b.timing.hasty = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o, since, n, wait)
+			b.timing.hasty = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
+				since, n, wait)
 		}
 	}
 	b.timing.orders[key] = append(before, posting{at: e.At})
 }
 
 // answered keeps what became of an order.
-func (b *Books) answered(h *history.History, e *history.Event) {
+func (b *Record) answered(h *history.History, e *history.Event) {
 	if e.Call <= 0 || e.Call >= len(h.Events) {
 		return
 	}
@@ -257,7 +268,7 @@ func (b *Books) answered(h *history.History, e *history.Event) {
 
 // Spaced: who has been refused waits before the next order, twice as long each time and at least as
 // long as the queue would.
-func (b *Books) Spaced(h *history.History) error {
+func (b *Record) Spaced(h *history.History) error {
 	b.read(h)
 	return b.timing.hasty
 }

@@ -1,6 +1,6 @@
 // This file exists for what may wake the operator between a promotion and the moment at which its
-// cache knows of it. A filter on events stops one waker of them all, its own status write; each
-// telling here has another one.
+// cache knows of it. A filter on events stops one of them, its own status write; each
+// workload here has another one.
 
 package promotion
 
@@ -19,7 +19,7 @@ import (
 const soon = 20 * time.Millisecond
 
 // Edited lets somebody edit the pipeline, harmlessly, while it is being promoted.
-var Edited = telling(quietly, askAttemptedOnce, func(s *Story) {
+var Edited = workload(quietly, askAttemptedOnce, func(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	edited := Pipeline("dev", "staging")
@@ -29,12 +29,12 @@ var Edited = telling(quietly, askAttemptedOnce, func(s *Story) {
 })
 
 // ClusterEvent lets the other cluster's object change, as it does with each of its heartbeats.
-var ClusterEvent = telling(func(w *sim.World, v promotion.Variant) *Story {
+var ClusterEvent = workload(func(w *sim.World, v promotion.Variant) *World {
 	s := Begin(w, v, "dev", "prod")
 	s.remotely("prod.example")
 	w.Sleep(dwell)
 	return s
-}, askAttemptedOnce, func(s *Story) {
+}, askAttemptedOnce, func(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.clusterIsReady("connected, and still so")
@@ -44,27 +44,28 @@ var ClusterEvent = telling(func(w *sim.World, v promotion.Variant) *Story {
 // Leftover lets a target be missing at first. An operator that comes back for it, with back-off,
 // has a timer pending when the target appears: the classic queue keeps it, the priority queue lets
 // the target's event use it up.
-func Leftover(priority bool) Telling {
-	return telling(func(w *sim.World, v promotion.Variant) *Story {
-		s := BeginWith(w, v, func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev", "staging")
+func Leftover(priority bool) Workload {
+	return workload(func(w *sim.World, v promotion.Variant) *World {
+		s := BeginWith(w, v, func(o *ctrl.Options) { o.Controller.UsePriorityQueue = ptr.To(priority) }, "dev",
+			"staging")
 		s.openWithoutStaging()
 		s.Runs("dev", "v1")
 		w.Sleep(75 * time.Second)
 		return s
-	}, askAttemptedOnce, func(s *Story) {
+	}, askAttemptedOnce, func(s *World) {
 		s.Apply(App("staging"))
 		s.Sleep(dwell)
 	})
 }
 
 // Overlap has two replicas, of which one leads.
-var Overlap = telling(func(w *sim.World, v promotion.Variant) *Story {
+var Overlap = workload(func(w *sim.World, v promotion.Variant) *World {
 	s := BeginWith(w, v, func(o *ctrl.Options) {
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, Operator, "default"
 	}, "dev", "staging")
 	s.Replica("second", v, 1)
 	return s
-}, askTakesEffectOnce, func(s *Story) {
+}, askTakesEffectOnce, func(s *World) {
 	s.Open()
 	s.Runs("staging", "v1")
 	s.Sleep(time.Minute)

@@ -1,4 +1,4 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens
+// This file exists to set the scene, so that each workload of the story is only about what happens
 // in it.
 
 package promotion
@@ -31,11 +31,11 @@ const Operator = "pipelines"
 // gitHost is where the forge is reached.
 const gitHost = "git.example"
 
-// Story is a world with the operator, its pipeline and a forge in it.
-type Story struct {
+// World is a world with the operator, its pipeline and a forge in it.
+type World struct {
 	*sim.World
-	// Books read this run's history.
-	*Books
+	// Record read this run's history.
+	*Record
 	// Git is the outside world.
 	Git *forge.Forge
 	// Environments in the order of promotion. Each has one target, in the namespace of its name,
@@ -55,23 +55,23 @@ type Story struct {
 
 // Begin installs the kinds and starts the operator; it applies nothing yet. Faults may be injected
 // from here on.
-func Begin(w *sim.World, v promotion.Variant, environments ...string) *Story {
+func Begin(w *sim.World, v promotion.Variant, environments ...string) *World {
 	return BeginWith(w, v, func(*ctrl.Options) {}, environments...)
 }
 
 // BeginWith is Begin for an operator whose main sets more options.
-func BeginWith(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *Story {
+func BeginWith(w *sim.World, v promotion.Variant, tune func(*ctrl.Options), environments ...string) *World {
 	s := set(w, tune, environments...)
 	w.Install(crds)
 	s.Replica(Operator, v, 1)
 	return s
 }
 
-// set opens the books and puts the forge there, and nothing else.
-func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *Story {
+// set opens the record and puts the forge there, and nothing else.
+func set(w *sim.World, tune func(*ctrl.Options), environments ...string) *World {
 	git := forge.New()
-	s := &Story{
-		World: w, Books: NewBooks(git), Git: git, Environments: environments, More: map[string][]string{},
+	s := &World{
+		World: w, Record: NewRecord(git), Git: git, Environments: environments, More: map[string][]string{},
 		tune: tune, away: map[string]client.Client{}, door: &door{Handler: git},
 	}
 	w.External(gitHost, s.door)
@@ -102,11 +102,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Replica starts the operator once more, under another name: one that was not stopped in time, or a
 // second leader.
-func (s *Story) Replica(name string, v promotion.Variant, workers int) {
+func (s *World) Replica(name string, v promotion.Variant, workers int) {
 	s.Start(name, setup(v, workers), sim.Options(s.options(v)))
 }
 
-func (s *Story) options(v promotion.Variant) ctrl.Options {
+func (s *World) options(v promotion.Variant) ctrl.Options {
 	options := v.ManagerOptions(ctrl.Options{Scheme: scheme})
 	s.tune(&options)
 	return options
@@ -115,7 +115,8 @@ func (s *Story) options(v promotion.Variant) ctrl.Options {
 // setup is what the operator's main does with its manager.
 func setup(v promotion.Variant, workers int) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
-		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Dial: dial(mgr), Variant: v, Workers: workers}
+		r := &promotion.Reconciler{Client: mgr.GetClient(), HTTP: sim.HTTPClient(mgr), Dial: dial(mgr), Variant: v,
+			Workers: workers}
 		return r.SetupWithManager(mgr)
 	}
 }
@@ -137,7 +138,7 @@ func newScheme() *runtime.Scheme {
 }
 
 // Open applies the namespaces, the application of every environment, and the pipeline.
-func (s *Story) Open() {
+func (s *World) Open() {
 	s.Apply(Namespace("shop"))
 	for _, env := range s.Environments {
 		s.Apply(Namespace(env), App(env))
@@ -146,19 +147,19 @@ func (s *Story) Open() {
 }
 
 // AllRun reports that an environment runs a revision wherever it does, and is ready with it.
-func (s *Story) AllRun(env, revision string) {
+func (s *World) AllRun(env, revision string) {
 	for _, place := range append([]string{env}, s.More[env]...) {
 		s.Runs(place, revision)
 	}
 }
 
 // Runs reports, as Flux would, that an environment runs a revision and is ready with it.
-func (s *Story) Runs(env, revision string) { s.report(env, revision, true) }
+func (s *World) Runs(env, revision string) { s.report(env, revision, true) }
 
 // Struggles reports that an environment has applied a revision and is not ready with it.
-func (s *Story) Struggles(env, revision string) { s.report(env, revision, false) }
+func (s *World) Struggles(env, revision string) { s.report(env, revision, false) }
 
-func (s *Story) report(env, revision string, ready bool) {
+func (s *World) report(env, revision string, ready bool) {
 	status := metav1.ConditionFalse
 	if ready {
 		status = metav1.ConditionTrue
@@ -184,7 +185,7 @@ func (s *Story) report(env, revision string, ready bool) {
 
 // Deliver merges every open pull request, oldest first, and lets the environments run what was
 // merged.
-func (s *Story) Deliver() {
+func (s *World) Deliver() {
 	for i := range s.Git.PullRequests() {
 		pr := s.Git.PullRequests()[i] // as it is now: the operator may have closed it since the last one was merged
 		if pr.State != forge.Open {
@@ -217,7 +218,8 @@ func Pipeline(environments ...string) *v1alpha1.Pipeline {
 	p := &v1alpha1.Pipeline{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"},
 		Spec: v1alpha1.PipelineSpec{
-			AppRef: v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization", Name: "web"},
+			AppRef: v1alpha1.LocalAppReference{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization",
+				Name: "web"},
 			Promotion: &v1alpha1.PromotionPolicy{Strategy: v1alpha1.Strategy{PullRequest: &v1alpha1.PullRequestStrategy{
 				Type: "github", URL: "https://" + gitHost + "/acme/shop", BaseBranch: "main",
 			}}},

@@ -29,22 +29,22 @@ type pass struct {
 	open int
 }
 
-// conduct is what the books keep of it.
+// conduct is what the record keep of it.
 type conduct struct {
 	passes map[history.ReconcileID]*pass
 	inVain []string // passes that ended without progress since the last change, and how
 	// unrecorded are orders that no status has shown yet.
 	unrecorded []entry
-	// waiting and told are the virtual times in which a pipeline had to wait, and in which its
-	// status said for what; since, waits and tells describe the stretch that has not ended.
-	waiting, told time.Duration
-	since         history.Time
-	waits, tells  bool
-	dead          bool // the operator: who is not there cannot tell
+	// waiting and explained are the virtual times in which a pipeline had to wait, and in which its
+	// status said for what; since, waits and explains describe the stretch that has not ended.
+	waiting, explained time.Duration
+	since              history.Time
+	waits, explains    bool
+	dead               bool // the operator: who is not there cannot tell
 }
 
 // watch takes in one event.
-func (b *Books) watch(e *history.Event) {
+func (b *Record) watch(e *history.Event) {
 	c := &b.conduct
 	key := e.ReconcileID()
 	now := c.passes[key]
@@ -59,7 +59,8 @@ func (b *Books) watch(e *history.Event) {
 			c.inVain = append(c.inVain, fmt.Sprintf("%s %s: %s", key.Actor, key.Reconcile, e.Outcome))
 		}
 		delete(c.passes, key)
-	case e.Kind == history.Fault, e.Kind == history.Reply && e.Note != "", e.Code == 403, e.Code == 422, e.Code == 429, e.Code >= 500:
+	case e.Kind == history.Fault, e.Kind == history.Reply &&
+		e.Note != "", e.Code == 403, e.Code == 422, e.Code == 429, e.Code >= 500:
 		now.excused = true
 	case e.Kind == history.Reply:
 		now.open--
@@ -113,7 +114,7 @@ func gist(object []byte) string {
 
 // unreadable says whether some pipeline waits for a target that it cannot read: it has to come back
 // for that.
-func (b *Books) unreadable() bool {
+func (b *Record) unreadable() bool {
 	return b.eachPipeline(func(_ string, p *version) error {
 		if apimeta.IsStatusConditionFalse(p.Status.Conditions, v1alpha1.ReadyCondition) {
 			return fmt.Errorf("a target cannot be read")
@@ -124,17 +125,18 @@ func (b *Books) unreadable() bool {
 
 // NoLivelock: with all that it needs at hand and nobody in its way, the operator does not try in
 // vain again and again.
-func (b *Books) NoLivelock(h *history.History) error {
+func (b *Record) NoLivelock(h *history.History) error {
 	b.read(h)
 	if v := b.conduct.inVain; len(v) > mostInVain {
-		return fmt.Errorf("%d passes have ended without progress since the last change, the last of them %s", len(v), v[len(v)-1])
+		return fmt.Errorf("%d passes have ended without progress since the last change, the last of them %s", len(v),
+			v[len(v)-1])
 	}
 	return nil
 }
 
 // RecordedSoon: an order is shown in the pipeline's status within the lag bound, unless who gave it
 // has died.
-func (b *Books) RecordedSoon(h *history.History) error {
+func (b *Record) RecordedSoon(h *history.History) error {
 	before := len(h.Events)
 	c := &b.conduct
 	c.unrecorded = append(c.unrecorded, b.fresh(h, "RecordedSoon")...)
@@ -143,11 +145,12 @@ func (b *Books) RecordedSoon(h *history.History) error {
 		versions := b.pipelines[e.order.PipelineUID]
 		latest := &versions[len(versions)-1]
 		status := latest.Status.Environments[e.order.Environment]
-		if latest.gone || status != nil && status.Promotion != nil && status.Promotion.Revision == e.order.Revision || died(h, e, before) {
+		if latest.gone || status != nil && status.Promotion != nil && status.Promotion.Revision == e.order.Revision ||
+			died(h, e, before) {
 			continue
 		}
 		if h.Now() > e.At+b.Lag {
-			return fmt.Errorf("the %s was ordered at %s (entry %d of the ledger), and the status of %s does not show it %v later",
+			return fmt.Errorf("the %s was ordered at %s (effect %d), and the status of %s does not show it %v later",
 				e.order, history.Clock(e.At), e.Index, e.order.Pipeline, h.Now()-e.At)
 		}
 		still = append(still, e)
@@ -156,11 +159,12 @@ func (b *Books) RecordedSoon(h *history.History) error {
 	return nil
 }
 
-// died says whether the life that gave an order has ended.
+// died says whether the incarnation that gave an order has ended.
 func died(h *history.History, order entry, until int) bool {
 	for i := order.Event; i < until; i++ {
 		e := &h.Events[i]
-		if e.Process == order.Process && e.Incarnation == order.Incarnation && (e.Kind == history.Crash || e.Kind == history.Stop) {
+		if e.Process == order.Process && e.Incarnation == order.Incarnation &&
+			(e.Kind == history.Crash || e.Kind == history.Stop) {
 			return true
 		}
 	}
@@ -168,8 +172,8 @@ func died(h *history.History, order entry, until int) bool {
 }
 
 // clock measures waiting: a stretch ends with every change of an application or a pipeline, and
-// with every life. One begins to count when its first pass has ended.
-func (b *Books) clock(e *history.Event) {
+// with every incarnation. One begins to count when its first pass has ended.
+func (b *Record) clock(e *history.Event) {
 	c := &b.conduct
 	switch ends := e.Kind == history.Crash || e.Kind == history.Stop; {
 	case e.Process == Operator && (ends || c.dead && e.Kind == history.Done):
@@ -179,20 +183,20 @@ func (b *Books) clock(e *history.Event) {
 	}
 	if stretch := e.At - c.since; c.waits {
 		c.waiting += stretch
-		if c.tells {
-			c.told += stretch
+		if c.explains {
+			c.explained += stretch
 		}
 	}
-	c.since, c.waits, c.tells = e.At, false, true
+	c.since, c.waits, c.explains = e.At, false, true
 	_ = b.eachPipeline(func(_ string, p *version) error {
-		waits, tells := b.waits(p)
-		c.waits, c.tells = c.waits || waits && !c.dead, c.tells && (tells || !waits)
+		waits, explains := b.waits(p)
+		c.waits, c.explains = c.waits || waits && !c.dead, c.explains && (explains || !waits)
 		return nil
 	})
 }
 
-// waits says whether a pipeline has to wait for something, and whether its status tells for what.
-func (b *Books) waits(p *version) (waits, tells bool) {
+// waits says whether a pipeline has to wait for something, and whether its status says for what.
+func (b *Record) waits(p *version) (waits, explains bool) {
 	for i := range p.Spec.Environments {
 		for _, target := range b.targets(p, i) {
 			if !now(target).exists {
@@ -206,23 +210,25 @@ func (b *Books) waits(p *version) (waits, tells bool) {
 		return revision == "", pending // "": the first environment itself is not ready
 	}
 	status := p.Status.Environments[env.Name]
-	promoted := status != nil && status.Promotion != nil && status.Promotion.Revision == revision && status.Promotion.Succeeded
+	promoted := status != nil && status.Promotion != nil && status.Promotion.Revision == revision &&
+		status.Promotion.Succeeded
 	return true, pending || promoted // who has been promoted waits for the cluster, whose objects say the rest
 }
 
 // Actionable: for 95 % of the time in which a pipeline has to wait, its status says for what.
-func (b *Books) Actionable(h *history.History) error {
+func (b *Record) Actionable(h *history.History) error {
 	b.read(h)
 	c := &b.conduct
-	waiting, told := c.waiting, c.told
+	waiting, explained := c.waiting, c.explained
 	if c.waits {
 		waiting += h.Now() - c.since
-		if c.tells {
-			told += h.Now() - c.since
+		if c.explains {
+			explained += h.Now() - c.since
 		}
 	}
-	if told < waiting*95/100 {
-		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", waiting, waiting-told)
+	if explained < waiting*95/100 {
+		return fmt.Errorf("the pipeline waited for %v, and for %v of that its status did not say for what", waiting,
+			waiting-explained)
 	}
 	return nil
 }

@@ -23,22 +23,22 @@ import (
 // delivery to everywhere.
 type corner struct {
 	name    string
-	happens func(*Story)
+	happens func(*World)
 }
 
 // tell asks of one corner that each stay of dev at a revision is promoted once.
 func (c corner) tell(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return telling(quietly, askOncePerStay, c.turn)(v, faults...)
+	return workload(quietly, askOncePerStay, c.turn)(v, faults...)
 }
 
-// Corners draws one of them and asks for everything that must hold of the full cure.
-var Corners = telling(quietly, (*Story).holds, func(s *Story) {
+// Corners draws one of them and asks for everything that must hold of the fixed variant.
+var Corners = workload(quietly, (*World).holds, func(s *World) {
 	corners[sim.Draw(s.World, "corner", rapid.IntRange(0, len(corners)-1))].turn(s)
 })
 
-// holds asks for what must hold of the full cure wherever a pipeline may change. (Where it does
+// holds asks for what must hold of the fixed variant wherever a pipeline may change. (Where it does
 // not, there is more: see Everything.)
-func (s *Story) holds() {
+func (s *World) holds() {
 	askOncePerStay(s)
 	s.Always(notStale, s.NotStale)
 	askNoLivelock(s)
@@ -50,11 +50,11 @@ func (s *Story) holds() {
 
 // Fleet has many pipelines over one application, and an operator that dies, or is asked to end, in
 // the midst of promoting them.
-func Fleet(n int) Telling {
-	return telling(between("dev", "staging"), func(s *Story) {
+func Fleet(n int) Workload {
+	return workload(between("dev", "staging"), func(s *World) {
 		s.Eventually(TakesEffectOnce, s.Git.OncePerRevision)
 		askEverywhere(s)
-	}, func(s *Story) {
+	}, func(s *World) {
 		s.Open()
 		for i := range n - 1 {
 			p := Pipeline(s.Environments...)
@@ -68,7 +68,7 @@ func Fleet(n int) Telling {
 }
 
 // turn plays a corner and lets everything be delivered.
-func (c corner) turn(s *Story) {
+func (c corner) turn(s *World) {
 	c.happens(s)
 	s.Settle()
 	for range len(s.Environments) - 1 {
@@ -81,38 +81,39 @@ func (c corner) turn(s *Story) {
 const late = "two targets each, one late"
 
 var corners = []corner{
-	{"nothing out of the ordinary", func(s *Story) { s.Runs("dev", "v2") }},
-	{"ready some time after the revision", func(s *Story) {
+	{"nothing out of the ordinary", func(s *World) { s.Runs("dev", "v2") }},
+	{"ready some time after the revision", func(s *World) {
 		s.Struggles("dev", "v2")
-		s.Sleep(sim.Draw(s.World, "ready after", rapid.SampledFrom([]time.Duration{5 * time.Millisecond, time.Second, 5 * time.Second})))
+		s.Sleep(sim.Draw(s.World, "ready after",
+			rapid.SampledFrom([]time.Duration{5 * time.Millisecond, time.Second, 5 * time.Second})))
 		s.Runs("dev", "v2")
 	}},
-	{"dev flaps", func(s *Story) {
+	{"dev flaps", func(s *World) {
 		s.Runs("dev", "v2")
 		s.Sleep(soon)
 		s.Struggles("dev", "v2")
 		s.Sleep(soon)
 		s.Runs("dev", "v2")
 	}},
-	{"ready without a revision", func(s *Story) {
+	{"ready without a revision", func(s *World) {
 		s.Runs("staging", "")
 		s.Runs("dev", "v2")
 	}},
-	{"dev moves on and back", func(s *Story) {
+	{"dev moves on and back", func(s *World) {
 		s.Runs("dev", "v2")
 		s.Sleep(soon)
 		s.Runs("dev", "v3")
 		s.Settle()
 		s.Runs("dev", "v2")
 	}},
-	{"an environment is added", func(s *Story) {
+	{"an environment is added", func(s *World) {
 		s.Apply(Namespace("canary"), App("canary"))
 		s.Runs("dev", "v2")
 		s.Sleep(soon)
 		s.Environments = []string{"dev", "canary", "staging"}
 		s.Apply(Pipeline(s.Environments...))
 	}},
-	{"environments change places", func(s *Story) {
+	{"environments change places", func(s *World) {
 		s.Apply(Namespace("prod"), App("prod"))
 		s.Environments = []string{"dev", "staging", "prod"}
 		s.Apply(Pipeline(s.Environments...))
@@ -122,13 +123,13 @@ var corners = []corner{
 		s.Apply(Pipeline("dev", "prod", "staging"))
 	}},
 	reborn,
-	{"two pipelines over one application", func(s *Story) {
-		twin := Pipeline(s.Environments...)
-		twin.Name = "twin"
-		s.Apply(twin)
+	{"two pipelines over one application", func(s *World) {
+		second := Pipeline(s.Environments...)
+		second.Name = "twin"
+		s.Apply(second)
 		s.Runs("dev", "v2")
 	}},
-	{late, func(s *Story) {
+	{late, func(s *World) {
 		s.Environments = []string{"dev", "staging", "prod"}
 		p := Pipeline(s.Environments...)
 		for i := range p.Spec.Environments {
@@ -150,7 +151,7 @@ var corners = []corner{
 }
 
 // reborn deletes the pipeline, and makes it again under its name, while it is being promoted.
-var reborn = corner{"made again under its name", func(s *Story) {
+var reborn = corner{"made again under its name", func(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.Remove(Pipeline())
@@ -158,7 +159,7 @@ var reborn = corner{"made again under its name", func(s *Story) {
 }}
 
 // ownPolicy has a policy only where it is needed, on the environment.
-var ownPolicy = corner{"a policy only on the environment", func(s *Story) {
+var ownPolicy = corner{"a policy only on the environment", func(s *World) {
 	p := Pipeline(s.Environments...)
 	p.Spec.Environments[1].Promotion, p.Spec.Promotion = p.Spec.Promotion, nil
 	s.Apply(p)
@@ -166,43 +167,44 @@ var ownPolicy = corner{"a policy only on the environment", func(s *Story) {
 }}
 
 // Reborn asks whether a pipeline that takes another one's name gets its own promotion.
-var Reborn = telling(quietly, askEverywhere, reborn.turn)
+var Reborn = workload(quietly, askEverywhere, reborn.turn)
 
 var (
-	// Notified promotes by telling a CI, which acts on every Event that it sees, and asks how often
-	// it was told.
-	Notified = telling(notifying, askToldOnce, startsUp)
+	// Notified promotes by workload a CI, which acts on every Event that it sees, and asks how
+	// often it was told.
+	Notified = workload(notifying, askNotifiedOnce, startsUp)
 	// NotifiedAtAll asks whether the CI was told.
-	NotifiedAtAll = telling(notifying, askTold, startsUpAndSettles)
+	NotifiedAtAll = workload(notifying, askNotified, startsUpAndSettles)
 	// NotifiedOnce asks both.
-	NotifiedOnce = telling(notifying, func(s *Story) { askToldOnce(s); askTold(s); askStatusIsTrue(s) }, startsUpAndSettles)
+	NotifiedOnce = workload(notifying, func(s *World) { askNotifiedOnce(s); askNotified(s); askStatusIsTrue(s) },
+		startsUpAndSettles)
 )
 
-func askToldOnce(s *Story) {
-	s.Always(ToldOnce, func(h *history.History) error { return errors.Join(told(h)...) })
+func askNotifiedOnce(s *World) {
+	s.Always(NotifiedAtMostOnce, func(h *history.History) error { return errors.Join(notifications(h)...) })
 }
 
-func askTold(s *Story) {
-	s.Eventually(Told, func(h *history.History) error {
-		if told(h) == nil {
+func askNotified(s *World) {
+	s.Eventually(NotifiedEver, func(h *history.History) error {
+		if notifications(h) == nil {
 			return errors.New("dev runs v1, and nobody was told to promote it to staging")
 		}
 		return nil
 	})
 }
 
-func startsUpAndSettles(s *Story) {
+func startsUpAndSettles(s *World) {
 	startsUp(s)
 	s.Settle()
 }
 
-func startsUp(s *Story) {
+func startsUp(s *World) {
 	s.Runs("dev", "v1")
 	s.Sleep(dwell)
 }
 
 // notifying opens the story with a pipeline that promotes by Events.
-func notifying(w *sim.World, v promotion.Variant) *Story {
+func notifying(w *sim.World, v promotion.Variant) *World {
 	s := Begin(w, v, "dev", "staging")
 	p := Pipeline("dev", "staging")
 	p.Spec.Promotion.Strategy = v1alpha1.Strategy{Notification: &v1alpha1.NotificationStrategy{}}
@@ -211,9 +213,9 @@ func notifying(w *sim.World, v promotion.Variant) *Story {
 	return s
 }
 
-// told has an entry for each Event that asks for a promotion: nil for the first one of a promotion,
-// an error for others.
-func told(h *history.History) (out []error) {
+// notifications has an entry for each Event that asks for a promotion: nil for the first one of a
+// promotion, an error for others.
+func notifications(h *history.History) (out []error) {
 	seen := map[string]bool{}
 	for _, o := range h.Objects("", "Event") {
 		var e corev1.Event

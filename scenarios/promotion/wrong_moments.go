@@ -17,9 +17,9 @@ import (
 )
 
 // Rehoused moves the repository while it is not known what became of an order.
-var Rehoused = telling(quietly, askTakesEffectOnce, movesHouse)
+var Rehoused = workload(quietly, askTakesEffectOnce, movesHouse)
 
-func movesHouse(s *Story) {
+func movesHouse(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.Apply(moved("shop-moved", "dev", "staging"))
@@ -28,7 +28,7 @@ func movesHouse(s *Story) {
 
 // Mistyped names a repository that the forge does not have, and corrects it when the first order
 // has been refused.
-var Mistyped = telling(between("dev", "staging"), askEverywhere, func(s *Story) {
+var Mistyped = workload(between("dev", "staging"), askEverywhere, func(s *World) {
 	s.door.without = "/repos/acme/shpo/"
 	mistyped := Pipeline("dev", "staging")
 	mistyped.Spec.Promotion.Strategy.PullRequest.URL = "https://" + gitHost + "/acme/shpo"
@@ -40,9 +40,9 @@ var Mistyped = telling(between("dev", "staging"), askEverywhere, func(s *Story) 
 })
 
 // ForgeDown takes the forge away for an hour while a promotion is under way.
-var ForgeDown = telling(quietly, askActionable, losesForge)
+var ForgeDown = workload(quietly, askActionable, losesForge)
 
-func losesForge(s *Story) {
+func losesForge(s *World) {
 	s.Runs("dev", "v2")
 	s.Sleep(soon)
 	s.door.shut = true
@@ -52,7 +52,7 @@ func losesForge(s *Story) {
 }
 
 // outdoes goes on to further revisions before anybody has merged the first.
-func outdoes(s *Story) {
+func outdoes(s *World) {
 	for _, revision := range []string{"v2", "v3", "v4"} {
 		s.Runs("dev", revision)
 		s.Settle()
@@ -60,7 +60,7 @@ func outdoes(s *Story) {
 }
 
 // rollsBack takes dev back to what staging runs, before anybody has merged what it ran meanwhile.
-func rollsBack(s *Story) {
+func rollsBack(s *World) {
 	for _, revision := range []string{"v2", "v1"} {
 		s.Runs("dev", revision)
 		s.Settle()
@@ -69,14 +69,14 @@ func rollsBack(s *Story) {
 
 var (
 	// Outdone asks what people find at the forge after that.
-	Outdone = telling(quietly, askOneOpen, outdoes)
+	Outdone = workload(quietly, askOneOpen, outdoes)
 	// RolledBack asks the same after a rollback.
-	RolledBack = telling(quietly, askNoneBack, rollsBack)
+	RolledBack = workload(quietly, askNoneBack, rollsBack)
 )
 
 // InstalledLate starts the operator before its kinds are there, as an installer does that is in no
 // particular order.
-var InstalledLate = telling(func(w *sim.World, v promotion.Variant) *Story {
+var InstalledLate = workload(func(w *sim.World, v promotion.Variant) *World {
 	s := set(w, func(*ctrl.Options) {}, "dev", "staging")
 	w.Run(Operator, func(ctx context.Context, cfg *rest.Config) error {
 		mgr, err := sim.NewManager(cfg, s.options(v))
@@ -89,7 +89,7 @@ var InstalledLate = telling(func(w *sim.World, v promotion.Variant) *Story {
 		return mgr.Start(ctx)
 	}, sim.Options(ctrl.Options{Scheme: scheme}))
 	return s
-}, askEverywhere, func(s *Story) {
+}, askEverywhere, func(s *World) {
 	s.Sleep(15 * time.Second)
 	s.Install(crds)
 	s.Open()
@@ -98,9 +98,10 @@ var InstalledLate = telling(func(w *sim.World, v promotion.Variant) *Story {
 	s.Settle()
 })
 
-// Mishaps draws one of the wrong moments and asks for everything that must hold of the full cure.
-var Mishaps = telling(quietly, (*Story).holds, func(s *Story) {
-	moments := []func(*Story){outdoes, rollsBack, movesHouse, losesForge}
+// WrongMoments draws one of the wrong moments and asks for everything that must hold of the fixed
+// variant.
+var WrongMoments = workload(quietly, (*World).holds, func(s *World) {
+	moments := []func(*World){outdoes, rollsBack, movesHouse, losesForge}
 	moments[sim.Draw(s.World, "moment", rapid.IntRange(0, len(moments)-1))](s)
 	s.Settle()
 })

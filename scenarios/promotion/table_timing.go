@@ -1,5 +1,5 @@
-// This file exists for the rest of the table: the dossier's numbers, environments in several
-// places, what people and installers do at the wrong moment, and every fault at once.
+// This file exists for the rest of the table: how long things take, environments in
+// several places, what people and installers do at the wrong moment, and every fault at once.
 
 package promotion
 
@@ -18,30 +18,36 @@ import (
 
 // Reasons that stand for several cells.
 const (
-	foundLater = "its extra scenarios and its table do not name it; it came out of reading the cure again"
-	swallowed  = "named among the defects upstream, without a cell; the error of the set-up is swallowed, and the operator runs without a controller"
+	foundLater = "its extra scenarios and its table do not name it; it came out of reading the fix again"
+	swallowed  = "named among the defects upstream, without a cell; the error of the set-up is swallowed, " +
+		"and the operator runs without a controller"
 )
 
 // numbers are the questions how soon.
 func numbers() []column {
 	return []column{
 		{
-			Name: "ordered within three back-off periods", New: telling(between("dev", "staging", "prod"), askOrderedSoon, rollsOutForAWhile), Faults: lag, Property: orderedSoon,
+			Name: "ordered within three back-off periods", New: workload(between("dev", "staging", "prod"),
+				askOrderedSoon, rollsOutForAWhile), Faults: lag, Property: orderedSoon,
 			Fail: variants("V6t"), NotRun: alike("V1a", "V1", "V4", "V5", "V7"),
 		},
 		{
-			Name: "ready soon after a late target", New: telling(between("dev", "staging"), askReadySoon, appearsLate), Property: readySoon,
+			Name: "ready soon after a late target",
+			New:  workload(between("dev", "staging"), askReadySoon, appearsLate), Property: readySoon,
 			NotRun: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
-			Notes:  because{"V2": "a target in the operator's own cluster is watched, so it wakes the operator when it appears"},
+			Notes: because{"V2": "a target in the operator's own cluster is watched, " +
+				"so it wakes the operator when it appears"},
 		},
 		{
-			Name: "ready soon after a late cluster", New: telling(between("dev", "prod"), askReadySoon, becomesKnown), Property: readySoon,
-			NotRun: alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
-			Notes:  because{"V2": lateCluster},
+			Name: "ready soon after a late cluster", New: workload(between("dev", "prod"), askReadySoon, becomesKnown),
+			Property: readySoon,
+			NotRun:   alike("V0", "V1a", "V1", "V4", "V5", "V6", "V6t", "V7"),
+			Notes:    because{"V2": lateCluster},
 		},
 		{
-			Name: "retries are spaced", New: telling(quietly, askSpaced, movesOn), Faults: failingForge, Property: spaced,
-			Fail: variants("V0", "V1a"), Skip: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
+			Name: "retries are spaced", New: workload(quietly, askSpaced, movesOn), Faults: failingForge,
+			Property: spaced,
+			Fail:     variants("V0", "V1a"), Skip: variants("V1", "V2", "V4", "V5", "V6", "V6t", "V7"),
 			Notes: because{
 				"V0": "its own status write wakes it at once, whatever the back-off", "V1a": "it orders in every pass",
 			},
@@ -59,13 +65,14 @@ func alike(names ...promotion.Variant) map[promotion.Variant]string {
 }
 
 // uneven is a rollout through environments of two targets each, one of them in another cluster.
-var uneven = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
-	asks := map[string]func(*Story){inOrder: askInOrder, notStale: askNotStale, complete: askComplete}
-	return telling(inTwoClusters("dev", "staging", "prod"), func(s *Story) {
+var uneven = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, sentences []string,
+	faults ...fault.Fault) func(*sim.World) {
+	asks := map[string]func(*World){inOrder: askInOrder, notStale: askNotStale, complete: askComplete}
+	return workload(inTwoClusters("dev", "staging", "prod"), func(s *World) {
 		for _, sentence := range sentences {
 			asks[sentence](s)
 		}
-	}, (*Story).unevenly)(v, faults...)
+	}, (*World).unevenly)(v, faults...)
 }}
 
 // apart are the questions on what grounds it happens where environments run in more than one place.
@@ -83,9 +90,10 @@ func apart() []column {
 	}
 }
 
-// mishaps are the questions about the wrong moment.
-func mishaps() []column {
-	all := slices.DeleteFunc(promotion.Variants(), func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 })
+// wrongMoments are the questions about the wrong moment.
+func wrongMoments() []column {
+	all := slices.DeleteFunc(promotion.Variants(),
+		func(v promotion.Variant) bool { return v == promotion.V6t || v == promotion.V8 })
 	return []column{
 		{
 			Name: "its kinds are installed late", New: InstalledLate, Property: Everywhere,
@@ -118,18 +126,21 @@ func mishaps() []column {
 	}
 }
 
-// everyFault is the column of the full cure: all that it answers is asked, and all that can strike
-// there does. Another cluster under every fault is in the suite.
+// everyFault is the column of the fixed variant: all that it answers is asked, and all that can be
+// injected there does. Another cluster under every fault is in the suite.
 func everyFault() []column {
 	return []column{{
-		Name: "every fault", New: Anything, Faults: func() []fault.Fault { return append(EveryFault(), fault.LeaderOverlap()) }, Property: TakesEffectOnce,
+		Name: "every fault", New: Anything, Faults: func() []fault.Fault {
+			return append(EveryFault(),
+				fault.LeaderOverlap())
+		}, Property: TakesEffectOnce,
 		NotRun: matrix.OnlyFixed(promotion.Variants(), promotion.V8),
 	}}
 }
 
 // Anything is any of the longer stories, with all that is asked in it.
 func Anything(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	stories := []Telling{LongRollout, Corners, Mishaps, NotifiedOnce, Overlap}
+	stories := []Workload{LongRollout, Corners, WrongMoments, NotifiedOnce, Overlap}
 	return func(w *sim.World) {
 		stories[sim.Draw(w, "story", rapid.IntRange(0, len(stories)-1))](v, faults...)(w)
 	}
@@ -151,13 +162,15 @@ func EveryFault(watches ...fault.Scope) []fault.Fault {
 		fault.StaleCache(30 * time.Second), fault.Crash(Operator), fault.RacingRequeue(),
 		fault.LostReply(), fault.Conflict(), fault.ServerError(), fault.Unreachable(time.Minute),
 		fault.SlowEffect(10 * time.Minute), fault.FailedEffect(), fault.DoubledEffect(),
-		fault.MissedStates(30*time.Second, watches...), fault.DroppedWatch(watches...), fault.Relist(watches...), fault.Expired(watches...),
+		fault.MissedStates(30*time.Second, watches...), fault.DroppedWatch(watches...), fault.Relist(watches...),
+		fault.Expired(watches...),
 		fault.StaleServer(10 * time.Second), fault.Pause(Operator, 10*time.Second), fault.Restart(Operator),
 		fault.Rejected("this cannot be written now", fault.In(Operator)),
 		fault.Forbidden(time.Minute, fault.In(Operator)),
 	}
 	if len(watches) > 0 {
-		faults = slices.DeleteFunc(faults, func(f fault.Fault) bool { return strings.HasPrefix(f.String(), "Unreachable") })
+		faults = slices.DeleteFunc(faults,
+			func(f fault.Fault) bool { return strings.HasPrefix(f.String(), "Unreachable") })
 	}
 	return faults
 }

@@ -1,5 +1,5 @@
-// This file exists for what the full cure still owes to people when something else that it has to
-// do fails, or when they have told it to do something else meanwhile.
+// This file exists for what the fixed variant still owes to people when something else that it has
+// to do fails, or when they have told it to do something else meanwhile.
 
 package promotion
 
@@ -25,14 +25,14 @@ func moved(repository string, environments ...string) *v1alpha1.Pipeline {
 }
 
 // askElsewhere asks whether a promotion takes effect once and arrives, wherever that is.
-func askElsewhere(s *Story) {
+func askElsewhere(s *World) {
 	askTakesEffectOnce(s)
 	askEverywhere(s)
 }
 
 // movesForGood has a repository fail to carry out an order, so that nobody knows what became of it,
 // and has people give the pipeline another one for that.
-func movesForGood(s *Story) {
+func movesForGood(s *World) {
 	s.door.deaf = "/repos/acme/shop/"
 	s.Runs("dev", "v2")
 	s.Sleep(time.Minute)
@@ -42,7 +42,7 @@ func movesForGood(s *Story) {
 
 // movesAtOnce has people give the pipeline another repository while an order may be on its way to
 // the first: another replica may go on with what one has begun that froze.
-func movesAtOnce(s *Story) {
+func movesAtOnce(s *World) {
 	s.Replica("second", promotion.V8, 1)
 	movesHouse(s)
 	s.Settle()
@@ -51,7 +51,7 @@ func movesAtOnce(s *Story) {
 // cleared is what people expect whose forge can be reached, whatever becomes of others.
 const cleared = "nothing is open but what is to be merged"
 
-func askCleared(s *Story) {
+func askCleared(s *World) {
 	s.Always(cleared, func(*history.History) error {
 		for _, pr := range s.Git.PullRequests() {
 			missing := s.door.without != "" && strings.HasPrefix("/repos/"+pr.Repository+"/", s.door.without)
@@ -64,7 +64,7 @@ func askCleared(s *Story) {
 }
 
 // isCleared looks at that now.
-func (s *Story) isCleared(only string) {
+func (s *World) isCleared(only string) {
 	s.only = only
 	s.Apply(Namespace("a-step-that-lets-properties-look"))
 	s.only = ""
@@ -72,7 +72,7 @@ func (s *Story) isCleared(only string) {
 
 // outdoesElsewhere has the repository go in which a pull request is open, and dev go on by way of
 // another one.
-func outdoesElsewhere(s *Story) {
+func outdoesElsewhere(s *World) {
 	s.Runs("dev", "v2")
 	s.Settle()
 	s.door.without = "/repos/acme/shop/"
@@ -87,7 +87,7 @@ func outdoesElsewhere(s *Story) {
 // onlyOneComesBack has a forge fail, and what prod is promoted by go for good, while somebody
 // brings staging by hand to what dev runs, so that the pull request to what it ran before is
 // outdone.
-func onlyOneComesBack(s *Story) {
+func onlyOneComesBack(s *World) {
 	p := Pipeline("dev", "staging", "prod")
 	p.Spec.Environments[2].Promotion = moved("prod").Spec.Promotion
 	s.Apply(Namespace("prod"), App("prod"))
@@ -105,7 +105,7 @@ func onlyOneComesBack(s *Story) {
 }
 
 // takenOut has people take an environment out for which a pull request is open.
-func takenOut(s *Story) {
+func takenOut(s *World) {
 	s.Runs("dev", "v2")
 	s.Settle()
 	s.Apply(Namespace("prod"), App("prod"))

@@ -28,8 +28,8 @@ func doubled(p *v1alpha1.Pipeline, cluster *v1alpha1.CrossNamespaceClusterRefere
 
 // inTwoClusters opens the story with everything at v1 in two places, of which the second is in
 // another cluster.
-func inTwoClusters(environments ...string) func(*sim.World, promotion.Variant) *Story {
-	return func(w *sim.World, v promotion.Variant) *Story {
+func inTwoClusters(environments ...string) func(*sim.World, promotion.Variant) *World {
+	return func(w *sim.World, v promotion.Variant) *World {
 		s := Begin(w, v, environments...)
 		var there []string
 		var apps []client.Object
@@ -51,7 +51,7 @@ func inTwoClusters(environments ...string) func(*sim.World, promotion.Variant) *
 }
 
 // unevenly rolls out where the two targets of an environment are seldom of one mind.
-func (s *Story) unevenly() {
+func (s *World) unevenly() {
 	s.Runs("dev", "v2")
 	s.Settle() // half of dev is no revision
 	s.Struggles(second("dev"), "v2")
@@ -75,8 +75,9 @@ func (s *Story) unevenly() {
 
 // HastySecond has both targets of dev ready with a revision while the second one of staging is
 // missing.
-var HastySecond = telling(between("dev", "staging"), askComplete, func(s *Story) {
-	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), Namespace(second("dev")), Namespace(second("staging")))
+var HastySecond = workload(between("dev", "staging"), askComplete, func(s *World) {
+	s.Apply(Namespace("shop"), Namespace("dev"), Namespace("staging"), Namespace(second("dev")),
+		Namespace(second("staging")))
 	s.Apply(App("dev"), App(second("dev")), App("staging"), doubled(Pipeline("dev", "staging"), nil))
 	s.Runs("dev", "v1")
 	s.Runs(second("dev"), "v1")
@@ -87,7 +88,7 @@ var HastySecond = telling(between("dev", "staging"), askComplete, func(s *Story)
 
 // HastyAway has dev ready with a revision while the cluster of prod is not known, then cannot be
 // reached, then has nothing in it.
-var HastyAway = telling(between("dev", "prod"), askComplete, func(s *Story) {
+var HastyAway = workload(between("dev", "prod"), askComplete, func(s *World) {
 	there := s.Elsewhere("prod.example", "prod")
 	s.Apply(Namespace("shop"), Namespace("dev"), App("dev"), Away(Pipeline("dev", "prod"), "prod"))
 	s.Runs("dev", "v1")
