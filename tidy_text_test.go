@@ -9,10 +9,8 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -25,18 +23,6 @@ const (
 	tabWidth      = 4
 )
 
-// tooWide are the directories whose Go files still have lines that are too wide. The list may only
-// shrink.
-var tooWide = []string{
-	"controllers/clusterextension",
-	"scenarios/clusterextension",
-}
-
-// coinedIn are the directories whose Go files still use a coined word. The list may only shrink.
-var coinedIn = []string{
-	"scenarios/clusterextension",
-}
-
 // coined are words of the project's own that docs/concepts.md has replaced. Their plurals and past
 // tenses are refused, too.
 var coined = []string{
@@ -48,7 +34,7 @@ var coined = []string{
 const thisFile = "tidy_text_test.go"
 
 func TestLineWidths(t *testing.T) {
-	ratchet(t, tooWide, func(path, text string) []string {
+	checkEach(t, func(path, text string) []string {
 		var out []string
 		for i, line := range strings.Split(text, "\n") {
 			limit := widestCode
@@ -79,7 +65,7 @@ func unbreakable(line string) bool {
 }
 
 func TestCoinedWords(t *testing.T) {
-	ratchet(t, coinedIn, func(path, text string) []string {
+	checkEach(t, func(path, text string) []string {
 		var out []string
 		if path == thisFile {
 			return nil
@@ -123,11 +109,9 @@ func TestCoinedWordsAreFound(t *testing.T) {
 	}
 }
 
-// ratchet checks every Go file that is not generated. What check finds is an error, except in the
-// directories of a list; there it is an error when a whole directory has nothing that is found.
-func ratchet(t *testing.T, known []string, check func(path, text string) []string) {
+// checkEach checks every Go file that is not generated. What check finds is an error.
+func checkEach(t *testing.T, check func(path, text string) []string) {
 	t.Helper()
-	needed := map[string]bool{}
 	walk(t, func(name string) {
 		name = filepath.ToSlash(name)
 		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
@@ -144,20 +128,8 @@ func ratchet(t *testing.T, known []string, check func(path, text string) []strin
 		if ast.IsGenerated(file) {
 			return
 		}
-		found := check(name, string(text))
-		if len(found) == 0 {
-			return
-		}
-		needed[path.Dir(name)] = true
-		if !slices.Contains(known, path.Dir(name)) {
-			for _, f := range found {
-				t.Error(f)
-			}
+		for _, found := range check(name, string(text)) {
+			t.Error(found)
 		}
 	})
-	for _, dir := range known {
-		if !needed[dir] {
-			t.Errorf("%s needs its exception no longer: take it off the list in %s", dir, thisFile)
-		}
-	}
 }

@@ -41,7 +41,8 @@ func (b *Bundle) String() string { return fmt.Sprintf("bundle %q with version %q
 
 // labels are its identity, as the release records keep it.
 func (b *Bundle) labels(of string) map[string]string {
-	return map[string]string{v1.PackageNameKey: of, v1.BundleNameKey: b.Name, v1.BundleVersionKey: b.Version, v1.BundleReferenceKey: b.Reference}
+	return map[string]string{v1.PackageNameKey: of, v1.BundleNameKey: b.Name, v1.BundleVersionKey: b.Version,
+		v1.BundleReferenceKey: b.Reference}
 }
 
 // bundleOf is what a record says of its bundle.
@@ -58,10 +59,12 @@ func resolve(all []Bundle, want *v1.CatalogFilter, installed *Bundle) (*Bundle, 
 		if want.Version != "" && b.Version != want.Version {
 			continue
 		}
-		if len(want.Channels) > 0 && !slices.ContainsFunc(b.Channels, func(c string) bool { return slices.Contains(want.Channels, c) }) {
+		if len(want.Channels) > 0 &&
+			!slices.ContainsFunc(b.Channels, func(c string) bool { return slices.Contains(want.Channels, c) }) {
 			continue
 		}
-		if installed != nil && want.UpgradeConstraintPolicy != v1.PolicySelfCertified && b.Name != installed.Name && !slices.Contains(b.From, installed.Name) {
+		if installed != nil && want.UpgradeConstraintPolicy != v1.PolicySelfCertified && b.Name != installed.Name &&
+			!slices.Contains(b.From, installed.Name) {
 			continue
 		}
 		parsed, err := version.ParseSemantic(b.Version)
@@ -76,7 +79,8 @@ func resolve(all []Bundle, want *v1.CatalogFilter, installed *Bundle) (*Bundle, 
 	case best != nil:
 		return best, nil
 	case installed != nil:
-		return nil, fmt.Errorf("error upgrading from currently installed version %q: no bundles found for package %q", installed.Version, want.PackageName)
+		return nil, fmt.Errorf("error upgrading from currently installed version %q: no bundles found for package %q",
+			installed.Version, want.PackageName)
 	}
 	return nil, fmt.Errorf("no bundles found for package %q", want.PackageName)
 }

@@ -42,7 +42,7 @@ type Reconciler struct {
 	Client client.Client
 	// Catalog is where bundles come from.
 	Catalog Catalog
-	// Variant is the stage of the story to play; the zero value is the full cure.
+	// Variant is the stage of the story to play; the zero value is the fixed variant.
 	Variant Variant
 	// Workers is how many extensions are reconciled at once; 1 if zero.
 	Workers int
@@ -63,7 +63,8 @@ type Reconciler struct {
 // its own the cache holds only what belongs to an extension.
 func ManagerOptions(o ctrl.Options) ctrl.Options {
 	everything := cache.ByObject{Label: labels.Everything()}
-	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1.ClusterExtension{}: everything, &v1.ClusterCatalog{}: everything}
+	o.Cache.ByObject = map[client.Object]cache.ByObject{&v1.ClusterExtension{}: everything,
+		&v1.ClusterCatalog{}: everything}
 	o.Cache.DefaultLabelSelector = labels.SelectorFromSet(labels.Set{v1.OwnerKindLabel: v1.ClusterExtensionKind})
 	return o
 }
@@ -113,7 +114,8 @@ func newContent() predicate.Predicate {
 // notOnlyStatus drops updates of nothing but the status.
 func notOnlyStatus() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() || !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers())
+		return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() ||
+			!slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers())
 	}}
 }
 

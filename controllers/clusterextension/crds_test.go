@@ -27,7 +27,8 @@ var forms = []any{
 }
 
 func TestSchemasKeepAndAcceptWhatTheTypesSay(t *testing.T) {
-	kinds := map[string]runtime.Object{"ClusterExtension": &v1.ClusterExtension{}, "ClusterCatalog": &v1.ClusterCatalog{}}
+	kinds := map[string]runtime.Object{"ClusterExtension": &v1.ClusterExtension{},
+		"ClusterCatalog": &v1.ClusterCatalog{}}
 	crdtest.TakesAny(t, CRDs(), kinds, forms...)
 }
 
@@ -36,8 +37,10 @@ func TestDeepCopiesShareNothing(t *testing.T) {
 	crdtest.Filler(1, forms...).Fill(extension)
 	crdtest.Filler(1, forms...).Fill(catalog)
 	crdtest.SharesNothing(t, extension, func(o *v1.ClusterExtension) {
-		o.Labels["a"], o.Spec.Source.Catalog.Version, o.Spec.Source.Catalog.Channels[0] = "changed", "changed", "changed"
-		o.Spec.Source.Catalog.Selector.MatchLabels["new"], o.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement = "changed", "changed"
+		from := o.Spec.Source.Catalog
+		o.Labels["a"], from.Version, from.Channels[0] = "changed", "changed", "changed"
+		from.Selector.MatchLabels["new"] = "changed"
+		o.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement = "changed"
 		o.Status.Conditions[0].Message, o.Status.Install.Bundle.Version = "changed", "changed"
 	})
 	crdtest.SharesNothing(t, catalog, func(o *v1.ClusterCatalog) {

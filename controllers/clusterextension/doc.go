@@ -5,15 +5,15 @@
 // It restates, in its own words, the controller of operator-framework/operator-controller and what
 // was proposed around its pull requests 1776 and 1987, which wanted releases to survive an
 // interruption. One pass of the controller is the same for every variant; what a variant adds or
-// leaves out is a line in variants.go. The full cure, V6, is the zero value of [Variant] and lives
-// in cure.go; it is meant to be copied.
+// leaves out is a line in variants.go. The fixed variant, V6, is the zero value of [Variant] and
+// lives in fix.go; it is meant to be copied.
 //
 // It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
 //
 // Before an upgrade it asks Helm what the upgrade would make, on the client's side: the server is
 // asked by a dry run before an install alone. What it does not do: impersonate the service account
 // of an extension, ranges of versions, deprecation, and the preflight check of CRD upgrades. The
-// full cure does not go on with an attempt of a chart that has hooks; a slice of 20 s has to be
+// fixed variant does not go on with an attempt of a chart that has hooks; a slice of 20 s has to be
 // enough for all reads of such an attempt and for at least one write.
 //
 // What a chart can say that is not done as Helm alone would do it: a hook that takes longer than a

@@ -1,4 +1,4 @@
-// This file exists for the partial cures, V1 to V5: what each of them does about a record whose
+// This file exists for the partial fixes, V1 to V5: what each of them does about a record whose
 // process has died. All of them take a pending record for that of a dead process.
 
 package clusterextension
@@ -48,7 +48,8 @@ func (p *pass) deleteRaw(context.Context) error {
 		if err := p.records.DeleteRaw(index.Name); err != nil {
 			return p.retrying(nil, err)
 		}
-		return p.retrying(nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(index.Annotations), release.Status(index)))
+		return p.retrying(nil,
+			fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(index.Annotations), release.Status(index)))
 	}
 	return nil
 }
@@ -63,7 +64,8 @@ func (p *pass) resume(context.Context) error {
 		return nil
 	}
 	if err := p.client.Resume(newest); err != nil {
-		return p.retrying(nil, fmt.Errorf("%s was interrupted, and resuming it failed: %w", bundleOf(newest.Labels), err))
+		return p.retrying(nil,
+			fmt.Errorf("%s was interrupted, and resuming it failed: %w", bundleOf(newest.Labels), err))
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 			return nil, err
 		}
 		if !p.policy.goOn {
-			return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(newest.Labels), newest.Info.Status)
+			return nil, fmt.Errorf("%s was interrupted while %s; trying again", bundleOf(newest.Labels),
+				newest.Info.Status)
 		}
 		if newest, err = p.client.Get(); err != nil {
 			return nil, err
@@ -184,8 +185,8 @@ func (p *pass) apply(ctx context.Context, b *Bundle) (*helmrelease.Release, erro
 	return p.client.Upgrade(b.Chart, map[string]any{})
 }
 
-// needsUpgrade compares the newest record with what the bundle's chart renders now; the full cure
-// with the chart.
+// needsUpgrade compares the newest record with what the bundle's chart renders now; the fixed
+// variant with the chart.
 func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error) {
 	s := newest.Info.Status
 	if p.policy.fenced && s == helmrelease.StatusDeployed && newest.Labels[ChartKey] == p.client.Labels[ChartKey] {
@@ -195,7 +196,8 @@ func (p *pass) needsUpgrade(newest *helmrelease.Release, b *Bundle) (bool, error
 	if err != nil {
 		return false, err
 	}
-	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed || s == helmrelease.StatusSuperseded, nil
+	return desired.Manifest != newest.Manifest || s == helmrelease.StatusFailed ||
+		s == helmrelease.StatusSuperseded, nil
 }
 
 // watch makes sure that changes of the installed objects wake the operator.
@@ -214,8 +216,10 @@ func (p *pass) setInstalled(b *Bundle) {
 		p.set(v1.TypeInstalled, metav1.ConditionFalse, v1.ReasonFailed, "No bundle installed")
 		return
 	}
-	p.ext.Status.Install = &v1.ClusterExtensionInstallStatus{Bundle: v1.BundleMetadata{Name: b.Name, Version: b.Version}}
-	p.set(v1.TypeInstalled, metav1.ConditionTrue, v1.ReasonSucceeded, fmt.Sprintf("Installed bundle %s successfully", b.Name))
+	p.ext.Status.Install = &v1.ClusterExtensionInstallStatus{Bundle: v1.BundleMetadata{Name: b.Name,
+		Version: b.Version}}
+	p.set(v1.TypeInstalled, metav1.ConditionTrue, v1.ReasonSucceeded,
+		fmt.Sprintf("Installed bundle %s successfully", b.Name))
 }
 
 // retrying writes down why there is no progress, and returns the error for the work queue.
@@ -233,11 +237,13 @@ func (p *pass) retrying(b *Bundle, err error) error {
 // blocked writes down what only the user can change, and returns an error for which the work queue
 // does not try again.
 func (p *pass) blocked(b *Bundle, err error) error {
-	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked, oneLine(fmt.Sprintf("error for resolved %s: %v", b, err)))
+	p.set(v1.TypeProgressing, metav1.ConditionFalse, v1.ReasonBlocked,
+		oneLine(fmt.Sprintf("error for resolved %s: %v", b, err)))
 	return reconcile.TerminalError(err)
 }
 
 func (p *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	apimeta.SetStatusCondition(&p.ext.Status.Conditions, metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: release.Said(message), ObservedGeneration: p.ext.Generation})
+		Type: kind, Status: status, Reason: reason, Message: release.Said(message),
+		ObservedGeneration: p.ext.Generation})
 }

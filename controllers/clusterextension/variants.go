@@ -1,5 +1,5 @@
 // This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the controller as it was to the full cure.
+// one line for each step from the controller as it was to the fixed variant.
 
 package clusterextension
 
@@ -36,7 +36,7 @@ const (
 	// V5 finishes what was interrupted, from the manifest in its record, before it decides anything
 	// else.
 	V5 Variant = "V5"
-	// V6 is the full cure: see cure.go.
+	// V6 is the fixed variant: see fix.go.
 	V6 Variant = "V6"
 )
 
@@ -76,7 +76,8 @@ func Variants() []Variant { return []Variant{V0, V1, V2, V2b, V3, V3b, V4, V5, V
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]
 	if !ok {
-		return policy{}, fmt.Errorf("clusterextension: there is no variant %q; the variants are %v", string(v), Variants())
+		return policy{}, fmt.Errorf("clusterextension: there is no variant %q; the variants are %v", string(v),
+			Variants())
 	}
 	return p, nil
 }

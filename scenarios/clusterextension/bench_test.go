@@ -1,4 +1,4 @@
-// This file exists to measure how fast installs go: Helm's actions are the heaviest guests that
+// This file exists to measure how fast installs go: Helm's actions are the heaviest programs that
 // there are.
 
 package clusterextension
@@ -17,20 +17,21 @@ func BenchmarkSettledInstall(b *testing.B) {
 	var r result.Report
 	var cpu time.Duration
 	// A bubble needs a *testing.T, which a benchmark does not have.
-	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
-		if r.Runs > 0 {
-			return // -test.count is honoured once more in here
-		}
-		b.ResetTimer()
-		cpu = cpuTime(b)
-		r = sim.Explore(t, func(w *sim.World) {
-			s := deployed(w, Setting{Variant: clusterextension.V6})
-			w.Eventually(installed, s.Installed)
-			w.Settle()
-		}, sim.Runs(b.N), sim.For(0), sim.Verify(0))
-		b.StopTimer()
-		cpu = cpuTime(b) - cpu
-	}}})
+	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil },
+		[]testing.InternalTest{{Name: b.Name(), F: func(t *testing.T) {
+			if r.Runs > 0 {
+				return // -test.count is honoured once more in here
+			}
+			b.ResetTimer()
+			cpu = cpuTime(b)
+			r = sim.Explore(t, func(w *sim.World) {
+				s := deployed(w, Setting{Variant: clusterextension.V6})
+				w.Eventually(installed, s.Installed)
+				w.Settle()
+			}, sim.Runs(b.N), sim.For(0), sim.Verify(0))
+			b.StopTimer()
+			cpu = cpuTime(b) - cpu
+		}}})
 	if !ok || r.Failure != nil {
 		b.Fatalf("the scenario does not hold: %+v", r.Failure)
 	}

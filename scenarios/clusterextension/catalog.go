@@ -33,7 +33,7 @@ const (
 	hooked = "2.0.0-hooked"
 )
 
-// packageName is the package of all tellings.
+// packageName is the package of all workloads.
 const packageName = "shop"
 
 // bundleName is the name of the bundle of a version.
@@ -51,7 +51,8 @@ func load(versions ...string) map[string]*chart.Chart {
 			if err != nil {
 				panic(err)
 			}
-			buffered = append(buffered, &loader.BufferedFile{Name: name, Data: bytes.ReplaceAll(data, []byte("version: 1.0.0"), []byte("version: "+version))})
+			buffered = append(buffered, &loader.BufferedFile{Name: name,
+				Data: bytes.ReplaceAll(data, []byte("version: 1.0.0"), []byte("version: "+version))})
 		}
 		c, err := loader.LoadFiles(buffered)
 		if err != nil {
@@ -86,7 +87,8 @@ func (c *catalog) offer(version string, from ...string) {
 
 // withdraw takes a version out of it.
 func (c *catalog) withdraw(version string) {
-	c.bundles = slices.DeleteFunc(slices.Clone(c.bundles), func(b clusterextension.Bundle) bool { return b.Version == version })
+	c.bundles = slices.DeleteFunc(slices.Clone(c.bundles),
+		func(b clusterextension.Bundle) bool { return b.Version == version })
 }
 
 // clusterCatalog is the object that says where the catalog comes from.

@@ -1,11 +1,11 @@
-// Package clusterextension tells the story of releases that do not survive an interruption: the
+// Package clusterextension is the scenario of releases that do not survive an interruption: the
 // operator dies within one of Helm's actions, the release record stays pending for ever, and
 // whatever is done about that may be worse than the fault. The operator is that of
 // controllers/clusterextension, with the real Helm SDK and its records in shards.
 //
 // [Begin] sets the scene: a catalog with three versions of a package and the edges between them,
 // data outside the cluster that version 2 migrates and version 3 needs at one level, one or two
-// replicas of the operator. [Books] reads the run's history and judges it. A [Telling] is what
+// replicas of the operator. [Record] reads the run's history and judges it. A [Workload] is what
 // happens, [Table] the table of which variant fails which question, and README.md what was
 // observed.
 //
@@ -16,7 +16,7 @@
 //
 // The proposals trade that wedge for others. To roll back (V1) writes an old version over migrated
 // data, and a rollback that is interrupted itself is followed by one to the half of version 2,
-// which is then called deployed: what the dossier expected to stay valid, edges and no orphans,
+// which is then called deployed: what was expected to stay valid, edges and no orphans,
 // does not with two interruptions. Its uninstall can be interrupted as well, and leaves a record
 // that says uninstalling, which is not pending and which nothing gets past. To forget the record
 // (V2, V2b, V4) or to call it failed (V3) lets version 3 in over a half of version 2, with the data

@@ -19,7 +19,7 @@ import (
 )
 
 // manifest is what a record says of each object.
-func (b *Books) manifest(record string) (map[history.Ref]map[string]any, error) {
+func (b *Record) manifest(record string) (map[history.Ref]map[string]any, error) {
 	index := b.secrets[record]
 	data := bytes.NewBuffer(bytes.Clone(index["chunk"]))
 	var chunks []string

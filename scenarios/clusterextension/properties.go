@@ -48,18 +48,20 @@ const (
 	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
 )
 
-// counted is how the full cure says that it was interrupted, once it has been more than once.
+// counted is how the fixed variant says that it was interrupted, once it has been more than once.
 var counted = regexp.MustCompile(`interrupted \d+ times`)
 
 // Holds is a property that is judged as the history is read.
-func (b *Books) Holds(sentence string) func(*history.History) error {
+func (b *Record) Holds(sentence string) func(*history.History) error {
 	return func(h *history.History) error {
 		b.read(h)
 		switch broken := b.broken[sentence]; {
 		case sentence == fenced: // S1-S8
 			return b.fence.Broken()
-		case broken == nil && b.over && (sentence == progress || sentence == fewAttempts) && b.interruptions > 0 && !b.well():
-			return fmt.Errorf("in the end, %v after the interruption, the status says %s", (h.Now() - b.since).Round(time.Second), b.status)
+		case broken == nil && b.over && (sentence == progress || sentence == fewAttempts) && b.interruptions > 0 &&
+			!b.well():
+			return fmt.Errorf("in the end, %v after the interruption, the status says %s",
+				(h.Now() - b.since).Round(time.Second), b.status)
 		default:
 			return broken
 		}
@@ -69,25 +71,29 @@ func (b *Books) Holds(sentence string) func(*history.History) error {
 // judgeWrite (S1-S1 to S1-S3) is asked when the operator writes an object with the content of a
 // version, whether or not it had that before: a repair is such a write. Before are the versions of
 // which anything was there.
-func (b *Books) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
+func (b *Record) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
 	at := history.Clock(e.At)
 	if b.begun != "" && b.begun != version && !b.override {
-		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and not deployed", at, ref, version, b.begun)
+		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and not deployed", at,
+			ref, version, b.begun)
 	}
 	if version < b.newest {
-		b.breaks(forwards, "at %s %s is written as in version %s, after something of version %s", at, ref, version, b.newest)
+		b.breaks(forwards, "at %s %s is written as in version %s, after something of version %s", at, ref, version,
+			b.newest)
 	}
 	for _, there := range before {
 		if there != version && !slices.Contains(b.edges[bundleName(version)], bundleName(there)) && !b.override {
-			b.breaks(validEdges, "at %s %s is written as in version %s, to which there is no edge from version %s, of which something is there", at, ref, version, there)
+			b.breaks(validEdges, "at %s %s is written as in version %s, to which there is no edge from version %s, "+
+				"of which something is there", at, ref, version, there)
 		}
 	}
 }
 
 // judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
-func (b *Books) judgeRecords(e *history.Event, now, was *record) {
+func (b *Record) judgeRecords(e *history.Event, now, was *record) {
 	if was == nil && now.revision <= b.revision {
-		b.breaks(saneRecords, "at %s revision %d is made, and there was a revision %d before", history.Clock(e.At), now.revision, b.revision)
+		b.breaks(saneRecords, "at %s revision %d is made, and there was a revision %d before", history.Clock(e.At),
+			now.revision, b.revision)
 	}
 	b.revision = max(b.revision, now.revision)
 	deployed := 0
@@ -97,48 +103,55 @@ func (b *Books) judgeRecords(e *history.Event, now, was *record) {
 		}
 	}
 	if deployed > 1 || len(b.records) > mostRecords {
-		b.breaks(saneRecords, "at %s there are %d records, %d of them deployed", history.Clock(e.At), len(b.records), deployed)
+		b.breaks(saneRecords, "at %s there are %d records, %d of them deployed", history.Clock(e.At), len(b.records),
+			deployed)
 	}
 }
 
 // judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole:
 // while a version makes way for the next it still names the one before, which then no longer is.
-func (b *Books) judgeStatus(e *history.Event, now said) {
+func (b *Record) judgeStatus(e *history.Event, now said) {
 	if now.installed != "" && !b.whole[now.installed] {
-		b.breaks(installTruth, "at %s the status says that version %s is installed, and it has never been there as a whole", history.Clock(e.At), now.installed)
+		b.breaks(installTruth, "at %s the status says that version %s is installed, "+
+			"and it has never been there as a whole", history.Clock(e.At), now.installed)
 	}
-	if hand, ok := b.busy[e.Actor()]; ok {
-		b.judgeEmpty(e.At, hand.since)
+	if under, ok := b.busy[e.Actor()]; ok {
+		b.judgeEmpty(e.At, under.since)
 	}
 }
 
-// judgeEmpty (S1-A3) is asked too when a hand-out ends: what was deployed before it began the
+// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed before it began the
 // status must know now.
-func (b *Books) judgeEmpty(at, since history.Time) {
+func (b *Record) judgeEmpty(at, since history.Time) {
 	if _, r := b.deployed(); r != nil && r.at < since && b.status.installed == "" {
-		b.breaks(installTruth, "at %s the status says that nothing is installed, and a record says that version %s is deployed", history.Clock(at), r.version)
+		b.breaks(installTruth, "at %s the status says that nothing is installed, "+
+			"and a record says that version %s is deployed", history.Clock(at), r.version)
 	}
 }
 
 // judgeProgress counts what a recovery takes (S1-L1), and what all of them take together (S1-L2),
 // each of which must arrive too.
-func (b *Books) judgeProgress(at history.Time) {
+func (b *Record) judgeProgress(at history.Time) {
 	if b.interruptions > 0 && !b.quiet && (b.recent > mostAttempts || b.timers > mostTimers) {
 		for _, sentence := range []string{progress, fewAttempts} {
-			b.breaks(sentence, "at %s, %v after the interruption, there have been %d attempts and %d periods of back-off, and the status says %s", history.Clock(at),
+			b.breaks(sentence, "at %s, %v after the interruption, there have been %d attempts and %d periods of "+
+				"back-off, and the status says %s", history.Clock(at),
 				(at - b.since).Round(time.Second), b.recent, b.timers, b.status)
 		}
 	}
 	if b.attempts > b.interruptions+mostAttempts {
-		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts, b.interruptions)
+		b.breaks(fewAttempts, "at %s there have been %d attempts, and %d interruptions", history.Clock(at), b.attempts,
+			b.interruptions)
 	}
 }
 
 // judgeMask (S1-A2): what the first attempt after an interruption fails of, the status says. Who
 // makes none has two periods of back-off.
-func (b *Books) judgeMask(at history.Time) {
-	if b.failing && b.interruptions > 0 && !b.well() && (b.ended > 0 || b.timers > mostTimers) && !strings.Contains(b.status.message, cause) {
-		b.breaks(unmasked, "at %s, after %d attempts since the interruption, the status does not name the cause; it says %s", history.Clock(at), b.ended, b.status)
+func (b *Record) judgeMask(at history.Time) {
+	if b.failing && b.interruptions > 0 && !b.well() && (b.ended > 0 || b.timers > mostTimers) &&
+		!strings.Contains(b.status.message, cause) {
+		b.breaks(unmasked, "at %s, after %d attempts since the interruption, "+
+			"the status does not name the cause; it says %s", history.Clock(at), b.ended, b.status)
 	}
 }
 
@@ -147,47 +160,51 @@ func (s said) String() string {
 	return fmt.Sprintf("installed %q, %s: %s", s.installed, s.reason, s.message)
 }
 
-// Actionable (S1-A1): while there is no progress after an interruption, from the first hand-out
+// Actionable (S1-A1): while there is no progress after an interruption, from the first dequeue
 // that has ended since, for 95 % of the time the status names the bundle and says that it was
 // interrupted; or of what it has failed since.
-func (b *Books) Actionable(h *history.History) error {
+func (b *Record) Actionable(h *history.History) error {
 	b.read(h)
 	from, now := b.back, h.Now()
-	if b.interruptions == 0 || b.quiet || b.well() || !b.broke || b.begun != b.subject || from == 0 || now < from+stalled {
+	if b.interruptions == 0 || b.quiet || b.well() || !b.broke || b.begun != b.subject || from == 0 ||
+		now < from+stalled {
 		return nil
 	}
 	what := "interrupted"
 	if b.ended > 0 && b.failing {
 		what = cause
 	}
-	told := b.told(from, now, func(s said) bool {
-		return s.reason == v1.ReasonSucceeded || strings.Contains(s.message, what) && strings.Contains(s.message, bundleName(b.begun))
+	reported := b.saidFor(from, now, func(s said) bool {
+		return s.reason == v1.ReasonSucceeded || strings.Contains(s.message, what) &&
+			strings.Contains(s.message, bundleName(b.begun))
 	})
-	if told < time.Duration(share*float64(now-from)) {
-		return fmt.Errorf("in the %v since %s the status said for %v of what %s %q; it says %s", now-from, history.Clock(from), told, bundleName(b.begun), what, b.status)
+	if reported < time.Duration(share*float64(now-from)) {
+		return fmt.Errorf("in the %v since %s the status said for %v of what %s %q; it says %s", now-from,
+			history.Clock(from), reported, bundleName(b.begun), what, b.status)
 	}
 	return nil
 }
 
 // Perpetual (S1-L3): once five attempts in a row were interrupted, and as long as all are, the
 // status says so for 95 % of the time.
-func (b *Books) Perpetual(h *history.History) error {
+func (b *Record) Perpetual(h *history.History) error {
 	b.read(h)
 	from, now := b.fifth, h.Now()
 	if from == 0 || now < from+longRow {
 		return nil
 	}
-	told := b.told(from, now, func(s said) bool {
+	reported := b.saidFor(from, now, func(s said) bool {
 		return strings.Contains(s.message, "interrupted") && (!b.counts || counted.MatchString(s.message))
 	})
-	if told < time.Duration(share*float64(now-from)) {
-		return fmt.Errorf("in the %v since the fifth of %d interruptions at %s the status said so for %v; it says %s", now-from, b.row, history.Clock(from), told, b.status)
+	if reported < time.Duration(share*float64(now-from)) {
+		return fmt.Errorf("in the %v since the fifth of %d interruptions at %s the status said so for %v; it says %s",
+			now-from, b.row, history.Clock(from), reported, b.status)
 	}
 	return nil
 }
 
 // Installed holds when the status says that all is well, and a record agrees.
-func (b *Books) Installed(h *history.History) error {
+func (b *Record) Installed(h *history.History) error {
 	b.read(h)
 	if b.well() {
 		return nil
@@ -196,7 +213,7 @@ func (b *Books) Installed(h *history.History) error {
 }
 
 // Finished holds when no version is begun and not deployed.
-func (b *Books) Finished(h *history.History) error {
+func (b *Record) Finished(h *history.History) error {
 	b.read(h)
 	if b.begun != "" {
 		return fmt.Errorf("version %s was begun and is not deployed; the status says %s", b.begun, b.status)
@@ -206,7 +223,7 @@ func (b *Books) Finished(h *history.History) error {
 
 // NoOrphans (S1-S6): once nothing more is tried, the objects that say whose they are, are those of
 // the deployed record's manifest, with all that it says of them.
-func (b *Books) NoOrphans(h *history.History) error {
+func (b *Record) NoOrphans(h *history.History) error {
 	b.read(h)
 	if b.status.reason != v1.ReasonSucceeded {
 		return nil
@@ -225,13 +242,14 @@ func (b *Books) NoOrphans(h *history.History) error {
 		}
 	}
 	if len(b.objects) != len(manifest) {
-		return fmt.Errorf("version %s is deployed with %d objects, and there are %d, of %v", r.version, len(manifest), len(b.objects), b.versions())
+		return fmt.Errorf("version %s is deployed with %d objects, and there are %d, of %v", r.version, len(manifest),
+			len(b.objects), b.versions())
 	}
 	return nil
 }
 
 // NothingLeft holds when neither objects nor records are there.
-func (b *Books) NothingLeft(h *history.History) error {
+func (b *Record) NothingLeft(h *history.History) error {
 	b.read(h)
 	if len(b.objects)+len(b.records) > 0 {
 		return fmt.Errorf("%d objects and %d release records are left", len(b.objects), len(b.records))

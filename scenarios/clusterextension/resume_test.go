@@ -1,5 +1,5 @@
-// This file exists for what the full cure does not go on with: it says so, and what there is to be
-// done.
+// This file exists for what the fixed variant does not go on with: it says so, and what there is to
+// be done.
 
 package clusterextension
 
@@ -20,7 +20,7 @@ import (
 )
 
 // says holds while the status gives a reason, and every part of a message.
-func (s *Story) says(reason string, parts ...string) func(*history.History) error {
+func (s *World) says(reason string, parts ...string) func(*history.History) error {
 	return func(h *history.History) error {
 		s.read(h)
 		for _, part := range parts {
@@ -39,7 +39,8 @@ func TestHooksAreNotLeftOut(t *testing.T) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})
 		s.halves(hooked)
 		w.Sleep(5 * time.Minute)
-		w.Always("it waits for the user", s.says(v1.ReasonBlocked, "has hooks", v1.PolicySelfCertified, bundleName(hooked)))
+		w.Always("it waits for the user",
+			s.says(v1.ReasonBlocked, "has hooks", v1.PolicySelfCertified, bundleName(hooked)))
 		w.Sleep(time.Hour)
 	}, sim.Runs(2), sim.For(0), sim.Verify(1))
 	sim.Check(t, func(w *sim.World) {
@@ -76,9 +77,10 @@ func TestWhatIsFinalIsSaidAfterAll(t *testing.T) {
 func TestWhatIsNotOfTheReleaseIsLeftAlone(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := deployed(w, Setting{Variant: clusterextension.V6})
-		theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: "notes"}, Data: map[string]string{"about": "something else"}}
+		theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: "notes"},
+			Data: map[string]string{"about": "something else"}}
 		s.Sleep(time.Second)
-		s.cable.left = 2 // to hold the record before, and to make this one
+		s.helm.left = 2 // to hold the record before, and to make this one
 		s.Offers(two)
 		s.Sleep(time.Second)
 		w.Apply(theirs)
@@ -88,7 +90,8 @@ func TestWhatIsNotOfTheReleaseIsLeftAlone(t *testing.T) {
 		mine := false
 		w.Always("what is another's is left alone", func(h *history.History) error {
 			var cm corev1.ConfigMap
-			if o, ok := h.Object("", "ConfigMap", apps, "notes"); !mine && (!ok || o.Into(&cm) != nil || cm.Data["about"] != "something else" || len(cm.OwnerReferences) > 0) {
+			if o, ok := h.Object("", "ConfigMap", apps, "notes"); !mine &&
+				(!ok || o.Into(&cm) != nil || cm.Data["about"] != "something else" || len(cm.OwnerReferences) > 0) {
 				return fmt.Errorf("it is %v, of %v", cm.Data, cm.OwnerReferences)
 			}
 			return nil

@@ -49,8 +49,8 @@ func replicas(s Setting) Setting {
 	return s
 }
 
-// in puts a telling into a world.
-func in(s Setting, t Telling) func(variant, ...fault.Fault) func(*sim.World) {
+// in puts a workload into a world.
+func in(s Setting, t Workload) func(variant, ...fault.Fault) func(*sim.World) {
 	return func(v variant, faults ...fault.Fault) func(*sim.World) {
 		s := s
 		s.Variant = v
@@ -68,7 +68,7 @@ var (
 	refuses      = scene(Setting{}, Refused)
 )
 
-func scene(s Setting, t func(sentences ...string) Telling) *matrix.Workload[variant] {
+func scene(s Setting, t func(sentences ...string) Workload) *matrix.Workload[variant] {
 	return &matrix.Workload[variant]{New: func(v variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
 		return in(s, t(sentences...))(v, faults...)
 	}}
@@ -79,7 +79,8 @@ func crash() []fault.Fault { return []fault.Fault{fault.Crash(Operator)} }
 // often kills it at nearly every attempt, before or after it has written an object.
 func often() (faults []fault.Fault) {
 	for range 12 {
-		faults = append(faults, fault.Crash(Operator, fault.OfKind("ConfigMap")), fault.Crash(Operator, fault.OfKind("Deployment")))
+		faults = append(faults, fault.Crash(Operator, fault.OfKind("ConfigMap")),
+			fault.Crash(Operator, fault.OfKind("Deployment")))
 	}
 	return faults
 }
@@ -110,13 +111,15 @@ func overlap() []fault.Fault {
 
 // Reasons that stand for several cells.
 const (
-	reused  = "a record that is forgotten gives its number away again"
-	stated  = "it states the property, and nothing of this variant"
-	twice   = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, and calls it deployed"
+	reused = "a record that is forgotten gives its number away again"
+	stated = "it states the property, and nothing of this variant"
+	twice  = "two interruptions: the rollback that follows an interrupted rollback goes to the half of a version, " +
+		"and calls it deployed"
 	wayBack = "a rollback applies a version, too, and no edge leads back to it"
 	anyEdge = "it has one cell for all configurations of edges"
 
-	halfComparison = "it states the property, and nothing of this variant; a rollback that follows interrupted rollbacks finds what the record that it begins at " +
+	halfComparison = "it states the property, and nothing of this variant; a rollback that follows interrupted " +
+		"rollbacks finds what the record that it begins at " +
 		"does not name, and Helm's error for that takes the place of the interruption in the status"
 )
 
@@ -129,7 +132,8 @@ func recovery() []column {
 		},
 		{
 			Name: "progress after an interrupted install", Workload: installs, Faults: crash, Property: progress,
-			Fail: variants("V0", "V1"), Notes: because{"V1": "its uninstall can be interrupted, too, and leaves a record that says uninstalling: not pending, and Helm refuses it"},
+			Fail: variants("V0", "V1"), Notes: because{"V1": "its uninstall can be interrupted, too, " +
+				"and leaves a record that says uninstalling: not pending, and Helm refuses it"},
 		},
 	}
 }
@@ -139,7 +143,8 @@ func graph() []column {
 	return []column{
 		{
 			Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
+			Fail:  variants("V1", "V2", "V2b", "V3", "V4"),
+			Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
 		},
 		{
 			Name: "finish first what is refused", New: in(fromBoth, Refused(finishFirst)), Property: finishFirst,
@@ -147,7 +152,8 @@ func graph() []column {
 		},
 		{
 			Name: "edges, 3 from 1 only", New: in(fromOne, Upgrades(validEdges)), Faults: crash, Property: validEdges,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack, "V3b": "from what it calls installed there is no edge here; see the next question"},
+			Fail: variants("V1", "V2", "V2b", "V3", "V4"), Notes: because{"V1": wayBack,
+				"V3b": "from what it calls installed there is no edge here; see the next question"},
 		},
 		{
 			Name: "edges, 3 from 2 only", Workload: upgradesTwo, Faults: crash, Property: validEdges,
@@ -167,8 +173,10 @@ func graph() []column {
 		},
 		{
 			Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans,
-			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"), Notes: because{"V0": "it never gets to another version", "V1": twice,
-				"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record says deployed"},
+			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"),
+			Notes: because{"V0": "it never gets to another version", "V1": twice,
+				"V3b": "what an upgrade has to delete it deletes last; nobody makes up for that once the record " +
+					"says deployed"},
 		},
 	}
 }
@@ -185,8 +193,9 @@ func records() []column {
 			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
 		},
 		{
-			Name:   "two leaders, all questions",
-			New:    in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Name: "two leaders, all questions",
+			New: in(replicas(fromBoth), Upgrades(fenced, installed, finishFirst, validEdges, forwards, together,
+				saneRecords, noOrphans, userData)),
 			Faults: overlap, Property: forwards,
 			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
 		},
@@ -195,7 +204,8 @@ func records() []column {
 			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
 		},
 		{
-			Name: "torn records, chunks are refused", New: in(sharded(fromBoth), Upgrades(installed)), Faults: noChunks, Property: installed,
+			Name: "torn records, chunks are refused", New: in(sharded(fromBoth), Upgrades(installed)),
+			Faults: noChunks, Property: installed,
 			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V5"),
 		},
 	}
@@ -221,7 +231,8 @@ func status() []column {
 			Fail: variants("V0", "V1"),
 		},
 		{
-			Name: "a success is not masked by a lost record", New: in(Setting{}, Upgrades(progress)), Faults: unrecorded, Property: progress,
+			Name: "a success is not masked by a lost record", New: in(Setting{}, Upgrades(progress)),
+			Faults: unrecorded, Property: progress,
 			Fail: variants("V0"),
 		},
 		{
@@ -230,11 +241,13 @@ func status() []column {
 		},
 		{
 			Name: "sane records", Workload: upgradesBoth, Faults: crash, Property: saneRecords,
-			Fail: variants("V2", "V2b", "V3b", "V4"), Notes: because{"V2": reused, "V2b": reused, "V4": reused, "V3b": "what it calls deployed is so beside the one before"},
+			Fail: variants("V2", "V2b", "V3b", "V4"), Notes: because{"V2": reused, "V2b": reused, "V4": reused,
+				"V3b": "what it calls deployed is so beside the one before"},
 		},
 		{
-			Name: "sane records, a write is lost", New: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded, Property: saneRecords,
-			Fail: variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
+			Name: "sane records, a write is lost", New: in(Setting{}, Upgrades(saneRecords)), Faults: unrecorded,
+			Property: saneRecords,
+			Fail:     variants("V0", "V1", "V2", "V2b", "V3", "V3b", "V4", "V5"),
 		},
 	}
 }
@@ -255,24 +268,28 @@ func scenes() []column {
 			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "the user wants version 1 back, finish first", Workload: pinsBack, Faults: crash, Property: finishFirst,
-			Fail: variants("V1", "V2", "V2b", "V3", "V4"),
+			Name: "the user wants version 1 back, finish first", Workload: pinsBack, Faults: crash,
+			Property: finishFirst,
+			Fail:     variants("V1", "V2", "V2b", "V3", "V4"),
 		},
 		{
-			Name: "the user wants version 1 back, installed is true", Workload: pinsBack, Faults: crash, Property: installTruth,
-			Fail: variants("V3b"),
+			Name: "the user wants version 1 back, installed is true", Workload: pinsBack, Faults: crash,
+			Property: installTruth,
+			Fail:     variants("V3b"),
 		},
 		{
 			Name: "version 2 is refused, and then it is not", Workload: refuses, Faults: crash, Property: installed,
 			Fail: variants("V0"),
 		},
 		{
-			Name: "deleted and made again", New: in(Setting{}, MadeAgain(installed)), Faults: crash, Property: installed,
-			Fail: variants("V0", "V1"),
+			Name: "deleted and made again", New: in(Setting{}, MadeAgain(installed)), Faults: crash,
+			Property: installed,
+			Fail:     variants("V0", "V1"),
 		},
 		{
-			Name:   "every fault",
-			New:    in(sharded(fromBoth), Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
+			Name: "every fault",
+			New: in(sharded(fromBoth),
+				Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
 			Faults: everyFault, Property: installed,
 			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
 		},

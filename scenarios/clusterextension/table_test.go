@@ -17,14 +17,15 @@ import (
 
 func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
-// everything is all that must hold of the full cure under interruptions.
-var everything = []string{installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData, fenced, progress,
+// everything is all that must hold of the fixed variant under interruptions.
+var everything = []string{installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData,
+	fenced, progress,
 	fewAttempts, actionable, installTruth}
 
 // Records of 1, 2 and about 10 Secrets.
 //
 //make:campaigns
-func TestFullCureWithRecordsOfAnySize(t *testing.T) {
+func TestFixedVariantWithRecordsOfAnySize(t *testing.T) {
 	for _, size := range []int{0, 2000, 350} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, ChunkSize: size}
@@ -36,12 +37,14 @@ func TestFullCureWithRecordsOfAnySize(t *testing.T) {
 // Whichever queue, client and number of workers: V0 is wedged, and V6 is not.
 func TestSettingsThatDoNotMatter(t *testing.T) {
 	for name, s := range map[string]Setting{
-		"classic queue": {Classic: true}, "a client that reads its own writes": {ReadYourWrites: true}, "three workers": {Workers: 3},
+		"classic queue": {Classic: true}, "a client that reads its own writes": {ReadYourWrites: true},
+		"three workers": {Workers: 3},
 	} {
 		s.Edges = []string{one, two}
 		s.Variant = clusterextension.V0
 		t.Run("V0/"+name, func(t *testing.T) {
-			r := sim.Explore(t, Upgrades(installed)(s, crash()...), sim.Runs(100), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+			r := sim.Explore(t, Upgrades(installed)(s, crash()...), sim.Runs(100), sim.For(time.Minute), sim.Verify(0),
+				sim.Shrink(0))
 			if r.Failure == nil || r.Failure.Property != installed {
 				t.Errorf("it did not fall in %d runs: %+v", r.Runs, r.Failure)
 			}
@@ -64,8 +67,10 @@ func TestOverride(t *testing.T) {
 //make:campaigns
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6}
-	unread := []fault.Fault{fault.ServerError(fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get")), fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get"))}
-	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0), sim.Verify(0))
+	unread := []fault.Fault{fault.ServerError(fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get")),
+		fault.Forbidden(time.Minute, fault.In(Operator), fault.OfKind("Secret"), fault.OnVerb("get"))}
+	sim.Check(t, Upgrades(installed, saneRecords, keepsRecords)(sharded(s), unread...), sim.Runs(60), sim.For(0),
+		sim.Verify(0))
 }
 
 // What an upgrade drops goes, also when nobody could look at it at that moment.
@@ -74,28 +79,31 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 func TestWhatCannotBeLookedAt(t *testing.T) {
 	s := fromTwo
 	s.Variant = clusterextension.V6
-	sim.Check(t, Upgrades(noOrphans, installed)(s, fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("get")),
-		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
+	sim.Check(t, Upgrades(noOrphans, installed)(s,
+		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"), fault.OnVerb("get")),
+		fault.ServerError(fault.In(Operator), fault.OfKind("ConfigMap"),
+			fault.OnVerb("delete"))), sim.Runs(60), sim.For(0), sim.Verify(0))
 }
 
 // Namespaces that take their time to go are in nobody's way for ever.
-func TestFullCureWhereNamespacesAreSlow(t *testing.T) {
+func TestFixedVariantWhereNamespacesAreSlow(t *testing.T) {
 	for _, terminates := range []time.Duration{7, 13, 21, 45, 75} {
 		s := Setting{Variant: clusterextension.V6, Terminates: terminates * time.Second}
 		sim.Check(t, Emptied(finished, finishFirst, installed)(s, crash()...), sim.Runs(8), sim.For(0), sim.Verify(0))
 	}
 }
 
-// What another variant has torn or left pending, the full cure mends.
+// What another variant has torn or left pending, the fixed variant mends.
 //
 //make:campaigns
-func TestFullCureTakesOver(t *testing.T) {
+func TestFixedVariantTakesOver(t *testing.T) {
 	from := func(v variant) Setting { return sharded(Setting{Variant: v}) }
-	for _, tell := range []func(*sim.World){
+	for _, workload := range []func(*sim.World){
 		TakesOver(installed, finishFirst, together)(from(clusterextension.V0), crash()...),
-		TakesOver(installed)(from(clusterextension.V1), crash()...), InstallTakenOver(installed)(from(clusterextension.V1), crash()...),
+		TakesOver(installed)(from(clusterextension.V1), crash()...),
+		InstallTakenOver(installed)(from(clusterextension.V1), crash()...),
 	} {
-		sim.Check(t, tell, sim.Runs(60), sim.For(0), sim.Verify(0))
+		sim.Check(t, workload, sim.Runs(60), sim.For(0), sim.Verify(0))
 	}
 }
 
@@ -106,12 +114,13 @@ func TestFullCureTakesOver(t *testing.T) {
 //make:campaigns
 func TestFrozenForLong(t *testing.T) {
 	s := Setting{Variant: clusterextension.V6, Edges: []string{one, two}, Replicas: 2}
-	tell := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)(s, fault.LeaderOverlap(),
+	workload := Upgrades(fenced, installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans,
+		userData)(s, fault.LeaderOverlap(),
 		fault.Pause(Operator, 5*time.Minute, fault.OnVerb("get")),
 		fault.Pause(Second, 5*time.Minute, fault.OnVerb("get")))
 	late := 0
 	sim.Check(t, func(w *sim.World) {
-		tell(w)
+		workload(w)
 		began := map[history.ReconcileID]history.Time{}
 		for _, e := range w.History().Events {
 			switch who := e.ReconcileID(); {

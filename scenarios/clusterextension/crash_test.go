@@ -23,38 +23,40 @@ type point struct {
 // swept kills the operator around every single write of a scenario, one run for each, and asks end
 // what has come of it. It fails unless every write that the undisturbed run makes under faults has
 // been the last one before a death, and the first after one.
-func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then func(*Story), sentences []string, end func(*Story, point)) {
+func swept(t *testing.T, begin func(*sim.World, Setting) *World, s Setting, then func(*World), sentences []string,
+	end func(*World, point)) {
 	t.Helper()
-	var story *Story
+	var story *World
 	started := 0
-	begun := func(w *sim.World, s Setting) *Story {
+	begun := func(w *sim.World, s Setting) *World {
 		story = begin(w, s)
 		started = len(w.History().Events)
 		return story
 	}
 	points, writes := map[point]bool{}, 0
-	tell := from(begun, sentences, then)(s, crash()...)
+	workload := from(begun, sentences, then)(s, crash()...)
 	scenario := func(w *sim.World) {
-		tell(w)
+		workload(w)
 		n := 0
-		var struck []point
+		var hit []point
 		for _, e := range w.History().Events[started:] {
-			if e.Kind == history.Request && e.Process == Operator && !slices.Contains([]string{"get", "list", "watch"}, e.Verb) {
+			if e.Kind == history.Request && e.Process == Operator &&
+				!slices.Contains([]string{"get", "list", "watch"}, e.Verb) {
 				n++
 			} else if in := e.Injection; in.Is("Crash") && in.Arguments == Operator {
 				p := point{n, "after"}
 				if in.How == "before" {
 					p = point{n + 1, "before"}
 				}
-				struck = append(struck, p)
+				hit = append(hit, p)
 			}
 		}
-		if len(struck) == 0 {
+		if len(hit) == 0 {
 			writes = n
-		} else if len(struck) == 1 {
-			points[struck[0]] = true
+		} else if len(hit) == 1 {
+			points[hit[0]] = true
 			if end != nil {
-				end(story, struck[0])
+				end(story, hit[0])
 			}
 		}
 	}
@@ -77,13 +79,13 @@ func swept(t *testing.T, begin func(*sim.World, Setting) *Story, s Setting, then
 	t.Logf("%d writes, killed at %d points in %d runs", writes, len(points), 2*writes)
 }
 
-// everything that must hold of the full cure at each of them.
+// everything that must hold of the fixed variant at each of them.
 //
 //make:campaigns
-func TestFullCureDiesAnywhere(t *testing.T) {
+func TestFixedVariantDiesAnywhere(t *testing.T) {
 	for name, c := range map[string]struct {
-		begin     func(*sim.World, Setting) *Story
-		then      func(*Story)
+		begin     func(*sim.World, Setting) *World
+		then      func(*World)
 		sentences []string
 	}{
 		"install":          {Begin, installing, everything},
@@ -94,7 +96,8 @@ func TestFullCureDiesAnywhere(t *testing.T) {
 		"withdrawn":        {deployed, withdrawing, []string{finished, finishFirst, together, installTruth}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			swept(t, c.begin, sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}}), c.then, c.sentences, nil)
+			swept(t, c.begin, sharded(Setting{Variant: clusterextension.V6, Edges: []string{one, two}}), c.then,
+				c.sentences, nil)
 		})
 	}
 }
@@ -104,10 +107,11 @@ func TestFullCureDiesAnywhere(t *testing.T) {
 //
 //make:campaigns
 func TestRollbackDiesAnywhere(t *testing.T) {
-	for name, begin := range map[string]func(*sim.World, Setting) *Story{"rollback": halved, "uninstall": halfInstalled} {
+	for name, begin := range map[string]func(*sim.World, Setting) *World{"rollback": halved,
+		"uninstall": halfInstalled} {
 		t.Run(name, func(t *testing.T) {
 			ends := map[string]int{}
-			swept(t, begin, Setting{Variant: clusterextension.V1}, waiting, nil, func(s *Story, p point) {
+			swept(t, begin, Setting{Variant: clusterextension.V1}, waiting, nil, func(s *World, p point) {
 				end := "arrives"
 				if err := s.Installed(s.History()); err != nil {
 					end = "wedged"

@@ -50,8 +50,10 @@ func TestWhatTheSchemaRefuses(t *testing.T) {
 		}
 		s.Wants("", "")
 		w.Settle()
-		for what, patch := range map[string]string{"namespace": `{"namespace":"elsewhere"}`, "packageName": `{"source":{"catalog":{"packageName":"other"}}}`} {
-			err := s.Client().Patch(s.Context(), extension(), client.RawPatch(types.MergePatchType, []byte(`{"spec":`+patch+`}`)))
+		for what, patch := range map[string]string{"namespace": `{"namespace":"elsewhere"}`,
+			"packageName": `{"source":{"catalog":{"packageName":"other"}}}`} {
+			err := s.Client().Patch(s.Context(), extension(),
+				client.RawPatch(types.MergePatchType, []byte(`{"spec":`+patch+`}`)))
 			if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), what+" is immutable") {
 				t.Errorf("a change of %s is not refused: %v", what, err)
 			}
@@ -73,7 +75,7 @@ func TestALongStoryIsCutShort(t *testing.T) {
 }
 
 // refuses has a webhook deny updates of a resource, for a reason that it is asked for each time.
-func (s *Story) refuses(resource string, why func() string) {
+func (s *World) refuses(resource string, why func() string) {
 	const host = "policy.example"
 	s.External(host, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		review := &admissionv1.AdmissionReview{}
@@ -85,16 +87,21 @@ func (s *Story) refuses(resource string, why func() string) {
 			http.Error(rw, err.Error(), http.StatusBadRequest)
 			return
 		}
-		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: why()}}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
+			Result: &metav1.Status{Message: why()}}
 		_ = json.NewEncoder(rw).Encode(review)
 	}))
 	s.Apply(&admissionregv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "policy"},
 		Webhooks: []admissionregv1.ValidatingWebhook{{
-			Name: "shop.policy.example", ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
-			Rules: []admissionregv1.RuleWithOperations{{Operations: []admissionregv1.OperationType{admissionregv1.Update},
-				Rule: admissionregv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{resource}}}},
-			FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+			Name:         "shop.policy.example",
+			ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
+			Rules: []admissionregv1.RuleWithOperations{{
+				Operations: []admissionregv1.OperationType{admissionregv1.Update},
+				Rule: admissionregv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"},
+					Resources: []string{resource}}}},
+			FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
 		}},
 	})
 }
@@ -122,7 +129,8 @@ func TestChartsThatVary(t *testing.T) {
 //
 //make:campaigns
 func TestMadeAgain(t *testing.T) {
-	sim.Check(t, MadeAgain(installed, noOrphans)(sharded(Setting{Variant: clusterextension.V6}), crash()...), sim.Runs(60), sim.For(0), sim.Verify(1))
+	sim.Check(t, MadeAgain(installed, noOrphans)(sharded(Setting{Variant: clusterextension.V6}), crash()...),
+		sim.Runs(60), sim.For(0), sim.Verify(1))
 }
 
 // A record that is broken, of a bundle that the catalog no longer has, is nothing that anybody but
@@ -131,7 +139,7 @@ func TestBrokenAndWithdrawn(t *testing.T) {
 	for _, givesUp := range []bool{false, true} {
 		sim.Check(t, func(w *sim.World) {
 			s := Begin(w, sharded(Setting{Variant: clusterextension.V0}))
-			s.cable.left = 2 // the index of its record, and one chunk
+			s.helm.left = 2 // the index of its record, and one chunk
 			s.Wants("", "")
 			w.Sleep(time.Second)
 			s.Withdraws(one)

@@ -26,8 +26,8 @@ import (
 // versionKey is on every object whose content belongs to one version.
 const versionKey = "shop.example/version"
 
-// Books is what has been read of one run's history. All of it is about the extension app.
-type Books struct {
+// Record is what has been read of one run's history. All of it is about the extension app.
+type Record struct {
 	catalog *catalog
 	edges   map[string][]string // all that were ever in the catalog
 	right   string              // the version that it should come to; "" if several may be right
@@ -45,19 +45,21 @@ type Books struct {
 	status   said
 	said     []said
 
-	begun  string          // the version of which something was written while it was not deployed; "" if none
-	newest string          // the highest version of which anything was written
-	whole  map[string]bool // versions that have been there completely at some moment
-	busy   map[string]hand // by process: what it has in hand
+	begun  string                 // the version of which something was written while it was not deployed; "" if none
+	newest string                 // the highest version of which anything was written
+	whole  map[string]bool        // versions that have been there completely at some moment
+	busy   map[string]reconcileOf // by process: what it reconciles
 	fence  *fence.Judge
 
 	interruptions int
 	since         history.Time // of the last interruption
 	subject       string       // the version that was begun then
 	broke         bool         // something was under way then
-	back          history.Time // the end of the first hand-out after it; 0 if there was none yet
+	back          history.Time // the end of the first dequeue after it; 0 if there was none yet
 	quiet         bool         // all is well since
-	attempts      int          // since the beginning; recent are those since the last interruption, and ended those of them that have ended
+	// since the beginning; recent are those since the last interruption, and ended those of them
+	// that have ended
+	attempts      int
 	recent, ended int
 	timers        int          // back-off timers since the last interruption
 	row           int          // attempts in a row that were interrupted
@@ -80,8 +82,8 @@ type record struct {
 	at              history.Time // when it came to this status
 }
 
-// hand is a reconcile of the extension that is under way.
-type hand struct {
+// reconcileOf is a reconcile of the extension that is under way.
+type reconcileOf struct {
 	reconcile history.Reconcile
 	since     history.Time
 }
@@ -94,13 +96,15 @@ type said struct {
 	reason, message string // of Progressing
 }
 
-func newBooks(c *catalog) *Books {
-	return &Books{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{}, secrets: map[string]map[string][]byte{},
-		records: map[string]*record{}, whole: map[string]bool{}, busy: map[string]hand{}, fence: fence.New(), tries: map[history.ReconcileID]bool{}, broken: map[string]error{}, quiet: true}
+func newRecord(c *catalog) *Record {
+	return &Record{catalog: c, edges: map[string][]string{}, objects: map[history.Ref]object{},
+		secrets: map[string]map[string][]byte{}, records: map[string]*record{}, whole: map[string]bool{},
+		busy: map[string]reconcileOf{}, fence: fence.New(), tries: map[history.ReconcileID]bool{},
+		broken: map[string]error{}, quiet: true}
 }
 
 // known takes in the edges of the catalog.
-func (b *Books) known() {
+func (b *Record) known() {
 	for _, bundle := range b.catalog.bundles {
 		for _, from := range bundle.From {
 			b.edges[bundle.Name] = append(b.edges[bundle.Name], from)
@@ -109,20 +113,20 @@ func (b *Books) known() {
 }
 
 // breaks keeps the first fault under a sentence.
-func (b *Books) breaks(sentence, format string, args ...any) {
+func (b *Record) breaks(sentence, format string, args ...any) {
 	if b.broken[sentence] == nil {
 		b.broken[sentence] = fmt.Errorf(format, args...)
 	}
 }
 
 // read takes in what has happened since the last time.
-func (b *Books) read(h *history.History) {
+func (b *Record) read(h *history.History) {
 	for ; b.events < len(h.Events); b.events++ {
 		e := &h.Events[b.events]
 		b.fence.Event(e)
-		switch hand := b.busy[e.Actor()]; {
+		switch under := b.busy[e.Actor()]; {
 		case e.Kind == history.Crash:
-			if b.tries[history.ReconcileID{Actor: e.Actor(), Reconcile: hand.reconcile}] {
+			if b.tries[history.ReconcileID{Actor: e.Actor(), Reconcile: under.reconcile}] {
 				b.row++
 			}
 			if b.row == many && b.fifth == 0 {
@@ -137,7 +141,7 @@ func (b *Books) read(h *history.History) {
 		case e.Kind == history.Fault && b.mine(e.Reconcile) && stillborn(e.Injection):
 			b.attempted(e)
 		case e.Kind == history.Dequeue && b.mine(e.Reconcile):
-			b.handout(e)
+			b.dequeued(e)
 		case e.Kind == history.Done && b.mine(e.Reconcile):
 			b.done(e)
 		}
@@ -148,7 +152,7 @@ func (b *Books) read(h *history.History) {
 }
 
 // mine says whether a reconcile is of the extension.
-func (*Books) mine(reconcile history.Reconcile) bool {
+func (*Record) mine(reconcile history.Reconcile) bool {
 	return reconcile.Namespace == "" && reconcile.Name == app
 }
 
@@ -164,7 +168,7 @@ func stillborn(in *history.Injection) bool {
 	return in.Is("Crash") && in.How == "before" && (in.Ref.Kind == "ConfigMap" || in.Ref.Kind == "Deployment")
 }
 
-func (b *Books) interrupted(at history.Time) {
+func (b *Record) interrupted(at history.Time) {
 	b.interruptions++
 	b.subject, b.broke = b.begun, b.begun != ""
 	for _, r := range b.records {
@@ -173,15 +177,15 @@ func (b *Books) interrupted(at history.Time) {
 	b.since, b.back, b.quiet, b.recent, b.ended, b.timers = at, 0, false, 0, 0, 0
 }
 
-func (b *Books) handout(e *history.Event) {
-	b.busy[e.Actor()] = hand{e.Reconcile, e.At}
+func (b *Record) dequeued(e *history.Event) {
+	b.busy[e.Actor()] = reconcileOf{e.Reconcile, e.At}
 	if e.Cause.Kind == history.CauseBackOff {
 		b.timers++
 	}
 	b.judgeProgress(e.At)
 }
 
-func (b *Books) done(e *history.Event) {
+func (b *Record) done(e *history.Event) {
 	since := b.busy[e.Actor()].since
 	delete(b.busy, e.Actor())
 	if b.back == 0 {
@@ -202,14 +206,15 @@ func (b *Books) done(e *history.Event) {
 }
 
 // well says whether the status says that all is well, and it is.
-func (b *Books) well() bool {
+func (b *Record) well() bool {
 	_, r := b.deployed()
-	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil && r.version == b.status.installed &&
+	return b.status.isInstalled && b.status.reason == v1.ReasonSucceeded && r != nil &&
+		r.version == b.status.installed &&
 		(b.right == "" || b.right == r.version)
 }
 
 // deployed is the newest record that says so, with its name.
-func (b *Books) deployed() (name string, newest *record) {
+func (b *Record) deployed() (name string, newest *record) {
 	for n, r := range b.records {
 		if r.status == "deployed" && (newest == nil || r.revision > newest.revision) {
 			name, newest = n, r
@@ -219,7 +224,7 @@ func (b *Books) deployed() (name string, newest *record) {
 }
 
 // attempted counts a reconcile that wrote an object of the bundle, or began a record.
-func (b *Books) attempted(e *history.Event) {
+func (b *Record) attempted(e *history.Event) {
 	if key := e.ReconcileID(); !e.Reconcile.None() && !b.tries[key] {
 		b.tries[key] = true
 		b.attempts++
@@ -228,7 +233,7 @@ func (b *Books) attempted(e *history.Event) {
 }
 
 // change takes in one change of one object.
-func (b *Books) change(e *history.Event, c *history.Change) {
+func (b *Record) change(e *history.Event, c *history.Change) {
 	switch {
 	case c.Ref.Kind == v1.ClusterExtensionKind:
 		b.readExtension(e, c)
@@ -239,7 +244,7 @@ func (b *Books) change(e *history.Event, c *history.Change) {
 	}
 }
 
-func (b *Books) readObject(e *history.Event, c *history.Change) {
+func (b *Record) readObject(e *history.Event, c *history.Change) {
 	var m metav1.PartialObjectMetadata
 	if stored.Decode(c.Object, &m); m.Labels[v1.OwnerNameLabel] != app {
 		return
@@ -247,7 +252,8 @@ func (b *Books) readObject(e *history.Event, c *history.Change) {
 	var u unstructured.Unstructured
 	stored.Decode(c.Object, &u)
 	if c.Ref.Kind == "CustomResourceDefinition" && !b.deleted && (c.Type == "DELETED" || m.DeletionTimestamp != nil) {
-		b.breaks(userData, "at %s %s is deleted, and with it what users have made of that kind", history.Clock(e.At), c.Ref)
+		b.breaks(userData, "at %s %s is deleted, and with it what users have made of that kind", history.Clock(e.At),
+			c.Ref)
 	}
 	before := b.versions()
 	o := object{m.Annotations[versionKey], u.Object}
@@ -268,7 +274,7 @@ func (b *Books) readObject(e *history.Event, c *history.Change) {
 }
 
 // wrote takes in that the operator has written something of a version.
-func (b *Books) wrote(version string) {
+func (b *Record) wrote(version string) {
 	b.newest = max(b.newest, version)
 	b.whole[version] = b.whole[version] || b.complete(version)
 	if _, r := b.deployed(); r == nil || r.version != version {
@@ -277,7 +283,7 @@ func (b *Books) wrote(version string) {
 }
 
 // complete says whether every object of a version is there.
-func (b *Books) complete(version string) bool {
+func (b *Record) complete(version string) bool {
 	n := 0
 	for _, o := range b.objects {
 		if o.version == version {
@@ -287,7 +293,7 @@ func (b *Books) complete(version string) bool {
 	return n == map[string]int{one: 2, two: 3, refused: 4, hooked: 3, three: 2}[version]
 }
 
-func (b *Books) readRecord(e *history.Event, c *history.Change) {
+func (b *Record) readRecord(e *history.Event, c *history.Change) {
 	var s corev1.Secret
 	stored.Decode(c.Object, &s)
 	name := s.Labels["key"] // of the index, for chunks too
@@ -328,7 +334,7 @@ func (b *Books) readRecord(e *history.Event, c *history.Change) {
 	b.judgeRecords(e, r, was)
 }
 
-func (b *Books) readExtension(e *history.Event, c *history.Change) {
+func (b *Record) readExtension(e *history.Event, c *history.Change) {
 	var ext v1.ClusterExtension
 	stored.Decode(c.Object, &ext)
 	b.deleted = c.Type == "DELETED" || ext.DeletionTimestamp != nil
@@ -350,8 +356,8 @@ func (b *Books) readExtension(e *history.Event, c *history.Change) {
 	}
 }
 
-// told is for how long in a span the status said what it should.
-func (b *Books) told(from, to time.Duration, holds func(said) bool) (d time.Duration) {
+// saidFor is for how long in a span the status said what it should.
+func (b *Record) saidFor(from, to time.Duration, holds func(said) bool) (d time.Duration) {
 	for i, s := range b.said {
 		end := to
 		if i+1 < len(b.said) {
@@ -365,7 +371,7 @@ func (b *Books) told(from, to time.Duration, holds func(said) bool) (d time.Dura
 }
 
 // versions are those of which something is there, lowest first.
-func (b *Books) versions() (out []string) {
+func (b *Record) versions() (out []string) {
 	for _, o := range b.objects {
 		if o.version != "" && !slices.Contains(out, o.version) {
 			out = append(out, o.version)

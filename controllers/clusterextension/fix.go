@@ -1,5 +1,5 @@
-// This file exists for the full cure: how a release comes through any interruption. It is meant to
-// be copied.
+// This file exists for the fixed variant: how a release comes through any interruption. It is meant
+// to be copied.
 //
 //   - Finish first. While the newest record is not deployed, its version is the target, from the
 //     manifest in the record: the catalog is not asked, for an edge from v2 to v3 presupposes a
@@ -102,8 +102,10 @@ func (p *pass) finish(ctx context.Context) error {
 	case overridden:
 		err = p.markFailed(begun)
 	case release.Hooked(begun):
-		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, which would be left out if it were; set the upgrade "+
-			"constraint policy to %s to have what is wanted then applied from the beginning", begun.Version, v1.PolicySelfCertified))
+		return p.blocked(bundle, fmt.Errorf("revision %d was not finished, and its chart has hooks, "+
+			"which would be left out if it were; set the upgrade "+
+			"constraint policy to %s to have what is wanted then applied from the "+
+			"beginning", begun.Version, v1.PolicySelfCertified))
 	default:
 		err = p.client.Resume(begun)
 	}
@@ -139,22 +141,24 @@ func (p *pass) hold(ctx context.Context) error {
 	if interrupted {
 		n++
 	}
-	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(), map[string]string{InterruptionsKey: strconv.Itoa(n)})
+	held, err := release.Hold(p.records.Secrets, p.newest, p.identity, p.end(),
+		map[string]string{InterruptionsKey: strconv.Itoa(n)})
 	if wait := release.Later(0); errors.As(err, &wait) {
 		if unfinished(release.Status(p.newest)) { // else the one who is at it has the say
-			_ = p.retrying(bundle, fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s",
-				p.newest.Annotations[release.UntilKey]))
+			_ = p.retrying(bundle,
+				fmt.Errorf("it was interrupted, or another process is still at it, which has to stop at %s",
+					p.newest.Annotations[release.UntilKey]))
 		}
 		return err
 	} else if err != nil {
 		return p.retrying(bundle, err)
 	}
 	p.newest = held
-	switch told := apimeta.FindStatusCondition(p.ext.Status.Conditions, v1.TypeProgressing); {
+	switch condition := apimeta.FindStatusCondition(p.ext.Status.Conditions, v1.TypeProgressing); {
 	case interrupted:
 		_ = p.retrying(bundle, p.history(held, nil))
 		return p.writeStatus(ctx)
-	case release.Status(held).IsPending() && (told == nil || told.Reason != v1.ReasonRetrying):
+	case release.Status(held).IsPending() && (condition == nil || condition.Reason != v1.ReasonRetrying):
 		_ = p.retrying(bundle, errors.New("the time for it was over before it was finished; going on from there"))
 		return p.writeStatus(ctx)
 	}
@@ -163,8 +167,9 @@ func (p *pass) hold(ctx context.Context) error {
 
 // heldLabels are what a record that this pass makes says besides its bundle.
 func (p *pass) heldLabels(b *Bundle) map[string]string {
-	return map[string]string{release.HolderKey: p.identity, release.UntilKey: p.end(), InterruptionsKey: "0", PrunedKey: "false",
-		ChartKey: release.Digest(b.Chart, nil)}
+	return map[string]string{release.HolderKey: p.identity, release.UntilKey: p.end(), InterruptionsKey: "0",
+		PrunedKey: "false",
+		ChartKey:  release.Digest(b.Chart, nil)}
 }
 
 // asRead says whether the newest record is still the one that this pass has read at first.
@@ -215,8 +220,10 @@ func (p *pass) mend(ctx context.Context, index *corev1.Secret, torn error) error
 	}
 	i := slices.IndexFunc(bundles, func(b Bundle) bool { return b.Name == bundle.Name })
 	if i < 0 {
-		return p.retrying(bundle, fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
-			"bundle to make it again from; restore the bundle to the catalog, or set the upgrade constraint policy to %s: %w", v1.PolicySelfCertified, torn))
+		return p.retrying(bundle,
+			fmt.Errorf("it was interrupted, its release record is broken, and the catalog no longer has the "+
+				"bundle to make it again from; restore the bundle to the catalog, "+
+				"or set the upgrade constraint policy to %s: %w", v1.PolicySelfCertified, torn))
 	}
 	if err := p.hold(ctx); err != nil {
 		return err
@@ -243,7 +250,8 @@ func (p *pass) prune(ctx context.Context, deployed *helmrelease.Release) error {
 		return nil
 	}
 	if release.Revision(p.newest) != deployed.Version { // it was made in this pass
-		indices, err := p.records.Indices(map[string]string{"name": p.ext.Name, "version": strconv.Itoa(deployed.Version)})
+		indices, err := p.records.Indices(map[string]string{"name": p.ext.Name,
+			"version": strconv.Itoa(deployed.Version)})
 		if err != nil || len(indices) == 0 {
 			return errors.Join(err, fmt.Errorf("the record of revision %d cannot be found", deployed.Version))
 		}

@@ -1,5 +1,5 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a variant
-// in its setting.
+// This file exists for what happens: each workload is a scenario that asks one question of a
+// variant in its setting.
 
 package clusterextension
 
@@ -16,17 +16,17 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Telling is a scenario waiting for a setting and for faults.
-type Telling func(s Setting, faults ...fault.Fault) func(*sim.World)
+// Workload is a scenario waiting for a setting and for faults.
+type Workload func(s Setting, faults ...fault.Fault) func(*sim.World)
 
 // meanwhile is how long an upgrade goes on before the next version appears. It is shorter than the
 // kubelet waits before it starts a process that has crashed: who died in it wakes up to another
 // catalog.
 const meanwhile = 8 * time.Second
 
-// from is a telling: a beginning without faults, and what happens then, under faults and until the
+// from is a workload: a beginning without faults, and what happens then, under faults and until the
 // world has settled.
-func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(*Story)) Telling {
+func from(begin func(*sim.World, Setting) *World, sentences []string, then func(*World)) Workload {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := begin(w, t)
@@ -40,9 +40,11 @@ func from(begin func(*sim.World, Setting) *Story, sentences []string, then func(
 }
 
 // asks declares the properties, by their sentences.
-func (s *Story) asks(sentences ...string) {
-	atTheEnd := map[string]func(*history.History) error{installed: s.Installed, finished: s.Finished, noOrphans: s.NoOrphans, nothingLeft: s.NothingLeft}
-	always := map[string]func(*history.History) error{together: s.together, actionable: s.Actionable, perpetual: s.Perpetual}
+func (s *World) asks(sentences ...string) {
+	atTheEnd := map[string]func(*history.History) error{installed: s.Installed, finished: s.Finished,
+		noOrphans: s.NoOrphans, nothingLeft: s.NothingLeft}
+	always := map[string]func(*history.History) error{together: s.together, actionable: s.Actionable,
+		perpetual: s.Perpetual}
 	for _, sentence := range sentences {
 		if holds := atTheEnd[sentence]; holds != nil {
 			s.Eventually(sentence, holds)
@@ -55,13 +57,13 @@ func (s *Story) asks(sentences ...string) {
 }
 
 // together (S1-S4) is judged by the data.
-func (s *Story) together(h *history.History) error {
+func (s *World) together(h *history.History) error {
 	s.read(h)
 	return s.Data.AtOneLevel(h)
 }
 
 // deployed begins a story in which version 1 is deployed.
-func deployed(w *sim.World, t Setting) *Story {
+func deployed(w *sim.World, t Setting) *World {
 	s := Begin(w, t)
 	s.Wants("", "")
 	w.Settle()
@@ -70,24 +72,24 @@ func deployed(w *sim.World, t Setting) *Story {
 
 // halved begins one in which the operator has not got further than half of version 2, and starts
 // again.
-func halved(w *sim.World, t Setting) *Story {
+func halved(w *sim.World, t Setting) *World {
 	s := deployed(w, t)
 	s.halves(two)
 	return s
 }
 
 // halfInstalled begins one in which it has not got further than half of its first version.
-func halfInstalled(w *sim.World, t Setting) *Story {
+func halfInstalled(w *sim.World, t Setting) *World {
 	s := Begin(w, t)
 	s.halves(one)
 	return s
 }
 
 // halves lets the operator make the record of a version and the first objects of it, and no write
-// more in this life.
-func (s *Story) halves(version string) {
+// more in this incarnation.
+func (s *World) halves(version string) {
 	s.Sleep(time.Second)
-	s.cable.left = 3
+	s.helm.left = 3
 	s.Offers(version)
 	s.Wants("", "")
 	s.Sleep(time.Second)
@@ -99,7 +101,7 @@ func (s *Story) halves(version string) {
 // full begins one with as many release records as are kept, of which the oldest is the only one
 // that says deployed: version 2 was refused again and again by the operator as reported. Then the
 // variant takes its place.
-func full(w *sim.World, t Setting) *Story {
+func full(w *sim.World, t Setting) *World {
 	v := t.Variant
 	t.Variant = clusterextension.V0
 	s := deployed(w, t)
@@ -111,7 +113,7 @@ func full(w *sim.World, t Setting) *Story {
 }
 
 // thenThree offers version 3, if there is a way to it.
-func (s *Story) thenThree() {
+func (s *World) thenThree() {
 	s.Sleep(meanwhile)
 	if len(s.Setting.Edges) > 0 {
 		s.Offers(three)
@@ -120,22 +122,22 @@ func (s *Story) thenThree() {
 
 // Upgrades is the story of the thread: version 1 is deployed, version 2 is interrupted, and version
 // 3 appears before the operator is back.
-func Upgrades(sentences ...string) Telling {
+func Upgrades(sentences ...string) Workload {
 	return from(deployed, sentences, upgrading)
 }
 
-func upgrading(s *Story) {
+func upgrading(s *World) {
 	s.Offers(two)
 	s.thenThree()
 	s.Sleep(20 * time.Minute)
 }
 
 // Installs interrupts the first install; version 2 appears before the operator is back.
-func Installs(sentences ...string) Telling {
+func Installs(sentences ...string) Workload {
 	return from(Begin, sentences, installing)
 }
 
-func installing(s *Story) {
+func installing(s *World) {
 	s.Wants("", "")
 	s.Sleep(meanwhile)
 	s.Offers(two)
@@ -143,22 +145,22 @@ func installing(s *Story) {
 }
 
 // waiting waits until it is over.
-func waiting(s *Story) { s.Sleep(20 * time.Minute) }
+func waiting(s *World) { s.Sleep(20 * time.Minute) }
 
 // Withdrawn takes version 2 out of the catalog while it is being applied.
-func Withdrawn(sentences ...string) Telling {
+func Withdrawn(sentences ...string) Workload {
 	return from(deployed, sentences, withdrawing)
 }
 
-func withdrawing(s *Story) {
+func withdrawing(s *World) {
 	s.Offers(two)
 	s.Sleep(meanwhile)
 	s.Withdraws(two)
 }
 
 // PinnedBack has the user ask for version 1 again while version 2 is being applied.
-func PinnedBack(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func PinnedBack(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		s.Sleep(meanwhile)
 		s.right = ""
@@ -169,8 +171,8 @@ func PinnedBack(sentences ...string) Telling {
 
 // Resynced has the catalogs change again and again while version 2 is being applied: each time
 // every extension hears of it.
-func Resynced(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func Resynced(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		for range 30 {
 			s.Sleep(2 * time.Second)
@@ -182,8 +184,8 @@ func Resynced(sentences ...string) Telling {
 
 // Refused has the server refuse the last object of version 2. Version 3 may appear; in the end the
 // cause is removed.
-func Refused(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func Refused(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(refused)
 		s.thenThree()
 		s.Sleep(time.Minute)
@@ -192,8 +194,8 @@ func Refused(sentences ...string) Telling {
 }
 
 // Full goes on with a history that is full, until the cause is removed.
-func Full(sentences ...string) Telling {
-	return from(full, sentences, func(s *Story) {
+func Full(sentences ...string) Workload {
+	return from(full, sentences, func(s *World) {
 		s.Sleep(time.Minute)
 		s.allows()
 	})
@@ -201,7 +203,7 @@ func Full(sentences ...string) Telling {
 
 // allows removes the cause for which version 2 is refused. How soon that helps depends on how long
 // it has been refused.
-func (s *Story) allows() {
+func (s *World) allows() {
 	s.read(s.History())
 	s.failing, s.quiet = false, true
 	s.Apply(Namespace(cause))
@@ -209,8 +211,8 @@ func (s *Story) allows() {
 
 // Overridden has the server refuse version 2 for good; the user then says that version 3 may be
 // installed all the same.
-func Overridden(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func Overridden(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(refused)
 		s.Sleep(time.Minute)
 		s.Offers(three)
@@ -220,19 +222,19 @@ func Overridden(sentences ...string) Telling {
 }
 
 // Perpetual lets the operator be interrupted for hours, and then leaves it alone.
-func Perpetual(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func Perpetual(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		s.Sleep(2 * time.Hour)
 	})
 }
 
 // Deleted deletes the extension somewhere on the way to version 2.
-func Deleted(sentences ...string) Telling {
+func Deleted(sentences ...string) Workload {
 	return from(deployed, sentences, deleting)
 }
 
-func deleting(s *Story) {
+func deleting(s *World) {
 	s.Offers(two)
 	s.Sleep(meanwhile)
 	s.Remove(extension())
@@ -240,8 +242,8 @@ func deleting(s *Story) {
 
 // Emptied deletes the namespace that version 2 is being applied to. When it has gone somebody makes
 // it again.
-func Emptied(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func Emptied(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		s.Sleep(20 * time.Millisecond)
 		s.Remove(Namespace(apps))
@@ -251,14 +253,16 @@ func Emptied(sentences ...string) Telling {
 }
 
 // moments are times in which the garbage collector gets to anywhere.
-var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second})
+var moments = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond,
+	time.Second})
 
 // MadeAgain deletes the extension once it is installed, and makes it again after a moment, under
 // its name.
-func MadeAgain(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func MadeAgain(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Remove(extension())
-		for d := time.Millisecond; s.Client().Get(s.Context(), client.ObjectKey{Name: app}, &v1.ClusterExtension{}) == nil; d = min(2*d, time.Second) {
+		for d := time.Millisecond; s.Client().Get(s.Context(), client.ObjectKey{Name: app},
+			&v1.ClusterExtension{}) == nil; d = min(2*d, time.Second) {
 			s.Sleep(d)
 		}
 		s.Sleep(sim.Draw(s.World, "until it is made again", moments))
@@ -268,8 +272,8 @@ func MadeAgain(sentences ...string) Telling {
 }
 
 // takesOver lets what is going on be interrupted in the hands of one operator, also while it undoes
-// it, and the full cure take its place.
-func (s *Story) takesOver() {
+// it, and the fixed variant take its place.
+func (s *World) takesOver() {
 	s.Sleep(30 * time.Second)
 	s.Setting.Variant = ""
 	s.Stop(Operator)
@@ -277,16 +281,16 @@ func (s *Story) takesOver() {
 }
 
 // TakesOver is that with version 2, and InstallTakenOver with version 1.
-func TakesOver(sentences ...string) Telling {
-	return from(deployed, sentences, func(s *Story) {
+func TakesOver(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
 		s.Offers(two)
 		s.takesOver()
 	})
 }
 
 // InstallTakenOver is as TakesOver.
-func InstallTakenOver(sentences ...string) Telling {
-	return from(Begin, sentences, func(s *Story) {
+func InstallTakenOver(sentences ...string) Workload {
+	return from(Begin, sentences, func(s *World) {
 		s.Wants("", "")
 		s.takesOver()
 	})

@@ -1,4 +1,4 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens
+// This file exists to set the scene, so that each workload of the story is only about what happens
 // in it.
 
 package clusterextension
@@ -34,7 +34,7 @@ const (
 	Second   = "operator-controller-2"
 )
 
-// app is the extension that all tellings are about, and apps the namespace that it is installed
+// app is the extension that all workloads are about, and apps the namespace that it is installed
 // into.
 const app, apps = "shop", "apps"
 
@@ -60,11 +60,11 @@ type Setting struct {
 	ReadYourWrites bool
 }
 
-// Story is a world with the operator in it.
-type Story struct {
+// World is a world with the operator in it.
+type World struct {
 	*sim.World
-	// Books read this run's history.
-	*Books
+	// Record read this run's history.
+	*Record
 	// Setting of this world.
 	Setting Setting
 	// Data is what lies outside.
@@ -72,38 +72,38 @@ type Story struct {
 
 	catalog  *catalog
 	contents int
-	cable    *cable // of the operator's latest life
+	helm     *helmConnection // of the operator's latest incarnation
 }
 
 // Begin installs the kinds and starts the operator; the catalog offers version 1, and nothing is
 // wanted yet.
-func Begin(w *sim.World, s Setting) *Story {
+func Begin(w *sim.World, s Setting) *World {
 	w.Install(crds)
-	ledger := func(e history.Effect) {
+	add := func(e history.Effect) {
 		e.Event = len(w.History().Events)
 		w.History().Record(e)
 	}
-	story := &Story{World: w, Setting: s, catalog: &catalog{}, Data: migration.New(history.WithLedger(w.Context(), ledger))}
-	story.Books = newBooks(story.catalog)
-	story.counts = s.Variant == clusterextension.V6
-	w.Builtin(story.Data)
+	out := &World{World: w, Setting: s, catalog: &catalog{}, Data: migration.New(history.WithLedger(w.Context(), add))}
+	out.Record = newRecord(out.catalog)
+	out.counts = s.Variant == clusterextension.V6
+	w.Builtin(out.Data)
 	if s.Terminates > 0 {
 		w.Builtin(slowly{namespace.New(), s.Terminates})
 	}
 	w.Apply(Namespace(clusterextension.DefaultNamespace), Namespace(apps))
-	story.Replica(Operator)
+	out.Replica(Operator)
 	if s.Replicas > 1 {
-		story.Replica(Second)
+		out.Replica(Second)
 	}
 	w.Apply(clusterCatalog())
-	story.Offers(one)
-	return story
+	out.Offers(one)
+	return out
 }
 
 // Replica starts the operator under a name.
-func (s *Story) Replica(name string) {
+func (s *World) Replica(name string) {
 	s.Start(name, func(mgr ctrl.Manager) error {
-		s.cable = plug(mgr.GetConfig())
+		s.helm = connect(mgr.GetConfig())
 		r := &clusterextension.Reconciler{Client: mgr.GetClient(), Catalog: s.catalog, Variant: s.Setting.Variant,
 			Workers: s.Setting.Workers, ChunkSize: s.Setting.ChunkSize}
 		return r.SetupWithManager(mgr)
@@ -114,7 +114,8 @@ func (s Setting) options() ctrl.Options {
 	o := clusterextension.ManagerOptions(ctrl.Options{Scheme: scheme})
 	o.Controller.UsePriorityQueue = ptr.To(!s.Classic)
 	if s.Replicas > 1 {
-		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "9c4404e7.operatorframework.io", clusterextension.DefaultNamespace
+		o.LeaderElection, o.LeaderElectionID = true, "9c4404e7.operatorframework.io"
+		o.LeaderElectionNamespace = clusterextension.DefaultNamespace
 		o.LeaderElectionReleaseOnCancel = true
 	}
 	if s.ReadYourWrites {
@@ -132,7 +133,7 @@ func (s Setting) options() ctrl.Options {
 
 // Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension
 // hears of it.
-func (s *Story) Offers(version string) {
+func (s *World) Offers(version string) {
 	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, three: s.Setting.Edges}[version]
 	s.catalog.offer(version, from...)
 	s.right = version
@@ -144,25 +145,27 @@ func (s *Story) Offers(version string) {
 }
 
 // Withdraws takes a version out of the catalog.
-func (s *Story) Withdraws(version string) {
+func (s *World) Withdraws(version string) {
 	s.catalog.withdraw(version)
 	s.right = ""
 	s.resolved()
 }
 
 // resolved says that the catalog has new content.
-func (s *Story) resolved() {
+func (s *World) resolved() {
 	s.contents++
 	s.known()
-	ref := fmt.Sprintf(`{"status":{"resolvedSource":{"type":"Image","image":{"ref":"registry.example/catalog@sha256:%064d"}}}}`, s.contents)
-	if err := s.Client().Status().Patch(s.Context(), clusterCatalog(), client.RawPatch(types.MergePatchType, []byte(ref))); err != nil {
+	ref := fmt.Sprintf(`{"status":{"resolvedSource":{"type":"Image",`+
+		`"image":{"ref":"registry.example/catalog@sha256:%064d"}}}}`, s.contents)
+	if err := s.Client().Status().Patch(s.Context(), clusterCatalog(),
+		client.RawPatch(types.MergePatchType, []byte(ref))); err != nil {
 		panic(fmt.Sprintf("resolving the catalog: %v", err))
 	}
 }
 
 // Wants applies the extension; a version other than "" is pinned, and a policy other than "" is
 // set.
-func (s *Story) Wants(version, policy string) {
+func (s *World) Wants(version, policy string) {
 	ext := extension()
 	ext.Spec.Source.Catalog.Version, ext.Spec.Source.Catalog.UpgradeConstraintPolicy = version, policy
 	current := &v1.ClusterExtension{}
@@ -179,7 +182,8 @@ func extension() *v1.ClusterExtension {
 		Spec: v1.ClusterExtensionSpec{
 			Namespace:      apps,
 			ServiceAccount: v1.ServiceAccountReference{Name: "installer"},
-			Source:         v1.SourceConfig{SourceType: v1.SourceTypeCatalog, Catalog: &v1.CatalogFilter{PackageName: packageName}},
+			Source: v1.SourceConfig{SourceType: v1.SourceTypeCatalog,
+				Catalog: &v1.CatalogFilter{PackageName: packageName}},
 		},
 	}
 }

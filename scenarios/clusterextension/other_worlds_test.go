@@ -1,5 +1,5 @@
-// This file exists for scenes in which the full cure is put to the test without a question of the
-// table.
+// This file exists for scenes in which the fixed variant is put to the test without a question of
+// the table.
 
 package clusterextension
 
@@ -13,21 +13,25 @@ import (
 )
 
 //make:campaigns
-func TestFullCureInOtherScenes(t *testing.T) {
+func TestFixedVariantInOtherWorlds(t *testing.T) {
 	for name, c := range map[string]struct {
-		tell   Telling
-		faults []fault.Fault
+		workload Workload
+		faults   []fault.Fault
 	}{
-		"the history is full":                    {Full(installed, finishFirst, saneRecords, noOrphans, installTruth), crash()},
-		"catalogs change all the time":           {Resynced(everything...), crash()},
-		"the user wants version 1 back":          {PinnedBack(finished, finishFirst, forwards, validEdges, saneRecords, installTruth), crash()},
-		"a failure's record is lost":             {Refused(unmasked, finishFirst, saneRecords), unrecorded()},
-		"a success's record is lost":             {Upgrades(installed, finishFirst, progress, saneRecords), unrecorded()},
+		"the history is full": {Full(installed, finishFirst, saneRecords, noOrphans, installTruth),
+			crash()},
+		"catalogs change all the time": {Resynced(everything...), crash()},
+		"the user wants version 1 back": {PinnedBack(finished, finishFirst, forwards, validEdges, saneRecords,
+			installTruth), crash()},
+		"a failure's record is lost": {Refused(unmasked, finishFirst, saneRecords), unrecorded()},
+		"a success's record is lost": {Upgrades(installed, finishFirst, progress, saneRecords),
+			unrecorded()},
 		"interrupted for hours, then left alone": {Perpetual(installed, perpetual, noOrphans), often()},
 		"deleted while pending":                  {Deleted(nothingLeft), crash()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sim.Check(t, c.tell(sharded(Setting{Variant: clusterextension.V6}), c.faults...), sim.Runs(6), sim.For(0), sim.Verify(0))
+			sim.Check(t, c.workload(sharded(Setting{Variant: clusterextension.V6}), c.faults...), sim.Runs(6),
+				sim.For(0), sim.Verify(0))
 		})
 	}
 }
@@ -47,7 +51,8 @@ func TestHistoryIsFull(t *testing.T) {
 
 // A record of a failure that is lost hides the failure from the operator as reported.
 func TestLostRecordHidesAFailure(t *testing.T) {
-	r := sim.Explore(t, Refused(unmasked)(Setting{Variant: clusterextension.V0}, unrecorded()...), sim.Runs(100), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+	r := sim.Explore(t, Refused(unmasked)(Setting{Variant: clusterextension.V0}, unrecorded()...), sim.Runs(100),
+		sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
 	if r.Failure == nil || r.Failure.Property != unmasked {
 		t.Errorf("it did not fall in %d runs: %+v", r.Runs, r.Failure)
 	}

@@ -10,16 +10,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cable is Helm's connection to the API server during one life of the operator.
-type cable struct {
+// helmConnection is Helm's connection to the API server during one incarnation of the operator.
+type helmConnection struct {
 	next http.RoundTripper
 	left int // writes until it is cut; never if negative
 }
 
-// plug puts a cable in before the operator makes Helm's clients. The manager's own client has its
+// connect connects before the operator makes Helm's clients. The manager's own client has its
 // connection already.
-func plug(config *rest.Config) *cable {
-	c := &cable{left: -1}
+func connect(config *rest.Config) *helmConnection {
+	c := &helmConnection{left: -1}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		c.next = next
 		return c
@@ -28,9 +28,9 @@ func plug(config *rest.Config) *cable {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *helmConnection) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.left == 0 {
-		return nil, errors.New("the cable is cut")
+		return nil, errors.New("the connection is cut")
 	}
 	if r.Method != http.MethodGet && c.left > 0 {
 		c.left--
