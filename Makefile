@@ -11,8 +11,10 @@ export GOFLAGS := $(shell go env GOFLAGS) -vet=off
 # The time limit of a test binary where the longest takes five minutes on a quiet machine with two cores. It holds on one with a
 # load of 15. Steps that take as long as they are told have -timeout 0.
 TIMEOUT := 3h
-# Nested modules with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
-NESTED := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './hack/*' -not -path './bin/*' -not -path './models/upstream/*'))
+# All packages of the workspace, which are those of several modules.
+ALL := github.com/wavetank/wavetank/...
+# Modules outside the workspace with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.
+NESTED := $(patsubst %/go.mod,%,$(shell find ./examples ./models -name go.mod -not -path './models/upstream/*'))
 # The tests that compare histories run by run: once more under the race detector, at one and at two CPUs.
 DETERMINISM := TestEverySeedReplays TestEverySeedReplaysUnderEveryFault TestEverySeedReplaysWithAWindow TestScenariosDoNotTouchEachOther
 
@@ -32,8 +34,8 @@ packages = $(sort $(foreach d,$(dir $(shell git grep -lwE '^func $(names)' -- '*
 
 # sim has the longest tests: they begin first, so that no CPU is idle at the end.
 .PHONY: test
-test: fmt vet tidy ## What a contributor runs before a push: all tests of the root module but long campaigns.
-	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim ./...
+test: fmt vet tidy ## What a contributor runs before a push: all tests of the workspace but long campaigns.
+	go test -timeout $(TIMEOUT) -shuffle=on -skip '^$(call names,$(CAMPAIGNS) $(RESULTS))$$' ./sim $(ALL)
 
 .PHONY: campaigns
 campaigns: ## The long campaigns that make test leaves out.
@@ -48,11 +50,38 @@ nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the
 
 .PHONY: $(NESTED:%=nested-%)
 $(NESTED:%=nested-%): nested-%:
-	cd $* && go vet ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
+	export GOWORK=off; cd $* && go vet ./... && go test -timeout $(TIMEOUT) -shuffle=on ./...
 
 .PHONY: upstream
 upstream: ## The models of built-in controllers beside the real ones from k8s.io/kubernetes (minutes to build).
-	cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
+	export GOWORK=off; cd models/upstream && go vet ./... && go test -count=1 -timeout $(TIMEOUT) ./...
+
+# What a user's versions may change: the engine, the models, and whether two runs of a seed are alike.
+ENGINE := ./sim ./sim/fault ./sim/property ./sim/internal/... ./models/... ./history/... ./story ./internal/... ./determinism
+
+.PHONY: oldest
+oldest: ## The tests of the engine at the oldest versions, those of the modules' own go.mod files.
+	export GOWORK=off; go vet $(ENGINE) && go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
+
+# A workspace like that of the repository at another pair of versions: see hack/pairs/README.md.
+bin/pairs/%/go.work: go.work hack/pairs/%/go.mod
+	@mkdir -p $(@D)
+	sed -e 's#hack/pairs/0.37#hack/pairs/$*#' -e 's#\./#$(CURDIR)/#' -e 's#^\t\.$$#\t$(CURDIR)#' go.work >$@
+
+.PHONY: versions-%
+versions-%: bin/pairs/%/go.work
+	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
+
+.PHONY: modules
+modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.
+	go run ./hack/modules $(ARGS)
+
+.PHONY: next-go
+next-go: ## Doubled runs with the newest Go that is known, which the go command downloads.
+	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./determinism
+
+.PHONY: versions
+versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
 
 .PHONY: demo
 demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
@@ -72,14 +101,18 @@ fmt: ## Complain about files that gofmt would change.
 
 .PHONY: vet
 vet: ## go vet, with and without the tags.
-	go vet ./...
+	go vet $(ALL)
 	go vet -tags conformance ./conformance ./models/apiserver/serve
 
 .PHONY: tidy
 tidy: ## Import arrows, forbidden calls, sizes, documentation, and that go.mod says what is used.
 	go test -count=1 -timeout $(TIMEOUT) .
-	go mod tidy -diff
-	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && go mod tidy -diff); done
+	sh hack/tidy.sh -diff
+	@set -e; for m in $(NESTED) models/upstream; do echo "cd $$m && go mod tidy -diff"; (cd $$m && GOWORK=off go mod tidy -diff); done
+
+.PHONY: tidy-modules
+tidy-modules: ## Correct the go.mod files of the workspace.
+	sh hack/tidy.sh
 
 .PHONY: bench
 bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose code used it.
@@ -163,9 +196,9 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 	go run ./hack/docs
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
-STEPS = test campaigns race nested 'reprove PROVE=10' demo pages upstream conformance
+STEPS = test campaigns oldest modules next-go race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' determinism bench-search bench-shrinking
+	'conformance OPS=20000' versions determinism bench-search bench-shrinking
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

@@ -5,11 +5,15 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"golang.org/x/mod/semver"
 )
 
-// FidelityPage is the page's text.
-func FidelityPage(rows []Row) string {
+// FidelityPage is the page's text. differing are the rows that differ with older minor versions.
+func FidelityPage(rows []Row, differing map[string][]string) string {
 	var out strings.Builder
 	out.WriteString(`# How faithful the API model is
 
@@ -34,22 +38,7 @@ the same. So clients see no managedFields in a world without an apply.
 ## The same
 
 `)
-	same, other := map[string]int{}, map[string]int{}
-	total, excused := 0, 0
-	for _, r := range rows {
-		if r.Differs == "" {
-			same[r.Area]++
-			total++
-		} else {
-			other[r.Area]++
-			excused++
-		}
-	}
-	out.WriteString("| area | rows | the same | accepted differences |\n|---|---:|---:|---:|\n")
-	for _, a := range Areas(rows) {
-		fmt.Fprintf(&out, "| %s | %d | %d | %d |\n", a, same[a]+other[a], same[a], other[a])
-	}
-	fmt.Fprintf(&out, "| **all** | **%d** | **%d** | **%d** |\n", total+excused, total, excused)
+	agreement(&out, rows, differing)
 	out.WriteString(`
 Beside the table, ` + "`make conformance OPS=20000`" + ` draws random sequences of operations. Two clients send them for
 ` + strings.Join(DrawnKinds, ", ") + `.
@@ -71,6 +60,57 @@ published. Some thirty fields are declared required that may be left out. OpenAP
 		"The model answers these with a status error that names what it does not model. It never guesses.",
 		rows, func(r Row) bool { return r.Refused })
 	return out.String()
+}
+
+// agreement is a table of how many rows of each area are the same, and of those that differ with an
+// older minor version only.
+func agreement(out *strings.Builder, rows []Row, differing map[string][]string) {
+	compared := slices.SortedFunc(maps.Keys(differing), func(a, b string) int { return semver.Compare(b, a) })
+	same, other := map[string]int{}, map[string]int{}
+	total, excused := 0, 0
+	for _, r := range rows {
+		if r.Differs == "" {
+			same[r.Area]++
+			total++
+		} else {
+			other[r.Area]++
+			excused++
+		}
+	}
+	less := map[string]map[string]int{} // minor version → area → rows that differ there and not in the newest
+	newest := semver.MajorMinor(RealVersion)
+	head, line := "| area | rows | accepted differences | "+newest+" |", "|---|---:|---:|---:|"
+	for _, minor := range compared {
+		less[minor] = map[string]int{}
+		for _, name := range differing[minor] {
+			area, _, _ := strings.Cut(name, ": ")
+			less[minor][area]++
+		}
+		head, line = head+" "+minor+" |", line+"---:|"
+	}
+	out.WriteString(head + "\n" + line + "\n")
+	for _, a := range Areas(rows) {
+		fmt.Fprintf(out, "| %s | %d | %d | %d |", a, same[a]+other[a], other[a], same[a])
+		for _, minor := range compared {
+			fmt.Fprintf(out, " %d |", same[a]-less[minor][a])
+		}
+		out.WriteString("\n")
+	}
+	fmt.Fprintf(out, "| **all** | **%d** | **%d** | **%d** |", total+excused, excused, total)
+	for _, minor := range compared {
+		fmt.Fprintf(out, " **%d** |", total-len(differing[minor]))
+	}
+	out.WriteString("\n\nThe last columns are rows that are the same as those of a real server of that minor " +
+		"version, where the\nmodel is built with the k8s.io modules of that version.\n")
+	for _, minor := range compared {
+		fmt.Fprintf(out, "\n### Different with %s only\n\n", minor)
+		for _, name := range differing[minor] {
+			fmt.Fprintf(out, "- *%s*\n", name)
+		}
+		if len(differing[minor]) == 0 {
+			out.WriteString("Nothing.\n")
+		}
+	}
 }
 
 func section(out *strings.Builder, title, lead string, rows []Row, belongs func(Row) bool) {

@@ -100,12 +100,11 @@ func (e Entry) FoundBy() (how, runs string) {
 // catalogueHead explains the page.
 const catalogueHead = `# Catalogue of stories
 
-This page is written by ` + "`make catalogue`" + `; do not edit it. There is one story for each property and class of fault, the
-shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is about
-and pass on the fixed one; the suite of its scenario sees to that on every ` + "`go test`" + `. What fails on the default schedule
-needs no story; each scenario's ` + "`README.md`" + ` lists it. How long a search took is said in runs, the one that found the
-story included, and in seconds of CPU time of its process, from the first run to that one; shrinking comes after that. Runs
-are the same on every machine; seconds are those of the machine that found the story.
+This page is written by "make catalogue"; do not edit it. There is one story for each property and class of fault, the
+shortest, and some for variants that no other story makes fail. Each story must still break the variant that it is
+about and pass on the fixed one: "make reprove" checks that. What fails on the default schedule needs no story, and the
+README.md of each scenario lists it. How long a search took is said in runs and in seconds of CPU time, from the first
+run to the one that failed, without shrinking. Runs are the same on every machine; seconds are not.
 `
 
 // Catalogue is the page of all stories, as Markdown.
@@ -134,8 +133,9 @@ func sections(entries []Entry) (out []string) {
 		for _, e := range entries[:n] {
 			s := e.Story
 			how, runs := e.FoundBy()
+			replay := strings.ReplaceAll(s.Replay, "|", `\|`)
 			fmt.Fprintf(&b, "| [%s](../%s) | %s | %s | %s (from %s) | %s | %s | %s | `%s` |\n",
-				s.Test, e.File, e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), strings.ReplaceAll(s.Replay, "|", `\|`))
+				s.Test, e.File, e.Pattern(), s.Headline(), s.After, s.Before, how, runs, e.Seconds(), replay)
 		}
 		out, entries = append(out, b.String()), entries[n:]
 	}

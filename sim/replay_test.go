@@ -24,7 +24,7 @@ import (
 )
 
 // part says which of this file's tests and targets a child process is to play in earnest.
-const part = "WAVETANK_TEST_RETELL"
+const part = "WAVETANK_TEST_REPLAY_AGAIN"
 
 // child runs one test of this binary in a process of its own, in a directory.
 func child(dir, test string, args, env []string) (out string, ok bool) {

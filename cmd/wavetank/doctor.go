@@ -14,7 +14,7 @@ import (
 // The versions that Wavetank was tested with, at least.
 const (
 	leastGo      = "go1.26"
-	leastRuntime = "v0.25.0"
+	leastRuntime = "v0.23.3"
 )
 
 // finding is the result of one check.

@@ -4,13 +4,15 @@
 package promotion
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // Variant names one stage of the story. The zero value is V8, the one to use.
@@ -117,7 +119,9 @@ func (v Variant) ManagerOptions(o ctrl.Options) ctrl.Options {
 	if v == V5 {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
 			cache := *options.Cache
-			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			if !versions.ReadYourWrites(&cache) {
+				return nil, errors.New("promotion: variant V5 needs controller-runtime 0.25")
+			}
 			options.Cache = &cache
 			return client.New(config, options)
 		}

@@ -1,6 +1,6 @@
-// This file is how the full cure tells the API server's answers apart. 409 and 404, and 422 for its
-// UID, say that the object is not what it was taken for, 429 and 5xx that the server could not;
-// what is left is refused, and will be as long as the input is the same.
+// This file is how the fixed variant distinguishes the API server's answers. 409 and 404, and 422
+// for its UID, say that the object is not what it was taken for, 429 and 5xx that the server could
+// not; what is left is refused, and will be as long as the input is the same.
 
 package throttle
 
@@ -28,7 +28,8 @@ const (
 // says more.
 func (k *keeper) patiently(ctx context.Context, call func() error) error {
 	err := call()
-	for n := time.Duration(1); n <= again && k.policy.classify && transient(apierrors.ReasonForError(err)) && pause(ctx, n*patience); n++ {
+	for n := time.Duration(1); n <= again && k.policy.classify && transient(apierrors.ReasonForError(err)) &&
+		pause(ctx, n*patience); n++ {
 		if next := call(); next == nil || apierrors.ReasonForError(next) != metav1.StatusReasonUnknown {
 			err = next
 		}
@@ -68,7 +69,8 @@ func another(err error) bool {
 
 // latest reads an object, which may be another one of that name by now.
 func (k *keeper) latest(ctx context.Context, body *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	latest, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).Get(ctx, body.GetName(), metav1.GetOptions{})
+	latest, err := k.client.Resource(Examples).Namespace(body.GetNamespace()).Get(ctx, body.GetName(),
+		metav1.GetOptions{})
 	switch {
 	case missing(err, body), err == nil && latest.GetUID() != body.GetUID():
 		return nil, errVanished

@@ -1,4 +1,4 @@
-// This file is about what the full cure takes the API server's answers for.
+// This file is about what the fixed variant takes the API server's answers for.
 
 package throttle
 
@@ -24,10 +24,11 @@ func (s server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(body, "{") {
 		header.Set("Content-Type", "application/json")
 	}
-	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(strings.NewReader(body)),
+		Request: r}, nil
 }
 
-// newKeeper is one life of the full cure beside such a server.
+// newKeeper is one incarnation of the fixed variant beside such a server.
 func newKeeper(t *testing.T, s server, handlers ...Handler) *keeper {
 	t.Helper()
 	p, err := V4.policy()
@@ -39,11 +40,12 @@ func newKeeper(t *testing.T, s server, handlers ...Handler) *keeper {
 		t.Fatal(err)
 	}
 	return &keeper{
-		Operator: &Operator{Handlers: handlers}, policy: p, client: client, objects: map[types.UID]*object{}, fatal: make(chan error, 1),
+		Operator: &Operator{Handlers: handlers}, policy: p, client: client, objects: map[types.UID]*object{},
+		fatal: make(chan error, 1),
 	}
 }
 
-// thing is an object as the watch tells of it.
+// thing is an object as the watch shows it.
 func thing(uid types.UID) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetAPIVersion("kopf.dev/v1")
@@ -67,7 +69,8 @@ func encoded(t *testing.T, o *unstructured.Unstructured) string {
 
 // notFound is an answer of 404 with these details.
 func notFound(details string) string {
-	return `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"not found","details":` + details + `}`
+	return `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,` +
+		`"message":"not found","details":` + details + `}`
 }
 
 const noThing = `{"name":"thing","group":"kopf.dev","kind":"kopfexamples"}`
@@ -78,16 +81,20 @@ func TestOnlyA404AboutTheObjectSaysThatItHasVanished(t *testing.T) {
 		body     string
 		vanished bool
 	}{
-		"it is not found":             {404, notFound(noThing), true},
-		"another one has its name":    {200, encoded(t, thing("another")), true},
-		"it is there":                 {200, encoded(t, thing("one")), false},
-		"the kind is not served":      {404, notFound(`{}`), false},
-		"the path is not known":       {404, "404 page not found\n", false},
-		"no details":                  {404, notFound(`null`), false},
-		"its namespace":               {404, notFound(`{"name":"default","kind":"namespaces"}`), false},
-		"something else's name":       {404, notFound(`{"name":"other","group":"kopf.dev","kind":"kopfexamples"}`), false},
-		"a name in another group":     {404, notFound(`{"name":"thing","group":"example.com","kind":"kopfexamples"}`), false},
-		"nobody who knows it answers": {404, notFound(`{"name":"thing","group":"kopf.dev","kind":"kopfexamples","causes":[{"reason":"UnexpectedServerResponse"}]}`), false},
+		"it is not found":          {404, notFound(noThing), true},
+		"another one has its name": {200, encoded(t, thing("another")), true},
+		"it is there":              {200, encoded(t, thing("one")), false},
+		"the kind is not served":   {404, notFound(`{}`), false},
+		"the path is not known":    {404, "404 page not found\n", false},
+		"no details":               {404, notFound(`null`), false},
+		"its namespace":            {404, notFound(`{"name":"default","kind":"namespaces"}`), false},
+		"something else's name": {404, notFound(`{"name":"other","group":"kopf.dev","kind":"kopfexamples"}`),
+			false},
+		"a name in another group": {404, notFound(`{"name":"thing","group":"example.com","kind":"kopfexamples"}`),
+			false},
+		"nobody who knows it answers": {404,
+			notFound(`{"name":"thing","group":"kopf.dev","kind":"kopfexamples",` +
+				`"causes":[{"reason":"UnexpectedServerResponse"}]}`), false},
 	} {
 		k := newKeeper(t, func(*http.Request) (int, string) { return c.code, c.body })
 		_, err := k.latest(t.Context(), thing("one"))

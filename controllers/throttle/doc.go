@@ -10,7 +10,7 @@
 // it ran again.
 //
 // What happens to an object, event by event, is the same for every variant; what a variant adds or
-// leaves out is a line in variants.go. The full cure, V4, is the zero value of [Variant].
+// leaves out is a line in variants.go. The fixed variant, V4, is the zero value of [Variant].
 //
 // What it does not do: peering, daemons and timers, several resource kinds, deletion handlers (the
 // finalizer is kept and released, nothing runs in between), posting events for every handler. The

@@ -1,5 +1,5 @@
-// This file is what users of the framework write: handlers, and the one that the story is told
-// with.
+// This file is what users of the framework write: handlers, and the one that the scenario
+// uses.
 
 package throttle
 
@@ -58,7 +58,7 @@ var Children = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"
 const (
 	ParentLabel = Domain + "/parent" // the object's UID
 	ChangeLabel = Domain + "/change" // its generation
-	SerialLabel = Domain + "/serial" // of the handler, as Provision was told
+	SerialLabel = Domain + "/serial" // of the handler, as Provision was given
 )
 
 // Provision makes a child of the object, and shows in the object's status that it is there: the
@@ -77,8 +77,10 @@ func Provision(serial int, echo bool) func(context.Context, Task) (any, error) {
 		} else {
 			meta["name"] = t.Object.GetName() + "-" + t.Token
 		}
-		child := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}}
-		made, err := t.Client.Resource(Children).Namespace(t.Object.GetNamespace()).Create(ctx, child, metav1.CreateOptions{})
+		child := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": meta}}
+		made, err := t.Client.Resource(Children).Namespace(t.Object.GetNamespace()).Create(ctx, child,
+			metav1.CreateOptions{})
 		switch {
 		case t.Token != "" && apierrors.IsAlreadyExists(err):
 			made = child

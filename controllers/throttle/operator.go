@@ -67,7 +67,7 @@ func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 	return err
 }
 
-// keeper is one life of the operator.
+// keeper is one incarnation of the operator.
 type keeper struct {
 	*Operator
 	policy policy

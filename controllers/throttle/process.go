@@ -25,7 +25,8 @@ const touch = Domain + "/touch-dummy"
 
 // process takes the object one handler further; the write that records it is the event that leads
 // on. If all that is left to do has to wait, it returns for how long.
-func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured, records map[string]*Record) (time.Duration, error) {
+func (k *keeper) process(ctx context.Context, o *object, body *unstructured.Unstructured,
+	records map[string]*Record) (time.Duration, error) {
 	marked := slices.Contains(body.GetFinalizers(), Finalizer)
 	switch {
 	case body.GetDeletionTimestamp() != nil && marked:
@@ -95,7 +96,8 @@ func (k *keeper) handle(ctx context.Context, o *object, body *unstructured.Unstr
 	if k.policy.report {
 		return nil // the event of this write brings it to the end: see conclude
 	}
-	return k.patch(ctx, body, "status", map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
+	return k.patch(ctx, body, "status",
+		map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
 }
 
 // conclude makes the status say what the records say, whatever became of earlier attempts. It is
@@ -109,13 +111,15 @@ func (k *keeper) conclude(ctx context.Context, body *unstructured.Unstructured, 
 			results[k.Handlers[i].ID] = r.Result
 		}
 	}
-	return k.status(ctx, body, k.seen(body), map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled", "every handler has been called")
+	return k.status(ctx, body, k.seen(body), map[string]any{"handlers": results}, metav1.ConditionTrue, "Handled",
+		"every handler has been called")
 }
 
 // record persists a handler's record. An intent stands on what was read: an answer of 409 says that
 // it was not the newest, which another attempt will bring. An outcome has happened, whatever has
 // become of the object meanwhile; but it is of no other object that may have the name by now.
-func (k *keeper) record(ctx context.Context, o *object, only map[string]any, body *unstructured.Unstructured, h *Handler, value string) error {
+func (k *keeper) record(ctx context.Context, o *object, only map[string]any, body *unstructured.Unstructured,
+	h *Handler, value string) error {
 	change := annotation(k.policy.key(h.ID), value)
 	maps.Copy(change["metadata"].(map[string]any), only)
 	err := k.patch(ctx, body, "", change)
@@ -146,7 +150,7 @@ func (k *keeper) finalizers(ctx context.Context, body *unstructured.Unstructured
 }
 
 // seen is the part of a write by which it is refused if somebody else has written since: only the
-// full cure looks.
+// fixed variant looks.
 func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
 	if !k.policy.intent {
 		return nil
@@ -155,7 +159,7 @@ func (k *keeper) seen(body *unstructured.Unstructured) map[string]any {
 }
 
 // same is the part of a write by which it is refused if another object has the name by now: only
-// the full cure looks.
+// the fixed variant looks.
 func (k *keeper) same(body *unstructured.Unstructured) map[string]any {
 	if !k.policy.classify {
 		return nil
@@ -167,8 +171,8 @@ func annotation(key, value string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
 }
 
-// patch changes the object or its status. The full cure says by errVanished that there is no such
-// object any more; the others take every 404 for that, and that for a success.
+// patch changes the object or its status. The fixed variant says by errVanished that there is no
+// such object any more; the others take every 404 for that, and that for a success.
 func (k *keeper) patch(ctx context.Context, body *unstructured.Unstructured, sub string, change map[string]any) error {
 	data, err := json.Marshal(change)
 	if err != nil {

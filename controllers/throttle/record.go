@@ -105,7 +105,8 @@ func legalKey(handler string) string {
 	}
 	hash := sha256.Sum256([]byte(handler))
 	legal := strings.Map(func(r rune) rune {
-		if r < 128 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+		if r < 128 &&
+			(r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 			return r
 		}
 		return '-'

@@ -15,7 +15,8 @@ import (
 func TestALegalKeyIsLegalAndItsOwn(t *testing.T) {
 	base := strings.Repeat("provision_", 8)
 	seen := map[string]string{}
-	for _, id := range []string{"a", "fn/spec.field", base, base + "x", base + "y", "ends_in_", "über/" + base, strings.Repeat("-", 80)} {
+	for _, id := range []string{"a", "fn/spec.field", base, base + "x", base + "y", "ends_in_", "über/" + base,
+		strings.Repeat("-", 80)} {
 		key := legalKey(id)
 		if bad := validation.IsQualifiedName(key); len(bad) > 0 {
 			t.Errorf("%q becomes %q: %v", id, key, bad)

@@ -1,4 +1,4 @@
-// This file is how the full cure says what it cannot do: on the object, or beside it where even
+// This file is how the fixed variant says what it cannot do: on the object, or beside it where even
 // that is refused.
 
 package throttle
@@ -42,7 +42,8 @@ func (k *keeper) report(ctx context.Context, body *unstructured.Unstructured, er
 		}
 	}
 	reason := cmp.Or(string(apierrors.ReasonForError(err)), noAnswer)
-	if old := condition(body); old["status"] == string(metav1.ConditionFalse) && old["observedGeneration"] == body.GetGeneration() &&
+	if old := condition(body); old["status"] == string(metav1.ConditionFalse) &&
+		old["observedGeneration"] == body.GetGeneration() &&
 		weight(old["reason"]) > weight(reason) {
 		return
 	}
@@ -82,9 +83,11 @@ func weight(reason any) int {
 
 // status writes the condition, and more if there is more to say; nothing if the object says so
 // already.
-func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, only, more map[string]any, status metav1.ConditionStatus, reason, message string) error {
+func (k *keeper) status(ctx context.Context, body *unstructured.Unstructured, only, more map[string]any,
+	status metav1.ConditionStatus, reason, message string) error {
 	old := condition(body)
-	if old["status"] == string(status) && old["message"] == message && old["observedGeneration"] == body.GetGeneration() &&
+	if old["status"] == string(status) && old["message"] == message &&
+		old["observedGeneration"] == body.GetGeneration() &&
 		stands(body.Object["status"], more) {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// This file is about when the full cure writes the status: if that would change something, and only
-// then.
+// This file is about when the fixed variant writes the status: if that would change something, and
+// only then.
 
 package throttle
 
@@ -35,13 +35,19 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 		"somebody has removed it": {`{}`, `{"a":"x"}`, 1},
 	} {
 		writes := 0
-		k := newKeeper(t, func(*http.Request) (int, string) { writes++; return http.StatusOK, encoded(t, thing("one")) }, Handler{ID: "a"}, Handler{ID: "b"})
+		k := newKeeper(t, func(*http.Request) (int, string) {
+			writes++
+			return http.StatusOK,
+				encoded(t, thing("one"))
+		}, Handler{ID: "a"}, Handler{ID: "b"})
 		body := &unstructured.Unstructured{}
-		if err := body.UnmarshalJSON([]byte(`{"apiVersion":"kopf.dev/v1","kind":"KopfExample","metadata":{"name":"thing","generation":1},"status":` + c.status + `}`)); err != nil {
+		if err := body.UnmarshalJSON([]byte(`{"apiVersion":"kopf.dev/v1","kind":"KopfExample",` +
+			`"metadata":{"name":"thing","generation":1},"status":` + c.status + `}`)); err != nil {
 			t.Fatal(err)
 		}
 		body.Object["status"].(map[string]any)["conditions"] = []any{map[string]any{
-			"type": HandledCondition, "status": string(metav1.ConditionTrue), "message": "every handler has been called", "observedGeneration": int64(1),
+			"type": HandledCondition, "status": string(metav1.ConditionTrue),
+			"message": "every handler has been called", "observedGeneration": int64(1),
 		}}
 		results, records := map[string]any{}, map[string]*Record{}
 		if err := json.Unmarshal([]byte(c.results), &results); err != nil {
@@ -62,8 +68,9 @@ func TestTheStatusIsWrittenIfAnyPartOfItIsAnother(t *testing.T) {
 	}
 }
 
-// A conflict is with something newer: it is told on that, and not at all if that is another object.
-func TestAConflictIsToldOnWhatIsNewest(t *testing.T) {
+// A conflict is with something newer: it is reported on that, and not at all if that is another
+// object.
+func TestAConflictIsReportedOnWhatIsNewest(t *testing.T) {
 	conflict := apierrors.NewConflict(Examples.GroupResource(), "thing", errors.New("it has been modified"))
 	for name, c := range map[string]struct {
 		newest types.UID
@@ -82,7 +89,8 @@ func TestAConflictIsToldOnWhatIsNewest(t *testing.T) {
 			if r.Method == http.MethodGet && c.says != "" {
 				message := map[string]string{"Conflict": conflict.Error()}[c.says]
 				newest.Object["status"] = map[string]any{"conditions": []any{map[string]any{
-					"type": HandledCondition, "status": "False", "reason": c.says, "message": message, "observedGeneration": int64(1),
+					"type": HandledCondition, "status": "False", "reason": c.says, "message": message,
+					"observedGeneration": int64(1),
 				}}}
 			}
 			if r.Method != http.MethodGet {

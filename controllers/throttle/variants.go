@@ -1,5 +1,5 @@
 // This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the framework as it was to the full cure.
+// one line for each step from the framework as it was to the fixed variant.
 
 package throttle
 
@@ -28,7 +28,7 @@ const (
 	V1V2 Variant = "V1+V2"
 	// V3 is V0a with names of annotations that are always legal.
 	V3 Variant = "V3"
-	// V4 is the full cure.
+	// V4 is the fixed variant.
 	V4 Variant = "V4"
 )
 
@@ -54,8 +54,8 @@ type policy struct {
 	key func(handler string) string
 	// intent has a handler's start persisted before it runs, and names what it makes after that.
 	intent bool
-	// classify tells answers of the API server apart, and keeps what a handler has come to until it
-	// has been written down.
+	// classify distinguishes answers of the API server, and keeps what a handler has come to until
+	// it has been written down.
 	classify bool
 	// report says on the object, or where that is refused in an Event about it, what went wrong.
 	report bool

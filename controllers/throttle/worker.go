@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// object is what the operator remembers of one, as long as the process lives and the object exists.
+// object is what the operator remembers of one, as long as the incarnation lasts and the object
+// exists.
 type object struct {
 	newest *unstructured.Unstructured // seen and not looked at
 	queued bool                       // has a worker or waits for one
@@ -136,7 +137,7 @@ func (k *keeper) hire(ctx context.Context) {
 	}
 }
 
-// work is the life of a worker.
+// work is what a worker does.
 func (k *keeper) work(ctx context.Context, o *object) {
 	for {
 		body := k.next(ctx, o)

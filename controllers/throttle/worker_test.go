@@ -1,4 +1,4 @@
-// This file is about what the full cure remembers of objects, and when it comes back to them.
+// This file is about what the fixed variant remembers of objects, and when it comes back to them.
 
 package throttle
 
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// remembered are the objects that a life knows.
+// remembered are the objects that an incarnation knows.
 func (k *keeper) remembered() []types.UID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,7 +38,8 @@ func TestWhatHasVanishedIsForgotten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				list := `{"apiVersion":"kopf.dev/v1","kind":"KopfExampleList","metadata":{"resourceVersion":"1"},"items":[` + encoded(t, thing("another")) + `]}`
+				list := `{"apiVersion":"kopf.dev/v1","kind":"KopfExampleList","metadata":{"resourceVersion":"1"},` +
+					`"items":[` + encoded(t, thing("another")) + `]}`
 				k := newKeeper(t, func(r *http.Request) (int, string) {
 					switch {
 					case r.URL.Query().Get("watch") != "":

@@ -209,6 +209,9 @@ func command(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
+	if strings.Contains(filepath.ToSlash(dir), "/examples/") {
+		cmd.Env = append(os.Environ(), "GOWORK=off") // they are no modules of the workspace
+	}
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()

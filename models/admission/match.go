@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/models/apiserver"
 )
 
@@ -166,10 +167,9 @@ func (h *hook) meets(a *apiserver.Attempt) (*apiserver.Attempt, error) {
 		}
 	}
 	attr := attributes(a)
-	versioned := &admission.VersionedAttributes{
-		Attributes: attr, VersionedOldObject: admission.NewLazyObject(attr.GetOldObject()),
-		VersionedObject: admission.NewLazyObject(attr.GetObject()), VersionedKind: a.Kind,
-	}
+	versioned := &admission.VersionedAttributes{Attributes: attr, VersionedKind: a.Kind}
+	versions.SetVersionedObject(&versioned.VersionedOldObject, attr.GetOldObject())
+	versions.SetVersionedObject(&versioned.VersionedObject, attr.GetObject())
 	result := matcherOf(h).Match(context.Background(), versioned, nil, nil)
 	switch {
 	case result.Error != nil:

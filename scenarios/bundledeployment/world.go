@@ -4,6 +4,7 @@ package bundledeployment
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
 	"github.com/wavetank/wavetank/controllers/bundledeployment/v1alpha1"
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -112,7 +114,9 @@ func (s Setting) options() ctrl.Options {
 	if s.ReadYourWrites {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
 			cache := *options.Cache
-			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			if !versions.ReadYourWrites(&cache) {
+				return nil, errors.New("a client that reads its own writes needs controller-runtime 0.25")
+			}
 			options.Cache = &cache
 			return client.New(config, options)
 		}

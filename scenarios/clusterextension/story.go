@@ -4,6 +4,7 @@
 package clusterextension
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/models/migration"
 	"github.com/wavetank/wavetank/models/namespace"
 	"github.com/wavetank/wavetank/sim"
@@ -118,7 +120,9 @@ func (s Setting) options() ctrl.Options {
 	if s.ReadYourWrites {
 		o.NewClient = func(config *rest.Config, options client.Options) (client.Client, error) {
 			cache := *options.Cache
-			cache.EnableReadYourWritesConsistency = ptr.To(true)
+			if !versions.ReadYourWrites(&cache) {
+				return nil, errors.New("a client that reads its own writes needs controller-runtime 0.25")
+			}
 			options.Cache = &cache
 			return client.New(config, options)
 		}

@@ -21,7 +21,7 @@ const (
 
 // Bounded: a handler is called for one object no more often than the schedule allows, give or take
 // the time that the calls take.
-func (b *Books) Bounded(h *history.History) error {
+func (b *Record) Bounded(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for serial := range b.handlers {
@@ -45,7 +45,8 @@ func (o *example) bounded(serial string) error {
 		case since < firstPart && n > mostCalls:
 			return fmt.Errorf("the handler of %s was called %d times within %v", o.name, n, since)
 		case since >= firstPart && at-calls[i-1] < longest-second:
-			return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.name, at-calls[i-1], since)
+			return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.name,
+				at-calls[i-1], since)
 		}
 	}
 	return nil
@@ -82,7 +83,7 @@ var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 3
 // Scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
 // it, counted from the first, whatever time the operator was down. It is what a schedule can
 // promise that goes on after a restart.
-func (b *Books) Scheduled(h *history.History) error {
+func (b *Record) Scheduled(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		calls := map[change][]history.Time{}
@@ -93,7 +94,8 @@ func (b *Books) Scheduled(h *history.History) error {
 			due := -second
 			for i, at := range calls[c.change] {
 				if since := at - calls[c.change][0]; since < due {
-					return fmt.Errorf("call %d of the handler of %s came %v after the first, and %v sooner than the schedule has it",
+					return fmt.Errorf("call %d of the handler of %s came %v after the first, "+
+						"and %v sooner than the schedule has it",
 						i+1, o.name, since, due-since)
 				}
 				due += schedule[min(i, len(schedule)-1)] * time.Second
@@ -104,20 +106,22 @@ func (b *Books) Scheduled(h *history.History) error {
 	return nil
 }
 
-// OncePerLife: one life of the operator calls a handler once for each change of an object, and the
-// next life begins no sooner than the kubelet lets it.
-func (b *Books) OncePerLife(h *history.History) error {
+// OncePerIncarnation: one incarnation of the operator calls a handler once for each change of an
+// object, and the next incarnation begins no sooner than the kubelet lets it.
+func (b *Record) OncePerIncarnation(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for i, c := range o.calls {
-			if slices.ContainsFunc(o.calls[:i], func(before call) bool { return before.change == c.change && before.life == c.life }) {
-				return fmt.Errorf("life %d of the operator called a handler of %s twice for generation %d", c.life, o.name, c.generation)
+			if slices.ContainsFunc(o.calls[:i],
+				func(before call) bool { return before.change == c.change && before.incarnation == c.incarnation }) {
+				return fmt.Errorf("incarnation %d of the operator called a handler of %s twice for generation %d",
+					c.incarnation, o.name, c.generation)
 			}
 		}
 	}
-	for i := 1; i < len(b.lives); i++ {
-		if pause := b.lives[i].began - b.lives[i-1].ended; pause < kubeletDelay(i) {
-			return fmt.Errorf("life %d of the operator began %v after the end of the last one", i+1, pause)
+	for i := 1; i < len(b.incarnations); i++ {
+		if pause := b.incarnations[i].began - b.incarnations[i-1].ended; pause < kubeletDelay(i) {
+			return fmt.Errorf("incarnation %d of the operator began %v after the end of the last one", i+1, pause)
 		}
 	}
 	return nil
@@ -126,30 +130,20 @@ func (b *Books) OncePerLife(h *history.History) error {
 // Isolated: what an object whose name begins with "healthy" needs is done within the batch window
 // and what calls take, from the event on that says it, and the operator does not end because of an
 // object.
-func (b *Books) Isolated(h *history.History) error {
+func (b *Record) Isolated(h *history.History) error {
 	if err := b.NoEnd(h); err != nil {
 		return err
 	}
-	const calls = 4 * leg // the end of the last one, an intent there and back, and the way to the ledger
+	const calls = 4 * leg // the end of the last one, an intent there and back, and the way to the call log
 	for _, o := range b.order {
 		switch {
 		case !strings.HasPrefix(o.name, "healthy") || o.gone:
 		case o.heard > 0 && o.wrote == 0 && h.Now() > o.heard+window+leg:
-			return fmt.Errorf("nothing has been written to %s %v after the operator heard of it", o.name, h.Now()-o.heard)
+			return fmt.Errorf("nothing has been written to %s %v after the operator heard of it", o.name,
+				h.Now()-o.heard)
 		case o.ready > 0 && len(o.calls) == 0 && h.Now() > o.ready+window+calls:
-			return fmt.Errorf("the handler of %s has not been called %v after the event that says that it can be", o.name, h.Now()-o.ready)
-		}
-	}
-	return nil
-}
-
-// NoEnd: the operator does not end because of an object. It may be killed, or find itself unable to
-// watch.
-func (b *Books) NoEnd(h *history.History) error {
-	b.take(h)
-	for i, l := range b.lives {
-		if l.ended != 0 && !l.killed {
-			return fmt.Errorf("life %d of the operator has ended, and with it the work on every object: %s", i+1, l.note)
+			return fmt.Errorf("the handler of %s has not been called %v after the event that says that it can be",
+				o.name, h.Now()-o.ready)
 		}
 	}
 	return nil
@@ -157,12 +151,13 @@ func (b *Books) NoEnd(h *history.History) error {
 
 // Newest: when handlers are called, the spec that they are called for is the newest, or was 5 s
 // ago.
-func (b *Books) Newest(h *history.History) error {
+func (b *Record) Newest(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for _, c := range o.calls {
 			if next, replaced := o.asked[c.generation+1]; replaced && c.at > next+soon {
-				return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o.name, c.generation, c.at-next)
+				return fmt.Errorf("the handler of %s was called for generation %d, %v after that was replaced", o.name,
+					c.generation, c.at-next)
 			}
 		}
 	}
@@ -170,7 +165,7 @@ func (b *Books) Newest(h *history.History) error {
 }
 
 // EffectOnce: a handler makes one child for each change of an object.
-func (b *Books) EffectOnce(h *history.History) error {
+func (b *Record) EffectOnce(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for _, c := range o.calls {
@@ -183,7 +178,7 @@ func (b *Books) EffectOnce(h *history.History) error {
 }
 
 // Called: every handler of every object has made its child for the object's generation.
-func (b *Books) Called(h *history.History) error {
+func (b *Record) Called(h *history.History) error {
 	return b.each(h, func(o *example, c change, _ string) error {
 		if o.children[c] == 0 {
 			return fmt.Errorf("no handler has made a child for generation %d of %s", c.generation, o.name)
@@ -193,20 +188,21 @@ func (b *Books) Called(h *history.History) error {
 }
 
 // Handled: and the status shows it.
-func (b *Books) Handled(h *history.History) error {
+func (b *Record) Handled(h *history.History) error {
 	if err := b.Called(h); err != nil {
 		return err
 	}
 	return b.each(h, func(o *example, c change, handler string) error {
 		if o.latest.Status.Handlers[handler] == nil {
-			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o.name, c.generation)
+			return fmt.Errorf("the status of %s does not show what its handler has made for generation %d", o.name,
+				c.generation)
 		}
 		return nil
 	})
 }
 
 // each goes through the objects that are to stay, and the handlers that are for them.
-func (b *Books) each(h *history.History, judge func(o *example, c change, handler string) error) error {
+func (b *Record) each(h *history.History, judge func(o *example, c change, handler string) error) error {
 	b.take(h)
 	for _, o := range b.order {
 		for i, id := range b.handlers {
@@ -223,14 +219,14 @@ func (b *Books) each(h *history.History, judge func(o *example, c change, handle
 
 // Recovered: once nothing is refused any more, every object is handled within the delay that the
 // schedule has come to, or the kubelet's back-off if the operator ends, though nobody touches it.
-func (b *Books) Recovered(h *history.History) error {
+func (b *Record) Recovered(h *history.History) error {
 	return b.each(h, func(o *example, c change, handler string) error {
 		if b.allowed == 0 || len(o.refused) == 0 || o.latest.Status.Handlers[handler] != nil {
 			return nil
 		}
 		due := delayAfter(b.allowed - o.refused[0].at)
-		if len(b.lives) > 1 {
-			due = kubeletDelay(len(b.lives) - 1)
+		if len(b.incarnations) > 1 {
+			due = kubeletDelay(len(b.incarnations) - 1)
 		}
 		if late := h.Now() - b.allowed; late > due+soon {
 			return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.name)
@@ -263,12 +259,14 @@ func delayAfter(since time.Duration) time.Duration {
 }
 
 // HandledSoon: an edit of the spec is handled within a minute.
-func (b *Books) HandledSoon(h *history.History) error { return b.handledWithin(h, time.Minute) }
+func (b *Record) HandledSoon(h *history.History) error { return b.handledWithin(h, time.Minute) }
 
 // HandledAtAll: within five minutes, and what calls take.
-func (b *Books) HandledAtAll(h *history.History) error { return b.handledWithin(h, 5*time.Minute+soon) }
+func (b *Record) HandledAtAll(h *history.History) error {
+	return b.handledWithin(h, 5*time.Minute+soon)
+}
 
-func (b *Books) handledWithin(h *history.History, patience time.Duration) error {
+func (b *Record) handledWithin(h *history.History, patience time.Duration) error {
 	b.take(h)
 	for _, o := range b.order {
 		g := o.latest.Metadata.Generation
@@ -277,7 +275,8 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 			until = h.Now()
 		}
 		if late := until - o.asked[g]; g > 1 && late > patience {
-			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g, o.name)
+			return fmt.Errorf("%v after generation %d of %s came to be, no handler had made a child for it", late, g,
+				o.name)
 		}
 	}
 	return nil
@@ -285,7 +284,7 @@ func (b *Books) handledWithin(h *history.History, patience time.Duration) error 
 
 // NeverSilent: when a write was refused for good, the object or an Event about it says so before
 // the operator tries again; if it does not try again, within ten seconds.
-func (b *Books) NeverSilent(h *history.History) error {
+func (b *Record) NeverSilent(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		for _, r := range o.refused {
@@ -293,8 +292,9 @@ func (b *Books) NeverSilent(h *history.History) error {
 			if next, ok := o.attempt(r.at); ok {
 				at = min(at, next)
 			}
-			if h.Now() >= at && !o.tells(r.message, at) {
-				return fmt.Errorf("at %s a write to %s was refused, and %v later nothing on or about the object says so: %s",
+			if h.Now() >= at && !o.reports(r.message, at) {
+				return fmt.Errorf("at %s a write to %s was refused, "+
+					"and %v later nothing on or about the object says so: %s",
 					history.Clock(r.at), o.name, at-r.at, r.message)
 			}
 		}
@@ -322,36 +322,26 @@ func (o *example) attempt(after history.Time) (history.Time, bool) {
 }
 
 // Actionable: for 95 % of the time from a second after the first refusal, the object or an Event
-// about it says what is refused and where, as long as it is refused. It judges when the telling is
+// about it says what is refused and where, as long as it is refused. It judges when the workload is
 // over.
-func (b *Books) Actionable(h *history.History) error {
+func (b *Record) Actionable(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
 		if !b.over || len(o.refused) == 0 {
 			continue
 		}
-		from, to, told := o.refused[0].at+second, h.Now(), time.Duration(0)
+		from, to, said := o.refused[0].at+second, h.Now(), time.Duration(0)
 		if b.allowed > 0 {
 			to = b.allowed
 		}
 		for at := from; at < to; at += second {
-			if o.tells(o.refused[0].message, at) {
-				told += second
+			if o.reports(o.refused[0].message, at) {
+				said += second
 			}
 		}
-		if all := to - from; told < all*95/100 {
-			return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-told, all, o.name, o.refused[0].message)
-		}
-	}
-	return nil
-}
-
-// NoZombie: a life that does not listen any more, and does not ask to, ends within 5 s.
-func (b *Books) NoZombie(h *history.History) error {
-	b.take(h)
-	for i, l := range b.lives {
-		if l.ended == 0 && l.deaf != 0 && h.Now() > l.deaf+5*time.Second {
-			return fmt.Errorf("life %d of the operator has not watched since %s and goes on", i+1, history.Clock(l.deaf))
+		if all := to - from; said < all*95/100 {
+			return fmt.Errorf("for %v of %v nothing on or about %s said what was refused: %s", all-said, all, o.name,
+				o.refused[0].message)
 		}
 	}
 	return nil
@@ -360,7 +350,7 @@ func (b *Books) NoZombie(h *history.History) error {
 // StartsOver: after a success, the second attempt comes the first delay after the first one that
 // fails: no sooner, and later only by what gathering events and calls take. A success is a change
 // of the spec after which nothing was refused.
-func (b *Books) StartsOver(h *history.History) error {
+func (b *Record) StartsOver(h *history.History) error {
 	b.take(h)
 	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way
 	for _, o := range b.order {
@@ -371,7 +361,8 @@ func (b *Books) StartsOver(h *history.History) error {
 				continue
 			}
 			if d := next - r.at; before >= 0 && o.succeeded(before, r.at) && (d < second || d > second+window+calls) {
-				return fmt.Errorf("after a success, the second attempt at %s came %v after the first, not after the first delay", o.name, d)
+				return fmt.Errorf("after a success, the second attempt at %s came %v after the first, "+
+					"not after the first delay", o.name, d)
 			}
 			before = r.at
 		}
@@ -387,11 +378,13 @@ func (o *example) succeeded(from, to history.Time) bool {
 }
 
 // KeepsForeign: a finalizer that somebody else put on an object stays there.
-func (b *Books) KeepsForeign(h *history.History) error {
+func (b *Record) KeepsForeign(h *history.History) error {
 	b.take(h)
 	for _, o := range b.order {
-		if o.name == held && b.foreign && !o.gone && !strings.Contains(strings.Join(o.latest.Metadata.Finalizers, " "), foreignFinalizer) {
-			return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.name, o.latest.Metadata.Finalizers)
+		if o.name == held && b.foreign && !o.gone &&
+			!strings.Contains(strings.Join(o.latest.Metadata.Finalizers, " "), foreignFinalizer) {
+			return fmt.Errorf("%s has lost the finalizer of another controller; it has %v", o.name,
+				o.latest.Metadata.Finalizers)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ type policy struct {
 }
 
 // police puts a policy in force for changes of the objects, or of subresources too.
-func (s *Story) police(resources ...string) {
+func (s *World) police(resources ...string) {
 	const host = "policy.example"
 	p := &policy{}
 	s.policy = p
@@ -45,11 +45,13 @@ func (s *Story) police(resources ...string) {
 	s.Apply(&admissionregv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "policy"},
 		Webhooks: []admissionregv1.ValidatingWebhook{{
-			Name: "annotations.policy.example", ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
+			Name:         "annotations.policy.example",
+			ClientConfig: admissionregv1.WebhookClientConfig{URL: ptr.To("https://" + host)},
 			Rules: []admissionregv1.RuleWithOperations{{
 				Operations: []admissionregv1.OperationType{admissionregv1.Update},
 				Rule: admissionregv1.Rule{
-					APIGroups: []string{throttle.Examples.Group}, APIVersions: []string{throttle.Examples.Version}, Resources: resources,
+					APIGroups: []string{throttle.Examples.Group}, APIVersions: []string{throttle.Examples.Version},
+					Resources: resources,
 				},
 			}},
 			FailurePolicy: ptr.To(admissionregv1.Fail), SideEffects: ptr.To(admissionregv1.SideEffectClassNone),
@@ -89,7 +91,7 @@ const wordy = 2000
 
 // terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only
 // sooner.
-var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) {
+var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) {
 	s.police("kopfexamples")
 	s.policy.terse = true
 }}
@@ -102,7 +104,7 @@ func Wordy(name string) *unstructured.Unstructured {
 }
 
 // oneWordy is such an object, and time.
-func oneWordy(s *Story) {
+func oneWordy(s *World) {
 	s.Apply(Wordy("wordy"))
 	s.Sleep(whole)
 }
@@ -118,9 +120,10 @@ func restored(name string) *unstructured.Unstructured {
 // Scenes in which something is refused from the start: by a webhook, by one that closes the status
 // too, by one at which nobody answers, and by a schema that has grown since the object was made.
 var (
-	denying       = Scene{Handlers: []string{short}, Echo: true, Before: func(s *Story) { s.police("kopfexamples") }}
-	denyingQuiet  = Scene{Handlers: []string{short}, Before: denying.Before}
-	denyingAll    = Scene{Handlers: []string{short}, Before: func(s *Story) { s.police("kopfexamples", "kopfexamples/status") }}
+	denying      = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) { s.police("kopfexamples") }}
+	denyingQuiet = Scene{Handlers: []string{short}, Before: denying.Before}
+	denyingAll   = Scene{Handlers: []string{short},
+		Before: func(s *World) { s.police("kopfexamples", "kopfexamples/status") }}
 	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
 	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
 	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
@@ -128,7 +131,7 @@ var (
 )
 
 // unanswered is an object beside a webhook at which nobody answers.
-func unanswered(s *Story) {
+func unanswered(s *World) {
 	s.Apply(restored("unanswered"))
 	s.police("kopfexamples")
 	s.policy.away = true
@@ -136,34 +139,35 @@ func unanswered(s *Story) {
 
 // grown is an object without an owner, whom the kind has come to require. A rule at the top is
 // about the whole object, so that no change passes, not even one of the status.
-func grown(s *Story) {
+func grown(s *World) {
 	strict := throttle.CRD()
 	schema := strict.Spec.Versions[0].Schema.OpenAPIV3Schema
 	spec := schema.Properties["spec"]
 	spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"owner": {Type: "string"}}
 	schema.Properties["spec"] = spec
-	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "has(self.spec.owner)", Message: "spec.owner must be given"}}
+	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "has(self.spec.owner)",
+		Message: "spec.owner must be given"}}
 	s.Apply(restored("outgrown"))
 	s.Apply(strict)
 }
 
 // denied is an object on which nothing is let be written down, and time; deniedBriefly has it for
 // the first delays only.
-func denied(s *Story) {
+func denied(s *World) {
 	s.Apply(Example("denied"))
 	s.Sleep(whole)
 }
 
-func deniedBriefly(s *Story) {
+func deniedBriefly(s *World) {
 	s.Apply(Example("denied"))
 	aWhile(s)
 }
 
 // aWhile is time for the first delays.
-func aWhile(s *Story) { s.Sleep(dwell) }
+func aWhile(s *World) { s.Sleep(dwell) }
 
 // deniedAWhile has the webhook let everything pass after a minute. Nobody touches the object.
-func deniedAWhile(s *Story) {
+func deniedAWhile(s *World) {
 	s.Apply(Example("denied"))
 	s.Sleep(time.Minute)
 	s.policy.lifted = true
@@ -171,14 +175,14 @@ func deniedAWhile(s *Story) {
 }
 
 // answered has the webhook answer after ten minutes, and let everything pass.
-func answered(s *Story) {
+func answered(s *World) {
 	s.Sleep(10 * time.Minute)
 	s.policy.away, s.policy.lifted = false, true
 	s.recover()
 }
 
 // relaxed has the kind no longer require what it had come to.
-func relaxed(s *Story) {
+func relaxed(s *World) {
 	s.Sleep(2 * time.Minute)
 	s.Apply(throttle.CRD())
 	s.recover()
@@ -186,14 +190,14 @@ func relaxed(s *Story) {
 
 // recover notes that from now on nothing is refused, and lets more time pass than the longest delay
 // before it allows, which is the kubelet's.
-func (s *Story) recover() {
+func (s *World) recover() {
 	s.Apply(note("nothing-is-refused"))
 	s.allowed = s.History().Now()
 	s.Sleep(max(delayAfter(10*time.Minute), longestKubeletDelay) + time.Minute)
 }
 
 // bulky is an object whose handler returns more than one request may carry, and time.
-func bulky(s *Story) {
+func bulky(s *World) {
 	o := Example("bulky")
 	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
 	s.Apply(o)

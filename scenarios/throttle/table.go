@@ -21,21 +21,27 @@ func Table() matrix.Table[throttle.Variant] {
 func predictions() []matrix.Prediction[throttle.Variant] {
 	const recovers = "recovers without an event"
 	return []matrix.Prediction[throttle.Variant]{
-		{Says: "a handler's own writes to the object make the hot loop go round", Case: "bounded, long name", Variant: throttle.V0a, Fails: true},
-		{Says: "so do another writer's heartbeats", Case: "bounded in a storm of events", Variant: throttle.V0b, Fails: true},
-		{Says: "so does a child's state that is mirrored onto the object", Case: "bounded, a child is mirrored", Variant: throttle.V0b, Fails: true},
+		{Says: "a handler's own writes to the object make the hot loop go round", Case: "bounded, long name",
+			Variant: throttle.V0a, Fails: true},
+		{Says: "so do another writer's heartbeats", Case: "bounded in a storm of events", Variant: throttle.V0b,
+			Fails: true},
+		{Says: "so does a child's state that is mirrored onto the object", Case: "bounded, a child is mirrored",
+			Variant: throttle.V0b, Fails: true},
 		{Says: "so do lists that are made anew", Case: "bounded, lists anew", Variant: throttle.V0b, Fails: true},
-		{Says: "if nothing writes, the object is dropped after one failure", Case: recovers, Variant: throttle.V0b, Fails: true},
+		{Says: "if nothing writes, the object is dropped after one failure", Case: recovers, Variant: throttle.V0b,
+			Fails: true},
 		{Says: "and then there is no hot loop", Case: "bounded, long name", Variant: throttle.V0b, Fails: false},
 		{Says: "a throttle never retries on its own", Case: recovers, Variant: throttle.V2, Fails: true},
 		{Says: "nor does what shipped", Case: recovers, Variant: throttle.V1V2, Fails: true},
-		{Says: "a restart sets the throttle's delay back to a second", Case: "on schedule, restarted every five minutes", Variant: throttle.V2, Fails: true},
+		{Says: "a restart sets the throttle's delay back to a second",
+			Case: "on schedule, restarted every five minutes", Variant: throttle.V2, Fails: true},
 	}
 }
 
 // Columns is the table, a question in each; see [matrix.Case].
 func Columns() []column {
-	return slices.Concat(repetition(), suppliers(), schedules(), neighbourhood(), openness(), arrival(), effects(), answers(), rejections(), rejectionsAfter(), all())
+	return slices.Concat(repetition(), suppliers(), schedules(), neighbourhood(), openness(), arrival(), effects(),
+		answers(), rejections(), rejectionsAfter(), all())
 }
 
 type (
@@ -45,8 +51,8 @@ type (
 
 func variants(names ...throttle.Variant) []throttle.Variant { return names }
 
-// uncured are all but the full cure.
-var uncured = variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3")
+// faulty are all but the fixed variant.
+var faulty = variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3")
 
 // unasked gives one reason for several variants.
 func unasked(why string, names ...throttle.Variant) because {
@@ -61,7 +67,8 @@ func unasked(why string, names ...throttle.Variant) because {
 const (
 	extra   = "an extra scenario of its"
 	without = "a property of its, without a cell"
-	kubelet = "it keeps to the kubelet's schedule, see “once a life”, and from the back-off of 300 s on that is twice within 610 s"
+	kubelet = "it keeps to the kubelet's schedule, see “once an incarnation”, " +
+		"and from the back-off of 300 s on that is twice within 610 s"
 	first   = "the effect comes before anything is written down of it"
 	noDelay = "it has no delays of its own"
 	idle    = "who does not try again calls no handler twice"
@@ -69,9 +76,9 @@ const (
 
 // Scenes of which more than one thing is asked.
 var (
-	longName = tell(asReported, onePoisoned)
-	tooLong  = tell(legal, oneVerbose)
-	stormy   = tell(silent, storm)
+	longName = workload(asReported, onePoisoned)
+	tooLong  = workload(legal, oneVerbose)
+	stormy   = workload(silent, storm)
 )
 
 // repetition are the questions how often handlers are called for what cannot be written down.
@@ -88,19 +95,21 @@ func repetition() []column {
 			Notes: because{"V1": "in five minutes the kubelet starts it five times"},
 		},
 		{
-			Name: "bounded, second record refused", Workload: tell(afterOne, onePoisoned), Faults: late, Property: bounded,
-			Fail: variants("V0a", "V0c", "V1"),
+			Name: "bounded, second record refused", Workload: workload(afterOne, onePoisoned), Faults: late,
+			Property: bounded,
+			Fail:     variants("V0a", "V0c", "V1"),
 		},
 		{
 			Name: "permanent for the same input, long name", Workload: stormy, Faults: nuisances, Property: calledOnce,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "permanent for the same input, too much to write down", Workload: tell(quiet, verboseStorm), Faults: nuisances, Property: calledOnce,
-			Fail: uncured,
+			Name: "permanent for the same input, too much to write down", Workload: workload(quiet, verboseStorm),
+			Faults: nuisances, Property: calledOnce,
+			Fail: faulty,
 		},
 		{
-			Name: "once a life", Workload: longName, Faults: late, Property: oncePerLife,
+			Name: "once an incarnation", Workload: longName, Faults: late, Property: oncePerIncarnation,
 			Fail: variants("V0a", "V0b", "V0c", "V2", "V1+V2", "V3"),
 		},
 	}
@@ -115,16 +124,18 @@ func suppliers() []column {
 			Fail: variants("V0a", "V0b", "V0c"),
 		},
 		{
-			Name: "bounded, a child is mirrored", Workload: tell(mirrored, onePoisoned), Faults: nuisances, Property: bounded,
-			Fail:  variants("V0a", "V0b", "V0c", "V1"),
-			Notes: because{"V1": kubelet},
+			Name: "bounded, a child is mirrored", Workload: workload(mirrored, onePoisoned), Faults: nuisances,
+			Property: bounded,
+			Fail:     variants("V0a", "V0b", "V0c", "V1"),
+			Notes:    because{"V1": kubelet},
 		},
 		{
-			Name: "bounded, lists anew", Workload: tell(silent, relisted), Faults: relists, Property: bounded,
+			Name: "bounded, lists anew", Workload: workload(silent, relisted), Faults: relists, Property: bounded,
 			Fail: variants("V0a", "V0b", "V0c"),
 		},
 		{
-			Name: "the newest counts in a storm of edits", Workload: tell(silent, edits), Faults: atOnce, Property: newest,
+			Name: "the newest counts in a storm of edits", Workload: workload(silent, edits), Faults: atOnce,
+			Property: newest,
 		},
 	}
 }
@@ -133,17 +144,19 @@ func suppliers() []column {
 func schedules() []column {
 	return []column{
 		{
-			Name: "on schedule in spite of crashes", Workload: tell(terse, oneWordy), Faults: crash, Property: scheduled,
-			NotRun: schedulers(),
-			Fail:   variants("V2", "V1+V2"),
+			Name: "on schedule in spite of crashes", Workload: workload(terse, oneWordy), Faults: crash,
+			Property: scheduled,
+			NotRun:   schedulers(),
+			Fail:     variants("V2", "V1+V2"),
 		},
 		{
-			Name: "on schedule, restarted every five minutes", Workload: tell(terse, restarted), Faults: late, Property: scheduled,
-			NotRun: schedulers(),
-			Fail:   variants("V2", "V1+V2"),
+			Name: "on schedule, restarted every five minutes", Workload: workload(terse, restarted), Faults: late,
+			Property: scheduled,
+			NotRun:   schedulers(),
+			Fail:     variants("V2", "V1+V2"),
 		},
 		{
-			Name: "delays begin anew", Workload: tell(terse, relapse), Faults: relists, Property: startsOver,
+			Name: "delays begin anew", Workload: workload(terse, relapse), Faults: relists, Property: startsOver,
 			NotRun: schedulers(),
 		},
 	}
@@ -152,7 +165,7 @@ func schedules() []column {
 // schedulers has the reasons why those that do not throttle are not asked about it.
 func schedulers() because {
 	out := unasked(noDelay, "V0a", "V0b", "V0c", "V3")
-	out["V1"] = "its delays are the kubelet's, see “once a life”"
+	out["V1"] = "its delays are the kubelet's, see “once an incarnation”"
 	return out
 }
 
@@ -160,22 +173,25 @@ func schedulers() because {
 func neighbourhood() []column {
 	return []column{
 		{
-			Name: "isolation", Workload: tell(asReported, neighbours), Faults: troubles("poisoned"), Property: isolated,
-			Fail: variants("V1"),
+			Name: "isolation", Workload: workload(asReported, neighbours), Faults: troubles("poisoned"),
+			Property: isolated,
+			Fail:     variants("V1"),
 		},
 		{
-			Name: "isolation outside the net", Workload: tell(legal, garbled), Faults: late, Property: isolated,
+			Name: "isolation outside the net", Workload: workload(legal, garbled), Faults: late, Property: isolated,
 			Fail: variants("V1", "V1+V2"),
 		},
 		{
-			Name: "isolation, a finalizer for what is being deleted", Workload: tell(quiet, deletedAtOnce), Faults: nuisances, Property: noEnd,
+			Name: "isolation, a finalizer for what is being deleted", Workload: workload(quiet, deletedAtOnce),
+			Faults: nuisances, Property: noEnd,
 			Fail: variants("V1"),
 		},
 		{
-			Name: "isolation, an object vanishes", Workload: tell(quiet, vanished), Faults: lag, Property: noEnd,
+			Name: "isolation, an object vanishes", Workload: workload(quiet, vanished), Faults: lag, Property: noEnd,
 		},
 		{
-			Name: "isolation, 50 poisoned and 10 workers", Workload: tell(tenWorkers, crowd), Faults: failingFor("poisoned-00"), Property: isolated,
+			Name: "isolation, 50 poisoned and 10 workers", Workload: workload(tenWorkers, crowd),
+			Faults: failingFor("poisoned-00"), Property: isolated,
 			Fail:  variants("V0a", "V0c", "V1", "V2", "V1+V2", "V3"),
 			Notes: because{"V3": "its workers keep their objects for 5 s in case something follows"},
 		},

@@ -2,15 +2,14 @@
 
 package throttle
 
-// Of the other rejections the dossier has no cells of their own: what it says of the reported one
-// is what is expected.
+// The thread is about one rejection. What it says of that one is expected of the others.
 
 // Scenes of other rejections of which more than one thing is asked.
 var (
-	refusedAlways = tell(denying, denied)
-	refusedTwice  = tell(denyingAll, deniedBriefly)
-	grownOut      = tell(outgrown, relaxed)
-	tooLarge      = tell(legal, bulky)
+	refusedAlways = workload(denying, denied)
+	refusedTwice  = workload(denyingAll, deniedBriefly)
+	grownOut      = workload(outgrown, relaxed)
+	tooLarge      = workload(legal, bulky)
 )
 
 // rejections are the questions of repetition, asked of the other rejections.
@@ -22,9 +21,10 @@ func rejections() []column {
 			Notes: because{"V1": kubelet},
 		},
 		{
-			Name: "bounded, webhook away for ten minutes", Workload: tell(away, answered), Faults: failingWrites, Property: bounded,
-			Fail:  variants("V0a", "V0c", "V3"),
-			Notes: because{"V1": "in ten minutes the kubelet starts it six times"},
+			Name: "bounded, webhook away for ten minutes", Workload: workload(away, answered), Faults: failingWrites,
+			Property: bounded,
+			Fail:     variants("V0a", "V0c", "V3"),
+			Notes:    because{"V1": "in ten minutes the kubelet starts it six times"},
 		},
 		{
 			Name: "bounded, a schema has grown", Workload: grownOut, Faults: failingWrites, Property: bounded,
@@ -47,39 +47,43 @@ func rejectionsAfter() []column {
 	return []column{
 		{
 			Name: "never silent, denied by a webhook", Workload: refusedAlways, Faults: late, Property: neverSilent,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
 			Name: "never silent, status denied too", Workload: refusedTwice, Faults: nuisances, Property: neverSilent,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "actionable, webhook away", Workload: tell(awayQuiet, aWhile), Faults: lateAndLost, Property: actionable,
-			Fail: uncured,
+			Name: "actionable, webhook away", Workload: workload(awayQuiet, aWhile), Faults: lateAndLost,
+			Property: actionable,
+			Fail:     faulty,
 		},
 		{
 			Name: "actionable, a schema has grown", Workload: grownOut, Faults: failingWrites, Property: actionable,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
 			Name: "actionable, more than a request may carry", Workload: tooLarge, Faults: late, Property: actionable,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "recovers when a webhook allows it", Workload: tell(denyingQuiet, deniedAWhile), Faults: soonHeard, Property: recovered,
+			Name: "recovers when a webhook allows it", Workload: workload(denyingQuiet, deniedAWhile),
+			Faults: soonHeard, Property: recovered,
 			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 			Notes: because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the webhook is back", Workload: tell(awayQuiet, answered), Faults: soonHeard, Property: recovered,
-			NotRun: unasked("it tries twice a second, as in the column before this one", "V0c"),
-			Fail:   variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Notes:  because{"V3": otherwise},
+			Name: "recovers when the webhook is back", Workload: workload(awayQuiet, answered), Faults: soonHeard,
+			Property: recovered,
+			NotRun:   unasked("it tries twice a second, as in the column before this one", "V0c"),
+			Fail:     variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes:    because{"V3": otherwise},
 		},
 		{
-			Name: "recovers when the schema allows it", Workload: tell(outgrownQuiet, relaxed), Faults: soonHeard, Property: recovered,
-			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Notes: because{"V3": otherwise},
+			Name: "recovers when the schema allows it", Workload: workload(outgrownQuiet, relaxed), Faults: soonHeard,
+			Property: recovered,
+			Fail:     variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes:    because{"V3": otherwise},
 		},
 	}
 }

@@ -21,7 +21,7 @@ func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 func thousand(v throttle.Variant) func(*sim.World) {
 	return func(w *sim.World) {
 		scene := asReported
-		scene.Before = func(s *Story) {
+		scene.Before = func(s *World) {
 			s.Apply(Poisoned("poisoned"))
 			for i := range 999 {
 				s.Apply(Example(fmt.Sprintf("plain-%03d", i)))

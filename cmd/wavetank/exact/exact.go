@@ -22,14 +22,30 @@ package exact
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// known are the versions of Go whose runtime was read for the edits below.
-var known = regexp.MustCompile(`^go1\.26(\.\d+)?$`)
+// versions has the edits for each minor version of Go whose runtime was read. The sources of chance
+// in 1.27 are those of 1.26. A minor version that reads otherwise gets edits of its own.
+var versions = map[string][]edit{"go1.26": edits, "go1.27": edits}
+
+// release is a released version of Go and its minor version.
+var release = regexp.MustCompile(`^(go1\.\d+)(\.\d+)?$`)
+
+// editsOf are the edits for a version of Go.
+func editsOf(version string) ([]edit, error) {
+	if m := release.FindStringSubmatch(version); m != nil && versions[m[1]] != nil {
+		return versions[m[1]], nil
+	}
+	known := slices.Sorted(maps.Keys(versions))
+	return nil, fmt.Errorf("exact mode knows the runtimes of %s, not that of %s; run without it",
+		strings.Join(known, " and "), version)
+}
 
 // edit replaces a text in a source file, which must occur exactly so many times.
 type edit struct {
@@ -120,8 +136,14 @@ func scramble(z uint64) uint64 {
 // It returns the path for go test -overlay. The error names the version or the source that is
 // unexpected.
 func Overlay(goroot, version, dir string) (string, error) {
-	if !known.MatchString(version) {
-		return "", fmt.Errorf("exact mode knows the runtime of go1.26, not of %s; run without it", version)
+	edits, err := editsOf(version)
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(filepath.ToSlash(goroot), "/golang.org/toolchain@") {
+		return "", fmt.Errorf("exact mode cannot replace files of %s, as go refuses that in the module cache; copy "+
+			"the toolchain, as with cp -r %[1]s $HOME/%[2]s && chmod -R u+w $HOME/%[2]s, and use the go in its bin "+
+			"directory", goroot, version)
 	}
 	sources := map[string]string{}
 	replace := map[string]string{}

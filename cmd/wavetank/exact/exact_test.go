@@ -95,11 +95,16 @@ func TestOverlay(t *testing.T) {
 }
 
 func TestOverlayRefuses(t *testing.T) {
-	for _, version := range []string{"go1.25.3", "go1.27", "devel go1.28-abc", ""} {
+	for _, version := range []string{"go1.25.3", "go1.28", "devel go1.28-abc", ""} {
 		if _, err := exact.Overlay(goroot(t), version, t.TempDir()); err == nil ||
-			!strings.Contains(err.Error(), "go1.26") {
+			!strings.Contains(err.Error(), "go1.26 and go1.27") {
 			t.Errorf("%q: %v; want a refusal that names what is known", version, err)
 		}
+	}
+	cached := filepath.Join(t.TempDir(), "golang.org", "toolchain@v0.0.1-go1.27.0.linux-amd64")
+	if _, err := exact.Overlay(cached, "go1.27.0", t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "copy the toolchain") {
+		t.Errorf("a toolchain in the module cache: %v", err)
 	}
 	other := t.TempDir()
 	for _, f := range []string{

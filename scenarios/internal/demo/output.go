@@ -38,7 +38,7 @@ type Row struct {
 
 // output knows where things go.
 type output struct {
-	root    string // of the module, as seen from the package's directory
+	root    string // of the workspace, as seen from the package's directory
 	results string
 	stories string
 	pages   string
@@ -48,11 +48,11 @@ func newOutput(t *testing.T, scenario string) output {
 	t.Helper()
 	root, err := os.Getwd()
 	for ; err == nil; root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+		if _, err := os.Stat(filepath.Join(root, "go.work")); err == nil {
 			break
 		}
 		if root == filepath.Dir(root) {
-			err = errors.New("no go.mod is above the package's directory")
+			err = errors.New("no go.work is above the package's directory")
 		}
 	}
 	if err != nil {

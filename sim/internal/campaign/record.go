@@ -48,7 +48,7 @@ func (c *campaign) result(next int) *story.Result {
 	out := &story.Result{
 		Test: r.Name, Package: s.Host.Package(), Seed: r.Seed, Strategy: s.Strategy,
 		Planned: s.Runs, Shard: shard, Shards: shards, Next: next,
-		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: versions(), Build: build(),
+		Complete: r.Complete, Explored: !s.Keep, Exact: c.exact, Versions: recordedWith(), Build: build(),
 		Runs: r.Runs, Elapsed: r.Elapsed, Steps: r.Steps, Reconciles: r.Reconciles, Requests: r.Requests,
 		Virtual: r.Virtual, Doubled: r.Doubled, Features: r.Features, Findings: r.Findings,
 	}

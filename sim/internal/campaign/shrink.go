@@ -160,7 +160,7 @@ func (c *campaign) story(f *result.Failure, tape choice.Sequence, before, after 
 		Test: c.report.Name, Package: c.settings.Host.Package(), Kind: f.Kind.String(),
 		Property: f.Property, Site: f.Site, Message: f.Message,
 		Seed: strings.TrimPrefix(from, ", "), Took: f.Took, Before: before, After: after, Shrinking: f.Shrinking,
-		Versions: versions(), History: f.History.Render(),
+		Versions: recordedWith(), History: f.History.Render(),
 	}
 	for _, e := range tape {
 		s.Choices = append(s.Choices, storyChoice(e))

@@ -20,12 +20,14 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // This file is the list of every package-level variable and process-wide setting that a run
 // changes; a test in the root compares it with the code. Enter and Seed below change variables of
-// other modules. [RecordDials] changes runtime.MemProfileRate, and rapid's flags are set while
-// rapid makes the choices. The variables of the harness's own say what is going on in the process:
+// other modules, and each incarnation begins with a metrics.Registry of its own. [RecordDials]
+// changes runtime.MemProfileRate, and rapid's flags are set while rapid makes the choices. The
+// variables of the harness's own say what is going on in the process:
 //
 //   - sim/internal/world: current is the world of the run under way.
 //   - sim/internal/campaign: running is held while a campaign runs, campaigns counts those of each
@@ -36,7 +38,8 @@ import (
 //
 //   - sim/internal/campaign: build is the fingerprint of the test binary.
 //   - sim/internal/definitions: files are those that were read.
-//   - sim/internal/process: makeNetChannels makes the channels of package net.
+//   - sim/internal/process: makeNetChannels makes the channels of package net, and initialRegistry
+//     is the metrics.Registry from before the first run.
 //   - models/admission: compiled and compiler are about match conditions.
 //   - models/apiserver: builtinDocuments, builtinDiscovery and protobufDecoder are about built-in
 //     kinds.
@@ -76,6 +79,7 @@ func Enter(log logr.Logger, outside Outside) (leave func()) {
 	// nobody has called it.
 	ctrllog.SetLogger(log)
 	return func() {
+		metrics.Registry = initialRegistry
 		klog.ClearLogger()
 		net.DefaultResolver = resolver
 		http.DefaultTransport = transport

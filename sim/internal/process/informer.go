@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim/internal/wire"
 )
 
@@ -40,7 +41,7 @@ func (l *Incarnation) newInformer(
 	}
 	in.SharedIndexInformer = cache.NewSharedIndexInformer(lw, obj, l.resync(kind, resync), indexers)
 	in.sorted = sortedIndexer{in.SharedIndexInformer.GetIndexer()}
-	in.synced = newSyncState(in.SharedIndexInformer.HasSyncedChecker())
+	in.synced = newSyncState(kind.String())
 	in.SetTransform(nil) //nolint:errcheck // it has not been started
 	l.mu.Lock()
 	l.informers = append(l.informers, in)
@@ -49,7 +50,7 @@ func (l *Incarnation) newInformer(
 	if over {
 		in.end()
 	}
-	return in
+	return versions.WithChecker(in)
 }
 
 // marked marks the requests of an informer: what it lists is sorted, and its objects are
@@ -108,24 +109,28 @@ type informer struct {
 // HasSynced implements cache.SharedInformer.
 func (i *informer) HasSynced() bool { return i.synced.is.Load() }
 
-// HasSyncedChecker implements cache.SharedInformer.
-func (i *informer) HasSyncedChecker() cache.DoneChecker { return i.synced.checker() }
+// Checker implements versions.Informer.
+func (i *informer) Checker() versions.DoneChecker { return i.synced.checker() }
 
 // registration is a handler's registration whose HasSynced answers as of the last quiet moment.
 type registration struct {
 	cache.ResourceEventHandlerRegistration
 	handler *orderedHandler
 	synced  *syncState
+	given   cache.ResourceEventHandlerRegistration // what the program knows it as
 }
 
 // HasSynced implements cache.ResourceEventHandlerRegistration.
 func (r *registration) HasSynced() bool { return r.synced.is.Load() }
 
-// HasSyncedChecker implements cache.ResourceEventHandlerRegistration.
-func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.synced.checker() }
+// Checker implements versions.Registration.
+func (r *registration) Checker() versions.DoneChecker { return r.synced.checker() }
 
-func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegistration) *registration {
-	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(r.HasSyncedChecker())}
+func (i *informer) register(
+	h *orderedHandler, r cache.ResourceEventHandlerRegistration,
+) cache.ResourceEventHandlerRegistration {
+	own := &registration{ResourceEventHandlerRegistration: r, handler: h, synced: newSyncState(i.kind.String())}
+	own.given = versions.RegistrationWithChecker(own)
 	i.mu.Lock()
 	i.handlers = append(i.handlers, own)
 	over := i.over
@@ -134,7 +139,7 @@ func (i *informer) register(h *orderedHandler, r cache.ResourceEventHandlerRegis
 		own.synced.end()
 	}
 	i.wake() // or the informer would not look before something else happens
-	return own
+	return own.given
 }
 
 // AddEventHandler implements cache.SharedInformer.
@@ -173,14 +178,13 @@ func (i *informer) AddEventHandlerWithOptions(
 
 // RemoveEventHandler implements cache.SharedInformer.
 func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) error {
-	own, ok := r.(*registration)
-	if !ok {
-		return i.SharedIndexInformer.RemoveEventHandler(r)
-	}
 	i.mu.Lock()
-	i.handlers = slices.DeleteFunc(i.handlers, func(h *registration) bool { return h == own })
+	if at := slices.IndexFunc(i.handlers, func(h *registration) bool { return h.given == r }); at >= 0 {
+		r = i.handlers[at].ResourceEventHandlerRegistration
+		i.handlers = slices.Delete(i.handlers, at, at+1)
+	}
 	i.mu.Unlock()
-	return i.SharedIndexInformer.RemoveEventHandler(own.ResourceEventHandlerRegistration)
+	return i.SharedIndexInformer.RemoveEventHandler(r)
 }
 
 // onQuiet releases the notifications that handlers wait for, and notes what has synced. It is

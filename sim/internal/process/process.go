@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim/internal/sched"
@@ -55,6 +56,7 @@ func (p *Process) begin() {
 	p.current = l
 	w.incarnations = append(w.incarnations, l)
 	l.record(history.Start, history.Outcome{})
+	metrics.Registry = newRegistry()
 	l.spawn(l.run)
 }
 

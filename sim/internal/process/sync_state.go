@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/client-go/tools/cache"
+	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // syncState says whether an informer or a handler had synced at the last quiet moment.
@@ -12,27 +12,27 @@ import (
 // Its channel also closes when the incarnation is over. controller-runtime's caches of several
 // namespaces wait for it without a context: in production the end of the process ends that wait.
 type syncState struct {
-	inner  cache.DoneChecker
+	name   string
 	is     atomic.Bool
 	asked  atomic.Bool // somebody may wait for the channel
 	done   chan struct{}
 	closed sync.Once
 }
 
-func newSyncState(inner cache.DoneChecker) *syncState {
-	return &syncState{inner: inner, done: make(chan struct{})}
+func newSyncState(name string) *syncState {
+	return &syncState{name: name, done: make(chan struct{})}
 }
 
 // checker is for those who wait for the channel.
-func (s *syncState) checker() cache.DoneChecker {
+func (s *syncState) checker() versions.DoneChecker {
 	s.asked.Store(true)
 	return s
 }
 
-// Name implements cache.DoneChecker.
-func (s *syncState) Name() string { return s.inner.Name() }
+// Name implements versions.DoneChecker.
+func (s *syncState) Name() string { return s.name }
 
-// Done implements cache.DoneChecker.
+// Done implements versions.DoneChecker.
 func (s *syncState) Done() <-chan struct{} { return s.done }
 
 // set notes that it has synced. It reports whether a goroutine may go on because of that.

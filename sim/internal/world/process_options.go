@@ -6,6 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/wavetank/wavetank/internal/versions"
 	"github.com/wavetank/wavetank/sim/internal/choice"
 )
 
@@ -39,8 +40,9 @@ func (p *ProcessOptions) chooseUnset(process string, choices *choice.Recorder) {
 		often := 10 * time.Minute
 		o.Cache.SyncPeriod = &often
 	}
-	if o.Client.Cache == nil && choose("read your writes", 2) == 1 {
-		o.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: &yes}
+	var cached client.CacheOptions
+	if o.Client.Cache == nil && versions.ReadYourWrites(&cached) && choose("read your writes", 2) == 1 {
+		o.Client.Cache = &cached
 	}
 	if o.Controller.EnableWarmup == nil && choose("warm-up", 2) == 1 {
 		o.Controller.EnableWarmup = &yes

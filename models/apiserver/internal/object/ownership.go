@@ -259,5 +259,5 @@ func sameFields(a, b *metav1.FieldsV1) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Equal(*b)
+	return a.String() == b.String()
 }

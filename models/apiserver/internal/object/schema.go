@@ -22,6 +22,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/wavetank/wavetank/internal/versions"
 )
 
 // Schema is the schema of one version of a custom type. It is compiled when the first object of the
@@ -125,7 +127,7 @@ func (s *Schema) Validate(errs field.ErrorList, content map[string]any, scale fi
 	}
 	errs = append(errs, sortErrors(validation.ValidateCustomResource(nil, content, s.validator))...)
 	errs = append(errs, scale...)
-	errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
+	errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
 	errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)
 	return s.checkRules(errs, content, nil, nil)
 }
@@ -146,7 +148,7 @@ func (s *Schema) ValidateUpdate(
 	errs = append(errs, s.schemaErrors(content, old, status)...)
 	errs = append(errs, scale...)
 	if !status {
-		errs = append(errs, sortErrors(objectmeta.Validate(context.Background(), nil, content, s.structural, false))...)
+		errs = append(errs, sortErrors(versions.ValidateEmbedded(content, s.structural))...)
 	}
 	if len(listtype.ValidateListSetsAndMaps(nil, s.structural, old)) == 0 {
 		errs = append(errs, sortErrors(listtype.ValidateListSetsAndMaps(nil, s.structural, content))...)

@@ -3,6 +3,8 @@ package registry
 import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wavetank/wavetank/internal/versions"
 )
 
 var csiDriverKind = builtin{
@@ -21,7 +23,7 @@ var csiDriverStrategy = strategy{
 		defaultTo(&d.Spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
 		defaultTo(&d.Spec.RequiresRepublish, false)
 		defaultTo(&d.Spec.SELinuxMount, false)
-		defaultTo(&d.Spec.PreventPodSchedulingIfMissing, false)
+		versions.DefaultCSIDriver(&d.Spec)
 		if len(d.Spec.VolumeLifecycleModes) == 0 {
 			d.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -15,12 +15,9 @@ func immutable(name string) *field.Error {
 	return field.Forbidden(field.NewPath(name), "field is immutable when `immutable` is set")
 }
 
-func segmentName(name string, prefix bool) []string {
-	if prefix {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
-}
+// segmentName says what is wrong with a name that need only fit into a path. The newer functions of
+// package content are not in k8s.io 0.35.
+var segmentName = path.ValidatePathSegmentName
 
 // change is a field before and after an update.
 type change struct {

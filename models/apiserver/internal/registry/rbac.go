@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -65,7 +64,7 @@ func bindingErrors(ref *rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bo
 		errs = append(errs, field.NotSupported(path.Child("kind"), ref.Kind, kinds))
 	}
 	if ref.Name != "" {
-		errs = append(errs, invalid(path.Child("name"), ref.Name, content.IsPathSegmentName(ref.Name))...)
+		errs = append(errs, invalid(path.Child("name"), ref.Name, segmentName(ref.Name, false))...)
 	}
 	for i, s := range subjects {
 		at := field.NewPath("subjects").Index(i)

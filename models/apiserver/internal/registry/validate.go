@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -12,8 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,7 +30,7 @@ var metadataPath = field.NewPath("metadata")
 func (k *Kind) ValidateCreate(draft *object.Object) field.ErrorList {
 	errs := k.strategyErrors(draft, nil, nil)
 	if len(errs) == 0 {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, pathSegment, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, segmentName, metadataPath)
 	}
 	return errs
 }
@@ -43,7 +40,7 @@ func (k *Kind) ValidateCreate(draft *object.Object) field.ErrorList {
 func (k *Kind) ValidateUpdate(draft, old *object.Object, sub string, warn func(string)) field.ErrorList {
 	var errs field.ErrorList
 	if draft.SameMeta = sameMeta(draft.Meta, old.Meta); !draft.SameMeta {
-		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, pathSegment, metadataPath)
+		errs = apivalidation.ValidateObjectMetaAccessor(draft.Meta, k.Namespaced, segmentName, metadataPath)
 		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(draft.Meta, old.Meta, metadataPath)...)
 	}
 	if sub == "status" {
@@ -53,13 +50,6 @@ func (k *Kind) ValidateUpdate(draft, old *object.Object, sub string, warn func(s
 		return append(errs, k.Strategy.validateFinalize(draft.Typed, old.Typed)...)
 	}
 	return append(errs, k.strategyErrors(draft, old, warn)...)
-}
-
-func pathSegment(name string, prefix bool) []string {
-	if prefix {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
 }
 
 // strategyErrors validates what is particular to the type; old is nil on creation.
@@ -145,19 +135,20 @@ func (k *Kind) statusErrors(draft, old *object.Object, warn func(string)) field.
 	return errs
 }
 
-// customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go.
+// customErrors follows apiextensions-apiserver's pkg/registry/customresource/validator.go. From
+// 0.37 on, that also checks metadata by declarative rules, which repeat what is checked here.
 func (k *Kind) customErrors(draft, old *object.Object, status bool, warn func(string)) field.ErrorList {
 	if errs := typeErrors(draft); len(errs) > 0 {
 		return errs
 	}
-	op, oldMeta := operation.Create, (*metav1.ObjectMeta)(nil)
-	if old != nil {
-		op, oldMeta = operation.Update, old.Meta
-	}
 	var errs field.ErrorList
-	if !draft.SameMeta {
-		errs = apivalidation.ValidateObjectMetaDeclaratively(context.Background(), op, draft.Meta, oldMeta,
-			k.Namespaced, apivalidation.NameIsDNSSubdomain, metadataPath, true)
+	switch {
+	case draft.SameMeta:
+	case old == nil:
+		nameErrors := apivalidation.NameIsDNSSubdomain
+		errs = apivalidation.ValidateObjectMeta(draft.Meta, k.Namespaced, nameErrors, metadataPath)
+	default:
+		errs = apivalidation.ValidateObjectMetaUpdate(draft.Meta, old.Meta, metadataPath)
 	}
 	scale, schema := scaleErrors(draft, status), draft.Version.Schema
 	if old == nil {

@@ -1,4 +1,4 @@
-// This file exists for what happens: each telling is a scenario that asks one question of a
+// This file exists for what happens: each workload is a scenario that asks one question of a
 // variant, under faults.
 
 package throttle
@@ -19,38 +19,39 @@ import (
 
 // The sentences under which the properties are declared.
 const (
-	bounded      = "handlers are called no more often than the schedule allows"
-	scheduled    = "no call of a handler comes sooner than the schedule has it"
-	oncePerLife  = "one life calls the handlers of an object once"
-	isolated     = "a healthy object is handled within the batch window"
-	noEnd        = "the operator does not end because of an object"
-	effectOnce   = "a handler makes one child for each change"
-	calledOnce   = "a handler is called once for each change"
-	notVanished  = "no handler is called for what has vanished"
-	insists      = "what the server could not do is asked for again at once"
-	noFailure    = "a conflict is no failure"
-	called       = "every object gets its child"
-	handled      = "every object is handled"
-	handledSoon  = "an edit is handled within a minute"
-	handledAtAll = "an edit is handled within five minutes"
-	newest       = "no handler is called for a spec that has long been replaced"
-	recovered    = "what is allowed again is handled without an event"
-	neverSilent  = "what is refused is said within one attempt"
-	actionable   = "the object says what is refused"
-	noZombie     = "an operator that no longer watches ends"
-	startsOver   = "after a success the delays begin anew"
-	keepsForeign = "a foreign finalizer stays"
+	bounded            = "handlers are called no more often than the schedule allows"
+	scheduled          = "no call of a handler comes sooner than the schedule has it"
+	oncePerIncarnation = "one incarnation calls the handlers of an object once"
+	isolated           = "a healthy object is handled within the batch window"
+	noEnd              = "the operator does not end because of an object"
+	effectOnce         = "a handler makes one child for each change"
+	calledOnce         = "a handler is called once for each change"
+	notVanished        = "no handler is called for what has vanished"
+	insists            = "what the server could not do is asked for again at once"
+	noFailure          = "a conflict is no failure"
+	called             = "every object gets its child"
+	handled            = "every object is handled"
+	handledSoon        = "an edit is handled within a minute"
+	handledAtAll       = "an edit is handled within five minutes"
+	newest             = "no handler is called for a spec that has long been replaced"
+	recovered          = "what is allowed again is handled without an event"
+	neverSilent        = "what is refused is said within one attempt"
+	actionable         = "the object says what is refused"
+	noZombie           = "an operator that no longer watches ends"
+	startsOver         = "after a success the delays begin anew"
+	keepsForeign       = "a foreign finalizer stays"
 )
 
 // whole is longer than the schedule takes to come to its longest delay, and two of these.
 const whole = firstPart + 2*longest + time.Minute
 
-// dwell is how long a telling watches where the end of the schedule is not the question.
+// dwell is how long a workload watches where the end of the schedule is not the question.
 const dwell = 5 * time.Minute
 
-// tell is a telling: the operator starts, something is asked of it, and something happens.
-func tell(scene Scene, happen func(*Story)) *matrix.Workload[throttle.Variant] {
-	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+// workload is one: the operator starts, something is asked of it, and something happens.
+func workload(scene Scene, happen func(*World)) *matrix.Workload[throttle.Variant] {
+	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string,
+		faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
 			s := Begin(w, v, scene)
 			if scene.Early {
@@ -69,12 +70,15 @@ func tell(scene Scene, happen func(*Story)) *matrix.Workload[throttle.Variant] {
 }
 
 // ask declares the properties of these sentences.
-func (s *Story) ask(sentences ...string) {
+func (s *World) ask(sentences ...string) {
 	always := map[string]func(*history.History) error{
-		bounded: s.Bounded, scheduled: s.Scheduled, oncePerLife: s.OncePerLife, isolated: s.Isolated, noEnd: s.NoEnd,
-		effectOnce: s.EffectOnce, calledOnce: s.CalledOnce, notVanished: s.NotForTheVanished, insists: s.Insists, noFailure: s.ConflictIsNoFailure,
-		handledSoon: s.HandledSoon, handledAtAll: s.HandledAtAll, newest: s.Newest, recovered: s.Recovered, neverSilent: s.NeverSilent,
-		actionable: s.Actionable, noZombie: s.NoZombie, startsOver: s.StartsOver, keepsForeign: s.KeepsForeign,
+		bounded: s.Bounded, scheduled: s.Scheduled, oncePerIncarnation: s.OncePerIncarnation, isolated: s.Isolated,
+		noEnd:      s.NoEnd,
+		effectOnce: s.EffectOnce, calledOnce: s.CalledOnce, notVanished: s.NotForTheVanished, insists: s.Insists,
+		noFailure:   s.ConflictIsNoFailure,
+		handledSoon: s.HandledSoon, handledAtAll: s.HandledAtAll, newest: s.Newest, recovered: s.Recovered,
+		neverSilent: s.NeverSilent,
+		actionable:  s.Actionable, noZombie: s.NoZombie, startsOver: s.StartsOver, keepsForeign: s.KeepsForeign,
 	}
 	eventually := map[string]func(*history.History) error{called: s.Called, handled: s.Handled}
 	for _, sentence := range sentences {
@@ -98,25 +102,25 @@ var (
 )
 
 // onePoisoned is an object for which a handler with too long a name is called, and time.
-func onePoisoned(s *Story) {
+func onePoisoned(s *World) {
 	s.Apply(Poisoned("poisoned"))
 	s.Sleep(whole)
 }
 
 // oneVerbose is an object whose handler returns too much, and time.
-func oneVerbose(s *Story) {
+func oneVerbose(s *World) {
 	s.Apply(Verbose("verbose"))
 	s.Sleep(dwell)
 }
 
 // briefly is the same for a while that a hot loop of such sizes can be borne for.
-func briefly(s *Story) {
+func briefly(s *World) {
 	s.Apply(Verbose("verbose"))
 	s.Sleep(20 * time.Second)
 }
 
 // deletedAtOnce is held by somebody else's finalizer when it is deleted, vanished by nobody's.
-func deletedAtOnce(s *Story) {
+func deletedAtOnce(s *World) {
 	o := Example("deleted")
 	o.SetFinalizers([]string{foreignFinalizer})
 	s.Apply(o)
@@ -124,20 +128,20 @@ func deletedAtOnce(s *Story) {
 	s.Sleep(dwell)
 }
 
-func vanished(s *Story) {
+func vanished(s *World) {
 	s.Apply(Example("vanished"))
 	s.Remove(Example("vanished"))
 	s.Sleep(dwell)
 }
 
 // neighbours come one by one, beside a poisoned object.
-func neighbours(s *Story) {
+func neighbours(s *World) {
 	s.Apply(Poisoned("poisoned"))
 	comeAndGo(s)
 }
 
 // garbled has somebody write into the operator's own annotation.
-func garbled(s *Story) {
+func garbled(s *World) {
 	o := Example("garbled")
 	o.SetAnnotations(map[string]string{throttle.Domain + "/" + short: "{"})
 	s.Apply(o)
@@ -145,7 +149,7 @@ func garbled(s *Story) {
 }
 
 // crowd is fifty poisoned objects.
-func crowd(s *Story) {
+func crowd(s *World) {
 	for i := range 50 {
 		s.Apply(Poisoned(fmt.Sprintf("poisoned-%02d", i)))
 	}
@@ -154,7 +158,7 @@ func crowd(s *Story) {
 }
 
 // comeAndGo has healthy objects come, one after the other.
-func comeAndGo(s *Story) {
+func comeAndGo(s *World) {
 	for i := range 3 {
 		s.Sleep(5 * time.Second)
 		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
@@ -163,7 +167,7 @@ func comeAndGo(s *Story) {
 }
 
 // oneEdited is handled twice: as it came, and after an edit.
-func oneEdited(s *Story) {
+func oneEdited(s *World) {
 	s.Apply(Example("plain"))
 	s.Settle()
 	s.Edit("plain", map[string]any{"spec": map[string]any{"field": "other"}})
@@ -171,7 +175,7 @@ func oneEdited(s *Story) {
 }
 
 // oneWatched has another writer at work on the object while it is handled.
-func oneWatched(s *Story) {
+func oneWatched(s *World) {
 	s.Apply(Example("plain"))
 	for i := range 20 {
 		s.Beat("plain", i)
@@ -182,7 +186,7 @@ func oneWatched(s *Story) {
 
 // refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches
 // the object.
-func refusedAWhile(s *Story) {
+func refusedAWhile(s *World) {
 	strict := throttle.CRD()
 	status := strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 	status.Properties = map[string]apiextensionsv1.JSONSchemaProps{"handlers": {
@@ -200,14 +204,14 @@ func refusedAWhile(s *Story) {
 
 // mended is poisoned until its spec is edited, after some minutes; mendedLate when every back-off
 // has grown long.
-func mended(s *Story) { s.mend(4 * time.Minute) }
+func mended(s *World) { s.mend(4 * time.Minute) }
 
-func mendedLate(s *Story) {
+func mendedLate(s *World) {
 	s.mend(620 * time.Second)
 	s.Sleep(2 * soon)
 }
 
-func (s *Story) mend(after time.Duration) {
+func (s *World) mend(after time.Duration) {
 	s.Apply(Poisoned("mended"))
 	s.Sleep(after)
 	s.Edit("mended", map[string]any{"spec": map[string]any{"replicas": nil}})
@@ -215,7 +219,7 @@ func (s *Story) mend(after time.Duration) {
 }
 
 // relapse is too wordy, mended, and too wordy again.
-func relapse(s *Story) {
+func relapse(s *World) {
 	s.Apply(Wordy("relapsed"))
 	s.Sleep(dwell)
 	for _, output := range []int{5, wordy} {
@@ -225,7 +229,8 @@ func relapse(s *Story) {
 }
 
 // listening begins under faults, so that the operator may fail to hear of anything.
-var listening = &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string, faults ...fault.Fault) func(*sim.World) {
+var listening = &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string,
+	faults ...fault.Fault) func(*sim.World) {
 	return func(w *sim.World) {
 		s := Begin(w, v, legal)
 		w.Inject(faults...)
@@ -240,14 +245,16 @@ var listening = &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant,
 
 // heldByAnother has another controller put its finalizer on the object at the moment when the
 // operator does.
-func heldByAnother(s *Story) {
+func heldByAnother(s *World) {
 	s.hold()
 	s.Sleep(dwell)
 }
 
-func (s *Story) hold() {
+func (s *World) hold() {
 	s.Apply(Example(held))
-	s.Edit(held, map[string]any{"metadata": map[string]any{"finalizers": append(s.named(held).latest.Metadata.Finalizers, foreignFinalizer)}})
+	s.Edit(held,
+		map[string]any{"metadata": map[string]any{"finalizers": append(s.named(held).latest.Metadata.Finalizers,
+			foreignFinalizer)}})
 	s.foreign = true
 }
 

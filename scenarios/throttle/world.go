@@ -1,4 +1,4 @@
-// This file exists to set the scene, so that each telling of the story is only about what happens
+// This file exists to set the scene, so that each workload of the story is only about what happens
 // in it.
 
 package throttle
@@ -31,16 +31,16 @@ const (
 	long  = "provision_one_persistent_volume_claim_for_every_replica_of_the_database"
 )
 
-// Story is a world with the operator in it.
-type Story struct {
+// World is a world with the operator in it.
+type World struct {
 	*sim.World
-	// Books read this run's history.
-	*Books
-	// policy is the webhook of the tellings that have one.
+	// Record read this run's history.
+	*Record
+	// policy is the webhook of the workloads that have one.
 	policy *policy
 }
 
-// Scene is what differs between tellings before anything happens.
+// Scene is what differs between workloads before anything happens.
 type Scene struct {
 	// Handlers by name, called in this order.
 	Handlers []string
@@ -49,16 +49,16 @@ type Scene struct {
 	// Workers is the operator's cap; 0 for none.
 	Workers int
 	// Before is what happens before the operator starts; nil for nothing.
-	Before func(*Story)
+	Before func(*World)
 	// Early has faults strike from the start, where nothing is written later.
 	Early bool
 }
 
 // Begin installs the kind and starts the operator; it applies nothing but what the scene says.
-func Begin(w *sim.World, v throttle.Variant, scene Scene) *Story {
+func Begin(w *sim.World, v throttle.Variant, scene Scene) *World {
 	w.Install(crd)
-	s := &Story{World: w, Books: NewBooks(scene.Handlers...)}
-	s.keepLedger()
+	s := &World{World: w, Record: NewRecord(scene.Handlers...)}
+	s.serveCallLog()
 	if scene.Before != nil {
 		scene.Before(s)
 	}
@@ -116,10 +116,10 @@ func note(name string) client.Object {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
 }
 
-// Edit changes the object as a user does: a merge patch, and nothing else is touched. Who is told
-// that a webhook does not answer tries again later; if the object is not there, there is nothing to
+// Edit changes the object as a user does: a merge patch, and nothing else is touched. A user to
+// whom a webhook does not answer tries again later; if the object is not there, there is nothing to
 // edit.
-func (s *Story) Edit(name string, change map[string]any) {
+func (s *World) Edit(name string, change map[string]any) {
 	data, err := json.Marshal(change)
 	if err != nil {
 		panic(err)
@@ -138,6 +138,7 @@ func (s *Story) Edit(name string, change map[string]any) {
 }
 
 // Beat is another writer's heartbeat on the object.
-func (s *Story) Beat(name string, n int) {
-	s.Edit(name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/beat": fmt.Sprint(n)}}})
+func (s *World) Beat(name string, n int) {
+	s.Edit(name,
+		map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/beat": fmt.Sprint(n)}}})
 }

@@ -1,4 +1,4 @@
-// This file exists for what leaves the cluster: an entry in a ledger for every call of a handler,
+// This file exists for what leaves the cluster: an entry in a call log for every call of a handler,
 // which no name of a child can hide and no crash can undo.
 
 package throttle
@@ -17,19 +17,19 @@ import (
 	"github.com/wavetank/wavetank/history"
 )
 
-// ledgerHost is where the ledger is kept.
-const ledgerHost = "ledger.example"
+// callLogHost is where the call log is kept.
+const callLogHost = "ledger.example"
 
-// keepLedger puts the ledger into the world.
-func (s *Story) keepLedger() {
-	s.External(ledgerHost, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+// serveCallLog puts the call log into the world.
+func (s *World) serveCallLog() {
+	s.External(callLogHost, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		history.AddEffect(r.Context(), history.Effect{Kind: "call", Key: strings.TrimPrefix(r.URL.Path, "/")})
 	}))
 }
 
-// enter writes a call into the ledger: of which handler, for which generation of which object.
+// enter writes a call into the call log: of which handler, for which generation of which object.
 func enter(ctx context.Context, config *rest.Config, object *unstructured.Unstructured, serial int) error {
-	url := fmt.Sprintf("http://%s/%s/%d/%d", ledgerHost, object.GetUID(), object.GetGeneration(), serial)
+	url := fmt.Sprintf("http://%s/%s/%d/%d", callLogHost, object.GetUID(), object.GetGeneration(), serial)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func enter(ctx context.Context, config *rest.Config, object *unstructured.Unstru
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the ledger says %s", res.Status)
+		return fmt.Errorf("the call log says %s", res.Status)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func enter(ctx context.Context, config *rest.Config, object *unstructured.Unstru
 func entry(path string) (uid string, c change) {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if len(parts) != 3 {
-		panic(fmt.Sprintf("%q is no entry of the ledger", path))
+		panic(fmt.Sprintf("%q is no entry of the call log", path))
 	}
 	return parts[0], changeOf(parts[1], parts[2])
 }
@@ -62,8 +62,8 @@ func changeOf(generation, serial string) change {
 	return change{g, serial}
 }
 
-// provision is a handler that writes its call into the ledger, makes its child, and returns as much
-// as the object's spec.output asks for.
+// provision is a handler that writes its call into the call log, makes its child, and returns as
+// much as the object's spec.output asks for.
 func provision(config *rest.Config, serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
 	do := throttle.Provision(serial, echo)
 	return func(ctx context.Context, t throttle.Task) (any, error) {

@@ -15,18 +15,18 @@ import (
 	"github.com/wavetank/wavetank/scenarios/internal/stored"
 )
 
-// Books are what one run's history says of the objects and of the operator.
-type Books struct {
-	handlers []string
-	read     int
-	objects  map[string]*example // by UID
-	order    []*example
-	lives    []*life
-	// over is set when the telling has come to its end, for properties that measure all of it.
+// Record are what one run's history says of the objects and of the operator.
+type Record struct {
+	handlers     []string
+	read         int
+	objects      map[string]*example // by UID
+	order        []*example
+	incarnations []*incarnation
+	// over is set when the workload has come to its end, for properties that measure all of it.
 	over bool
 	// foreign is set when another controller has put its finalizer on.
 	foreign bool
-	// allowed is since when nothing is refused any more; 0 while the telling has not come to that.
+	// allowed is since when nothing is refused any more; 0 while the workload has not come to that.
 	allowed history.Time
 }
 
@@ -36,7 +36,7 @@ type example struct {
 	gone bool
 	// asked is when each generation came to be.
 	asked map[int64]history.Time
-	// calls of handlers, as the ledger has them, and the children that came of them.
+	// calls of handlers, as the call log has them, and the children that came of them.
 	calls    []call
 	children map[change]int
 	// made is when the first child for a generation was.
@@ -75,9 +75,9 @@ type change struct {
 
 type call struct {
 	change
-	at   history.Time
-	life int
-	late time.Duration // since the object went
+	at          history.Time
+	incarnation int
+	late        time.Duration // since the object went
 }
 
 type refusal struct {
@@ -108,8 +108,8 @@ type state struct {
 	}
 }
 
-// life is one life of the operator.
-type life struct {
+// incarnation is one of the operator.
+type incarnation struct {
 	began, ended history.Time // ended is 0 while it lasts
 	note         string
 	deaf         history.Time // since when it neither watches nor asks to; 0 while it does
@@ -119,15 +119,15 @@ type life struct {
 	blameless history.Time
 }
 
-// NewBooks returns empty books of a run with these handlers.
-func NewBooks(handlers ...string) *Books {
-	return &Books{handlers: handlers, objects: map[string]*example{}}
+// NewRecord returns empty record of a run with these handlers.
+func NewRecord(handlers ...string) *Record {
+	return &Record{handlers: handlers, objects: map[string]*example{}}
 }
 
 const forever = history.Time(1<<63 - 1)
 
 // take reads what is new.
-func (b *Books) take(h *history.History) {
+func (b *Record) take(h *history.History) {
 	for ; b.read < len(h.Events); b.read++ {
 		e := &h.Events[b.read]
 		for i := range e.Changes {
@@ -138,14 +138,14 @@ func (b *Books) take(h *history.History) {
 		}
 		switch {
 		case e.Kind == history.Start:
-			b.lives = append(b.lives, &life{began: e.At})
+			b.incarnations = append(b.incarnations, &incarnation{began: e.At})
 		case e.Kind == history.Stop || e.Kind == history.Crash:
 			b.ends(e)
-		case e.Host == ledgerHost && e.Kind == history.Request && e.Code < 400:
+		case e.Host == callLogHost && e.Kind == history.Request && e.Code < 400:
 			b.called(e)
-		case e.Kind == history.Reply && (e.Host == ledgerHost || e.Ref.Kind == "ConfigMap"):
+		case e.Kind == history.Reply && (e.Host == callLogHost || e.Ref.Kind == "ConfigMap"):
 			if e.Code >= 400 && e.Code != 409 || e.Note != "" {
-				b.lives[e.Incarnation-1].blameless = e.At
+				b.incarnations[e.Incarnation-1].blameless = e.At
 			}
 		case e.Ref.Kind == "KopfExample" && (e.Verb == "list" || e.Verb == "watch"):
 			b.hears(e, h)
@@ -165,10 +165,10 @@ func (b *Books) take(h *history.History) {
 	}
 }
 
-// ends takes in that a life has ended or was asked to: by a signal, by its own decision, or because
-// it could not watch.
-func (b *Books) ends(e *history.Event) {
-	l := b.lives[e.Incarnation-1]
+// ends takes in that an incarnation has ended or was asked to: by a signal, by its own decision, or
+// because it could not watch.
+func (b *Record) ends(e *history.Event) {
+	l := b.incarnations[e.Incarnation-1]
 	if e.Kind == history.Crash || !e.Outcome.Failed() || strings.HasPrefix(e.Outcome.Text, "watching:") {
 		l.killed = true
 	}
@@ -178,7 +178,7 @@ func (b *Books) ends(e *history.Event) {
 }
 
 // wrote takes in a write of the operator's.
-func (b *Books) wrote(e *history.Event) {
+func (b *Record) wrote(e *history.Event) {
 	o := b.named(e.Ref.Name)
 	if o == nil {
 		return
@@ -192,7 +192,7 @@ func (b *Books) wrote(e *history.Event) {
 }
 
 // answered takes in that a write has failed.
-func (b *Books) answered(e, request *history.Event) {
+func (b *Record) answered(e, request *history.Event) {
 	o := b.named(e.Ref.Name)
 	if o == nil {
 		return
@@ -216,9 +216,10 @@ func permanent(code int) bool {
 	return code == 400 || code == 403 || code == 404 || code == 413 || code == 422
 }
 
-// hears keeps count of whether a life still listens to what happens, and of what lists tell it.
-func (b *Books) hears(e *history.Event, h *history.History) {
-	l := b.lives[e.Incarnation-1]
+// hears keeps count of whether an incarnation still listens to what happens, and of what lists show
+// it.
+func (b *Record) hears(e *history.Event, h *history.History) {
+	l := b.incarnations[e.Incarnation-1]
 	switch {
 	case e.Kind == history.Request:
 		l.deaf = 0
@@ -234,7 +235,7 @@ func (b *Books) hears(e *history.Event, h *history.History) {
 }
 
 // heard takes in that the operator has heard of an object.
-func (b *Books) heard(at history.Time, object []byte) {
+func (b *Record) heard(at history.Time, object []byte) {
 	var o struct {
 		Metadata struct {
 			UID        string
@@ -255,7 +256,7 @@ func (b *Books) heard(at history.Time, object []byte) {
 }
 
 // named is the living object of a name.
-func (b *Books) named(name string) *example {
+func (b *Record) named(name string) *example {
 	for i := len(b.order) - 1; i >= 0; i-- {
 		if o := b.order[i]; o.name == name && !o.gone {
 			return o
@@ -264,8 +265,8 @@ func (b *Books) named(name string) *example {
 	return nil
 }
 
-// called takes in an entry of the ledger.
-func (b *Books) called(e *history.Event) {
+// called takes in an entry of the call log.
+func (b *Record) called(e *history.Event) {
 	uid, c := entry(e.Path)
 	if o := b.objects[uid]; o != nil {
 		late := time.Duration(0)
@@ -277,7 +278,7 @@ func (b *Books) called(e *history.Event) {
 }
 
 // made takes in a child.
-func (b *Books) made(c *history.Change) {
+func (b *Record) made(c *history.Change) {
 	var child struct {
 		Metadata struct{ Labels map[string]string }
 	}
@@ -295,7 +296,7 @@ func (b *Books) made(c *history.Change) {
 }
 
 // changed takes in a committed change, whoever made it.
-func (b *Books) changed(c *history.Change) {
+func (b *Record) changed(c *history.Change) {
 	switch c.Ref.Kind {
 	case "ConfigMap":
 		b.made(c)
@@ -311,7 +312,8 @@ func (b *Books) changed(c *history.Change) {
 	case "KopfExample":
 		o := b.objects[c.UID]
 		if o == nil {
-			o = &example{name: c.Ref.Name, asked: map[int64]history.Time{}, children: map[change]int{}, made: map[int64]history.Time{}}
+			o = &example{name: c.Ref.Name, asked: map[int64]history.Time{}, children: map[change]int{},
+				made: map[int64]history.Time{}}
 			b.objects[c.UID], b.order = o, append(b.order, o)
 		}
 		if o.gone = c.Type == "DELETED"; o.gone {
@@ -349,8 +351,8 @@ func (o *example) says(at history.Time) {
 // conditionLasts is the end of a sign that is still on the object.
 const conditionLasts = forever - 1
 
-// tells says whether at some time the object, or an Event about it, tells of a refusal.
-func (o *example) tells(message string, at history.Time) bool {
+// reports says whether at some time the object, or an Event about it, mentions a refusal.
+func (o *example) reports(message string, at history.Time) bool {
 	for _, s := range o.signs {
 		if s.from <= at && at < s.until && strings.Contains(s.message, message) {
 			return true

@@ -8,11 +8,11 @@ func openness() []column {
 	return []column{
 		{
 			Name: "never silent", Workload: tooLong, Faults: late, Property: neverSilent,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "actionable", Workload: tell(legal, briefly), Faults: late, Property: actionable,
-			Fail: uncured,
+			Name: "actionable", Workload: workload(legal, briefly), Faults: late, Property: actionable,
+			Fail: faulty,
 		},
 		{
 			Name: "no zombie", Workload: listening, Faults: failingWatch, Property: noZombie,
@@ -28,38 +28,43 @@ func arrival() []column {
 	const round = "it goes round and round, and so comes by in time"
 	return []column{
 		{
-			Name: "recovers without an event", Workload: tell(quiet, oneEdited), Faults: failingPatch, Property: called,
-			Fail:  variants("V0a", "V0b", "V2", "V1+V2", "V3"),
-			Notes: because{"V3": "legal names end the reported refusal, but a write can fail for another reason"},
+			Name: "recovers without an event", Workload: workload(quiet, oneEdited), Faults: failingPatch,
+			Property: called,
+			Fail:     variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Notes:    because{"V3": "legal names end the reported refusal, but a write can fail for another reason"},
 		},
 		{
-			Name: "recovers by events of its own", Workload: tell(legal, oneEdited), Faults: failingPatch, Property: called,
-			Fail: variants("V0a", "V0b", "V2", "V1+V2", "V3"),
+			Name: "recovers by events of its own", Workload: workload(legal, oneEdited), Faults: failingPatch,
+			Property: called,
+			Fail:     variants("V0a", "V0b", "V2", "V1+V2", "V3"),
 		},
 		{
-			Name: "status refused for a while", Workload: tell(quiet, refusedAWhile), Faults: nuisances, Property: handled,
-			Fail: uncured,
+			Name: "status refused for a while", Workload: workload(quiet, refusedAWhile), Faults: nuisances,
+			Property: handled,
+			Fail:     faulty,
 		},
 		{
-			Name: "an edit makes it legal", Workload: tell(asReported, mended), Faults: soonHeard, Property: handledSoon,
-			NotRun: unasked(round, "V0a", "V0c"),
-			Fail:   variants("V1", "V2", "V1+V2"),
+			Name: "an edit makes it legal", Workload: workload(asReported, mended), Faults: soonHeard,
+			Property: handledSoon,
+			NotRun:   unasked(round, "V0a", "V0c"),
+			Fail:     variants("V1", "V2", "V1+V2"),
 		},
 		{
-			Name: "an edit after ten minutes", Workload: tell(asReported, mendedLate), Faults: soonHeard, Property: handledAtAll,
-			NotRun: unasked(round, "V0a", "V0c"),
-			Fail:   variants("V2", "V1+V2"),
+			Name: "an edit after ten minutes", Workload: workload(asReported, mendedLate), Faults: soonHeard,
+			Property: handledAtAll,
+			NotRun:   unasked(round, "V0a", "V0c"),
+			Fail:     variants("V2", "V1+V2"),
 		},
 	}
 }
 
 // Scenes in which everything happens once, or does not.
 var (
-	watched = tell(quiet, oneWatched)
-	crashed = tell(quiet, oneEdited)
-	unheard = tell(quiet, oneEdited)
-	raced   = tell(quiet, oneEdited)
-	failed  = tell(quiet, oneEdited)
+	watched = workload(quiet, oneWatched)
+	crashed = workload(quiet, oneEdited)
+	unheard = workload(quiet, oneEdited)
+	raced   = workload(quiet, oneEdited)
+	failed  = workload(quiet, oneEdited)
 )
 
 // effects are the questions whether everything happens once where writes do work.
@@ -68,11 +73,11 @@ func effects() []column {
 	return []column{
 		{
 			Name: "effect once, crash", Workload: crashed, Faults: crash, Property: effectOnce,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
 			Name: "effect once, lost reply", Workload: unheard, Faults: lostReply, Property: effectOnce,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
 			Name: "called once, lost reply", Workload: unheard, Faults: lostReply, Property: calledOnce,
@@ -80,20 +85,20 @@ func effects() []column {
 		},
 		{
 			Name: "effect once, stale watch", Workload: watched, Faults: lag, Property: effectOnce,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
 			Name: "called once, stale watch", Workload: watched, Faults: lag, Property: calledOnce,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "a foreign finalizer", Workload: tell(quiet, heldByAnother), Faults: lag, Property: keepsForeign,
-			Fail: uncured,
+			Name: "a foreign finalizer", Workload: workload(quiet, heldByAnother), Faults: lag, Property: keepsForeign,
+			Fail: faulty,
 		},
 	}
 }
 
-// answers are the questions whether the API server's answers are told apart.
+// answers are the cases about answers of the API server.
 func answers() []column {
 	const never = without + "; who does not name what it has read is never answered 409"
 	return []column{
@@ -112,15 +117,17 @@ func answers() []column {
 		},
 		{
 			Name: "server errors are retried in the client", Workload: failed, Faults: failingPatch, Property: insists,
-			Fail: uncured,
+			Fail: faulty,
 		},
 		{
-			Name: "no handler for what has vanished", Workload: tell(quiet, forced), Faults: lag, Property: notVanished,
-			Fail: uncured,
+			Name: "no handler for what has vanished", Workload: workload(quiet, forced), Faults: lag,
+			Property: notVanished,
+			Fail:     faulty,
 		},
 		{
-			Name: "never silent, no status to write to", Workload: tell(quiet, noPlace), Faults: nuisances, Property: neverSilent,
-			Fail: uncured,
+			Name: "never silent, no status to write to", Workload: workload(quiet, noPlace), Faults: nuisances,
+			Property: neverSilent,
+			Fail:     faulty,
 		},
 	}
 }

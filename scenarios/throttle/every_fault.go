@@ -1,4 +1,4 @@
-// This file exists for the full cure in its whole life: all that users may do, under all that may
+// This file exists for the fixed variant as a whole: all that users may do, under all that may
 // strike.
 
 package throttle
@@ -12,13 +12,13 @@ import (
 )
 
 // lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
-var lively = Scene{Handlers: []string{long, short}, Before: func(s *Story) {
+var lively = Scene{Handlers: []string{long, short}, Before: func(s *World) {
 	s.police("kopfexamples")
 	s.policy.lifted = true
 }}
 
 // everything is a long story with all that users may do.
-func everything(s *Story) {
+func everything(s *World) {
 	s.Apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose"))
 	s.hold()
 	s.Sleep(5 * time.Second)
@@ -33,29 +33,32 @@ func everything(s *Story) {
 	s.Settle()
 }
 
-// askedAlways is what the full cure answers under every fault. It is not asked how soon something
-// happens after something else: the program may be dead, frozen or cut off for as long as that
-// takes.
+// askedAlways is what the fixed variant answers under every fault. It is not asked how soon
+// something happens after something else: the program may be dead, frozen or cut off for as long as
+// that takes.
 func askedAlways() []string {
 	return []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie, handled}
 }
 
-// always tells of everything, and asks all of that.
+// always is the workload with everything, and asks all of that.
 func always(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
-	return tell(lively, everything).New(v, askedAlways(), faults...)
+	return workload(lively, everything).New(v, askedAlways(), faults...)
 }
 
 // EveryFault is all that the harness knows to do to an operator of this kind in its cluster, and to
-// the ledger outside. It has no work queue and no lease, and what a proxy writes into the ledger
-// twice says nothing of it.
+// the call log outside. It has no work queue and no lease, and what a proxy writes into the call
+// log twice says nothing of it.
 func EveryFault() []fault.Fault {
 	operator, its := fault.In(Operator), fault.OfKind("KopfExample")
 	return []fault.Fault{
-		fault.StaleCache(30 * time.Second), fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator), fault.Relist(operator),
-		fault.Expired(operator), fault.StaleServer(10 * time.Second), fault.Crash(Operator), fault.Restart(Operator), fault.Pause(Operator, time.Second),
+		fault.StaleCache(30 * time.Second), fault.MissedStates(30*time.Second, operator), fault.DroppedWatch(operator),
+		fault.Relist(operator),
+		fault.Expired(operator), fault.StaleServer(10 * time.Second), fault.Crash(Operator), fault.Restart(Operator),
+		fault.Pause(Operator, time.Second),
 		fault.LostReply(operator), fault.Conflict(), fault.ServerError(operator),
 		fault.Unreachable(time.Minute, operator),
-		fault.Rejected("this cannot be written now", operator, its), fault.Forbidden(time.Minute, operator), fault.WebhookDown(time.Minute),
+		fault.Rejected("this cannot be written now", operator, its), fault.Forbidden(time.Minute, operator),
+		fault.WebhookDown(time.Minute),
 		fault.SlowEffect(time.Minute), fault.FailedEffect(),
 	}
 }
@@ -115,5 +118,6 @@ func failingPatch() []fault.Fault { return failing()[:1] }
 
 func failingWatch() []fault.Fault {
 	operator, its := fault.In(Operator), fault.OfKind("KopfExample")
-	return append(relists(), fault.ServerError(operator, fault.OnVerb("list")), fault.Forbidden(time.Minute, operator, its), fault.Unreachable(time.Minute, operator))
+	return append(relists(), fault.ServerError(operator, fault.OnVerb("list")),
+		fault.Forbidden(time.Minute, operator, its), fault.Unreachable(time.Minute, operator))
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // mirrored has somebody show on each object how many children it has.
-var mirrored = Scene{Handlers: []string{long, short}, Before: func(s *Story) { s.Run("mirror", mirror) }}
+var mirrored = Scene{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
 
 // mirror is a program that counts children in an annotation of their object.
 func mirror(ctx context.Context, config *rest.Config) error {
@@ -57,7 +57,7 @@ func mirror(ctx context.Context, config *rest.Config) error {
 
 // relisted has another object change every few seconds, so that there are events with which the
 // watch can end. Nobody touches the poisoned one.
-func relisted(s *Story) {
+func relisted(s *World) {
 	s.Apply(Poisoned("poisoned"), Example("busy"))
 	for i := range 45 {
 		s.Sleep(4 * time.Second)
@@ -67,11 +67,11 @@ func relisted(s *Story) {
 
 // storm has another writer change a poisoned object four times a second; verboseStorm one whose
 // handler returns too much.
-func storm(s *Story) { s.storm(Poisoned("poisoned")) }
+func storm(s *World) { s.storm(Poisoned("poisoned")) }
 
-func verboseStorm(s *Story) { s.storm(Verbose("verbose")) }
+func verboseStorm(s *World) { s.storm(Verbose("verbose")) }
 
-func (s *Story) storm(o *unstructured.Unstructured) {
+func (s *World) storm(o *unstructured.Unstructured) {
 	s.Apply(o)
 	for i := range 44 {
 		s.Beat(o.GetName(), i)
@@ -80,7 +80,7 @@ func (s *Story) storm(o *unstructured.Unstructured) {
 }
 
 // edits are a storm in which every event is another spec.
-func edits(s *Story) {
+func edits(s *World) {
 	s.Apply(Poisoned("poisoned"))
 	for i := range 24 {
 		s.Edit("poisoned", map[string]any{"spec": map[string]any{"field": fmt.Sprint(i)}})
@@ -89,7 +89,7 @@ func edits(s *Story) {
 }
 
 // restarted has the operator start anew every five minutes, as for a certificate.
-func restarted(s *Story) {
+func restarted(s *World) {
 	s.Apply(Wordy("wordy"))
 	for range 3 {
 		s.Sleep(5 * time.Minute)
@@ -99,7 +99,7 @@ func restarted(s *Story) {
 }
 
 // forced has a user delete an object and take the operator's finalizer off by force.
-func forced(s *Story) {
+func forced(s *World) {
 	s.Apply(Example("forced"))
 	s.Sleep(time.Second)
 	s.Remove(Example("forced"))
@@ -109,7 +109,7 @@ func forced(s *Story) {
 
 // noPlace has a kind without a status subresource: the object is there, and its status is not
 // found.
-func noPlace(s *Story) {
+func noPlace(s *World) {
 	crd := throttle.CRD()
 	crd.Spec.Versions[0].Subresources = nil
 	s.Apply(crd)

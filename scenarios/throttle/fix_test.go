@@ -1,4 +1,4 @@
-// This file is about what only the full cure has an answer to: what it must not do to another
+// This file is about what only the fixed variant has an answer to: what it must not do to another
 // object of the same name, what becomes of its status in other hands, and of conflicts that never
 // end.
 
@@ -21,8 +21,9 @@ import (
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// holds has the full cure hold what is told, in so many runs.
-func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, faults []fault.Fault, sentences ...string) {
+// holds checks that the fixed variant has the properties, in so many runs.
+func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, faults []fault.Fault,
+	sentences ...string) {
 	t.Helper()
 	r := sim.Explore(t, scene.New(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
 	if r.Failure != nil {
@@ -32,7 +33,7 @@ func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, fau
 
 // replaced has a user take an object away by force, while its handler may be at work, and make
 // another of the same name.
-func replaced(s *Story) {
+func replaced(s *World) {
 	s.Always("nothing is said of the next one that is about the last one", func(h *history.History) error {
 		s.take(h)
 		for _, o := range s.order {
@@ -42,7 +43,8 @@ func replaced(s *Story) {
 				}
 			}
 			for _, c := range o.latest.Status.Conditions {
-				if c.Status == "True" && o.latest.Metadata.DeletionTimestamp == nil && o.children[change{o.latest.Metadata.Generation, "0"}] == 0 {
+				if c.Status == "True" && o.latest.Metadata.DeletionTimestamp == nil &&
+					o.children[change{o.latest.Metadata.Generation, "0"}] == 0 {
 					return fmt.Errorf("%s is said to be handled, and no handler has been called for it", o.name)
 				}
 			}
@@ -61,34 +63,36 @@ func replaced(s *Story) {
 
 // What a handler has come to for an object is no news of the next one of that name.
 func TestAnOutcomeIsNotForTheNextOfThatName(t *testing.T) {
-	holds(t, tell(quiet, replaced), 300, append(lag(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce, notVanished, noEnd, handled)
+	holds(t, workload(quiet, replaced), 300, append(lag(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce,
+		notVanished, noEnd, handled)
 }
 
 // cleared has somebody take away what the handlers returned, and nothing else of the status.
-func cleared(s *Story) {
+func cleared(s *World) {
 	s.Apply(Example("cleared"))
 	s.Settle()
-	if err := s.Client().Status().Patch(s.Context(), Example("cleared"), client.RawPatch(types.MergePatchType, []byte(`{"status":{"handlers":null}}`))); err != nil {
+	if err := s.Client().Status().Patch(s.Context(), Example("cleared"),
+		client.RawPatch(types.MergePatchType, []byte(`{"status":{"handlers":null}}`))); err != nil {
 		panic(err)
 	}
 	s.Settle()
 }
 
 func TestWhatTheHandlersReturnedIsShownAgain(t *testing.T) {
-	holds(t, tell(quiet, cleared), 20, relists(), handled)
+	holds(t, workload(quiet, cleared), 20, relists(), handled)
 }
 
 // clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody
 // touches the object.
-var clashing = Scene{Handlers: []string{short}, Before: func(s *Story) {
+var clashing = Scene{Handlers: []string{short}, Before: func(s *World) {
 	s.police("kopfexamples")
 	s.policy.clash = true
 }}
 
 // clashed asks for the schedule of what fails, after two races that may be lost, and that the third
-// conflict is told.
-func clashed(s *Story) {
-	s.Always("a conflict that does not end is tried on the schedule, and told", func(h *history.History) error {
+// conflict is reported.
+func clashed(s *World) {
+	s.Always("a conflict that does not end is tried on the schedule, and reported", func(h *history.History) error {
 		s.take(h)
 		for _, o := range s.order {
 			due, row := history.Time(0), 0
@@ -97,12 +101,14 @@ func clashed(s *Story) {
 					continue
 				}
 				if row++; row > 3 && w.at < due {
-					return fmt.Errorf("conflict %d came at %s, which is %v sooner than the schedule has it", row, history.Clock(w.at), due-w.at)
+					return fmt.Errorf("conflict %d came at %s, which is %v sooner than the schedule has it", row,
+						history.Clock(w.at), due-w.at)
 				}
 				if row >= 3 {
 					due = w.heard + schedule[min(row-3, len(schedule)-1)]*second
 				}
-				if row == 3 && h.Now() > w.heard+second+3*leg && !o.tells("somebody else is at work on it", w.heard+3*leg) {
+				if row == 3 && h.Now() > w.heard+second+3*leg &&
+					!o.reports("somebody else is at work on it", w.heard+3*leg) {
 					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.name, row)
 				}
 			}
@@ -117,5 +123,5 @@ func clashed(s *Story) {
 }
 
 func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
-	holds(t, tell(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
+	holds(t, workload(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }
