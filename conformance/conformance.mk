@@ -14,6 +14,16 @@ conformance: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Compare the API mode
 	$(CONFORMANCE_RUN) -v -run 'TestConformance|TestDifferential|TestCampaignJob' -args -ginkgo.succinct -conformance.ops=$(OPS)
 	cd $(ENVTEST_ROOT) && $(CONFORMANCE_ENV) go test -tags conformance -timeout $(TIMEOUT) -count=1 ./models/apiserver/serve
 
+# The releases of the older minor versions that the Go module proxy has.
+RELEASE_0.36 = v1.36.3
+RELEASE_0.35 = v1.35.4
+
+.PHONY: conformance-0.35 conformance-0.36
+conformance-0.35 conformance-0.36: conformance-%: bin/pairs/%/go.work ## Compare the API model, built with older modules, with a real kube-apiserver of their minor version (ARGS=-update records what differs).
+	sh hack/envtest/older.sh $(RELEASE_$*) bin/envtest-$*
+	GOWORK=$(ENVTEST_ROOT)/$< KUBEBUILDER_ASSETS=$(ENVTEST_ROOT)/bin/envtest-$* KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=60s \
+		go test -tags conformance -count=1 -timeout $(TIMEOUT) ./conformance -run TestConformance -args -ginkgo.succinct $(ARGS)
+
 .PHONY: conformance-record
 conformance-record: $(if $(KUBEBUILDER_ASSETS),,envtest-assets) ## Record the real server's answers anew (conformance/testdata/recorded) and rewrite FIDELITY.md.
 	$(CONFORMANCE_RUN) -run 'TestConformance' -args -ginkgo.succinct -update
