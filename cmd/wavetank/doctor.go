@@ -15,6 +15,7 @@ import (
 const (
 	leastGo      = "go1.26"
 	leastRuntime = "v0.23.3"
+	newestMinor  = "v0.25" // of controller-runtime
 )
 
 // finding is the result of one check.
@@ -66,6 +67,7 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	} {
 		out = append(out, module(cmd, m.path, m.least, m.get))
 	}
+	out = append(out, apiServer(cmd))
 	packages, err := testPackages(cmd.Context(), patterns)
 	if err != nil {
 		out = append(out, finding{"scenarios", false, firstLine(err.Error()) + "; write a test that calls sim.Check"})
@@ -104,10 +106,25 @@ func module(cmd *cobra.Command, path, least, get string) finding {
 	if m.Main {
 		return finding{path, true, "the module itself"}
 	}
-	if least != "" && semver.Compare(m.Version, least) < 0 {
-		return finding{path, false, fmt.Sprintf("%s is older than %s: %s", m.Version, least, get)}
+	switch {
+	case least != "" && semver.Compare(m.Version, least) < 0:
+		return finding{path, false, fmt.Sprintf("%s is older than %s: %s; or put the tests into a module of their own",
+			m.Version, least, get)}
+	case least != "" && semver.Compare(semver.MajorMinor(m.Version), newestMinor) > 0:
+		return finding{path, true, fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newestMinor)}
 	}
 	return finding{path, true, m.Version}
+}
+
+// apiServer says which API server the world has.
+func apiServer(cmd *cobra.Command) finding {
+	note := "modelled on that of Kubernetes 1.37"
+	version, err := output(cmd, "go", "list", "-m", "-f", "{{.Version}}", "k8s.io/api")
+	if minor := semver.MajorMinor(version); err == nil && minor != "" && minor != "v0.37" {
+		note += fmt.Sprintf(", with validation and defaults of your k8s.io/api %s; models/apiserver/FIDELITY.md "+
+			"lists what differs from a server of that version", version)
+	}
+	return finding{"API server", true, note}
 }
 
 func output(cmd *cobra.Command, name string, args ...string) (string, error) {

@@ -252,6 +252,16 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// doctor says with which Kubernetes the API server of an operator's tests agrees.
+func TestDoctorSaysWhichAPIServer(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	t.Chdir("../../examples/kro")
+	if _, out := do(t, t.Context(), "doctor"); !strings.Contains(out, "Kubernetes 1.37, with validation and defaults "+
+		"of your k8s.io/api v0.36") {
+		t.Errorf("it says:\n%s", out)
+	}
+}
+
 // write keeps a story in a file.
 func write(t *testing.T, s story.Story) string {
 	t.Helper()
