@@ -111,7 +111,8 @@ func module(cmd *cobra.Command, path, least, get string) finding {
 		return finding{path, false, fmt.Sprintf("%s is older than %s: %s; or put the tests into a module of their own",
 			m.Version, least, get)}
 	case least != "" && semver.Compare(semver.MajorMinor(m.Version), newestMinor) > 0:
-		return finding{path, true, fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newestMinor)}
+		note := fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newestMinor)
+		return finding{path, true, note}
 	}
 	return finding{path, true, m.Version}
 }
