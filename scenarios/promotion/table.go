@@ -107,6 +107,14 @@ func manners() []column {
 			Fail: variants("V0"),
 		},
 		{
+			Name: "says that a target does not exist", New: Absent, Property: saysAbsent,
+			Fail: variants("V2"), Skip: variants("V6t"),
+		},
+		{
+			Name: "says that a target elsewhere does not exist", New: AbsentAway, Property: saysAbsent,
+			Fail: variants("V0", "V1a", "V1", "V2"), Skip: variants("V6t"),
+		},
+		{
 			Name: "says what it waits for", New: Waits, Faults: failingForge, Property: actionable,
 			Fail: variants("V0", "V1a", "V1", "V2", "V3", "V4", "V5", "V6", "V7"), Skip: variants("V6t"),
 		},

@@ -25,6 +25,7 @@ const (
 	noLivelock         = "nothing is tried in vain again and again"
 	recordedSoon       = "an order is recorded as soon as it is given"
 	actionable         = "the status says what is being waited for"
+	saysAbsent         = "the status says that a missing target does not exist"
 	NotifiedAtMostOnce = "a CI is told at most once of each revision"
 	NotifiedEver       = "a CI is told of each revision"
 	orderedSoon        = "what is due is ordered within three back-off periods"
