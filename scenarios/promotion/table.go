@@ -108,7 +108,9 @@ func manners() []column {
 		},
 		{
 			Name: "says that a target does not exist", New: Absent, Property: saysAbsent,
-			Fail: variants("V2"), Skip: variants("V6t"),
+			Fail: variants("V0", "V1a", "V1", "V2"), Skip: variants("V6t"),
+			Notes: because{"V1": "the event of its own status write wakes it; where the list of the cache is slow, " +
+				"that comes too early"},
 		},
 		{
 			Name: "says that a target elsewhere does not exist", New: AbsentAway, Property: saysAbsent,
