@@ -1,6 +1,6 @@
-// This file has what the thread reports: a target does not exist, and the cache that would show it is
-// not in sync when it is first asked. Nothing happens after that, so only the operator itself can
-// look again.
+// This file has what the thread reports: a target does not exist, and the cache that would show it
+// is not in sync when it is first asked. Nothing happens after that, so only the operator itself
+// can look again.
 
 package promotion
 
