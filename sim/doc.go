@@ -49,8 +49,8 @@
 // # Limits
 //
 // Tests must not be parallel, because a run owns process-wide settings. Variables of packages
-// outlive incarnations and runs, and so does what is registered with metrics.Registry (twice
-// panics).
+// outlive incarnations and runs. controller-runtime's metrics.Registry does not: each incarnation
+// has one of its own.
 //
 // Map ranges, select and math/rand/v2 in the code under test cannot be seeded. So a sample of runs
 // is made twice, and the first step that differs is named: see [Verify]. wavetank run then makes
