@@ -85,6 +85,11 @@ modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and w
 next-go: ## Doubled runs with the newest Go that is known, which the go command downloads.
 	GOTOOLCHAIN=go1.27.0 go test -count=1 -timeout $(TIMEOUT) ./determinism
 
+.PHONY: platforms
+platforms: ## Vet what users import and the command for other platforms; nothing is run there.
+	@set -e; for p in darwin/arm64 linux/arm64 windows/amd64; do echo "$$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 go vet ./sim/... ./models/... ./history/... ./story ./reports ./cmd/wavetank/...; done
+
 .PHONY: versions
 versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
 
@@ -203,7 +208,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions determinism bench-search bench-shrinking
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions platforms determinism bench-search bench-shrinking
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

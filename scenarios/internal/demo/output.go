@@ -106,7 +106,7 @@ func (o output) index(t *testing.T, summary *matrix.Summary) {
 }
 
 // summaryFile is the part of the page that is about one scenario.
-const summaryFile = "summary.part.html"
+const summaryFile = "summary.part"
 
 var summaryPage = template.Must(template.New("summary").Parse(`<h2 id="{{.Folder}}">{{.Folder}}</h2>
 <p>{{.Reports}} {{.Shows}}</p>
