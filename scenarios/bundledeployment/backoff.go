@@ -110,23 +110,24 @@ type period struct {
 	attempts int
 }
 
-// periodsOf are the periods of a settled deployment. The last one is not complete.
-func periodsOf(settled []*reconcile) (out []period) {
-	for _, r := range settled {
-		if r.Timed {
+// periodsOf are the periods of a settled deployment. The last one is not complete. A timer with
+// which the operator looks whether a clean-up has ended begins no period.
+func (r *Record) periodsOf(settled []*reconcile) (out []period) {
+	for i, next := range settled {
+		if i == 0 || next.Timed && next.Began-settled[i-1].until(next.Began) > r.cleanUp {
 			if n := len(out); n > 0 {
-				out[n-1].to = r
+				out[n-1].to = next
 			}
-			out = append(out, period{from: r})
+			out = append(out, period{from: next})
 		}
-		out[len(out)-1].attempts += r.attempts
+		out[len(out)-1].attempts += next.attempts
 	}
 	return out
 }
 
 // complete are the periods that are.
-func complete(settled []*reconcile) []period {
-	all := periodsOf(settled)
+func (r *Record) complete(settled []*reconcile) []period {
+	all := r.periodsOf(settled)
 	return all[:max(len(all)-1, 0)]
 }
 
@@ -143,7 +144,7 @@ func (r *Record) judge(d *deployment, holds func([]*reconcile) error) error {
 	if err := holds(settled); err != nil {
 		return err
 	}
-	if n := len(complete(settled)); r.over && n < periods {
+	if n := len(r.complete(settled)); r.over && n < periods {
 		return fmt.Errorf("%s: it has settled at %s, and after %d periods it has stopped trying", d.name,
 			history.Clock(settled[0].Began), n)
 	}
@@ -154,7 +155,7 @@ func (r *Record) judge(d *deployment, holds func([]*reconcile) error) error {
 // period of back-off.
 func (r *Record) settles(d *deployment) error {
 	return r.judge(d, func(settled []*reconcile) error {
-		for i, p := range complete(settled) {
+		for i, p := range r.complete(settled) {
 			if p.attempts != 1 {
 				return fmt.Errorf("%s: %d attempts between the timers at %s and %s, settled period %d", d.name,
 					p.attempts, history.Clock(p.from.Began), history.Clock(p.to.Began), i+1)
@@ -168,7 +169,7 @@ func (r *Record) settles(d *deployment) error {
 // faults. A fault counts in each period in which it may have an effect.
 func (r *Record) restrained(d *deployment) error {
 	return r.judge(d, func(settled []*reconcile) error {
-		for _, p := range periodsOf(settled) {
+		for _, p := range r.periodsOf(settled) {
 			to := d.last().Began
 			if p.to != nil {
 				to = p.to.Began
@@ -237,7 +238,7 @@ func (r *Record) actionable(d *deployment) error {
 // attempts as there are periods.
 func (r *Record) judgedFrom(d *deployment) (from history.Time, long bool) {
 	if settled := r.settled(d); settled != nil {
-		return settled[0].Began, len(complete(settled)) >= periods
+		return settled[0].Began, len(r.complete(settled)) >= periods
 	}
 	all := d.since(r.measured)
 	if len(all) == 0 || r.restless(d) == nil {

@@ -193,7 +193,7 @@ func TestSleepsAsReported(t *testing.T) {
 			w.Sleep(4 * longestSleep)
 			w.read(w.History())
 			got = nil
-			for _, p := range complete(w.settled(w.of(app))) {
+			for _, p := range w.complete(w.settled(w.of(app))) {
 				if p.attempts == 3 {
 					got = append(got, p.to.Wait)
 				}

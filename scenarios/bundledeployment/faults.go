@@ -31,7 +31,7 @@ func settlingUnderFaults() cases {
 		underFaults("the operator is killed", crash, of(long), ends, wedged),
 		underFaults("the operator is asked to stop", restarted, of(short),
 			outcome{Fail: only("V0"), NotRun: because(brief, "V2-slow")}, ends),
-		underFaults("replies are lost", repliesLost, of(long), ends, wedged),
+		underFaults("replies are lost", repliesLost, of(long), outcome{Fail: only(never + " V2")}, wedged),
 		underFaults("namespaces are slow", slowNamespaces, of(long, slower),
 			outcome{Fail: only(never + " V1 V2"), Notes: because(slowStep, "V1 V2")}, ends))
 }
