@@ -20,8 +20,8 @@ func settlingUnderFaults() cases {
 			"and the event of the status that says so starts an attempt"
 		wedges = "a release record stays pending or half undone, and no attempt is made any more"
 		brief  = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
-		anew   = "it fails, and is not mended yet: when it has taken over a record whose reply was lost, its back-off " +
-			"begins anew, so that it makes up to nine attempts in 90 s"
+		anew   = "it fails, and is not mended yet: when it has taken over a record whose reply was lost, its " +
+			"back-off begins anew, so that it makes up to nine attempts in 90 s"
 		never = "V0 V2-slow" // settle
 	)
 	ends := outcome{Fail: only(never)}
