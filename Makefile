@@ -10,7 +10,7 @@ include reports/reports.mk
 export GOFLAGS := $(shell go env GOFLAGS) -vet=off
 # The time limit of a test binary where the longest takes five minutes on a quiet machine with two cores. It holds on one with a
 # load of 15. Steps that take as long as they are told have -timeout 0.
-TIMEOUT := 3h
+TIMEOUT ?= 3h
 # All packages of the workspace, which are those of several modules.
 ALL := github.com/wavetank/wavetank/...
 # Modules outside the workspace with tests of their own. hack/ only pins tools; what builds Kubernetes has a target of its own.

@@ -49,7 +49,7 @@ func TestNoTestIsLeftOutOfCI(t *testing.T) {
 var (
 	goTest    = regexp.MustCompile(`\bgo test [^;&|]*`)
 	timeout   = regexp.MustCompile(` -timeout (\$\(TIMEOUT\)|0) `)
-	timeLimit = regexp.MustCompile(`^TIMEOUT := ([0-9]+)h$`)
+	timeLimit = regexp.MustCompile(`^TIMEOUT \?= ([0-9]+)h$`)
 )
 
 // Each go test of a make target has a time limit that holds on a busy machine: that of all, or

@@ -48,6 +48,7 @@ type queue struct {
 	blocked []chan bool   // workers that wait for it
 	next    time.Duration // no timer is due before: if this has come, some may have fired since the last quiet moment
 	down    bool          // ShutDown was called
+	closing func()        // shuts the real queue down, at the next quiet moment
 	keys    map[request]*key
 	// live are the keys of which something may be pending or in progress: those that were used
 	// since the last look through them, and those of which something was pending then.
@@ -173,7 +174,10 @@ func (q *queue) flush() bool {
 	for _, quiet := range blocked {
 		quiet <- true
 	}
-	return woke || len(later)+len(blocked) > 0
+	if woke || len(later)+len(blocked) > 0 {
+		return true
+	}
+	return q.close()
 }
 
 // flushPlain passes the plain adds on, in canonical order, and reports whether there were any.

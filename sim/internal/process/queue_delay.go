@@ -181,25 +181,45 @@ func (q *queue) Done(item request) {
 
 // ShutDown implements workqueue.TypedInterface. Which of the keys that are ready are still
 // dequeued, the runtime would choose; so none is.
-func (q *queue) ShutDown() {
-	q.shut()
-	q.workQueue.ShutDown()
-}
+//
+// The real queue is shut down at the next quiet moment. Until controller-runtime 0.25, its priority
+// queue stops for good, and holds its lock, if it is handing out a key just then and the worker
+// prefers the end: the runtime would choose between the two.
+func (q *queue) ShutDown() { q.shut(q.workQueue.ShutDown) }
 
 // ShutDownWithDrain implements workqueue.TypedInterface.
 func (q *queue) ShutDownWithDrain() {
-	q.shut()
+	if q.priority != nil {
+		q.ShutDown() // the priority queue does not drain
+		return
+	}
+	q.shut(nil)
 	q.workQueue.ShutDownWithDrain()
 }
 
-// shut forgets what is pending.
-func (q *queue) shut() {
+// shut forgets what is pending. closing is called at the next quiet moment.
+func (q *queue) shut(closing func()) {
 	q.incarnation.dismissKeys()
 	q.mu.Lock()
-	q.down, q.next = true, never
+	q.down, q.next, q.closing = true, never, closing
 	q.adds, q.later = nil, nil
 	for _, k := range q.live {
 		k.shut()
 	}
 	q.mu.Unlock()
+	q.incarnation.world.Sched.Wake()
+}
+
+// close shuts the real queue down if that is due, and reports whether it was. Every goroutine must
+// be blocked.
+func (q *queue) close() bool {
+	q.mu.Lock()
+	closing := q.closing
+	q.closing = nil
+	q.mu.Unlock()
+	if closing == nil {
+		return false
+	}
+	closing()
+	return true
 }

@@ -13,6 +13,9 @@ func (w *Supervisor) Teardown(wait func()) {
 		l.release(wait)
 	}
 	w.Wire.Release(wait)
+	for _, l := range w.incarnations {
+		l.closeQueues(wait)
+	}
 }
 
 // Reap lets the goroutines of dead incarnations end before the run does, and forgets those
@@ -27,6 +30,7 @@ func (w *Supervisor) Reap(wait func()) {
 		if over(l) {
 			l.release(wait)
 			w.Wire.Dismiss(l.Port, wait)
+			l.closeQueues(wait)
 		}
 	}
 	w.incarnations = slices.DeleteFunc(w.incarnations, over)
@@ -43,8 +47,10 @@ func (l *Incarnation) release(wait func()) {
 	waiters, informers := l.waiters, l.informers
 	l.waiters = nil
 	l.mu.Unlock()
+	l.closeQueues(wait)
 	for l.nextTurn() {
 		wait()
+		l.closeQueues(wait)
 	}
 	for _, h := range waiters {
 		select {
@@ -57,4 +63,12 @@ func (l *Incarnation) release(wait func()) {
 		i.end()
 	}
 	wait()
+	l.closeQueues(wait)
+}
+
+// closeQueues shuts those queues down that wait for a quiet moment to do so.
+func (l *Incarnation) closeQueues(wait func()) {
+	for slices.ContainsFunc(l.observed(), (*queue).close) {
+		wait()
+	}
 }
