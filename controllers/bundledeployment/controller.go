@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -64,7 +65,8 @@ type Reconciler struct {
 	reads    client.Reader // of deployments
 	helm     *release.Clients
 	watches  *release.Watches
-	identity string // of this process among all that ever were; for the fixed variant
+	identity string                                        // of this process among all that ever were; for the fixed variant
+	requeues workqueue.TypedRateLimiter[reconcile.Request] // how often reconciles have failed in a row
 }
 
 // ManagerOptions returns the options with what the operator needs of its manager: of all kinds but
@@ -104,11 +106,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.policy.onlySpecChanges {
 		events = append(events, predicate.GenerationChangedPredicate{})
 	}
+	r.requeues = workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstDelay, longestDelay)
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("controller.bundledeployment."+ProvisionerID).
 		For(&v1alpha1.BundleDeployment{}, builder.WithPredicates(events...)).
 		Watches(&v1alpha1.Bundle{}, handler.EnqueueRequestsFromMapFunc(deploymentOf)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers, RateLimiter: r.requeues}).
 		Build(r)
 	r.watches = release.NewWatches(mgr, c, &v1alpha1.BundleDeployment{})
 	return err
@@ -133,7 +136,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !read.DeletionTimestamp.IsZero() || r.policy.fixed && read.Spec.ProvisionerClassName != ProvisionerID {
 		return ctrl.Result{}, nil
 	}
-	p := &pass{Reconciler: r, bd: read.DeepCopy(), until: until}
+	p := &pass{Reconciler: r, req: req, bd: read.DeepCopy(), until: until}
 	result, err := p.run(ctx)
 	if r.policy.fixed && release.Over(until) {
 		return ctrl.Result{RequeueAfter: time.Duration(release.AtOnce)}, err // what it would write may be old
@@ -144,8 +147,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 	}
 	read.Status, p.bd.Status = v1alpha1.BundleDeploymentStatus{}, v1alpha1.BundleDeploymentStatus{}
-	read.ResourceVersion = p.bd.ResourceVersion
-	read.ManagedFields = p.bd.ManagedFields
+	read.ResourceVersion, read.ManagedFields = p.bd.ResourceVersion, p.bd.ManagedFields
 	if !equality.Semantic.DeepEqual(read, p.bd) {
 		if e := r.Client.Update(ctx, p.bd); e != nil {
 			return result, errors.Join(err, fmt.Errorf("writing the deployment: %w", e))
@@ -162,10 +164,9 @@ func owner(bd *v1alpha1.BundleDeployment) metav1.OwnerReference {
 // pass is one reconcile of one deployment.
 type pass struct {
 	*Reconciler
-	// bd is the deployment, with what this reconcile changes.
-	bd *v1alpha1.BundleDeployment
-	// until is when the fixed variant stops writing.
-	until time.Time
+	req   ctrl.Request
+	bd    *v1alpha1.BundleDeployment // with what this reconcile changes
+	until time.Time                  // when the fixed variant stops writing
 
 	// What is wanted, once that is known, and the client that installs it.
 	chart  *chart.Chart

@@ -13,7 +13,7 @@
 //     when the next one is due. Only a change of what is wanted makes that sooner. Events of
 //     objects that are being removed do not, nor does a restart, which would empty the work queue's
 //     memory of failures. Nor does a chart that renders something else each time: it is known by
-//     its content.
+//     its content. Reconciles that failed before they came to an attempt count as well.
 //   - Another label says whether the release was ever deployed. As long as it was not, what a
 //     failed attempt has made is removed before the next one. Afterwards nothing is removed or
 //     rolled back: an upgrade may have done what cannot be undone.
@@ -129,8 +129,7 @@ func (p *pass) wait(failed *helmrelease.Release) (time.Duration, error) {
 	_ = p.failed(reasonOf(wasDeployed(failed)), errors.New(failed.Info.Description))
 	left, err := p.removeRemains(failed)
 	if err != nil {
-		err = fmt.Errorf("removing what a failed attempt has made: %w", err)
-		return 0, p.failed(v1alpha1.ReconcileFailed, err)
+		return 0, p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("removing what a failed attempt has made: %w", err))
 	}
 	return p.next(failed, left), nil
 }
@@ -148,8 +147,7 @@ func (p *pass) prune(deployed *helmrelease.Release) error {
 	}
 	deployed.Labels = release.With(deployed.Labels, PrunedLabel, "true")
 	if err := p.client.Config.Releases.Update(deployed); err != nil {
-		err = fmt.Errorf("writing down that nothing is left of what was there before: %w", err)
-		return p.failed(v1alpha1.ReconcileFailed, err)
+		return p.failed(v1alpha1.ReconcileFailed, fmt.Errorf("noting that nothing is left of older objects: %w", err))
 	}
 	return nil
 }
@@ -197,6 +195,7 @@ func (p *pass) attempt(ctx context.Context, last *helmrelease.Release) (*helmrel
 		}
 		run = p.client.Upgrade
 	}
+	failures = max(failures, p.requeues.NumRequeues(p.req)+1)
 	p.client.Labels = map[string]string{
 		FailuresLabel: strconv.Itoa(failures), WholeLabel: strconv.FormatBool(whole), GenerationLabel: p.generation(),
 		ChartLabel: release.Digest(p.chart, p.values), PrunedLabel: strconv.FormatBool(last == nil)}

@@ -20,9 +20,7 @@ func settlingUnderFaults() cases {
 			"and the event of the status that says so starts an attempt"
 		wedges = "a release record stays pending or half undone, and no attempt is made any more"
 		brief  = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
-		anew   = "it fails, and is not mended yet: when it has taken over a record whose reply was lost, its " +
-			"back-off begins anew, so that it makes up to nine attempts in 90 s"
-		never = "V0 V2-slow" // settle
+		never  = "V0 V2-slow" // settle
 	)
 	ends := outcome{Fail: only(never)}
 	wedged := outcome{Fail: except("V4"), Notes: because(wedges, "V0-status-filter V1 V2 V3")}
@@ -34,8 +32,8 @@ func settlingUnderFaults() cases {
 		underFaults("the operator is asked to stop", restarted, of(short),
 			outcome{Fail: only("V0"), NotRun: because(brief, "V2-slow")}, ends),
 		underFaults("replies are lost", repliesLost, of(long),
-			outcome{Fail: only(never + " V2"), NotRun: because(anew, "V4")},
-			outcome{Fail: except("V4"), Notes: wedged.Notes, NotRun: because(anew, "V4")}),
+			outcome{Fail: only(never + " V2")},
+			outcome{Fail: except("V4"), Notes: wedged.Notes}),
 		underFaults("namespaces are slow", slowNamespaces, of(long, slower),
 			outcome{Fail: only(never + " V1 V2"), Notes: because(slowStep, "V1 V2")}, ends))
 }
