@@ -111,10 +111,12 @@ type period struct {
 }
 
 // periodsOf are the periods of a settled deployment. The last one is not complete. A timer with
-// which the operator looks whether a clean-up has ended begins no period.
+// which the operator looks whether a clean-up has ended begins no period. An attempt whose time has
+// come does, if a fault wakes the operator just before its timer.
 func (r *Record) periodsOf(settled []*reconcile) (out []period) {
 	for i, next := range settled {
-		if i == 0 || next.Timed && next.Began-settled[i-1].until(next.Began) > r.cleanUp {
+		timed := i > 0 && next.Timed && next.Began-settled[i-1].until(next.Began) > r.cleanUp
+		if i == 0 || timed || r.awaited(settled, i) {
 			if n := len(out); n > 0 {
 				out[n-1].to = next
 			}
@@ -123,6 +125,22 @@ func (r *Record) periodsOf(settled []*reconcile) (out []period) {
 		out[len(out)-1].attempts += next.attempts
 	}
 	return out
+}
+
+// awaited says whether an attempt was made when the reconcile before it wanted one, whoever woke the
+// operator.
+func (r *Record) awaited(settled []*reconcile, i int) bool {
+	before, next := settled[i-1], settled[i]
+	return before.After > 0 && next.attempts > 0 && next.tried >= before.Began+before.After &&
+		next.tried-lastTried(settled[:i]) > r.cleanUp
+}
+
+// lastTried is when the last attempt of these reconciles began.
+func lastTried(in []*reconcile) (at history.Time) {
+	for _, r := range in {
+		at = max(at, r.tried)
+	}
+	return at
 }
 
 // complete are the periods that are.

@@ -63,7 +63,8 @@ type deployment struct {
 // reconcile is one reconcile of a deployment.
 type reconcile struct {
 	*view.Reconcile
-	attempts, writes int // of installs and upgrades; of the status
+	attempts, writes int          // of installs and upgrades; of the status
+	tried            history.Time // the last attempt began
 	ends             metav1.Condition
 }
 
@@ -174,6 +175,7 @@ func (r *Record) release(e *history.Event, c *history.Change, o *view.Object[obj
 	}
 	d := r.of(name)
 	d.last().attempts++
+	d.last().tried = e.At
 	d.leaving = slices.DeleteFunc(d.leaving, func(o *view.Object[object]) bool { return !o.Exists() })
 	if len(d.leaving) > 0 {
 		d.overlap = fmt.Errorf("an attempt began at %s while %s, which the clean-up of the one before had deleted, "+
