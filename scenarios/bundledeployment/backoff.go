@@ -127,8 +127,8 @@ func (r *Record) periodsOf(settled []*reconcile) (out []period) {
 	return out
 }
 
-// awaited says whether an attempt was made when the reconcile before it wanted one, whoever woke the
-// operator.
+// awaited says whether an attempt was made when the reconcile before it wanted one, whoever woke
+// the operator.
 func (r *Record) awaited(settled []*reconcile, i int) bool {
 	before, next := settled[i-1], settled[i]
 	return before.After > 0 && next.attempts > 0 && next.tried >= before.Began+before.After &&

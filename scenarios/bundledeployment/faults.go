@@ -18,9 +18,10 @@ func settlingUnderFaults() cases {
 	const (
 		slowStep = "a slow step is not counted, because it wakes nobody. The namespace goes too late for the wait, " +
 			"and the event of the status that says so starts an attempt"
-		wedges = "a release record stays pending or half undone, and no attempt is made any more"
-		brief  = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
-		never  = "V0 V2-slow" // settle
+		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
+		brief   = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
+		forgets = "a restart empties the work queue's memory, so its back-off begins anew, with several attempts in a period"
+		never   = "V0 V2-slow" // settle
 	)
 	ends := outcome{Fail: only(never)}
 	wedged := outcome{Fail: except("V4"), Notes: because(wedges, "V0-status-filter V1 V2 V3")}
@@ -28,9 +29,11 @@ func settlingUnderFaults() cases {
 	return slices.Concat(strictly(),
 		underFaults("the cache lags", lagging, of(long), outcome{Fail: only(never + " V3")}, ends),
 		underFaults("keys are queued again", requeued, of(long), ends, ends),
-		underFaults("the operator is killed", crash, of(long), ends, wedged),
+		underFaults("the operator is killed", crash, of(long),
+			outcome{Fail: only(never + " V0-status-filter V3"), Notes: because(forgets, "V0-status-filter V3")}, wedged),
 		underFaults("the operator is asked to stop", restarted, of(short),
-			outcome{Fail: only("V0"), NotRun: because(brief, "V2-slow")}, ends),
+			outcome{Fail: only("V0 V0-status-filter V2 V3"), NotRun: because(brief, "V2-slow"),
+				Notes: because(forgets, "V0-status-filter V2 V3")}, ends),
 		underFaults("replies are lost", repliesLost, of(long),
 			outcome{Fail: only(never + " V2")},
 			outcome{Fail: except("V4"), Notes: wedged.Notes}),
