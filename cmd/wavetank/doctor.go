@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,12 +70,18 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	}
 	out = append(out, apiServer(cmd))
 	packages, err := testPackages(cmd.Context(), patterns)
-	if err != nil {
+	switch hidden := hiddenPackage.FindStringSubmatch(fmt.Sprint(err)); {
+	case hidden != nil:
+		out = append(out, finding{"internal packages", false, fmt.Sprintf("%s may be imported by modules whose path lies "+
+			"below %s only: write \"module %s/simulation\" into go.mod; where its directory lies does not matter",
+			hidden[1], hidden[2], hidden[2])})
+	case err != nil:
 		out = append(out, finding{"scenarios", false, firstLine(err.Error()) + "; write a test that calls sim.Check"})
-	} else {
+	default:
 		note := fmt.Sprintf("%d packages have tests that link sim", len(packages))
 		out = append(out, finding{"scenarios", true, note})
 	}
+	out = append(out, internalPackages(cmd)...)
 	cgo, _ := output(cmd, "go", "env", "CGO_ENABLED")
 	cc, _ := output(cmd, "go", "env", "CC")
 	compiler := "for go test -race"
@@ -86,6 +93,28 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 		out = append(out, finding{"hazards", true, note})
 	}
 	return append(out, finding{"C compiler", true, compiler})
+}
+
+// hiddenPackage is what the go command says of an import that it refuses, with the package and what
+// stands before internal/.
+var hiddenPackage = regexp.MustCompile(`use of internal package ((\S+?)/internal(?:/\S*)?) not allowed`)
+
+// internalPackages says where a module of tests of its own would have to lie, if this one has
+// controllers below internal/.
+func internalPackages(cmd *cobra.Command) []finding {
+	all, err := goList(cmd.Context(), "-e", "./...")
+	if err != nil {
+		return nil
+	}
+	for _, p := range all {
+		before, _, below := strings.Cut(p.ImportPath, "/internal/")
+		if below && strings.Contains(p.ImportPath, "controller") {
+			note := fmt.Sprintf("tests of this module may import %s; so may those of another one with a path below %s, "+
+				"such as %s/simulation", p.ImportPath, before, before)
+			return []finding{{"internal packages", true, note}}
+		}
+	}
+	return nil
 }
 
 func installed(program string) bool {

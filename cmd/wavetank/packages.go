@@ -39,6 +39,8 @@ type listed struct {
 	Deps                      []string
 	TestGoFiles, XTestGoFiles []string
 	TestImports, XTestImports []string
+	DepOnly                   bool // it was not named
+	Module                    struct{ Main bool }
 }
 
 // linksSim says whether sim is among what a package is built from.
@@ -51,7 +53,7 @@ func (p listed) linksSim() bool {
 
 // goList lists packages.
 func goList(ctx context.Context, args ...string) (out []listed, err error) {
-	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports"
+	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports,DepOnly,Module"
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=" + fields}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

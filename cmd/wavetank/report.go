@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"io/fs"
 	"os"
@@ -79,7 +80,7 @@ func render(cmd *cobra.Command, dir, format string) error {
 			return fmt.Errorf("%s is not a directory that campaigns wrote to; "+
 				"write --format text or markdown for one run", dir)
 		}
-		index, err := reports.Index(dir, "Wavetank", nil)
+		index, err := reports.Index(dir, "Wavetank", warnings(dir))
 		if err != nil {
 			return err
 		}
@@ -120,6 +121,21 @@ func render(cmd *cobra.Command, dir, format string) error {
 		return writePrintable(out, reports.Annotations(modulePath(cmd, results), results))
 	}
 	return fmt.Errorf("--format %q is unknown; write one of %s", format, strings.Join(formats, ", "))
+}
+
+// warnings is what wavetank run warned of, for the page; nil for none.
+func warnings(dir string) []template.HTML {
+	text, err := os.ReadFile(filepath.Join(dir, warningsFile))
+	if err != nil {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString("<h2>Warnings</h2>\n<ul>\n")
+	for line := range strings.Lines(story.Printable(string(text))) {
+		fmt.Fprintf(&b, "<li>%s</li>\n", template.HTMLEscapeString(strings.TrimSpace(line)))
+	}
+	b.WriteString("</ul>\n")
+	return []template.HTML{template.HTML(b.String())}
 }
 
 // writePrintable writes a text without escape codes. In JSON it means the same.

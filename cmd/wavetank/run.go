@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +48,8 @@ func runCommand() *cobra.Command {
 			"started again with the same flags and the same code.\n\n" +
 			"If two runs of one choice sequence differ now and then, the campaigns of that package are made again\n" +
 			"in exact mode, as with --exact. The exit code is then that of the second time, or 1 if the first time\n" +
-			"violated a property. Both results stay.",
+			"violated a property. Both results stay.\n\n" +
+			"It also warns of package variables that outlive a crash, as wavetank vet does.",
 		Example: "  wavetank run ./... --runs 10000\n" +
 			"  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -114,6 +116,7 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		return err
 	}
 	defer os.RemoveAll(tmp)
+	outlives := outliving(ctx, patterns)
 	s := &session{options: o, tmp: tmp, out: out, errs: errs}
 	var failed []string
 	var results []*story.Result
@@ -134,6 +137,9 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 		}
 	}
 	missed := summary(out, results)
+	if err := o.warn(out, outlives()); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "results: %s\n", relative(o.report))
 	switch {
 	case ctx.Err() != nil:
@@ -148,6 +154,24 @@ func (o *options) run(ctx context.Context, patterns []string, out, errs io.Write
 			o.match, strings.Join(patterns, " "))
 	}
 	return nil
+}
+
+// warningsFile is where the report directory has what wavetank run warns of, a line each.
+const warningsFile = "warnings.txt"
+
+// warn prints warnings, and writes them down for the page that wavetank report makes.
+func (o *options) warn(out io.Writer, lines []string) error {
+	path := filepath.Join(o.report, warningsFile)
+	if len(lines) == 0 {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	for _, line := range lines {
+		fmt.Fprintf(out, "warning: %s\n", line)
+	}
+	return os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 }
 
 // environment are the settings of one process, as SIM_ variables. A flag would fail in a package

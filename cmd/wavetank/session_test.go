@@ -14,6 +14,27 @@ import (
 // moods is a package whose runs differ now and then, and which breaks in exact mode alone.
 const moods = "./testdata/moods"
 
+// wavetank run names what outlives a crash, and so does the page that wavetank report makes.
+func TestRunWarnsOfWhatOutlives(t *testing.T) {
+	dir := t.TempDir()
+	code, out := do(t, t.Context(), "run", "./testdata/vault", "--runs", "2", "--procs", "1", "--report", dir)
+	const want = "vault.go:20: open writes the package variable " +
+		"github.com/wavetank/wavetank/cmd/wavetank/testdata/vault.opened: it outlives a crash"
+	if code != exitHeld || strings.Count(out, "warning: testdata/vault/"+want) != 1 {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if code, out := do(t, t.Context(), "report", dir); code != exitHeld {
+		t.Fatal(out)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil || !strings.Contains(string(page), "<li>testdata/vault/"+want) {
+		t.Errorf("%v:\n%s", err, page)
+	}
+	if code, out := do(t, t.Context(), "vet", "./testdata/vault"); code != exitBroke || !strings.Contains(out, want) {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
 // A campaign whose runs differ now and then is made again in exact mode. That exit code counts, and
 // both results stay.
 //

@@ -1,0 +1,265 @@
+package hazard
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+)
+
+// Outlives is a package variable that code of a process writes. A process that is killed in a run
+// begins again in the same test binary, so it finds there what a real one would have lost.
+type Outlives struct {
+	Variable string         // as package.name
+	At       token.Position // of the write
+	In       string         // the function that writes
+	From     string         // the setup function or reconciler that leads there
+}
+
+// Message says what was found, and what to do.
+func (o Outlives) Message() string {
+	in := o.In
+	if o.From != o.In {
+		in += ", which " + o.From + " leads to,"
+	}
+	return fmt.Sprintf("%s writes the package variable %s: it outlives a crash in a run, where a real process would "+
+		"lose it; make it a field of what the setup function makes", in, o.Variable)
+}
+
+// PackageVariables finds the package variables that setup functions (those that are given a
+// Manager) and reconcilers write, and the functions, methods and handlers that they lead to. Only
+// the code of these packages is looked at, so a variable that another module changes is not found.
+// Neither are contents that are reached through a pointer that was copied from the variable first.
+// Each variable is named once.
+func PackageVariables(loaded []*packages.Package) []Outlives {
+	program, all := ssautil.Packages(loaded, ssa.InstantiateGenerics)
+	program.Build()
+	w := &walk{program: program, ours: map[*types.Package]bool{}, from: map[*ssa.Function]*ssa.Function{},
+		writes: map[*ssa.Function]map[int]bool{}}
+	for i, p := range all {
+		if p != nil && loaded[i].Name != "main" {
+			w.ours[p.Pkg] = true
+		}
+	}
+	for _, f := range sorted(ssautil.AllFunctions(program)) {
+		if f.Pkg != nil && w.ours[f.Pkg.Pkg] && begins(f) {
+			w.reach(f, f)
+		}
+	}
+	for len(w.todo) > 0 {
+		f := w.todo[0]
+		w.todo = w.todo[1:]
+		w.follow(f)
+	}
+	return w.found()
+}
+
+// begins says whether a run calls a function: it is given a Manager or a reconcile.Request, or is a
+// method called Reconcile.
+func begins(f *ssa.Function) bool {
+	if f.Signature.Recv() != nil && f.Name() == "Reconcile" {
+		return true
+	}
+	for p := range f.Signature.Params().Variables() {
+		of := named(p.Type())
+		if strings.HasSuffix(of, "/manager.Manager") || strings.HasSuffix(of, "/reconcile.Request") {
+			return true
+		}
+	}
+	return false
+}
+
+// walk goes through the functions that a process of a run may call.
+type walk struct {
+	program *ssa.Program
+	ours    map[*types.Package]bool
+	from    map[*ssa.Function]*ssa.Function // those that were reached, and where that began
+	todo    []*ssa.Function
+	// writes are the parameters through which a function writes, by number.
+	writes map[*ssa.Function]map[int]bool
+}
+
+func (w *walk) reach(f, from *ssa.Function) {
+	if f == nil || f.Blocks == nil || w.from[f] != nil {
+		return
+	}
+	w.from[f] = from
+	w.todo = append(w.todo, f)
+}
+
+// follow reaches what a function calls or mentions. A value that becomes an interface may have any
+// of its methods called, by code that is not looked at.
+func (w *walk) follow(f *ssa.Function) {
+	from := w.from[f]
+	for in := range instructions(f) {
+		if made, ok := in.(*ssa.MakeInterface); ok {
+			w.reachMethods(made.X.Type(), from)
+		}
+		for _, operand := range in.Operands(nil) {
+			switch v := (*operand).(type) {
+			case *ssa.Function:
+				w.reach(v, from)
+			case *ssa.MakeClosure:
+				w.reach(v.Fn.(*ssa.Function), from)
+			}
+		}
+	}
+}
+
+func (w *walk) reachMethods(t types.Type, from *ssa.Function) {
+	of := t
+	if p, ok := of.(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	n, ok := types.Unalias(of).(*types.Named)
+	if !ok || !w.ours[n.Obj().Pkg()] {
+		return
+	}
+	methods := w.program.MethodSets.MethodSet(t)
+	for m := range methods.Methods() {
+		w.reach(w.program.MethodValue(m), from)
+	}
+}
+
+func instructions(f *ssa.Function) func(func(ssa.Instruction) bool) {
+	return func(yield func(ssa.Instruction) bool) {
+		for _, b := range f.Blocks {
+			for _, in := range b.Instrs {
+				if !yield(in) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// found are the writes, sorted by variable. A function that writes through a parameter writes what
+// its callers give it, so the functions are gone through until nothing is new.
+func (w *walk) found() (out []Outlives) {
+	reached := sorted(w.from)
+	seen := map[*ssa.Global]bool{}
+	for again := true; again; {
+		again = false
+		for _, f := range reached {
+			for in := range instructions(f) {
+				for _, target := range w.targets(in) {
+					switch v := origin(target).(type) {
+					case *ssa.Global:
+						if w.ours[v.Pkg.Pkg] && !seen[v] && !strings.HasPrefix(v.Name(), "init$") {
+							seen[v] = true
+							out = append(out, Outlives{Variable: v.Pkg.Pkg.Path() + "." + v.Name(),
+								At: w.program.Fset.Position(in.Pos()), In: name(f), From: name(w.from[f])})
+						}
+					case *ssa.Parameter:
+						i := slices.Index(f.Params, v)
+						if i >= 0 && !w.writes[f][i] {
+							if w.writes[f] == nil {
+								w.writes[f] = map[int]bool{}
+							}
+							w.writes[f][i], again = true, true
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Outlives) int { return strings.Compare(a.Variable, b.Variable) })
+	return out
+}
+
+// sorted are the functions that are keys of a map.
+func sorted[V any](m map[*ssa.Function]V) []*ssa.Function {
+	byName := func(a, b *ssa.Function) int {
+		return cmp.Or(strings.Compare(a.String(), b.String()), cmp.Compare(a.Pos(), b.Pos()))
+	}
+	return slices.SortedFunc(maps.Keys(m), byName)
+}
+
+// name is a function's name for readers; that of a closure is its function's.
+func name(f *ssa.Function) string {
+	for f.Parent() != nil {
+		f = f.Parent()
+	}
+	if f.Package() == nil { // an instance of a generic function, or a wrapper
+		return f.String()
+	}
+	return f.RelString(f.Package().Pkg)
+}
+
+// changes are the methods of package sync and sync/atomic that change their receiver, but for
+// locks, which a process leaves as it found them.
+var changes = map[string]bool{
+	"Do": true, "Store": true, "Swap": true, "CompareAndSwap": true, "Add": true, "And": true, "Or": true,
+	"Delete": true, "CompareAndDelete": true, "Clear": true, "LoadOrStore": true, "LoadAndDelete": true, "Put": true,
+}
+
+// targets are what an instruction writes to: addresses, maps, and the arguments through which what
+// it calls writes.
+func (w *walk) targets(in ssa.Instruction) []ssa.Value {
+	switch in := in.(type) {
+	case *ssa.Store:
+		return []ssa.Value{in.Addr}
+	case *ssa.MapUpdate:
+		return []ssa.Value{in.Map}
+	case ssa.CallInstruction:
+		call := in.Common()
+		if b, ok := call.Value.(*ssa.Builtin); ok && (b.Name() == "delete" || b.Name() == "clear") {
+			return call.Args[:1]
+		}
+		f := call.StaticCallee()
+		if f == nil || len(call.Args) == 0 {
+			return nil
+		}
+		if f.Signature.Recv() != nil && f.Pkg != nil {
+			path := f.Pkg.Pkg.Path()
+			if (path == "sync" || path == "sync/atomic") && changes[f.Name()] {
+				return call.Args[:1]
+			}
+		}
+		var out []ssa.Value
+		for i := range w.writes[f] {
+			if i < len(call.Args) {
+				out = append(out, call.Args[i])
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// origin is the variable or parameter that an address or a value was reached from.
+func origin(v ssa.Value) ssa.Value {
+	for range 100 {
+		switch x := v.(type) {
+		case *ssa.FieldAddr:
+			v = x.X
+		case *ssa.IndexAddr:
+			v = x.X
+		case *ssa.Field:
+			v = x.X
+		case *ssa.Lookup:
+			v = x.X
+		case *ssa.Slice:
+			v = x.X
+		case *ssa.UnOp:
+			if x.Op != token.MUL {
+				return v
+			}
+			v = x.X
+		case *ssa.ChangeType:
+			v = x.X
+		case *ssa.TypeAssert:
+			v = x.X
+		default:
+			return v
+		}
+	}
+	return v
+}
