@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -16,8 +18,13 @@ import (
 const (
 	leastGo      = "go1.26"
 	leastRuntime = "v0.23.3"
+	leastClient  = "v0.35.0"
 	newestMinor  = "v0.25" // of controller-runtime
+	newestClient = "v0.37"
 )
+
+// ours is the module of sim.
+const ours = "github.com/wavetank/wavetank"
 
 // finding is the result of one check.
 type finding struct {
@@ -62,13 +69,15 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	note := fmt.Sprintf("%s (%s or newer is needed, for testing/synctest; \"go get go@latest\" updates a module)",
 		version, leastGo)
 	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0, note})
-	for _, m := range []struct{ path, least, get string }{
-		{"github.com/wavetank/wavetank", "", "go get github.com/wavetank/wavetank@latest"},
-		{"sigs.k8s.io/controller-runtime", leastRuntime, "go get sigs.k8s.io/controller-runtime@latest"},
+	for _, m := range []struct{ path, least, newest, get string }{
+		{ours, "", "", "go get github.com/wavetank/wavetank@latest"},
+		{"sigs.k8s.io/controller-runtime", leastRuntime, newestMinor, "go get sigs.k8s.io/controller-runtime@latest"},
+		{"k8s.io/client-go", leastClient, newestClient, "go get k8s.io/client-go@latest"},
 	} {
-		out = append(out, module(cmd, m.path, m.least, m.get))
+		out = append(out, module(cmd, m.path, m.least, m.newest, m.get))
 	}
 	out = append(out, apiServer(cmd))
+	out = append(out, environment(cmd)...)
 	packages, err := testPackages(cmd.Context(), patterns)
 	switch hidden := hiddenPackage.FindStringSubmatch(fmt.Sprint(err)); {
 	case hidden != nil:
@@ -76,7 +85,7 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 			"below %s only: write \"module %s/simulation\" into go.mod; where its directory lies does not matter",
 			hidden[1], hidden[2], hidden[2])})
 	case err != nil:
-		out = append(out, finding{"scenarios", false, firstLine(err.Error()) + "; write a test that calls sim.Check"})
+		out = append(out, finding{"scenarios", false, whyNone(err.Error())})
 	default:
 		note := fmt.Sprintf("%d packages have tests that link sim", len(packages))
 		out = append(out, finding{"scenarios", true, note})
@@ -95,6 +104,27 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	return append(out, finding{"C compiler", true, compiler})
 }
 
+// whyNone says why no scenario was found, and what to do. What the go command says comes after our
+// own line.
+func whyNone(message string) string {
+	first, said, _ := strings.Cut(message, "\n")
+	for _, c := range []struct{ said, todo string }{
+		{"no required module provides", "go.mod lacks a module that the code imports, and -mod=readonly keeps go from " +
+			"adding it: go get it, or go mod tidy"},
+		{"updates to go.mod needed", "go.mod is incomplete, and -mod=readonly keeps it so: go mod tidy"},
+		{"missing go.sum entry", "go.sum is incomplete: go mod tidy"},
+		{"inconsistent vendoring", "vendor/ is older than go.mod: go mod vendor"},
+	} {
+		if strings.Contains(said, c.said) {
+			return c.todo
+		}
+	}
+	if said != "" {
+		return firstLine(said)
+	}
+	return first + "; write a test that calls sim.Check"
+}
+
 // hiddenPackage is what the go command says of an import that it refuses, with the package and what
 // stands before internal/.
 var hiddenPackage = regexp.MustCompile(`use of internal package ((\S+?)/internal(?:/\S*)?) not allowed`)
@@ -109,8 +139,8 @@ func internalPackages(cmd *cobra.Command) []finding {
 	for _, p := range all {
 		before, _, below := strings.Cut(p.ImportPath, "/internal/")
 		if below && strings.Contains(p.ImportPath, "controller") {
-			note := fmt.Sprintf("tests of this module may import %s; so may those of another one with a path below %s, "+
-				"such as %s/simulation", p.ImportPath, before, before)
+			note := fmt.Sprintf("tests of this module may import %s; so may those of another one with a path below "+
+				"%s, such as %s/simulation", p.ImportPath, before, before)
 			return []finding{{"internal packages", true, note}}
 		}
 	}
@@ -123,11 +153,12 @@ func installed(program string) bool {
 }
 
 // module says which version of a module the build uses.
-func module(cmd *cobra.Command, path, least, get string) finding {
+func module(cmd *cobra.Command, path, least, newest, get string) finding {
 	data, err := output(cmd, "go", "list", "-m", "-json", path)
 	var m struct {
 		Version string
 		Main    bool
+		Replace *struct{ Path, Version string }
 	}
 	if err != nil || json.Unmarshal([]byte(data), &m) != nil {
 		return finding{path, false, "this module does not require it: " + get}
@@ -135,15 +166,37 @@ func module(cmd *cobra.Command, path, least, get string) finding {
 	if m.Main {
 		return finding{path, true, "the module itself"}
 	}
-	switch {
+	switch r := m.Replace; {
+	case r != nil && path != ours:
+		note := fmt.Sprintf("%s is replaced by %s %s, which nobody has tried: take the replace line out if a test of "+
+			"Wavetank's own fails", m.Version, r.Path, r.Version)
+		return finding{path, true, note}
 	case least != "" && semver.Compare(m.Version, least) < 0:
 		return finding{path, false, fmt.Sprintf("%s is older than %s: %s; or put the tests into a module of their own",
 			m.Version, least, get)}
-	case least != "" && semver.Compare(semver.MajorMinor(m.Version), newestMinor) > 0:
-		note := fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newestMinor)
+	case least != "" && semver.Compare(semver.MajorMinor(m.Version), newest) > 0:
+		note := fmt.Sprintf("%s is newer than %s, the newest that was tried", m.Version, newest)
 		return finding{path, true, note}
 	}
 	return finding{path, true, m.Version}
+}
+
+// environment says what decides about versions beside go.mod.
+func environment(cmd *cobra.Command) (out []finding) {
+	if workspace, _ := output(cmd, "go", "env", "GOWORK"); workspace != "" && workspace != "off" {
+		note := workspace + " decides about versions; GOWORK=off uses those of go.mod alone"
+		out = append(out, finding{"workspace", true, note})
+	}
+	mod, _ := output(cmd, "go", "env", "GOMOD")
+	flags, _ := output(cmd, "go", "env", "GOFLAGS")
+	vendored := filepath.Join(filepath.Dir(mod), "vendor", "modules.txt")
+	if _, err := os.Stat(vendored); err == nil && !strings.Contains(flags, "-mod=") {
+		if data, _ := os.ReadFile(vendored); !strings.Contains(string(data), simPackage+"\n") {
+			out = append(out, finding{"vendored tree", false, "vendor/ lacks " + simPackage +
+				": go get github.com/wavetank/wavetank@latest, write a test that imports it, then go mod vendor"})
+		}
+	}
+	return out
 }
 
 // apiServer says which API server the world has.

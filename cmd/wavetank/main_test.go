@@ -252,6 +252,70 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// doctor says what is wrong with the versions of a module, and what to do.
+func TestDoctorOfModulesThatCannotBeTested(t *testing.T) {
+	const (
+		imports  = "package x\n\nimport _ \"github.com/wavetank/wavetank/sim\"\n"
+		vendored = "# k8s.io/api v0.35.0\n## explicit\nk8s.io/api/core/v1\n"
+		replaced = "require k8s.io/client-go v0.35.0\nreplace k8s.io/client-go => k8s.io/client-go v0.35.1"
+	)
+	for name, c := range map[string]struct{ mod, file, content, want string }{
+		"below the range": {mod: "require sigs.k8s.io/controller-runtime v0.20.4",
+			want: "v0.20.4 is older than v0.23.3: go get sigs.k8s.io/controller-runtime@latest; or put the tests"},
+		"replaced client-go": {mod: replaced,
+			want: "v0.35.0 is replaced by k8s.io/client-go v0.35.1, which nobody has tried"},
+		"a module is missing": {file: "x_test.go", content: imports,
+			want: "-mod=readonly keeps go from adding it: go get"},
+		"vendored": {file: "vendor/modules.txt", content: vendored,
+			want: "vendor/ lacks github.com/wavetank/wavetank/sim: go get"},
+		"vendored long ago": {file: "vendor/modules.txt", content: vendored,
+			want: "vendor/ is older than go.mod: go mod vendor"},
+		"a workspace": {file: "go.work", content: "go 1.26.0\n\nuse .\n",
+			want: "go.work decides about versions; GOWORK=off"},
+		"an older Go": {file: "bin/go", content: "#!/bin/sh\necho go1.25.3\n",
+			want: "MISSING  go                   go1.25.3 (go1.26"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			mod := "module example.com/x\n\ngo 1.26.0\n\n" + c.mod + "\n"
+			files := map[string]string{"go.mod": mod, "x.go": "package x\n"}
+			if c.file != "" {
+				files[c.file] = c.content
+			}
+			for file, content := range files {
+				path := filepath.Join(dir, file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(content), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Chdir(dir)
+			t.Setenv("GOWORK", map[bool]string{true: "", false: "off"}[c.file == "go.work"])
+			t.Setenv("GOFLAGS", "")
+			t.Setenv("PATH", filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			if code, out := do(t, t.Context(), "doctor", "./..."); code != exitUsage || !strings.Contains(out, c.want) {
+				t.Errorf("exit code %d, and it does not say %q:\n%s", code, c.want, out)
+			}
+		})
+	}
+}
+
+// A module that must not import an operator's internal packages is told which path it needs.
+func TestDoctorOfInternalPackages(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	t.Chdir("../../examples/backup")
+	if _, out := do(t, t.Context(), "doctor"); !strings.Contains(out, "tests of this module may import "+
+		"example.com/backup/internal/controller; so may those of another one with a path below example.com/backup") {
+		t.Errorf("it says:\n%s", out)
+	}
+	const refused = "x.go:3:8: use of internal package example.com/op/pkg/internal/controllers not allowed"
+	if m := hiddenPackage.FindStringSubmatch(refused); m == nil || m[2] != "example.com/op/pkg" {
+		t.Errorf("of %q it reads %q", refused, m)
+	}
+}
+
 // doctor says with which Kubernetes the API server of an operator's tests agrees.
 func TestDoctorSaysWhichAPIServer(t *testing.T) {
 	t.Setenv("GOWORK", "off")

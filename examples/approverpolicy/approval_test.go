@@ -51,7 +51,8 @@ func start(w *sim.World) {
 		return controllers.AddControllers(context.Background(), controllers.Options{
 			Log: mgr.GetLogger(), Manager: mgr,
 			Evaluators: registry.Shared.Evaluators(), Reconcilers: registry.Shared.Reconcilers()})
-	}, sim.Options(ctrl.Options{Scheme: policyapi.GlobalScheme, Cache: cache.Options{ReaderFailOnMissingInformer: true}}))
+	}, sim.Options(ctrl.Options{Scheme: policyapi.GlobalScheme,
+		Cache: cache.Options{ReaderFailOnMissingInformer: true}}))
 }
 
 // Every request is decided in the end, and as the policy says, whatever happens on the way.
@@ -113,7 +114,8 @@ func policy() *policyapi.CertificateRequestPolicy {
 		}}
 }
 
-// request asks for a certificate. A webhook of cert-manager writes down who asks; this world has none.
+// request asks for a certificate. A webhook of cert-manager writes down who asks; this world has
+// none.
 func request(name string, pem []byte) *cmapi.CertificateRequest {
 	return &cmapi.CertificateRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: cmapi.CertificateRequestSpec{Request: pem, Username: requester,
@@ -124,9 +126,9 @@ func request(name string, pem []byte) *cmapi.CertificateRequest {
 // mayUse lets the requester use the policy.
 func mayUse() []client.Object {
 	return []client.Object{
-		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Rules: []rbacv1.PolicyRule{{Verbs: []string{"use"},
-			APIGroups: []string{"policy.cert-manager.io"}, Resources: []string{"certificaterequestpolicies"},
-			ResourceNames: []string{"web"}}}},
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Rules: []rbacv1.PolicyRule{{
+			Verbs: []string{"use"}, APIGroups: []string{"policy.cert-manager.io"},
+			Resources: []string{"certificaterequestpolicies"}, ResourceNames: []string{"web"}}}},
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "web"},
 			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "web"},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: "shop"}}},
