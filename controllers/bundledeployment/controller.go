@@ -65,7 +65,7 @@ type Reconciler struct {
 	reads    client.Reader // of deployments
 	helm     *release.Clients
 	watches  *release.Watches
-	identity string                                        // of this process among all that ever were; for the fixed variant
+	identity string                                        // of this process among all that ever were, if fixed
 	requeues workqueue.TypedRateLimiter[reconcile.Request] // how often reconciles have failed in a row
 }
 

@@ -20,17 +20,17 @@ func settlingUnderFaults() cases {
 			"and the event of the status that says so starts an attempt"
 		wedges  = "a release record stays pending or half undone, and no attempt is made any more"
 		brief   = "it never comes to rest, see “it settles”; these faults last for too short a time to see that"
-		forgets = "a restart empties the work queue's memory, so its back-off begins anew, with several attempts in a period"
+		forgets = "a restart empties the work queue's memory, so its back-off begins anew"
 		never   = "V0 V2-slow" // settle
 	)
 	ends := outcome{Fail: only(never)}
+	killed := outcome{Fail: only(never + " V0-status-filter V3"), Notes: because(forgets, "V0-status-filter V3")}
 	wedged := outcome{Fail: except("V4"), Notes: because(wedges, "V0-status-filter V1 V2 V3")}
 	long, short := failsUnderFaults(30*time.Minute), failsUnderFaults(2*time.Minute)
 	return slices.Concat(strictly(),
 		underFaults("the cache lags", lagging, of(long), outcome{Fail: only(never + " V3")}, ends),
 		underFaults("keys are queued again", requeued, of(long), ends, ends),
-		underFaults("the operator is killed", crash, of(long),
-			outcome{Fail: only(never + " V0-status-filter V3"), Notes: because(forgets, "V0-status-filter V3")}, wedged),
+		underFaults("the operator is killed", crash, of(long), killed, wedged),
 		underFaults("the operator is asked to stop", restarted, of(short),
 			outcome{Fail: only("V0 V0-status-filter V2 V3"), NotRun: because(brief, "V2-slow"),
 				Notes: because(forgets, "V0-status-filter V2 V3")}, ends),
