@@ -32,7 +32,8 @@ func TestPackageVariables(t *testing.T) {
 	}
 	const reconcile, setup = " in (*Reconciler).Reconcile from (*Reconciler).Reconcile", " in Setup from Setup"
 	want := []string{"attempts" + reconcile, "byPtr" + reconcile, "emptied" + reconcile,
-		"inWorker in (*worker).Start from Setup", "once" + setup, "seen" + reconcile, "settings" + setup, "shared" + reconcile, "total" + reconcile}
+		"inWorker in (*worker).Start from Setup", "once" + setup, "seen" + reconcile, "settings" + setup,
+		"shared" + reconcile, "total" + reconcile}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
