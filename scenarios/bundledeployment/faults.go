@@ -35,7 +35,7 @@ func settlingUnderFaults() cases {
 			outcome{Fail: only("V0 V0-status-filter V2 V3"), NotRun: because(brief, "V2-slow"),
 				Notes: because(forgets, "V0-status-filter V2 V3")}, ends),
 		underFaults("replies are lost", repliesLost, of(long),
-			outcome{Fail: only(never + " V2")},
+			outcome{Fail: only(never + " V1 V2 V3")},
 			outcome{Fail: except("V4"), Notes: wedged.Notes}),
 		underFaults("namespaces are slow", slowNamespaces, of(long, slower),
 			outcome{Fail: only(never + " V1 V2"), Notes: because(slowStep, "V1 V2")}, ends))
