@@ -210,7 +210,7 @@ func (x *index) campaign(path string, r *story.Result) error {
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(dir, fileName(strings.TrimSuffix(filepath.Base(path), ".json"))+".html")
+	out := filepath.Join(dir, story.PathPart(strings.TrimSuffix(filepath.Base(path), ".json"))+".html")
 	if err := WritePage(out, html); err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/story"
@@ -113,17 +111,7 @@ func (r Run) base() string {
 	if r.Story != nil {
 		return strings.TrimSuffix(r.Story.Name(), ".txtar")
 	}
-	return fileName(r.Name)
-}
-
-// fileName is a name without what file systems and addresses do not take.
-func fileName(name string) string {
-	return strings.Map(func(c rune) rune {
-		if c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)) || strings.ContainsRune("._~-", c) {
-			return c
-		}
-		return '_'
-	}, name)
+	return story.PathPart(r.Name)
 }
 
 func (r Run) title() string {

@@ -53,6 +53,11 @@ func (p listed) linksSim() bool {
 
 // goList lists packages.
 func goList(ctx context.Context, args ...string) (out []listed, err error) {
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") && !slices.Contains([]string{"-test", "-deps", "-e"}, a) {
+			return nil, fmt.Errorf("%q is no package", a) // it may come from a story, and go would run a -toolexec
+		}
+	}
 	const fields = "ImportPath,Dir,ForTest,Name,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports,DepOnly,Module"
 	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=" + fields}, args...)...)
 	var stderr bytes.Buffer

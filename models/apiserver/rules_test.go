@@ -1,0 +1,32 @@
+package apiserver_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// A rule that would take for ever stops at the budget that a server gives the rules of an object
+// (k8s.io/apiserver/pkg/apis/cel/config.go). Costs are not estimated when it is installed.
+func TestRulesStopAtTheirBudget(t *testing.T) {
+	crd := widgets()
+	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	spec.Properties["list"] = apiextensionsv1.JSONSchemaProps{Type: "array",
+		Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}},
+		XValidations: apiextensionsv1.ValidationRules{{
+			Rule: "self.all(a, self.all(b, self.all(c, self.all(d, (a + b + c + d).contains('')))))"}}}
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+	w := widget("a")
+	var list []any
+	for i := range 200 {
+		list = append(list, fmt.Sprint(i))
+	}
+	w.Object["spec"] = map[string]any{"list": list}
+	err := newClient(t, newServer(t, crd)).Create(context.Background(), w)
+	if err == nil || !strings.Contains(err.Error(), "cost") {
+		t.Errorf("1.6 billion steps of a rule ended with %v", err)
+	}
+}
