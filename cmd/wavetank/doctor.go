@@ -81,8 +81,8 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	packages, err := testPackages(cmd.Context(), patterns)
 	switch hidden := hiddenPackage.FindStringSubmatch(fmt.Sprint(err)); {
 	case hidden != nil:
-		out = append(out, finding{"internal packages", false, fmt.Sprintf("%s may be imported by modules whose path lies "+
-			"below %s only: write \"module %s/simulation\" into go.mod; where its directory lies does not matter",
+		out = append(out, finding{"internal packages", false, fmt.Sprintf("%s may be imported by modules whose path "+
+			"lies below %s only: write \"module %s/simulation\" into go.mod; its directory may be anywhere",
 			hidden[1], hidden[2], hidden[2])})
 	case err != nil:
 		out = append(out, finding{"scenarios", false, whyNone(err.Error())})
@@ -109,8 +109,8 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 func whyNone(message string) string {
 	first, said, _ := strings.Cut(message, "\n")
 	for _, c := range []struct{ said, todo string }{
-		{"no required module provides", "go.mod lacks a module that the code imports, and -mod=readonly keeps go from " +
-			"adding it: go get it, or go mod tidy"},
+		{"no required module provides", "go.mod lacks a module that the code imports, and -mod=readonly keeps " +
+			"go from adding it: go get it, or go mod tidy"},
 		{"updates to go.mod needed", "go.mod is incomplete, and -mod=readonly keeps it so: go mod tidy"},
 		{"missing go.sum entry", "go.sum is incomplete: go mod tidy"},
 		{"inconsistent vendoring", "vendor/ is older than go.mod: go mod vendor"},

@@ -28,7 +28,8 @@ func write(t *testing.T, name, text string) string {
 // Of a directory all files are read in order, and documents of other kinds are left out.
 func TestOfDirectory(t *testing.T) {
 	path := write(t, "b.yaml", "# nothing\n---\nkind: Deployment\napiVersion: apps/v1\n---\n"+things)
-	hook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: guard}\n"
+	hook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n" +
+		"metadata: {name: guard}\n"
 	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "a.yml"), []byte(hook), 0o666); err != nil {
 		t.Fatal(err)
 	}
