@@ -3,6 +3,7 @@ module github.com/wavetank/wavetank/cmd/wavetank
 go 1.26.0
 
 require (
+	github.com/google/go-cmp v0.7.0
 	github.com/kballard/go-shellquote v0.0.0-20180428030007-95032a82bc51
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
