@@ -93,6 +93,23 @@ platforms: ## Vet what users import and the command for other platforms; nothing
 .PHONY: versions
 versions: next-go oldest versions-0.36 ## The tests of the engine at each pair of versions but the newest, which make test has.
 
+.PHONY: api
+api: ## Write docs/api/next.txt, what the public packages export.
+	go run ./hack/release api
+
+.PHONY: licences
+licences: ## Write docs/licences.md, the licences of what users link.
+	go run ./hack/release licences
+
+VERSION ?= v0.1.0
+.PHONY: consume
+consume: ## Use what is committed as a stranger would: from a module proxy, by the README's commands (minutes: nothing is cached).
+	go run ./hack/release consume $(VERSION)
+
+.PHONY: release
+release: ## Say what is missing for the release VERSION, or print what to tag.
+	go run ./hack/release check $(VERSION)
+
 .PHONY: demo
 demo: ## A line for each variant of the reference scenarios: failed or passed, in how many runs; writes reports/out/demo.json and a page.
 	@rm -rf reports/out/demo.json reports/out/demo
@@ -208,7 +225,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions platforms determinism bench-search bench-shrinking
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume platforms determinism bench-search bench-shrinking
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// proxy writes the committed code of the released modules as a module proxy keeps it
+// (https://go.dev/ref/mod#goproxy-protocol).
+func proxy(root, dir, version string) error {
+	for _, sub := range released {
+		m := module.Version{Path: strings.TrimSuffix(modulePath+"/"+sub, "/."), Version: version}
+		at := filepath.Join(dir, filepath.FromSlash(m.Path), "@v")
+		if err := os.MkdirAll(at, 0o777); err != nil {
+			return err
+		}
+		var code bytes.Buffer
+		if err := zip.CreateFromVCS(&code, m, root, "HEAD", strings.TrimPrefix(sub, ".")); err != nil {
+			return fmt.Errorf("%s: %w", m, err)
+		}
+		mod, err := os.ReadFile(filepath.Join(root, sub, "go.mod"))
+		if err != nil {
+			return err
+		}
+		info, err := json.Marshal(map[string]any{"Version": version, "Time": time.Now().UTC()})
+		if err != nil {
+			return err
+		}
+		for name, data := range map[string][]byte{"list": []byte(version + "\n"), version + ".info": info,
+			version + ".mod": mod, version + ".zip": code.Bytes()} {
+			if err := os.WriteFile(filepath.Join(at, name), data, 0o666); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// consume uses the committed code as a stranger would, by the commands of the README: in an
+// operator that kubebuilder has laid out, with the version from a module proxy and a module cache
+// that has never seen Wavetank. The operator's own versions must stay as they are.
+func consume(root, version string) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "consume")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	from := filepath.Join(tmp, "proxy")
+	if err := proxy(root, from, version); err != nil {
+		return err
+	}
+	s := stranger{dir: filepath.Join(tmp, "operator"), bin: filepath.Join(tmp, "bin")}
+	cached, err := exec.Command("go", "env", "GOMODCACHE", "GOPROXY").Output()
+	if err != nil {
+		return err
+	}
+	cache, upstream, _ := strings.Cut(strings.TrimSpace(string(cached)), "\n")
+	s.env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOBIN="+s.bin,
+		"GOMODCACHE="+filepath.Join(tmp, "mod"), "GOPROXY=file://"+from+",file://"+cache+"/cache/download,"+upstream)
+	if err := os.CopyFS(s.dir, os.DirFS(filepath.Join(root, "examples", "backup"))); err != nil {
+		return err
+	}
+	before, err := s.withoutWavetank()
+	if err != nil {
+		return err
+	}
+	wavetank := filepath.Join(s.bin, "wavetank")
+	for _, command := range [][]string{
+		{"go", "get", modulePath + "@" + version},
+		{"go", "mod", "tidy"},
+		{"go", "test", "./internal/controller", "-run", "^TestOneClaim$"},
+		{"go", "install", modulePath + "/cmd/wavetank@" + version},
+		{wavetank, "doctor", "./..."},
+		{wavetank, "list", "./..."},
+		{wavetank, "run", "./internal/controller", "--run", "^TestOneClaim$", "--runs", "20", "--procs", "1"},
+	} {
+		if err := s.run(command...); err != nil {
+			return err
+		}
+	}
+	after, err := s.requires()
+	if err != nil {
+		return err
+	}
+	for path, v := range before {
+		if after[path] != v {
+			return fmt.Errorf("%s of the operator was %s, and is %s", path, v, after[path])
+		}
+	}
+	return nil
+}
+
+// stranger is somebody with an operator and a module cache of his own.
+type stranger struct {
+	dir, bin string
+	env      []string
+}
+
+func (s *stranger) run(command ...string) error {
+	fmt.Println("$", strings.ReplaceAll(strings.Join(command, " "), s.bin+"/", ""))
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// withoutWavetank takes what the example says of Wavetank out of its go.mod, and returns what it
+// requires then.
+func (s *stranger) withoutWavetank() (map[string]string, error) {
+	for _, edit := range []string{"-dropreplace=" + modulePath, "-droprequire=" + modulePath} {
+		cmd := exec.Command("go", "mod", "edit", edit)
+		cmd.Dir, cmd.Env = s.dir, s.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go mod edit %s: %w\n%s", edit, err, out)
+		}
+	}
+	return s.requires()
+}
+
+// requires are the versions that the operator's go.mod requires.
+func (s *stranger) requires() (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(s.dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	f, err := modfile.Parse("go.mod", data, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, r := range f.Require {
+		if r.Mod.Path != modulePath {
+			out[r.Mod.Path] = r.Mod.Version
+		}
+	}
+	return out, nil
+}

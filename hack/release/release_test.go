@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// What the public packages export is on file, and the changelog names what has changed since the
+// last release.
+func TestAPI(t *testing.T) {
+	if err := checkAPI(root); err != nil {
+		t.Error(err)
+	}
+}
+
+// A change of what is exported has to be named in the newest entry of the changelog.
+func TestChangesWithoutAWord(t *testing.T) {
+	before := []string{"sim: func Check(t TB)", "sim: func (w *World) Old()", "sim: type Same struct"}
+	after := []string{"sim: func Check(t TB, o ...Option)", "sim: var Fresh = 1", "sim: type Same struct"}
+	const entry = "# Changelog\n\n## 0.2.0\n\n- `Check` takes options.\n\n## 0.1.0\n\n- `Old`, `Fresh`.\n"
+	if got := unnamed(before, after, entry); !slices.Equal(got, []string{"Old", "Fresh"}) {
+		t.Errorf("%v are not named", got)
+	}
+	if got := unnamed(before, before, entry); len(got) > 0 {
+		t.Errorf("nothing has changed, and %v are not named", got)
+	}
+}
+
+// The page of licences is that of the modules that are linked.
+func TestLicences(t *testing.T) {
+	if err := licencesFresh(root, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each licence is known by its text.
+func TestLicenceOf(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := licenceOf(dir); err == nil || !strings.Contains(err.Error(), "no licence file") {
+		t.Error(err)
+	}
+	write(t, dir, "LICENSE.md", "All rights reserved.")
+	if _, err := licenceOf(dir); err == nil || !strings.Contains(err.Error(), "not known") {
+		t.Error(err)
+	}
+	write(t, dir, "LICENSE.md", "Permission is hereby\n granted, free of charge, to any person")
+	if got, err := licenceOf(dir); err != nil || got != "MIT" {
+		t.Error(got, err)
+	}
+}
+
+// The modules require one another at the version that is released next, and at no other.
+func TestModulesAgree(t *testing.T) {
+	if err := modulesAgree(root, "v0.1.0"); err != nil {
+		t.Error(err)
+	}
+	if err := modulesAgree(root, "v0.2.0"); err == nil || !strings.Contains(err.Error(), "it must be v0.2.0") {
+		t.Error(err)
+	}
+}
+
+// An entry of the changelog has a date and says what becomes of seeds and stories.
+func TestInChangelog(t *testing.T) {
+	dir := t.TempDir()
+	for entry, want := range map[string]string{
+		"## 0.1.0 (unreleased)\n": `"0.1.0 (year-month-day)"`,
+		"## 0.1.0 (2026-12-01)\n": "no section Determinism",
+		"## 0.1.0 (2026-12-01)\n\n### Determinism\n\n## 0.0.9 (unreleased)\n": "",
+	} {
+		write(t, dir, "CHANGELOG.md", "# Changelog\n\n"+entry)
+		err := inChangelog(dir, "v0.1.0")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", entry, err)
+		}
+	}
+}
+
+// Everything that is missing is said at once, and nothing is released that is no version.
+func TestCheckOfANumber(t *testing.T) {
+	if err := check(root, "0.1", os.Stdout); err == nil || !strings.Contains(err.Error(), "write VERSION=v0.1.0") {
+		t.Error(err)
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
