@@ -20,8 +20,9 @@ var linked = []string{"./sim/...", "./models/...", "./history/...", "./story", "
 
 const head = `# Licences of what is linked
 
-This page is written by "make licences"; do not edit it. Wavetank itself is licensed as [LICENSE](../LICENSE) says. These
-modules are built into tests that import sim or sim/simginkgo, and into the command. The licence is told by its text.
+This page is written by "make licences"; do not edit it. Wavetank itself is licensed as [LICENSE](../LICENSE)
+says. These modules are built into tests that import sim or sim/simginkgo, and into the command. The licence
+is told by its text.
 
 | module | licence |
 | --- | --- |
