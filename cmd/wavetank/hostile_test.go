@@ -14,6 +14,8 @@ import (
 
 // A story file cannot make a command run another program, whatever it says of its package, its test
 // and its replay command.
+//
+//make:campaigns
 func TestHostileStoriesRunNothing(t *testing.T) {
 	tidyStories(t)
 	ran := filepath.Join(t.TempDir(), "ran")

@@ -60,7 +60,7 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.AddCommand(listCommand(), runCommand(), replayCommand(), shrinkCommand(), storiesCommand())
+	root.AddCommand(listCommand(), runCommand(), ciCommand(), replayCommand(), shrinkCommand(), storiesCommand())
 	root.AddCommand(mergeCommand(), reportCommand(), exportCommand(), explainCommand())
 	root.AddCommand(vetCommand(), overlayCommand(), doctorCommand())
 	err := root.ExecuteContext(ctx)

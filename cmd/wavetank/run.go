@@ -53,15 +53,20 @@ func runCommand() *cobra.Command {
 		Example: "  wavetank run ./... --runs 10000\n" +
 			"  wavetank run ./controllers/backup --for 10m --seed random --keep-going",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("runs") && o.runs < 0 {
-				return fmt.Errorf("--runs %d is negative; write 0 for as many runs as --for allows", o.runs)
-			}
 			if err := o.check(); err != nil {
 				return err
 			}
 			return o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
+	cmd.Flags().BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
+	return cmd
+}
+
+// flags are those of a campaign, whoever begins it.
+func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.runs, "runs", -1, "runs per scenario, all processes together; 0 for as many as --for allows "+
 		"(default: what the tests say)")
@@ -73,13 +78,13 @@ func runCommand() *cobra.Command {
 	f.IntVar(&o.procs, "procs", runtime.NumCPU(), "processes")
 	f.StringVar(&o.match, "run", "", "tests that match this regular expression, as go test -run takes it "+
 		"(default: those that run scenarios)")
-	f.StringVar(&o.report, "report", filepath.Join("reports", "out", "campaign"), "directory for results")
-	f.BoolVar(&o.keepGoing, "keep-going", false, "continue after a failure and group failures by cause")
 	f.BoolVar(&o.exact, "exact", false, "use exact mode: see wavetank overlay")
-	return cmd
 }
 
 func (o *options) check() error {
+	if o.runs < -1 {
+		return fmt.Errorf("--runs %d is negative; write 0 for as many runs as --for allows", o.runs)
+	}
 	if o.procs < 1 {
 		return fmt.Errorf("--procs %d: at least one process is needed", o.procs)
 	}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/reports"
+	"github.com/wavetank/wavetank/story"
+)
+
+func ciCommand() *cobra.Command {
+	o := options{keepGoing: true}
+	cmd := &cobra.Command{
+		Use:   "ci [packages]",
+		Short: "Do what a CI job wants: replay kept stories, search, and leave pages, stories and a summary",
+		Long: "Does what wavetank run --keep-going does, which replays the stories under testdata/sim first. Then it\n" +
+			"leaves in --report, whatever was found:\n\n" +
+			"  index.html     pages of the campaigns, and a timeline of each run\n" +
+			"  stories/       the shortest story of each cause; put one under testdata/sim to keep it\n" +
+			"  junit.xml      a suite for each package\n" +
+			"  summary.md     Markdown, with a sequence diagram of each run\n\n" +
+			"In a job of GitHub Actions it also prints annotations and adds to the job's summary. The exit code is\n" +
+			"that of wavetank run.",
+		Example: "  wavetank ci ./... --for 2m\n  wavetank ci ./internal/controller --for 1h --seed random",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if err := os.RemoveAll(filepath.Join(o.report, "stories")); err != nil { // of an earlier job
+				return err
+			}
+			broke := o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if broke != nil && !errors.Is(broke, errBroke) && !errors.Is(broke, errInterrupted) {
+				return broke
+			}
+			if err := o.leave(cmd); err != nil {
+				return err
+			}
+			return broke
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.report, "report", "wavetank-report", "directory for what is left")
+	return cmd
+}
+
+// leave writes what the campaigns come to in the forms that CI systems show.
+func (o *options) leave(cmd *cobra.Command) error {
+	results, err := mergeDir(selection{newest: true}, o.report)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		for _, f := range r.Findings {
+			if err := keep(f, o.report); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := reports.Index(o.report, "Wavetank", warnings(o.report)); err != nil {
+		return err
+	}
+	suites, err := reports.JUnit(results)
+	if err != nil {
+		return err
+	}
+	text, err := o.markdown(results)
+	if err != nil {
+		return err
+	}
+	for name, data := range map[string]string{"junit.xml": string(suites), "summary.md": text} {
+		if err := os.WriteFile(filepath.Join(o.report, name), []byte(story.Printable(data)), 0o644); err != nil {
+			return err
+		}
+	}
+	if os.Getenv("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	if err := appendTo(os.Getenv("GITHUB_STEP_SUMMARY"), story.Printable(text)); err != nil {
+		return err
+	}
+	return writePrintable(cmd.OutOrStdout(), reports.Annotations(modulePath(cmd, results), results))
+}
+
+// markdown is the summary: a table of the campaigns, what was warned of, and each run that was kept.
+func (o *options) markdown(results []*story.Result) (string, error) {
+	var b strings.Builder
+	b.WriteString("## Wavetank\n\n| test | runs | found |\n| --- | ---: | --- |\n")
+	for _, r := range results {
+		found := "nothing"
+		if n := len(r.Findings); n > 0 {
+			found = fmt.Sprintf("**%d causes**", n)
+		}
+		if n := len(r.Findings); n == 1 {
+			found = "**1 cause**"
+		}
+		fmt.Fprintf(&b, "| %s %s | %d | %s |\n", r.Package, r.Test, r.Runs, found)
+	}
+	b.WriteString("\n```\n")
+	summary(&b, results)
+	b.WriteString("```\n\n")
+	if lines, err := os.ReadFile(filepath.Join(o.report, warningsFile)); err == nil {
+		fmt.Fprintf(&b, "Warnings:\n\n```\n%s```\n\n", lines)
+	}
+	err := filepath.WalkDir(o.report, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, reports.RunSuffix) {
+			return err
+		}
+		r, err := reports.ReadRun(path)
+		if err == nil {
+			b.WriteString(reports.Markdown(*r) + "\n")
+		}
+		return err
+	})
+	return b.String(), err
+}
+
+// appendTo adds to a file that another program has made; "" for none.
+func appendTo(path, text string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	return errors.Join(err, f.Close())
+}
