@@ -20,8 +20,8 @@ func ciCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ci [packages]",
 		Short: "Do what a CI job wants: replay kept stories, search, and leave pages, stories and a summary",
-		Long: "Does what wavetank run --keep-going does, which replays the stories under testdata/sim first. Then it\n" +
-			"leaves in --report, whatever was found:\n\n" +
+		Long: "Does what wavetank run --keep-going does, which replays the stories under testdata/sim first.\n" +
+			"Then it leaves in --report, whatever was found:\n\n" +
 			"  index.html     pages of the campaigns, and a timeline of each run\n" +
 			"  stories/       the shortest story of each cause; put one under testdata/sim to keep it\n" +
 			"  junit.xml      a suite for each package\n" +
@@ -89,7 +89,8 @@ func (o *options) leave(cmd *cobra.Command) error {
 	return writePrintable(cmd.OutOrStdout(), reports.Annotations(modulePath(cmd, results), results))
 }
 
-// markdown is the summary: a table of the campaigns, what was warned of, and each run that was kept.
+// markdown is the summary: a table of the campaigns, what was warned of, and each run that was
+// kept.
 func (o *options) markdown(results []*story.Result) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Wavetank\n\n| test | runs | found |\n| --- | ---: | --- |\n")

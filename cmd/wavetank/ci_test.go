@@ -31,12 +31,13 @@ func TestScriptsForCI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			report, summary, result := filepath.Join(dir, "r"), filepath.Join(dir, "summary"), filepath.Join(dir, "result")
+			report, summary, result := filepath.Join(dir, "r"), filepath.Join(dir, "s"), filepath.Join(dir, "result")
 			here := strings.NewReplacer("wavetank-report", report, "./...", shop)
 			cmd := exec.Command("sh", "-c", here.Replace(script))
-			cmd.Env = append(os.Environ(), "GOPATH="+path, "GOMODCACHE="+strings.TrimSpace(string(cache)), "SEED=",
-				"FOR=200ms", "PACKAGES="+shop, "REPORT="+report, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary, "RESULT="+result,
-				"WAVETANK_FOR=200ms", "WAVETANK_SEED=", "PATH="+filepath.Join(path, "bin")+":"+os.Getenv("PATH"))
+			cmd.Env = append(os.Environ(), "GOPATH="+path, "GOMODCACHE="+strings.TrimSpace(string(cache)),
+				"SEED=", "FOR=200ms", "PACKAGES="+shop, "REPORT="+report, "RESULT="+result, "WAVETANK_SEED=",
+				"WAVETANK_FOR=200ms", "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+summary,
+				"PATH="+filepath.Join(path, "bin")+":"+os.Getenv("PATH"))
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != exitBroke || !strings.Contains(string(out), "\n::error file=") {
 				t.Fatalf("%v, and no annotation:\n%s", err, out)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -18,6 +17,10 @@ import (
 // proxy writes the committed code of the released modules as a module proxy keeps it
 // (https://go.dev/ref/mod#goproxy-protocol).
 func proxy(root, dir, version string) error {
+	committed, err := git(root, "log", "-1", "--format=%cI")
+	if err != nil {
+		return err
+	}
 	for _, sub := range released {
 		m := module.Version{Path: strings.TrimSuffix(modulePath+"/"+sub, "/."), Version: version}
 		at := filepath.Join(dir, filepath.FromSlash(m.Path), "@v")
@@ -32,7 +35,7 @@ func proxy(root, dir, version string) error {
 		if err != nil {
 			return err
 		}
-		info, err := json.Marshal(map[string]any{"Version": version, "Time": time.Now().UTC()})
+		info, err := json.Marshal(map[string]string{"Version": version, "Time": committed})
 		if err != nil {
 			return err
 		}
