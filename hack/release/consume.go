@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,7 +114,13 @@ func (s *stranger) operator(example string, pair [2]string) error {
 	if err := os.CopyFS(s.dir, os.DirFS(example)); err != nil {
 		return err
 	}
-	tests, err := filepath.Glob(filepath.Join(s.dir, "internal", "*", "*_sim_test.go"))
+	var tests []string
+	err := filepath.WalkDir(s.dir, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_sim_test.go") {
+			tests = append(tests, path)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
