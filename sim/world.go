@@ -83,6 +83,11 @@ func (w *World) Install(crds ...any) { w.world.Install(crds...) }
 // k8s.io/kubectl/pkg/cmd/apply/patcher.go.
 func (w *World) Apply(objs ...client.Object) { w.world.Apply(objs...) }
 
+// ApplyFiles applies the objects in files of YAML or JSON, and in those of directories, as
+// [World.Apply] does: the samples of a project, for example. Paths are seen from the test's
+// package. What names no namespace goes to "default".
+func (w *World) ApplyFiles(paths ...string) { w.world.ApplyFiles(paths...) }
+
 // ApplyServerSide applies the objects as kubectl apply --server-side --force-conflicts does. The
 // server decides by field ownership (KEP-555) what changes and what goes; the field manager is
 // "kubectl".

@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-// scaffold is a project as kubebuilder lays it out.
-const scaffold = "./testdata/scaffold/..."
+// kubebuilt is a project as kubebuilder lays it out.
+const kubebuilt = "./testdata/scaffold/..."
 
 // wavetank run runs the scenarios that wavetank list shows: no suite that needs etcd, and no spec
 // without a scenario.
 //
 //make:campaigns
 func TestRunRunsWhatListShows(t *testing.T) {
-	_, out := do(t, t.Context(), "list", scaffold)
+	_, out := do(t, t.Context(), "list", kubebuilt)
 	for _, want := range []string{"greeter_sim_test.go:", "simginkgo.Check  suite_test.go:"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("list does not show %q:\n%s", want, out)
 		}
 	}
-	code, out := do(t, t.Context(), "run", scaffold, "--runs", "4", "--procs", "1", "--report", t.TempDir())
+	code, out := do(t, t.Context(), "run", kubebuilt, "--runs", "4", "--procs", "1", "--report", t.TempDir())
 	if code != exitHeld || !strings.Contains(out, "TestGreeter: 4 runs") ||
 		!strings.Contains(out, "A greeter greets whoever comes: 4 runs") {
 		t.Errorf("run: exit code %d, expected %d and both scenarios:\n%s", code, exitHeld, out)

@@ -5,6 +5,9 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,5 +168,50 @@ func TestWhatWasApplied(t *testing.T) {
 	u.Forget(b)
 	if got := u.Applied(); len(got) != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Files are read in order, without what is no object, and what names no namespace gets one.
+func TestObjectsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"kustomization.yaml": "resources: [a.yaml]\n",
+		"b.yaml":             "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n",
+		"a.yaml": "---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, namespace: team}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, _ := newClient()
+	objs, err := u.Objects(dir)
+	var got []string
+	for _, o := range objs {
+		got = append(got, client.ObjectKeyFromObject(o).String())
+	}
+	if want := []string{"default/one", "team/two", "/team"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, not %v (%v)", got, want, err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bad"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{"nowhere": "no such file", "empty": "has no object",
+		"kustomization.yaml": "has no object", "junk.yaml": "junk.yaml",
+		"thing.yaml": "w.Install its definition first"} {
+		path := filepath.Join(dir, "bad", file)
+		switch file {
+		case "empty":
+			err = os.MkdirAll(path, 0o777)
+		case "thing.yaml":
+			err = os.WriteFile(path, []byte("apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: a}\n"), 0o666)
+		case "junk.yaml":
+			err = os.WriteFile(path, []byte("\tno"), 0o666)
+		case "kustomization.yaml":
+			path = filepath.Join(dir, file)
+		}
+		if _, err := u.Objects(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 }

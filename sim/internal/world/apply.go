@@ -30,6 +30,18 @@ func (w *World) newUser(host string, server *apiserver.Server) *user.Client {
 // Apply creates the objects, or changes those that exist, as kubectl apply does.
 func (w *World) Apply(objs ...client.Object) { w.apply(w.user, objs) }
 
+// ApplyFiles applies the objects in files and directories.
+func (w *World) ApplyFiles(paths ...string) {
+	w.panicIfOver()
+	for _, path := range paths {
+		objs, err := w.user.Objects(path)
+		if err != nil {
+			w.misuse("w.ApplyFiles(%q): %v", path, err)
+		}
+		w.apply(w.user, objs)
+	}
+}
+
 // ApplyServerSide applies the objects as kubectl apply --server-side --force-conflicts does.
 func (w *World) ApplyServerSide(objs ...client.Object) { w.applyServerSide(w.user, objs) }
 

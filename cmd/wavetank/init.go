@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+	"github.com/wavetank/wavetank/story"
+)
+
+func initCommand() *cobra.Command {
+	norun := false
+	cmd := &cobra.Command{
+		Use:   "init [directory]",
+		Short: "Write a first test for each controller of this module, run it, and say what it did",
+		Long: "Reads the module in the directory: types with SetupWithManager, how main fills them in, the\n" +
+			"schemes that main adds, definitions (config/crd/bases), webhooks (config/webhook) and samples\n" +
+			"(config/samples). Writes a test for each controller beside it; where the tests there are Ginkgo's, a\n" +
+			"spec in a package of its own, simulation, which needs no etcd. What it had to guess is printed. No\n" +
+			"file is replaced.\n\n" +
+			"Then each test is run, and what it says is explained.",
+		Example: "  wavetank init\n  wavetank init ../operator --no-run",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(strings.Join(append(args, ""), ""))
+			if err != nil {
+				return err
+			}
+			return initialise(cmd, dir, !norun)
+		},
+	}
+	cmd.Flags().BoolVar(&norun, "no-run", false, "only write the tests")
+	return cmd
+}
+
+func initialise(cmd *cobra.Command, dir string, run bool) error {
+	out := cmd.OutOrStdout()
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return fmt.Errorf("%s has no go.mod; run wavetank init in the root of the operator's module", dir)
+	}
+	project, err := scaffold.Read(dir)
+	if err != nil {
+		return err
+	}
+	var tests []*scaffold.Test
+	for _, c := range project.Controllers {
+		t, err := project.Test(c)
+		if err != nil {
+			return err
+		}
+		if err := writeTest(out, t); err != nil {
+			return err
+		}
+		tests = append(tests, t)
+	}
+	if err := require(cmd, dir, tests); err != nil {
+		return err
+	}
+	broke := false
+	for _, t := range tests {
+		if !run {
+			continue
+		}
+		failed, err := tryTest(cmd.Context(), out, t)
+		if err != nil {
+			return err
+		}
+		broke = broke || failed
+	}
+	if broke {
+		return errBroke
+	}
+	return nil
+}
+
+// writeTest writes a test, and the suite that it belongs to, unless they are there.
+func writeTest(out io.Writer, t *scaffold.Test) error {
+	if t.Suite != "" {
+		if err := writeNew(t.Suite, t.SuiteSource); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	switch err := writeNew(t.File, t.Source); {
+	case errors.Is(err, fs.ErrExist):
+		fmt.Fprintf(out, "%s is there already, and stays as it is\n", relative(t.File))
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintf(out, "%s: written\n", relative(t.File))
+		for _, g := range t.Guesses {
+			fmt.Fprintf(out, "  guess: %s\n", g)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that does not exist.
+func writeNew(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// require adds the modules that the tests import to go.mod, unless they are there.
+func require(cmd *cobra.Command, dir string, tests []*scaffold.Test) error {
+	modules := []string{ours}
+	for _, t := range tests {
+		if t.Suite != "" {
+			modules = []string{ours, simPackage + "/simginkgo"}
+		}
+	}
+	for _, m := range modules {
+		if inDir(cmd.Context(), dir, "go", "list", "-m", m) == nil {
+			continue
+		}
+		if err := inDir(cmd.Context(), dir, "go", "get", m+"@"+released()); err != nil {
+			return fmt.Errorf("%s is not in go.mod, and go get %[1]s@%s failed: %w", m, released(), err)
+		}
+	}
+	if err := inDir(cmd.Context(), dir, "go", "mod", "tidy"); err != nil {
+		return fmt.Errorf("go mod tidy: %w", err)
+	}
+	return nil
+}
+
+// released is the version of the command, for the modules beside it.
+func released() string {
+	if v, _, _ := strings.Cut(version(), ","); strings.HasPrefix(v, "v") && !strings.Contains(v, "+") {
+		return v
+	}
+	return "latest"
+}
+
+func inDir(ctx context.Context, dir, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, bytes.TrimSpace(text))
+	}
+	return nil
+}
+
+// advice is what to add to a test when its output says something. $1 and $2 are parts of that.
+var advice = []struct {
+	said *regexp.Regexp
+	todo string
+}{
+	{regexp.MustCompile(`([A-Za-z.]+) "([^"]+)" not found`),
+		`if a user or an installer makes $1 "$2", w.Apply it before w.Settle`},
+	{regexp.MustCompile(`no kind is registered for the type ([\w.]+)`), `add $1 to the scheme, as main does`},
+	{regexp.MustCompile(`no matches for kind "(\w+)"`), `w.Install the definition of $1`},
+	{regexp.MustCompile(`lookup ([\w.-]+)`),
+		`declare the host with w.External("$1", handler), and give the operator sim.HTTPClient(mgr)`},
+	{regexp.MustCompile(`invalid memory address or nil pointer`),
+		`fill in the fields of the reconciler that are empty`},
+}
+
+// tryTest runs a test, shows what it says, and adds what would help.
+func tryTest(ctx context.Context, out io.Writer, t *scaffold.Test) (failed bool, err error) {
+	fmt.Fprintf(out, "\ngo test ./%s -run '^%s$' -v\n", filepath.ToSlash(relative(filepath.Dir(t.File))), t.Name)
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-v", "-run", "^"+t.Name+"$", ".")
+	cmd.Dir, cmd.Env = filepath.Dir(t.File), append(os.Environ(), "GINKGO_NO_COLOR=TRUE")
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return false, err
+	}
+	for line := range strings.Lines(story.Printable(string(text))) {
+		if !strings.HasPrefix(line, "=== ") && strings.TrimSpace(line) != "" {
+			fmt.Fprint(out, "  ", line)
+		}
+	}
+	for _, todo := range advise(string(text)) {
+		fmt.Fprintf(out, "  to do: %s\n", todo)
+	}
+	return err != nil, nil
+}
+
+// advise is what would help a test that says this, each once.
+func advise(text string) (out []string) {
+	for _, a := range advice {
+		for _, m := range a.said.FindAllStringSubmatchIndex(text, -1) {
+			todo := string(a.said.ExpandString(nil, a.todo, text, m))
+			if !slices.Contains(out, todo) && len(out) < 5 {
+				out = append(out, todo)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const mainOfBackup = `package main
+
+import (
+	"net/http"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	examplev1 "example.com/backup/api/v1"
+	"example.com/backup/internal/controller"
+)
+
+var scheme = runtime.NewScheme()
+
+func init() {
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(examplev1.AddToScheme(scheme))
+}
+
+func main() {
+	m, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme})
+	if err != nil {
+		os.Exit(1)
+	}
+	if err := (&controller.BackupReconciler{Client: m.GetClient()}).SetupWithManager(m); err != nil {
+		os.Exit(1)
+	}
+	_ = http.DefaultClient
+	_ = m.Start(ctrl.SetupSignalHandler())
+}
+`
+
+const sampleOfBackup = `apiVersion: example.com/v1
+kind: Backup
+metadata:
+  name: backup-sample
+spec: {}
+`
+
+// backupProject is a kubebuilder project that has never heard of Wavetank, but for the place of
+// this checkout in go.mod.
+func backupProject(t *testing.T, more map[string]string) string {
+	t.Helper()
+	t.Setenv("GOWORK", "off")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/backup")); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"cmd/main.go": mainOfBackup, "config/samples/example_v1_backup.yaml": sampleOfBackup,
+		"config/samples/kustomization.yaml": "resources:\n- example_v1_backup.yaml\n"}
+	for name, text := range more {
+		files[name] = text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests, _ := filepath.Glob(filepath.Join(dir, "internal", "*", "*_sim_test.go"))
+	for _, test := range tests {
+		if err := os.Remove(test); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := exec.Command("go", "mod", "edit", "-replace="+ours+"="+here, "-require="+ours+"@v0.1.0",
+		"-replace="+simPackage+"/simginkgo="+filepath.Join(here, "sim", "simginkgo"),
+		"-require="+simPackage+"/simginkgo@v0.1.0", "-require=github.com/onsi/ginkgo/v2@v2.27.2",
+		"-require=github.com/onsi/gomega@v1.38.2")
+	edit.Dir = dir
+	if out, err := edit.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Chdir(dir)
+	return dir
+}
+
+func lines(t *testing.T, file string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(data, []byte("\n"))
+}
+
+// In a project of kubebuilder's, the first green run comes without a line being written, and a test
+// that is there is not replaced.
+//
+//make:campaigns
+func TestInit(t *testing.T) {
+	dir := backupProject(t, nil)
+	code, out := do(t, t.Context(), "init")
+	file := filepath.Join(dir, "internal", "controller", "backup_sim_test.go")
+	if code != exitHeld || !strings.Contains(out, "nothing broke in 100 runs") || strings.Contains(out, "guess") {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	if n := lines(t, file); n > 35 {
+		t.Errorf("%d lines were written", n)
+	}
+	if err := os.WriteFile(file, []byte("package controller\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, out = do(t, t.Context(), "init", "--no-run")
+	if !strings.Contains(out, "is there already") || lines(t, file) != 1 {
+		t.Errorf("what was there:\n%s", out)
+	}
+}
+
+// Where the tests are Ginkgo's, with a suite that starts etcd, the spec is in a package without
+// one.
+//
+//make:campaigns
+func TestInitWithGinkgo(t *testing.T) {
+	dir := backupProject(t, map[string]string{"internal/controller/suite_test.go": `package controller
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+func TestControllers(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Controller Suite")
+}
+
+var _ = BeforeSuite(func() { Fail("there is no etcd") })
+var _ = It("needs etcd", func() {})
+`})
+	code, out := do(t, t.Context(), "init")
+	if code != exitHeld || !strings.Contains(out, "Ran 1 of 1 Specs") {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	for _, file := range []string{"backup_sim_test.go", "suite_test.go"} {
+		if n := lines(t, filepath.Join(dir, "internal", "controller", "simulation", file)); n > 35 {
+			t.Errorf("%s has %d lines", file, n)
+		}
+	}
+}
+
+// What main does not say is guessed, and the guess is named. A scenario whose every reconcile fails
+// says why, and what to do.
+//
+//make:campaigns
+func TestInitGuesses(t *testing.T) {
+	backupProject(t, map[string]string{
+		"cmd/main.go":                           "package main\n\nfunc main() {}\n",
+		"config/samples/example_v1_backup.yaml": "",
+		"internal/mail/mail.go": `package mail
+
+import (
+	"context"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type PostReconciler struct {
+	client.Client
+	HTTP *http.Client
+}
+
+func (r *PostReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	return ctrl.Result{}, r.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: "login"}, &corev1.Secret{})
+}
+
+func (r *PostReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(r)
+}
+`})
+	code, out := do(t, t.Context(), "init")
+	for _, want := range []string{
+		"no call of AddToScheme was seen", "no file below config/samples has a Backup", "a field is an HTTP client",
+		`every reconcile of process "post" failed`,
+		`to do: if a user or an installer makes Secret "login", w.Apply it before w.Settle`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("exit code %d, and it does not say %q:\n%s", code, want, out)
+		}
+	}
+}
+
+// Where there is nothing to read, it says what is missing.
+func TestInitOfNothing(t *testing.T) {
+	t.Setenv("GOWORK", "off")
+	dir := t.TempDir()
+	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, "has no go.mod") {
+		t.Errorf("%d: %s", code, out)
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/x\n\ngo 1.26.0\n", "x.go": "package x\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const missing = "SetupWithManager(ctrl.Manager) error"
+	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, missing) {
+		t.Errorf("%d: %s", code, out)
+	}
+}
