@@ -178,6 +178,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
 type PostReconciler struct {
@@ -189,13 +190,14 @@ func (r *PostReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.
 	return ctrl.Result{}, r.Get(ctx, client.ObjectKey{Namespace: req.Namespace, Name: "login"}, &corev1.Secret{})
 }
 
-func (r *PostReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(r)
+func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o controller.Options, on bool) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).WithOptions(o).Complete(r)
 }
 `})
 	code, out := do(t, t.Context(), "init")
 	for _, want := range []string{
 		"no call of AddToScheme was seen", "no file below config/samples has a Backup", "a field is an HTTP client",
+		"SetupWithManager gets controller.Options{} as o", "SetupWithManager gets false as on",
 		`every reconcile of process "post" failed`,
 		`to do: if a user or an installer makes Secret "login", w.Apply it before w.Settle`,
 	} {
@@ -217,7 +219,16 @@ func TestInitOfNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const missing = "SetupWithManager(ctrl.Manager) error"
+	if err := os.WriteFile(filepath.Join(dir, "y.go"), []byte("package x\n\nvar a int = \"\"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, "does not build") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if err := os.Remove(filepath.Join(dir, "y.go")); err != nil {
+		t.Fatal(err)
+	}
+	const missing = "has a method SetupWithManager(ctrl.Manager) error and a method Reconcile; write a test by hand"
 	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, missing) {
 		t.Errorf("%d: %s", code, out)
 	}

@@ -24,6 +24,7 @@ type Controller struct {
 	Package *packages.Package
 	Dir     string
 
+	params  *types.Tuple // of Setup
 	typ     *types.Named
 	kindPkg *types.Package
 }
@@ -68,7 +69,8 @@ func Read(dir string) (*Project, error) {
 		p.look(pkg)
 	}
 	if len(p.Controllers) == 0 {
-		return nil, fmt.Errorf("no type in %s has a method SetupWithManager(ctrl.Manager) error", dir)
+		return nil, fmt.Errorf("no type in %s has a method SetupWithManager(ctrl.Manager) error and a method "+
+			"Reconcile; write a test by hand: https://github.com/wavetank/wavetank/blob/main/docs/kubebuilder.md", dir)
 	}
 	return p, p.files()
 }
@@ -102,11 +104,17 @@ func fullName(n *types.Named) string {
 	return n.Obj().Pkg().Path() + "." + n.Obj().Name()
 }
 
-// takesManager says whether a function takes a manager alone and returns an error.
+// isManager says whether a type is controller-runtime's Manager.
+func isManager(t types.Type) bool { return strings.HasSuffix(typeName(t), "/pkg/manager.Manager") }
+
+// takesManager says whether a function takes a manager and returns an error.
 func takesManager(sig *types.Signature) bool {
-	return sig.Params().Len() == 1 && sig.Results().Len() == 1 &&
-		strings.HasSuffix(typeName(sig.Params().At(0).Type()), "/pkg/manager.Manager") &&
-		sig.Results().At(0).Type().String() == "error"
+	for p := range sig.Params().Variables() {
+		if isManager(p.Type()) {
+			return sig.Results().Len() == 1 && sig.Results().At(0).Type().String() == "error"
+		}
+	}
+	return false
 }
 
 func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
@@ -117,7 +125,7 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 	kind, in := reconciled(pkg, f)
 	recv := obj.Signature().Recv()
 	if recv == nil {
-		if strings.Contains(f.Name.Name, "Webhook") {
+		if strings.Contains(f.Name.Name, "Webhook") && obj.Signature().Params().Len() == 1 {
 			p.hooks = append(p.hooks, hook{f.Name.Name, pkg.PkgPath, kind})
 		}
 		return
@@ -138,7 +146,8 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		return // a webhook, for example
 	}
 	p.Controllers = append(p.Controllers, Controller{Name: named.Obj().Name(), Kind: kind, Setup: f.Name.Name,
-		Package: pkg, Dir: filepath.Dir(pkg.Fset.Position(f.Pos()).Filename), typ: named, kindPkg: in})
+		Package: pkg, Dir: filepath.Dir(pkg.Fset.Position(f.Pos()).Filename), typ: named, kindPkg: in,
+		params: obj.Signature().Params()})
 }
 
 // reconciled is the kind that a setup function gives to For, or to the webhook's builder.

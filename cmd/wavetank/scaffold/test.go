@@ -145,7 +145,7 @@ func (w *writer) body(dir, process string) string {
 	if w.ginkgo {
 		of = w.use(w.c.Package.PkgPath, "") + "."
 	}
-	fmt.Fprintf(&b, "return (&%s%s{%s}).%s(mgr)\n", of, w.c.Name, w.fields(process), w.c.Setup)
+	fmt.Fprintf(&b, "return (&%s%s{%s}).%s(%s)\n", of, w.c.Name, w.fields(process), w.c.Setup, w.arguments())
 	scheme := "scheme"
 	if w.ginkgo {
 		scheme = "schemeOfMain()"
@@ -239,6 +239,34 @@ func (w *writer) fields(process string) string {
 	return strings.Join(out, ", ")
 }
 
+// arguments are those of the setup function: the manager, and what is empty of every other type.
+func (w *writer) arguments() string {
+	var out []string
+	for p := range w.c.params.Variables() {
+		switch t := types.Unalias(p.Type()); {
+		case isManager(t):
+			out = append(out, "mgr")
+		case typeName(t) == "context.Context":
+			out = append(out, w.use("context", "")+".Background()")
+		default:
+			value := "nil"
+			switch u := t.Underlying().(type) {
+			case *types.Struct:
+				name := func(p *types.Package) string { return w.use(p.Path(), p.Name()) }
+				value = types.TypeString(p.Type(), name) + "{}"
+			case *types.Basic:
+				value = map[bool]string{true: `""`, false: "0"}[u.Info()&types.IsString != 0]
+				if u.Info()&types.IsBoolean != 0 {
+					value = "false"
+				}
+			}
+			out = append(out, value)
+			w.guess("%s gets %s as %s", w.c.Setup, value, p.Name())
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // setInMain is what main sets a field to.
 func (w *writer) setInMain(field string) string {
 	lit := w.project.literals[fullName(w.c.typ)]
@@ -268,7 +296,7 @@ func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) (text string, ok b
 			case *types.PkgName:
 				rename[n] = w.use(o.Imported().Path(), o.Name())
 			case *types.Var:
-				if strings.HasSuffix(typeName(o.Type()), "/pkg/manager.Manager") {
+				if isManager(o.Type()) {
 					rename[n] = "mgr"
 				} else if !o.IsField() && o.Pkg() == pkg.Types {
 					ok = false
