@@ -26,6 +26,13 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	}
 }
 
+// The README is read in one go.
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(read(t, "README.md"), "\n"); n > 120 {
+		t.Errorf("README.md has %d lines; 120 are enough, and docs/ has room", n)
+	}
+}
+
 // Every command and every file that the README names must be there.
 func TestReadmeNamesWhatExists(t *testing.T) {
 	makefile := "\n" + read(t, "Makefile") + read(t, "conformance/conformance.mk") + read(t, "hack/envtest/envtest.mk")
