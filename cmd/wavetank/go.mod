@@ -11,6 +11,7 @@ require (
 	golang.org/x/mod v0.29.0
 	golang.org/x/term v0.44.0
 	golang.org/x/tools v0.38.0
+	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
@@ -18,6 +19,7 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
+	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	golang.org/x/sync v0.18.0 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 )
