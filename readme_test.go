@@ -3,7 +3,10 @@
 package wavetank_test
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,6 +33,35 @@ func TestReadmeShowsTheExample(t *testing.T) {
 func TestReadmeIsShort(t *testing.T) {
 	if n := strings.Count(read(t, "README.md"), "\n"); n > 120 {
 		t.Errorf("README.md has %d lines; 120 are enough, and docs/ has room", n)
+	}
+}
+
+// Each message that docs/troubleshooting.md explains is one that the code prints.
+func TestTroubleshootingQuotesMessages(t *testing.T) {
+	var code strings.Builder
+	for _, dir := range []string{"sim", "story"} {
+		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+				code.WriteString(strings.ReplaceAll(read(t, path), "\" +\n", "")) // literals that go on in the next line
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := regexp.MustCompile("\"[ \\t]*\"|[ \\t]+\"").ReplaceAllString(code.String(), "")
+	rows := 0
+	for line := range strings.Lines(read(t, "docs/troubleshooting.md")) {
+		if quoted := strings.Split(line, "`"); strings.HasPrefix(line, "| `") {
+			rows++
+			if !strings.Contains(code.String(), quoted[1]) && !strings.Contains(said, quoted[1]) {
+				t.Errorf("nothing says %q", quoted[1])
+			}
+		}
+	}
+	if rows < 15 {
+		t.Errorf("%d messages are explained", rows)
 	}
 }
 
