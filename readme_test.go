@@ -42,7 +42,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	for _, dir := range []string{"sim", "story"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
-				code.WriteString(strings.ReplaceAll(read(t, path), "\" +\n", "")) // literals that go on in the next line
+				code.WriteString(strings.ReplaceAll(read(t, path), "\" +\n", "")) // in one line
 			}
 			return err
 		})
