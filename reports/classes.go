@@ -1,0 +1,130 @@
+package reports
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/wavetank/wavetank/story"
+)
+
+// Class is a class of bug: what users see, a faulty and a fixed form, where it happened, and what
+// to ask in a review.
+type Class struct {
+	Name  string // of its file
+	Title string
+	Words []string // by which a reviewer looks for it
+	Story string   // path of a story from the root; "" for none
+	Bugs  []string // planted bugs of the class
+	Text  string
+}
+
+// linesOfStory is how much of the end of a story a class shows.
+const linesOfStory = 10
+
+// ReadClasses reads reports/classes below the root: lines "title", "words", "story" and "bugs", an
+// empty line, and the text.
+func ReadClasses(root string) ([]Class, error) {
+	files, err := filepath.Glob(filepath.Join(root, "reports", "classes", "*.md"))
+	if err != nil {
+		return nil, err
+	}
+	var out []Class
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		head, text, ok := strings.Cut(string(data), "\n\n")
+		c := Class{Name: strings.TrimSuffix(filepath.Base(file), ".md"), Text: text}
+		for line := range strings.SplitSeq(head, "\n") {
+			key, value, _ := strings.Cut(line, ": ")
+			list := strings.Split(value, ", ")
+			switch key {
+			case "title":
+				c.Title = value
+			case "words":
+				c.Words = list
+			case "story":
+				c.Story = strings.TrimPrefix(value, "none")
+			case "bugs":
+				c.Bugs = slices.DeleteFunc(list, func(bug string) bool { return bug == "none" })
+			default:
+				ok = false
+			}
+		}
+		if !ok || c.Title == "" || len(c.Words) == 0 {
+			return nil, fmt.Errorf("%s must begin with title:, words:, story: and bugs:, and an empty line", file)
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Class) int { return cmp.Compare(a.Title, b.Title) })
+	return out, nil
+}
+
+const classesHead = `# Classes of bugs
+
+For reviews: what goes wrong in controllers, by class. This page is written by "make catalogue" from reports/classes; do
+not edit it. Each class has a faulty and a fixed form, the end of a story in which Wavetank found it, public threads where
+it happened elsewhere, and what to ask in a review.
+
+`
+
+// Classes is the page of the classes of bugs, with an index by word.
+func Classes(root string, classes []Class) (string, error) {
+	var b strings.Builder
+	b.WriteString(classesHead)
+	index := map[string][]string{}
+	for _, c := range classes {
+		for _, word := range c.Words {
+			index[word] = append(index[word], fmt.Sprintf("[%s](#%s)", c.Title, anchor(c.Title)))
+		}
+	}
+	b.WriteString("| word | classes |\n| --- | --- |\n")
+	fold := func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }
+	for _, word := range slices.SortedFunc(maps.Keys(index), fold) {
+		fmt.Fprintf(&b, "| %s | %s |\n", word, strings.Join(index[word], ", "))
+	}
+	for _, c := range classes {
+		section, err := c.section(root)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString("\n" + section)
+	}
+	return b.String(), nil
+}
+
+// section is a class as the page has it.
+func (c Class) section(root string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s", c.Title, c.Text)
+	if c.Story != "" {
+		s, err := story.Read(filepath.Join(root, filepath.FromSlash(c.Story)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return b.String(), nil // its scenario was deleted
+		}
+		if err != nil {
+			return "", err
+		}
+		end := s.History[max(0, len(s.History)-linesOfStory):]
+		fmt.Fprintf(&b, "\nThe end of [its story](../%s), %s:\n\n", c.Story, s.Headline())
+		fmt.Fprintf(&b, "```\n%s\n```\n\n`%s`\n", strings.Join(end, "\n"), s.Replay)
+	}
+	if len(c.Bugs) > 0 {
+		bugs := strings.Join(c.Bugs, ", ")
+		fmt.Fprintf(&b, "\nPlanted for the search in [fuzz/planted](../fuzz/planted): %s.\n", bugs)
+	}
+	return b.String(), nil
+}
+
+// anchor is the fragment by which a page names a heading, as GitHub makes it.
+func anchor(title string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.NewReplacer("'", "", ",", "").Replace(title)), " ", "-")
+}

@@ -1,0 +1,75 @@
+package reports
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The page has the classes as they are, and a reviewer has each on one screen.
+func TestTheClassesPageIsFresh(t *testing.T) {
+	classes, err := ReadClasses("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := Classes("..", classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("CLASSES.md", []byte(page), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("CLASSES.md")
+	if err != nil || !strings.HasPrefix(string(got), page[:strings.Index(page, "\n## ")]) {
+		t.Errorf("the head of CLASSES.md is stale; run make catalogue (%v)", err)
+	}
+	others := regexp.MustCompile(`https://github\.com/([^/]+/[^/]+)/(issues|pull)/[0-9]+`)
+	for _, c := range classes {
+		section, err := c.section("..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, gone := os.Stat("../" + c.Story) // with its scenario
+		if gone == nil && !strings.Contains(string(got), section) {
+			t.Errorf("%s in CLASSES.md is stale; run make catalogue", c.Name)
+		}
+		if n := strings.Count(section, "\n"); n > 55 {
+			t.Errorf("%s has %d lines; 55 fit on a screen", c.Name, n)
+		}
+		var threads []string
+		for _, m := range others.FindAllString(c.Text, -1) {
+			if !slices.Contains(threads, m) {
+				threads = append(threads, m)
+			}
+		}
+		if len(threads) < 2 {
+			t.Errorf("%s names %d public threads; two at least", c.Name, len(threads))
+		}
+		for _, part := range []string{"\nUsers ", "// faulty", "// fixed", "\nAsk: ", "\nElsewhere: "} {
+			if !strings.Contains("\n"+c.Text, part) {
+				t.Errorf("%s lacks %q", c.Name, part)
+			}
+		}
+	}
+}
+
+// Words lead to the classes that a reviewer means.
+func TestClassesAreFoundByWord(t *testing.T) {
+	classes, err := ReadClasses("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]string{
+		"finalizer": "finalizer-stuck", "leader": "two-leaders", "cache": "stale-read", "back-off": "never-settles",
+		"helm": "interrupted-record", "DeepCopy": "cache-mutated", "UID": "namesake",
+	} {
+		i := slices.IndexFunc(classes, func(c Class) bool { return c.Name == want })
+		if i < 0 || !slices.Contains(classes[i].Words, word) {
+			t.Errorf("%q does not lead to %s", word, want)
+		}
+	}
+}
