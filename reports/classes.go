@@ -71,8 +71,8 @@ func ReadClasses(root string) ([]Class, error) {
 const classesHead = `# Classes of bugs
 
 For reviews: what goes wrong in controllers, by class. This page is written by "make catalogue" from reports/classes; do
-not edit it. Each class has a faulty and a fixed form, the end of a story in which Wavetank found it, public threads where
-it happened elsewhere, and what to ask in a review.
+not edit it. Each class has a faulty and a fixed form, the end of a story in which Wavetank found it, public threads
+where it happened elsewhere, and what to ask in a review.
 
 `
 
