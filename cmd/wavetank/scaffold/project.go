@@ -37,31 +37,36 @@ type Project struct {
 	Webhooks    string // directory of the webhook configuration, from the root; "" for none
 	Samples     []Sample
 
-	packages []*packages.Package
-	schemes  []string // import paths of the packages whose AddToScheme main calls
-	hooks    []hook
-	literals map[string]*literal // how main fills in a controller, by the type's path and name
+	schemes []function // that main gives a scheme
+	hooks   []hook
+	filled  map[string]filling // how main fills in a controller, by the type's path and name
 }
 
 // Sample is a file of config/samples.
 type Sample struct{ File, Kind string }
 
-// hook is a function that registers a webhook.
-type hook struct{ name, path, kind string }
+// function is a function of a package.
+type function struct{ path, name string }
 
-// literal is a composite literal in main.
-type literal struct {
-	*ast.CompositeLit
-	in *packages.Package
+// hook is a function that registers a webhook of a kind.
+type hook struct {
+	function
+	kind string
+}
+
+// filling is a composite literal in a package main: what each field is set to.
+type filling struct {
+	fields map[string]ast.Expr
+	in     *packages.Package
 }
 
 // Read reads a project. Dir is the root of its module.
 func Read(dir string) (*Project, error) {
-	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir}, "./...")
+	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir}, "./...")
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{Root: dir, packages: loaded, literals: map[string]*literal{}}
+	p := &Project{Root: dir, filled: map[string]filling{}}
 	for _, pkg := range loaded {
 		for _, e := range pkg.Errors {
 			return nil, fmt.Errorf("%s does not build: %w", pkg.PkgPath, e)
@@ -83,18 +88,50 @@ func (p *Project) look(pkg *packages.Package) {
 				p.function(pkg, f)
 			}
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				p.scheme(pkg, n)
-			case *ast.CompositeLit:
-				if of, ok := pkg.TypesInfo.TypeOf(n).(*types.Named); ok && pkg.Name == "main" {
-					p.literals[fullName(of)] = &literal{n, pkg}
-				}
-			}
-			return true
-		})
+		if pkg.Name == "main" {
+			p.lookAtMain(pkg, file)
+		}
 	}
+}
+
+// lookAtMain reads which functions are given a scheme, and how structs are filled in.
+func (p *Project) lookAtMain(pkg *packages.Package, file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			p.scheme(pkg, n)
+		case *ast.CompositeLit:
+			if of, ok := pkg.TypesInfo.TypeOf(n).(*types.Named); ok {
+				p.filled[fullName(of)] = filling{fieldsOf(n), pkg}
+			}
+		}
+		return true
+	})
+}
+
+func fieldsOf(lit *ast.CompositeLit) map[string]ast.Expr {
+	out := map[string]ast.Expr{}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			out[types.ExprString(kv.Key)] = kv.Value
+		}
+	}
+	return out
+}
+
+// structOf is a named struct, or the one that a type points to; nil for another type.
+func structOf(t types.Type) *types.Named {
+	if ptr, ok := t.(*types.Pointer); ok {
+		t = ptr.Elem()
+	}
+	named, ok := t.(*types.Named)
+	if !ok {
+		return nil
+	}
+	if _, ok := named.Underlying().(*types.Struct); !ok {
+		return nil
+	}
+	return named
 }
 
 func fullName(n *types.Named) string {
@@ -126,19 +163,12 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 	recv := obj.Signature().Recv()
 	if recv == nil {
 		if strings.Contains(f.Name.Name, "Webhook") && obj.Signature().Params().Len() == 1 {
-			p.hooks = append(p.hooks, hook{f.Name.Name, pkg.PkgPath, kind})
+			p.hooks = append(p.hooks, hook{function{pkg.PkgPath, f.Name.Name}, kind})
 		}
 		return
 	}
-	t := recv.Type()
-	if ptr, ok := t.(*types.Pointer); ok {
-		t = ptr.Elem()
-	}
-	named, ok := t.(*types.Named)
-	if !ok || !strings.HasPrefix(f.Name.Name, "Setup") {
-		return
-	}
-	if _, isStruct := named.Underlying().(*types.Struct); !isStruct || !named.Obj().Exported() {
+	named := structOf(recv.Type())
+	if named == nil || !named.Obj().Exported() || !strings.HasPrefix(f.Name.Name, "Setup") {
 		return
 	}
 	reconcile, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, pkg.Types, "Reconcile")
@@ -162,14 +192,8 @@ func reconciled(pkg *packages.Package, f *ast.FuncDecl) (kind string, in *types.
 			return true
 		}
 		for _, arg := range call.Args {
-			t := pkg.TypesInfo.TypeOf(arg)
-			if ptr, ok := t.(*types.Pointer); ok {
-				t = ptr.Elem()
-			}
-			if named, ok := t.(*types.Named); ok {
-				if _, isStruct := named.Underlying().(*types.Struct); isStruct {
-					kind, in = named.Obj().Name(), named.Obj().Pkg()
-				}
+			if named := structOf(pkg.TypesInfo.TypeOf(arg)); named != nil {
+				kind, in = named.Obj().Name(), named.Obj().Pkg()
 			}
 		}
 		return true
@@ -177,18 +201,26 @@ func reconciled(pkg *packages.Package, f *ast.FuncDecl) (kind string, in *types.
 	return kind, in
 }
 
-// scheme notes a call of some package's AddToScheme in main.
+// scheme notes the call of another package's function that adds kinds to a scheme: AddToScheme, or
+// Install.
 func (p *Project) scheme(pkg *packages.Package, call *ast.CallExpr) {
 	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || pkg.Name != "main" || sel.Sel.Name != "AddToScheme" && sel.Sel.Name != "Install" {
-		return
-	}
-	id, ok := sel.X.(*ast.Ident)
 	if !ok {
 		return
 	}
-	if of, ok := pkg.TypesInfo.Uses[id].(*types.PkgName); ok && !slices.Contains(p.schemes, of.Imported().Path()) {
-		p.schemes = append(p.schemes, of.Imported().Path())
+	takesScheme := false
+	if sig, ok := pkg.TypesInfo.TypeOf(sel).(*types.Signature); ok && sig.Params().Len() == 1 {
+		takesScheme = typeName(sig.Params().At(0).Type()) == "*k8s.io/apimachinery/pkg/runtime.Scheme"
+	}
+	id, ok := sel.X.(*ast.Ident)
+	if !ok || !takesScheme {
+		return
+	}
+	if of, ok := pkg.TypesInfo.Uses[id].(*types.PkgName); ok {
+		add := function{of.Imported().Path(), sel.Sel.Name}
+		if !slices.Contains(p.schemes, add) {
+			p.schemes = append(p.schemes, add)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -179,18 +180,18 @@ func (w *writer) scheme() string {
 	const machinery = "k8s.io/apimachinery/pkg/"
 	schemes := w.project.schemes
 	if len(schemes) == 0 {
-		schemes = []string{"k8s.io/client-go/kubernetes/scheme"}
+		schemes = []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
 		if w.c.kindPkg != nil {
-			schemes = append(schemes, w.c.kindPkg.Path())
+			schemes = append(schemes, function{w.c.kindPkg.Path(), "AddToScheme"})
 		}
 		w.guess("no call of AddToScheme was seen in package main, so the scheme has the built-in kinds and %s",
 			w.c.Kind)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "scheme := %s.NewScheme()\n", w.use(machinery+"runtime", ""))
-	for _, s := range schemes {
-		name := w.use(s, schemeAlias(s))
-		fmt.Fprintf(&b, "%s.Must(%s.AddToScheme(scheme))\n", w.use(machinery+"util/runtime", "utilruntime"), name)
+	for _, add := range schemes {
+		in := w.use(add.path, schemeAlias(add.path))
+		fmt.Fprintf(&b, "%s.Must(%s.%s(scheme))\n", w.use(machinery+"util/runtime", "utilruntime"), in, add.name)
 	}
 	return b.String()
 }
@@ -210,30 +211,22 @@ func schemeAlias(importPath string) string {
 // or made of the field's type.
 func (w *writer) fields(process string) string {
 	var out []string
-	said := map[string]bool{}
-	if lit := w.project.literals[fullName(w.c.typ)]; lit != nil {
-		for _, e := range lit.Elts {
-			kv, ok := e.(*ast.KeyValueExpr)
-			if !ok {
-				continue
-			}
-			name := types.ExprString(kv.Key)
-			if value, ok := w.ofManager(lit.in, kv.Value); ok {
-				said[name] = true
-				out = append(out, name+": "+value)
-			}
-		}
-	}
+	main := w.project.filled[fullName(w.c.typ)]
 	s := w.c.typ.Underlying().(*types.Struct)
 	for f := range s.Fields() {
-		if said[f.Name()] || !f.Exported() {
+		if !f.Exported() {
 			continue
 		}
-		if value := w.byType(f.Type(), process); value != "" {
+		set, isSet := main.fields[f.Name()]
+		value := ""
+		if isSet {
+			value = w.ofManager(main.in, set)
+		}
+		if value = cmp.Or(value, w.byType(f.Type(), process)); value != "" {
 			out = append(out, f.Name()+": "+value)
-		} else if set := w.setInMain(f.Name()); set != "" {
+		} else if isSet {
 			w.guess("main sets %s.%s to %s, which is not made of the manager; the test leaves it empty",
-				w.c.Name, f.Name(), set)
+				w.c.Name, f.Name(), types.ExprString(set))
 		}
 	}
 	return strings.Join(out, ", ")
@@ -267,30 +260,15 @@ func (w *writer) arguments() string {
 	return strings.Join(out, ", ")
 }
 
-// setInMain is what main sets a field to.
-func (w *writer) setInMain(field string) string {
-	lit := w.project.literals[fullName(w.c.typ)]
-	if lit == nil {
-		return ""
-	}
-	for _, e := range lit.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok && types.ExprString(kv.Key) == field {
-			return types.ExprString(kv.Value)
-		}
-	}
-	return ""
-}
-
-// ofManager is an expression of main with the manager called mgr, if nothing else of main is in it.
-func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) (text string, ok bool) {
-	ok = true
+// ofManager is an expression of main with the manager called mgr; "" if anything else of main is in
+// it.
+func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) string {
+	ok := true
 	rename := map[*ast.Ident]string{}
 	ast.Inspect(x, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			ok = false
-		case *ast.SelectorExpr:
-			ast.Inspect(n.X, func(ast.Node) bool { return true })
 		case *ast.Ident:
 			switch o := pkg.TypesInfo.Uses[n].(type) {
 			case *types.PkgName:
@@ -310,7 +288,7 @@ func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) (text string, ok b
 		return ok
 	})
 	if !ok {
-		return "", false
+		return ""
 	}
 	was := map[*ast.Ident]string{}
 	for id, name := range rename {
@@ -321,7 +299,10 @@ func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) (text string, ok b
 	for id, name := range was {
 		id.Name = name
 	}
-	return b.String(), err == nil
+	if err != nil {
+		return ""
+	}
+	return b.String()
 }
 
 // byType is what a field of a type gets from the manager; "" for other types.
@@ -359,17 +340,10 @@ func (w *writer) use(importPath, name string) string {
 	if importPath == w.c.Package.PkgPath && !w.ginkgo {
 		return ""
 	}
-	if have, ok := w.imports[importPath]; ok {
-		if have == "" {
-			return path.Base(importPath)
-		}
-		return have
+	if _, ok := w.imports[importPath]; !ok {
+		w.imports[importPath] = name
 	}
-	w.imports[importPath] = name
-	if name == "" {
-		return path.Base(importPath)
-	}
-	return name
+	return cmp.Or(w.imports[importPath], path.Base(importPath))
 }
 
 func (w *writer) importBlock() string {
