@@ -95,20 +95,26 @@ func Of(arg any) ([]Definition, error) {
 		"*admissionregv1.ValidatingWebhookConfiguration objects", arg)
 }
 
+// Files are the file of a path, or the YAML and JSON files of a directory, in order.
+func Files(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var files []string
+	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
+		found, _ := filepath.Glob(filepath.Join(path, pattern))
+		files = append(files, found...)
+	}
+	sort.Strings(files)
+	return files, nil
+}
+
 // read reads the definitions in a file, or in the YAML and JSON files of a directory.
 func read(path string) ([]Definition, error) {
-	info, err := os.Stat(path)
+	files, err := Files(path)
 	if err != nil {
 		return nil, err
-	}
-	files := []string{path}
-	if info.IsDir() {
-		files = nil
-		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-			found, _ := filepath.Glob(filepath.Join(path, pattern))
-			files = append(files, found...)
-		}
-		sort.Strings(files)
 	}
 	var out []Definition
 	for _, f := range files {

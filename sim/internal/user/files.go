@@ -7,30 +7,22 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/sim/internal/definitions"
 )
 
 // Objects reads the objects in a file of YAML or JSON, or in the files of a directory, in the order
 // of their names. As kubectl does, it puts what names no namespace into "default". A kustomization
 // is no object.
 func (u *Client) Objects(path string) ([]client.Object, error) {
-	info, err := os.Stat(path)
+	files, err := definitions.Files(path)
 	if err != nil {
 		return nil, err
-	}
-	files := []string{path}
-	if info.IsDir() {
-		files = nil
-		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-			found, _ := filepath.Glob(filepath.Join(path, pattern))
-			files = append(files, found...)
-		}
-		slices.Sort(files)
 	}
 	var out []client.Object
 	for _, file := range files {
