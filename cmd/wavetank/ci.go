@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +32,7 @@ func ciCommand() *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			if err := os.RemoveAll(filepath.Join(o.report, "stories")); err != nil { // of an earlier job
+			if err := forget(o.report); err != nil {
 				return err
 			}
 			broke := o.run(cmd.Context(), orHere(args), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -51,18 +50,32 @@ func ciCommand() *cobra.Command {
 	return cmd
 }
 
+// forget removes the stories that an earlier job has kept, and nothing that is no story: --report may
+// name a directory with files of the user's.
+func forget(report string) error {
+	paths, err := story.List(filepath.Join(report, storiesDir))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if _, bad := story.Read(path); bad != nil {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // leave writes what the campaigns come to in the forms that CI systems show.
 func (o *options) leave(cmd *cobra.Command) error {
 	results, err := mergeDir(selection{newest: true}, o.report)
 	if err != nil {
 		return err
 	}
-	for _, r := range results {
-		for _, f := range r.Findings {
-			if err := keep(f, o.report); err != nil {
-				return err
-			}
-		}
+	if _, err := keep(results, o.report); err != nil {
+		return err
 	}
 	if _, err := reports.Index(o.report, "Wavetank", warnings(o.report)); err != nil {
 		return err
@@ -95,11 +108,11 @@ func (o *options) markdown(results []*story.Result) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Wavetank\n\n| test | runs | found |\n| --- | ---: | --- |\n")
 	for _, r := range results {
-		found := "nothing"
-		if n := len(r.Findings); n > 0 {
-			found = fmt.Sprintf("**%d causes**", n)
-		}
-		if n := len(r.Findings); n == 1 {
+		found := fmt.Sprintf("**%d causes**", len(r.Findings))
+		switch len(r.Findings) {
+		case 0:
+			found = "nothing"
+		case 1:
 			found = "**1 cause**"
 		}
 		fmt.Fprintf(&b, "| %s %s | %d | %s |\n", r.Package, r.Test, r.Runs, found)
@@ -110,15 +123,9 @@ func (o *options) markdown(results []*story.Result) (string, error) {
 	if lines, err := os.ReadFile(filepath.Join(o.report, warningsFile)); err == nil {
 		fmt.Fprintf(&b, "Warnings:\n\n```\n%s```\n\n", lines)
 	}
-	err := filepath.WalkDir(o.report, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, reports.RunSuffix) {
-			return err
-		}
-		r, err := reports.ReadRun(path)
-		if err == nil {
-			b.WriteString(reports.Markdown(*r) + "\n")
-		}
-		return err
+	_, err := eachRun(o.report, func(r reports.Run) error {
+		b.WriteString(reports.Markdown(r) + "\n")
+		return nil
 	})
 	return b.String(), err
 }

@@ -87,13 +87,18 @@ func render(cmd *cobra.Command, dir, format string) error {
 		fmt.Fprintln(out, relative(index))
 		return nil
 	case "text", "markdown":
-		return eachRun(dir, func(r reports.Run) error {
+		found, err := eachRun(dir, func(r reports.Run) error {
 			if format == "markdown" {
 				return writePrintable(out, reports.Markdown(r)+"\n")
 			}
 			f, ok := out.(*os.File)
 			return reports.Text(out, r, ok && term.IsTerminal(int(f.Fd())))
 		})
+		if err == nil && !found {
+			err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one when they find something",
+				reports.RunSuffix, dir)
+		}
+		return err
 	}
 	if strings.HasSuffix(dir, reports.RunSuffix) {
 		return fmt.Errorf("%s is one run, which has --format text and markdown only; "+
@@ -153,10 +158,9 @@ func modulePath(cmd *cobra.Command, results []*story.Result) string {
 	return path
 }
 
-// eachRun reads every run below a directory, in order.
-func eachRun(dir string, f func(reports.Run) error) error {
-	found := false
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// eachRun reads every run below a directory, in order, and says whether there is one.
+func eachRun(dir string, f func(reports.Run) error) (found bool, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, reports.RunSuffix) {
 			return err
 		}
@@ -167,9 +171,5 @@ func eachRun(dir string, f func(reports.Run) error) error {
 		found = true
 		return f(*r)
 	})
-	if err == nil && !found {
-		err = fmt.Errorf("no run (*%s) lies below %s; campaigns with -sim.report write one when they find something",
-			reports.RunSuffix, dir)
-	}
-	return err
+	return found, err
 }

@@ -32,17 +32,14 @@ func mergeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found := false
 			for _, r := range results {
 				if err := r.Write(to); err != nil {
 					return err
 				}
-				for _, f := range r.Findings {
-					found = true
-					if err := keep(f, to); err != nil {
-						return err
-					}
-				}
+			}
+			found, err := keep(results, to)
+			if err != nil {
+				return err
 			}
 			if summary(cmd.OutOrStdout(), results) || found {
 				return errBroke
@@ -55,17 +52,27 @@ func mergeCommand() *cobra.Command {
 	return cmd
 }
 
-// keep writes the story of a finding into a directory.
-func keep(f story.Finding, dir string) error {
-	if f.Story == "" {
-		return nil
+// storiesDir is where a directory of results has the stories of what was found.
+const storiesDir = "stories"
+
+// keep writes the stories of all findings into a directory, and says whether there are findings.
+func keep(results []*story.Result, dir string) (found bool, err error) {
+	for _, r := range results {
+		for _, f := range r.Findings {
+			found = true
+			if f.Story == "" {
+				continue
+			}
+			s, err := story.Decode([]byte(f.Story))
+			if err != nil {
+				return found, fmt.Errorf("the story of %q: %w", f.Cause, err)
+			}
+			if _, err := s.Write(filepath.Join(dir, storiesDir)); err != nil {
+				return found, err
+			}
+		}
 	}
-	s, err := story.Decode([]byte(f.Story))
-	if err != nil {
-		return fmt.Errorf("the story of %q: %w", f.Cause, err)
-	}
-	_, err = s.Write(filepath.Join(dir, "stories"))
-	return err
+	return found, nil
 }
 
 // isResult says whether a file holds a campaign's result, by its name.
