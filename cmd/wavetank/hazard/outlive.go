@@ -42,23 +42,27 @@ func PackageVariables(loaded []*packages.Package) []Outlives {
 	program, all := ssautil.Packages(loaded, ssa.InstantiateGenerics)
 	program.Build()
 	w := &walk{program: program, ours: map[*types.Package]bool{}, from: map[*ssa.Function]*ssa.Function{},
-		writes: map[*ssa.Function]map[int]bool{}}
+		writes: map[*ssa.Function]map[int]bool{}, found: map[*ssa.Global]Outlives{}}
 	for i, p := range all {
 		if p != nil && loaded[i].Name != "main" {
 			w.ours[p.Pkg] = true
 		}
 	}
-	for _, f := range sorted(ssautil.AllFunctions(program)) {
-		if f.Pkg != nil && w.ours[f.Pkg.Pkg] && begins(f) {
-			w.reach(f, f)
-		}
+	roots := ssautil.AllFunctions(program)
+	maps.DeleteFunc(roots, func(f *ssa.Function, _ bool) bool {
+		return f.Pkg == nil || !w.ours[f.Pkg.Pkg] || !begins(f)
+	})
+	for _, f := range sorted(roots) {
+		w.reach(f, f)
 	}
 	for len(w.todo) > 0 {
 		f := w.todo[0]
 		w.todo = w.todo[1:]
 		w.follow(f)
 	}
-	return w.found()
+	w.findWrites()
+	byName := func(a, b Outlives) int { return strings.Compare(a.Variable, b.Variable) }
+	return slices.SortedFunc(maps.Values(w.found), byName)
 }
 
 // begins says whether a run calls a function: it is given a Manager or a reconcile.Request, or is a
@@ -84,6 +88,7 @@ type walk struct {
 	todo    []*ssa.Function
 	// writes are the parameters through which a function writes, by number.
 	writes map[*ssa.Function]map[int]bool
+	found  map[*ssa.Global]Outlives
 }
 
 func (w *walk) reach(f, from *ssa.Function) {
@@ -103,11 +108,8 @@ func (w *walk) follow(f *ssa.Function) {
 			w.reachMethods(made.X.Type(), from)
 		}
 		for _, operand := range in.Operands(nil) {
-			switch v := (*operand).(type) {
-			case *ssa.Function:
-				w.reach(v, from)
-			case *ssa.MakeClosure:
-				w.reach(v.Fn.(*ssa.Function), from)
+			if f, ok := (*operand).(*ssa.Function); ok { // of a closure, too: it is an operand where that is made
+				w.reach(f, from)
 			}
 		}
 	}
@@ -140,38 +142,44 @@ func instructions(f *ssa.Function) func(func(ssa.Instruction) bool) {
 	}
 }
 
-// found are the writes, sorted by variable. A function that writes through a parameter writes what
-// its callers give it, so the functions are gone through until nothing is new.
-func (w *walk) found() (out []Outlives) {
+// findWrites finds the variables that are written. A function that writes through a parameter
+// writes what its callers give it, so the functions are gone through until nothing is new.
+func (w *walk) findWrites() {
 	reached := sorted(w.from)
-	seen := map[*ssa.Global]bool{}
 	for again := true; again; {
 		again = false
 		for _, f := range reached {
 			for in := range instructions(f) {
 				for _, target := range w.targets(in) {
-					switch v := origin(target).(type) {
-					case *ssa.Global:
-						if w.ours[v.Pkg.Pkg] && !seen[v] && !strings.HasPrefix(v.Name(), "init$") {
-							seen[v] = true
-							out = append(out, Outlives{Variable: v.Pkg.Pkg.Path() + "." + v.Name(),
-								At: w.program.Fset.Position(in.Pos()), In: name(f), From: name(w.from[f])})
-						}
-					case *ssa.Parameter:
-						i := slices.Index(f.Params, v)
-						if i >= 0 && !w.writes[f][i] {
-							if w.writes[f] == nil {
-								w.writes[f] = map[int]bool{}
-							}
-							w.writes[f][i], again = true, true
-						}
-					}
+					again = w.wrote(f, in, origin(target)) || again
 				}
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Outlives) int { return strings.Compare(a.Variable, b.Variable) })
-	return out
+}
+
+// wrote notes that an instruction writes to a variable or through a parameter. It says whether that
+// is news of a parameter.
+func (w *walk) wrote(f *ssa.Function, in ssa.Instruction, to ssa.Value) bool {
+	switch v := to.(type) {
+	case *ssa.Global:
+		_, known := w.found[v]
+		if !known && w.ours[v.Pkg.Pkg] && !strings.HasPrefix(v.Name(), "init$") {
+			w.found[v] = Outlives{Variable: v.Pkg.Pkg.Path() + "." + v.Name(),
+				At: w.program.Fset.Position(in.Pos()), In: name(f), From: name(w.from[f])}
+		}
+	case *ssa.Parameter:
+		i := slices.Index(f.Params, v)
+		if i < 0 || w.writes[f][i] {
+			return false
+		}
+		if w.writes[f] == nil {
+			w.writes[f] = map[int]bool{}
+		}
+		w.writes[f][i] = true
+		return true
+	}
+	return false
 }
 
 // sorted are the functions that are keys of a map.
