@@ -23,9 +23,6 @@ const (
 	newestClient = "v0.37"
 )
 
-// ours is the module of sim.
-const ours = "github.com/wavetank/wavetank"
-
 // finding is the result of one check.
 type finding struct {
 	what string // was checked
@@ -69,12 +66,12 @@ func examine(cmd *cobra.Command, patterns []string) []finding {
 	note := fmt.Sprintf("%s (%s or newer is needed, for testing/synctest; \"go get go@latest\" updates a module)",
 		version, leastGo)
 	out = append(out, finding{"go", semver.Compare(asSemver(version), asSemver(leastGo)) >= 0, note})
-	for _, m := range []struct{ path, least, newest, get string }{
-		{ours, "", "", "go get github.com/wavetank/wavetank@latest"},
-		{"sigs.k8s.io/controller-runtime", leastRuntime, newestMinor, "go get sigs.k8s.io/controller-runtime@latest"},
-		{"k8s.io/client-go", leastClient, newestClient, "go get k8s.io/client-go@latest"},
+	for _, m := range []struct{ path, least, newest string }{
+		{ours, "", ""},
+		{"sigs.k8s.io/controller-runtime", leastRuntime, newestMinor},
+		{"k8s.io/client-go", leastClient, newestClient},
 	} {
-		out = append(out, module(cmd, m.path, m.least, m.newest, m.get))
+		out = append(out, module(cmd, m.path, m.least, m.newest))
 	}
 	out = append(out, apiServer(cmd))
 	out = append(out, environment(cmd)...)
@@ -153,7 +150,8 @@ func installed(program string) bool {
 }
 
 // module says which version of a module the build uses.
-func module(cmd *cobra.Command, path, least, newest, get string) finding {
+func module(cmd *cobra.Command, path, least, newest string) finding {
+	get := "go get " + path + "@latest"
 	data, err := output(cmd, "go", "list", "-m", "-json", path)
 	var m struct {
 		Version string
@@ -193,7 +191,7 @@ func environment(cmd *cobra.Command) (out []finding) {
 	if _, err := os.Stat(vendored); err == nil && !strings.Contains(flags, "-mod=") {
 		if data, _ := os.ReadFile(vendored); !strings.Contains(string(data), simPackage+"\n") {
 			out = append(out, finding{"vendored tree", false, "vendor/ lacks " + simPackage +
-				": go get github.com/wavetank/wavetank@latest, write a test that imports it, then go mod vendor"})
+				": go get " + ours + "@latest, write a test that imports it, then go mod vendor"})
 		}
 	}
 	return out

@@ -34,7 +34,7 @@ func initCommand() *cobra.Command {
 		Example: "  wavetank init\n  wavetank init ../operator --no-run",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(strings.Join(append(args, ""), ""))
+			dir, err := filepath.Abs(strings.Join(args, "")) // of none, or of one
 			if err != nil {
 				return err
 			}
@@ -68,11 +68,11 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 	if err := require(cmd, dir, tests); err != nil {
 		return err
 	}
+	if !run {
+		return nil
+	}
 	broke := false
 	for _, t := range tests {
-		if !run {
-			continue
-		}
 		failed, err := tryTest(cmd.Context(), out, t)
 		if err != nil {
 			return err
@@ -122,10 +122,8 @@ func writeNew(path string, data []byte) error {
 // require adds the modules that the tests import to go.mod, unless they are there.
 func require(cmd *cobra.Command, dir string, tests []*scaffold.Test) error {
 	modules := []string{ours}
-	for _, t := range tests {
-		if t.Suite != "" {
-			modules = []string{ours, simPackage + "/simginkgo"}
-		}
+	if slices.ContainsFunc(tests, func(t *scaffold.Test) bool { return t.Suite != "" }) {
+		modules = append(modules, simPackage+"/simginkgo")
 	}
 	for _, m := range modules {
 		if inDir(cmd.Context(), dir, "go", "list", "-m", m) == nil {

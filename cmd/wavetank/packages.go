@@ -20,8 +20,12 @@ import (
 	"github.com/wavetank/wavetank/story"
 )
 
-// simPackage is the import path of the public API. A test binary that links it has the -sim flags.
-const simPackage = "github.com/wavetank/wavetank/sim"
+const (
+	ours = "github.com/wavetank/wavetank" // the module of sim
+	// simPackage is the import path of the public API. A test binary that links it has the -sim
+	// flags.
+	simPackage = ours + "/sim"
+)
 
 // testPackage is a package whose tests link sim.
 type testPackage struct {

@@ -47,7 +47,7 @@ func vet(cmd *cobra.Command, patterns []string) error {
 	found := false
 	report := func(at token.Position, message string) {
 		found = true
-		fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: %s\n", relative(at.Filename), at.Line, message)
+		fmt.Fprintln(cmd.OutOrStdout(), located(at, message))
 	}
 	for _, a := range graph.Roots {
 		if a.Err != nil {
@@ -64,6 +64,11 @@ func vet(cmd *cobra.Command, patterns []string) error {
 		return errBroke
 	}
 	return nil
+}
+
+// located is a message with the place that it is about.
+func located(at token.Position, message string) string {
+	return fmt.Sprintf("%s:%d: %s", relative(at.Filename), at.Line, message)
 }
 
 // engine are the parts of Wavetank that test binaries contain. They are not the operator's code,
@@ -112,7 +117,7 @@ func outliving(ctx context.Context, patterns []string) func() []string {
 		loaded, _, err := loadModule(ctx, patterns)
 		if err == nil {
 			for _, o := range hazard.PackageVariables(loaded) {
-				out = append(out, fmt.Sprintf("%s:%d: %s", relative(o.At.Filename), o.At.Line, o.Message()))
+				out = append(out, located(o.At, o.Message()))
 			}
 		}
 		lines <- out
