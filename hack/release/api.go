@@ -147,8 +147,7 @@ func lastReleased(root string) ([]string, error) {
 // unnamed are the names that have changed from one list to the other and that the newest entry of a
 // changelog does not mention.
 func unnamed(before, after []string, changelog string) (out []string) {
-	_, entry, _ := strings.Cut(changelog, "\n## ")
-	entry, _, _ = strings.Cut(entry, "\n## ")
+	entry := newestEntry(changelog)
 	name := regexp.MustCompile(`^\S+: (?:func (?:\([^)]*\) )?|type |var |const )(\w+)`)
 	for _, line := range slices.Concat(missing(before, after), missing(after, before)) {
 		m := name.FindStringSubmatch(line)

@@ -61,6 +61,13 @@ func clean(root, version string) error {
 	return nil
 }
 
+// newestEntry is the first entry of a changelog, from its version on.
+func newestEntry(changelog string) string {
+	_, entry, _ := strings.Cut(changelog, "\n## ")
+	entry, _, _ = strings.Cut(entry, "\n## ")
+	return entry
+}
+
 // inChangelog says whether the newest entry of the changelog is this release's, with its date and
 // what it means for seeds and stories.
 func inChangelog(root, version string) error {
@@ -68,8 +75,7 @@ func inChangelog(root, version string) error {
 	if err != nil {
 		return err
 	}
-	_, entry, _ := strings.Cut(string(data), "\n## ")
-	entry, _, _ = strings.Cut(entry, "\n## ")
+	entry := newestEntry(string(data))
 	number := regexp.QuoteMeta(strings.TrimPrefix(version, "v"))
 	if !regexp.MustCompile(`^` + number + ` \([0-9]{4}-[0-9]{2}-[0-9]{2}\)\n`).MatchString(entry) {
 		head, _, _ := strings.Cut(entry, "\n")
