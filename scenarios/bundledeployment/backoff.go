@@ -114,33 +114,30 @@ type period struct {
 // which the operator looks whether a clean-up has ended begins no period. An attempt whose time has
 // come does, if a fault wakes the operator just before its timer.
 func (r *Record) periodsOf(settled []*reconcile) (out []period) {
+	var tried history.Time // the last attempt
 	for i, next := range settled {
-		timed := i > 0 && next.Timed && next.Began-settled[i-1].until(next.Began) > r.cleanUp
-		if i == 0 || timed || r.awaited(settled, i) {
+		begins := i == 0
+		if !begins {
+			before := settled[i-1]
+			timed := next.Timed && next.Began-before.until(next.Began) > r.cleanUp
+			begins = timed || before.wanted(next) && next.tried-tried > r.cleanUp
+		}
+		if begins {
 			if n := len(out); n > 0 {
 				out[n-1].to = next
 			}
 			out = append(out, period{from: next})
 		}
 		out[len(out)-1].attempts += next.attempts
+		tried = max(tried, next.tried)
 	}
 	return out
 }
 
-// awaited says whether an attempt was made when the reconcile before it wanted one, whoever woke
+// wanted says whether a reconcile has asked for the attempt of the next one by then, whoever woke
 // the operator.
-func (r *Record) awaited(settled []*reconcile, i int) bool {
-	before, next := settled[i-1], settled[i]
-	return before.After > 0 && next.attempts > 0 && next.tried >= before.Began+before.After &&
-		next.tried-lastTried(settled[:i]) > r.cleanUp
-}
-
-// lastTried is when the last attempt of these reconciles began.
-func lastTried(in []*reconcile) (at history.Time) {
-	for _, r := range in {
-		at = max(at, r.tried)
-	}
-	return at
+func (r *reconcile) wanted(next *reconcile) bool {
+	return r.After > 0 && next.attempts > 0 && next.tried >= r.Began+r.After
 }
 
 // complete are the periods that are.
