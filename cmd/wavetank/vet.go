@@ -57,7 +57,7 @@ func vet(cmd *cobra.Command, patterns []string) error {
 			report(a.Package.Fset.Position(d.Pos), d.Message)
 		}
 	}
-	for _, o := range hazard.PackageVariables(loaded) {
+	for _, o := range hazard.WrittenVariables(loaded) {
 		report(o.At, o.Message())
 	}
 	if found {
@@ -116,7 +116,7 @@ func outliving(ctx context.Context, patterns []string) func() []string {
 		var out []string
 		loaded, _, err := loadModule(ctx, patterns)
 		if err == nil {
-			for _, o := range hazard.PackageVariables(loaded) {
+			for _, o := range hazard.WrittenVariables(loaded) {
 				out = append(out, located(o.At, o.Message()))
 			}
 		}

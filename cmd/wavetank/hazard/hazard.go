@@ -1,5 +1,6 @@
-// Package hazard finds code of reconcilers whose order or outcome no seed can decide. Runs of such
-// code differ although their choices are the same, so a story of it may not replay.
+// Package hazard finds code of reconcilers whose order or outcome no seed can decide, and package
+// variables that outlive a crash. Runs of such code differ although their choices are the same, so
+// a story of it may not replay.
 package hazard
 
 import (

@@ -17,14 +17,14 @@ func TestAnalyzer(t *testing.T) {
 }
 
 // What a process leaves behind in package variables is found, and nothing else.
-func TestPackageVariables(t *testing.T) {
+func TestWrittenVariables(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: "testdata/src/outlive",
 		Env: append(os.Environ(), "GO111MODULE=off", "GOPATH="+analysistest.TestData())}, "outlive")
 	if err != nil || packages.PrintErrors(loaded) > 0 {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, o := range hazard.PackageVariables(loaded) {
+	for _, o := range hazard.WrittenVariables(loaded) {
 		if o.At.Line == 0 {
 			t.Errorf("%s has no line", o.Variable)
 		}

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// Outlives is a package variable that code of a process writes. A process that is killed in a run
-// begins again in the same test binary, so it finds there what a real one would have lost.
-type Outlives struct {
+// WrittenVariable is a package variable that code of a process writes. A process that is killed in a
+// run begins again in the same test binary, so it finds there what a real one would have lost.
+type WrittenVariable struct {
 	Variable string         // as package.name
 	At       token.Position // of the write
 	In       string         // the function that writes
@@ -24,7 +24,7 @@ type Outlives struct {
 }
 
 // Message says what was found, and what to do.
-func (o Outlives) Message() string {
+func (o WrittenVariable) Message() string {
 	in := o.In
 	if o.From != o.In {
 		in += ", which " + o.From + " leads to,"
@@ -33,16 +33,16 @@ func (o Outlives) Message() string {
 		"lose it; make it a field of what the setup function makes", in, o.Variable)
 }
 
-// PackageVariables finds the package variables that setup functions (those that are given a
+// WrittenVariables finds the package variables that setup functions (those that are given a
 // Manager) and reconcilers write, and the functions, methods and handlers that they lead to. Only
 // the code of these packages is looked at, so a variable that another module changes is not found.
 // Neither are contents that are reached through a pointer that was copied from the variable first.
 // Each variable is named once.
-func PackageVariables(loaded []*packages.Package) []Outlives {
+func WrittenVariables(loaded []*packages.Package) []WrittenVariable {
 	program, all := ssautil.Packages(loaded, ssa.InstantiateGenerics)
 	program.Build()
-	w := &walk{program: program, ours: map[*types.Package]bool{}, from: map[*ssa.Function]*ssa.Function{},
-		writes: map[*ssa.Function]map[int]bool{}, found: map[*ssa.Global]Outlives{}}
+	w := &walk{program: program, ours: map[*types.Package]bool{}, rootOf: map[*ssa.Function]*ssa.Function{},
+		writtenParams: map[*ssa.Function]map[int]bool{}, found: map[*ssa.Global]WrittenVariable{}}
 	for i, p := range all {
 		if p != nil && loaded[i].Name != "main" {
 			w.ours[p.Pkg] = true
@@ -50,24 +50,24 @@ func PackageVariables(loaded []*packages.Package) []Outlives {
 	}
 	roots := ssautil.AllFunctions(program)
 	maps.DeleteFunc(roots, func(f *ssa.Function, _ bool) bool {
-		return f.Pkg == nil || !w.ours[f.Pkg.Pkg] || !begins(f)
+		return f.Pkg == nil || !w.ours[f.Pkg.Pkg] || !isRoot(f)
 	})
 	for _, f := range sorted(roots) {
-		w.reach(f, f)
+		w.visit(f, f)
 	}
 	for len(w.todo) > 0 {
 		f := w.todo[0]
 		w.todo = w.todo[1:]
-		w.follow(f)
+		w.visitCalled(f)
 	}
 	w.findWrites()
-	byName := func(a, b Outlives) int { return strings.Compare(a.Variable, b.Variable) }
+	byName := func(a, b WrittenVariable) int { return strings.Compare(a.Variable, b.Variable) }
 	return slices.SortedFunc(maps.Values(w.found), byName)
 }
 
-// begins says whether a run calls a function: it is given a Manager or a reconcile.Request, or is a
+// isRoot says whether a run calls a function: it is given a Manager or a reconcile.Request, or is a
 // method called Reconcile.
-func begins(f *ssa.Function) bool {
+func isRoot(f *ssa.Function) bool {
 	if f.Signature.Recv() != nil && f.Name() == "Reconcile" {
 		return true
 	}
@@ -84,38 +84,38 @@ func begins(f *ssa.Function) bool {
 type walk struct {
 	program *ssa.Program
 	ours    map[*types.Package]bool
-	from    map[*ssa.Function]*ssa.Function // those that were reached, and where that began
+	rootOf  map[*ssa.Function]*ssa.Function // of the functions visited: where the way there began
 	todo    []*ssa.Function
-	// writes are the parameters through which a function writes, by number.
-	writes map[*ssa.Function]map[int]bool
-	found  map[*ssa.Global]Outlives
+	// writtenParams are the parameters through which a function writes, by position.
+	writtenParams map[*ssa.Function]map[int]bool
+	found         map[*ssa.Global]WrittenVariable
 }
 
-func (w *walk) reach(f, from *ssa.Function) {
-	if f == nil || f.Blocks == nil || w.from[f] != nil {
+func (w *walk) visit(f, root *ssa.Function) {
+	if f == nil || f.Blocks == nil || w.rootOf[f] != nil {
 		return
 	}
-	w.from[f] = from
+	w.rootOf[f] = root
 	w.todo = append(w.todo, f)
 }
 
-// follow reaches what a function calls or mentions. A value that becomes an interface may have any
-// of its methods called, by code that is not looked at.
-func (w *walk) follow(f *ssa.Function) {
-	from := w.from[f]
+// visitCalled visits what a function calls or mentions. A value that becomes an interface may have
+// any of its methods called, by code that is not looked at.
+func (w *walk) visitCalled(f *ssa.Function) {
+	root := w.rootOf[f]
 	for in := range instructions(f) {
 		if made, ok := in.(*ssa.MakeInterface); ok {
-			w.reachMethods(made.X.Type(), from)
+			w.visitMethods(made.X.Type(), root)
 		}
 		for _, operand := range in.Operands(nil) {
 			if f, ok := (*operand).(*ssa.Function); ok { // of a closure, too: it is an operand where that is made
-				w.reach(f, from)
+				w.visit(f, root)
 			}
 		}
 	}
 }
 
-func (w *walk) reachMethods(t types.Type, from *ssa.Function) {
+func (w *walk) visitMethods(t types.Type, root *ssa.Function) {
 	of := t
 	if p, ok := of.(*types.Pointer); ok {
 		of = p.Elem()
@@ -126,7 +126,7 @@ func (w *walk) reachMethods(t types.Type, from *ssa.Function) {
 	}
 	methods := w.program.MethodSets.MethodSet(t)
 	for m := range methods.Methods() {
-		w.reach(w.program.MethodValue(m), from)
+		w.visit(w.program.MethodValue(m), root)
 	}
 }
 
@@ -145,7 +145,7 @@ func instructions(f *ssa.Function) func(func(ssa.Instruction) bool) {
 // findWrites finds the variables that are written. A function that writes through a parameter
 // writes what its callers give it, so the functions are gone through until nothing is new.
 func (w *walk) findWrites() {
-	reached := sorted(w.from)
+	reached := sorted(w.rootOf)
 	for again := true; again; {
 		again = false
 		for _, f := range reached {
@@ -165,18 +165,18 @@ func (w *walk) wrote(f *ssa.Function, in ssa.Instruction, to ssa.Value) bool {
 	case *ssa.Global:
 		_, known := w.found[v]
 		if !known && w.ours[v.Pkg.Pkg] && !strings.HasPrefix(v.Name(), "init$") {
-			w.found[v] = Outlives{Variable: v.Pkg.Pkg.Path() + "." + v.Name(),
-				At: w.program.Fset.Position(in.Pos()), In: name(f), From: name(w.from[f])}
+			w.found[v] = WrittenVariable{Variable: v.Pkg.Pkg.Path() + "." + v.Name(),
+				At: w.program.Fset.Position(in.Pos()), In: name(f), From: name(w.rootOf[f])}
 		}
 	case *ssa.Parameter:
 		i := slices.Index(f.Params, v)
-		if i < 0 || w.writes[f][i] {
+		if i < 0 || w.writtenParams[f][i] {
 			return false
 		}
-		if w.writes[f] == nil {
-			w.writes[f] = map[int]bool{}
+		if w.writtenParams[f] == nil {
+			w.writtenParams[f] = map[int]bool{}
 		}
-		w.writes[f][i] = true
+		w.writtenParams[f][i] = true
 		return true
 	}
 	return false
@@ -232,7 +232,7 @@ func (w *walk) targets(in ssa.Instruction) []ssa.Value {
 			}
 		}
 		var out []ssa.Value
-		for i := range w.writes[f] {
+		for i := range w.writtenParams[f] {
 			if i < len(call.Args) {
 				out = append(out, call.Args[i])
 			}
