@@ -32,9 +32,9 @@ const (
 // repeating is set in the process that repeats a run: that one does not repeat it again.
 const repeating = "WAVETANK_REPEATING"
 
-// replayed names the file to which a process adds a line for each story that it was told to replay:
+// replayedFile names the file to which a process adds a line for each story that it was told to replay:
 // held, broke or hung.
-const replayed = "WAVETANK_REPLAYED"
+const replayedFile = "WAVETANK_REPLAYED"
 
 // words are a line of the report of a hang.
 func (r repeated) words() string {
@@ -75,7 +75,7 @@ func (c *campaign) repeat(limit time.Duration, done <-chan struct{}) repeated {
 	if cmd == nil {
 		return repeatUnknown
 	}
-	cmd.Env = append(os.Environ(), repeating+"=1", replayed+"="+said, "SIM_REPORT=", "SIM_SHRINK=", "SIM_REPLAY=")
+	cmd.Env = append(os.Environ(), repeating+"=1", replayedFile+"="+said, "SIM_REPORT=", "SIM_SHRINK=", "SIM_REPLAY=")
 	if process.Dials() != r.Dials {
 		cmd.Env = append(cmd.Env, recording+"=1")
 	}
@@ -184,8 +184,8 @@ func testArgs(command string) (args []string) {
 // reportReplayed adds a line on a story that was replayed to the file that the wavetank command, or
 // a process that repeats a run, asks for: an exit code does not say whether a test of that name was
 // there.
-func (s Settings) reportReplayed(said string) {
-	path := os.Getenv(replayed)
+func (s Settings) reportReplayed(outcome string) {
+	path := os.Getenv(replayedFile)
 	if path == "" || !s.replayFlag {
 		return
 	}
@@ -194,5 +194,5 @@ func (s Settings) reportReplayed(said string) {
 		return // whoever asked will miss it
 	}
 	defer f.Close()
-	fmt.Fprintln(f, said)
+	fmt.Fprintln(f, outcome)
 }

@@ -81,16 +81,16 @@ func New(o Source) *Recorder { return &Recorder{source: o, asked: map[Label]*cou
 
 // Choose makes a choice of n alternatives. With one alternative there is no choice, and nothing is
 // recorded.
-func (s *Recorder) Choose(label Label, n int) int { return s.put(Point{Label: label, N: n}) }
+func (s *Recorder) Choose(label Label, n int) int { return s.ask(Point{Label: label, N: n}) }
 
 // Rarely makes a choice for which a random source leaves the default once in odds.
 func (s *Recorder) Rarely(label Label, n, odds int) int {
-	return s.put(Point{Label: label, N: n, Odds: odds})
+	return s.ask(Point{Label: label, N: n, Odds: odds})
 }
 
 // Pace chooses how long something takes that an actor does, with odds as for [Recorder.Rarely].
 func (s *Recorder) Pace(label Label, actor Actor, n, odds int) int {
-	return s.put(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
+	return s.ask(Point{Label: label, N: n, Odds: odds, Actors: []Actor{actor}})
 }
 
 // Mute takes the default for every further choice, without asking: scheduling is fair and no fault
@@ -99,25 +99,27 @@ func (s *Recorder) Mute(on bool) { s.mute = on }
 
 // Pick chooses whose action is next.
 func (s *Recorder) Pick(actors []Actor) int {
-	return s.put(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
+	return s.ask(Point{Label: Label{Kind: Next}, N: len(actors), Actors: actors})
 }
 
-func (s *Recorder) put(p Point) int {
+// ask asks the choice source, and records the answer under its label and the number of questions
+// with that label so far. What has one alternative is not asked.
+func (s *Recorder) ask(p Point) int {
 	if p.N <= 1 || s.mute {
 		return 0
 	}
 	l := s.asked[p.Label]
 	if l == nil {
 		l = &counted{label: p.Label}
-		for _, s := range []*string{&l.label.Of, &l.label.Who, &l.label.What} {
-			*s = strings.ReplaceAll(*s, "\n", `\n`) // a story has a line for each choice
+		for _, part := range []*string{&l.label.Of, &l.label.Who, &l.label.What} {
+			*part = strings.ReplaceAll(*part, "\n", `\n`) // a story has a line for each choice
 		}
 		s.asked[p.Label] = l
 	}
 	p.Label, p.Nth = l.label, l.n // one string for all answers
 	l.n++
 	v := min(max(s.source.Choose(p), 0), p.N-1)
-	s.mu.Lock()
+	s.mu.Lock() // for Sequence, which another goroutine may call
 	defer s.mu.Unlock()
 	if s.brief {
 		if v != 0 {
@@ -125,7 +127,7 @@ func (s *Recorder) put(p Point) int {
 		}
 		return v
 	}
-	p.Actors = nil
+	p.Actors = nil // they would keep what they hold of the run alive
 	s.log = append(s.log, Answer{p, v})
 	return v
 }
