@@ -181,6 +181,10 @@ bench-search: ## What each strategy finds of the planted bugs, and how soon, fro
 	@mkdir -p docs
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchSearch$$' -v ./fuzz/planted -search.write=$(CURDIR)/docs/search.md -search.seeds=$(SEEDS) -search.cap=$(CAP) -search.commit=$$(git rev-parse --short HEAD)
 
+.PHONY: bench-scale
+bench-scale: ## What a step costs in worlds of 1, 100 and 10,000 objects with 50 controllers (minutes): writes docs/scale.md.
+	go test -count=1 -cpu 1 -timeout 0 -run '^TestScale$$' -v ./fuzz/scale -scale.write=$(CURDIR)/docs -scale.commit=$$(git rev-parse --short HEAD)
+
 .PHONY: bench-shrinking
 bench-shrinking: ## How short the stories of planted bugs become, from SEEDS (5) base seeds (6 minutes): writes docs/shrinking.md.
 	go test -count=1 -cpu 1 -timeout 0 -run '^TestBenchShrinking$$' -v ./hack/mutants -shrinking.write=$(CURDIR)/docs/shrinking.md -shrinking.seeds=$(SEEDS) -shrinking.commit=$$(git rev-parse --short HEAD)
@@ -228,7 +232,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume determinism bench-search bench-shrinking
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume determinism bench-search bench-shrinking bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings
