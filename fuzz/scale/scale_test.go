@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 var (
@@ -147,4 +150,18 @@ func plot(all []row) string {
 	}
 	fmt.Fprintf(&b, "<polyline points=\"%s\" fill=\"none\" stroke=\"black\"/>\n</svg>\n", strings.TrimSpace(points.String()))
 	return b.String()
+}
+
+// TestOne is a small run, for campaigns of very many: see hack/million.sh.
+func TestOne(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		w.Install(kinds[0].definition())
+		w.Start("operator", func(mgr ctrl.Manager) error {
+			return ctrl.NewControllerManagedBy(mgr).Named("one").For(kinds[0].make()).
+				Complete(reconciler(mgr.GetClient(), "one", kinds[0]))
+		}, sim.Options(ctrl.Options{Scheme: scheme()}))
+		w.Inject(fault.StaleCache(30*time.Second), fault.Crash("operator"), fault.LostReply())
+		w.Apply(wanted(0, "first"))
+		w.Settle()
+	})
 }
