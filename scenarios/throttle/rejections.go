@@ -1,5 +1,5 @@
-// This file exists for the other ways in which an API server refuses what the operator writes: a
-// webhook of the cluster's owner, a schema that has grown, a limit on the size of requests.
+// This file holds the other ways in which an API server refuses what the operator writes: a webhook
+// of the cluster's owner, a schema that has grown, a limit on the size of requests.
 
 package throttle
 
@@ -25,7 +25,7 @@ import (
 type policy struct {
 	away   bool // nobody answers
 	lifted bool // everything may pass
-	terse  bool // only long annotations may not
+	terse  bool // only long annotations may not: what the 256 KiB of Kubernetes do, only sooner
 	clash  bool // what may not pass is in conflict with something
 }
 
@@ -86,48 +86,30 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	return admission.Allowed("")
 }
 
-// wordy is how much a handler returns that a terse policy does not let be written down.
-const wordy = 2000
-
-// terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only
-// sooner.
-var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) {
-	s.police("kopfexamples")
-	s.policy.terse = true
-}}
-
-// Wordy is an object whose handler returns that much.
-func Wordy(name string) *unstructured.Unstructured {
-	o := Example(name)
-	o.Object["spec"] = map[string]any{"output": int64(wordy)}
-	return o
+// guarded is a setting with the webhook.
+func guarded(echo bool, change func(*policy), resources ...string) Setting {
+	return Setting{Handlers: []string{short}, Echo: echo, Before: func(s *World) {
+		s.police(resources...)
+		change(s.policy)
+	}}
 }
 
-// oneWordy is such an object, and time.
-func oneWordy(s *World) {
-	s.Apply(Wordy("wordy"))
-	s.Sleep(whole)
-}
+func asItIs(*policy) {}
 
-// restored is an object that has the operator's finalizer already, so that the first thing to be
-// written is progress.
-func restored(name string) *unstructured.Unstructured {
-	o := Example(name)
-	o.SetFinalizers([]string{throttle.Finalizer})
-	return o
-}
-
-// Scenes in which something is refused from the start: by a webhook, by one that closes the status
-// too, by one at which nobody answers, and by a schema that has grown since the object was made.
+// Settings in which something is refused from the start: by a webhook, by one that closes the
+// status too, by one at which nobody answers, and by a schema that has grown since the object was
+// made.
 var (
-	denying      = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) { s.police("kopfexamples") }}
-	denyingQuiet = Scene{Handlers: []string{short}, Before: denying.Before}
-	denyingAll   = Scene{Handlers: []string{short},
-		Before: func(s *World) { s.police("kopfexamples", "kopfexamples/status") }}
-	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
-	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
-	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
-	outgrownQuiet = Scene{Handlers: []string{short}, Before: grown}
+	terse         = guarded(true, func(p *policy) { p.terse = true }, "kopfexamples")
+	terseQuiet    = guarded(false, func(p *policy) { p.terse = true }, "kopfexamples")
+	clashing      = guarded(false, func(p *policy) { p.clash = true }, "kopfexamples")
+	denying       = guarded(true, asItIs, "kopfexamples")
+	denyingQuiet  = guarded(false, asItIs, "kopfexamples")
+	denyingAll    = guarded(false, asItIs, "kopfexamples", "kopfexamples/status")
+	away          = Setting{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
+	awayQuiet     = Setting{Handlers: []string{short}, Before: unanswered}
+	outgrown      = Setting{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
+	outgrownQuiet = Setting{Handlers: []string{short}, Before: grown}
 )
 
 // unanswered is an object beside a webhook at which nobody answers.
@@ -151,20 +133,8 @@ func grown(s *World) {
 	s.Apply(strict)
 }
 
-// denied is an object on which nothing is let be written down, and time; deniedBriefly has it for
-// the first delays only.
-func denied(s *World) {
-	s.Apply(Example("denied"))
-	s.Sleep(whole)
-}
-
-func deniedBriefly(s *World) {
-	s.Apply(Example("denied"))
-	aWhile(s)
-}
-
-// aWhile is time for the first delays.
-func aWhile(s *World) { s.Sleep(dwell) }
+// waits is time for the first delays.
+func waits(s *World) { s.Sleep(dwell) }
 
 // deniedAWhile has the webhook let everything pass after a minute. Nobody touches the object.
 func deniedAWhile(s *World) {
@@ -191,15 +161,7 @@ func relaxed(s *World) {
 // recover notes that from now on nothing is refused, and lets more time pass than the longest delay
 // before it allows, which is the kubelet's.
 func (s *World) recover() {
-	s.Apply(note("nothing-is-refused"))
+	s.note("nothing-is-refused")
 	s.allowed = s.History().Now()
-	s.Sleep(max(delayAfter(10*time.Minute), longestKubeletDelay) + time.Minute)
-}
-
-// bulky is an object whose handler returns more than one request may carry, and time.
-func bulky(s *World) {
-	o := Example("bulky")
-	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
-	s.Apply(o)
-	s.Sleep(20 * time.Second)
+	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
 }

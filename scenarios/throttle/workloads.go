@@ -1,122 +1,88 @@
-// This file exists for what happens: each workload is a scenario that asks one question of a
-// variant, under faults.
+// This file holds what happens in the cases: workloads, under faults.
 
 package throttle
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
-	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// The sentences under which the properties are declared.
 const (
-	bounded            = "handlers are called no more often than the schedule allows"
-	scheduled          = "no call of a handler comes sooner than the schedule has it"
-	oncePerIncarnation = "one incarnation calls the handlers of an object once"
-	isolated           = "a healthy object is handled within the batch window"
-	noEnd              = "the operator does not end because of an object"
-	effectOnce         = "a handler makes one child for each change"
-	calledOnce         = "a handler is called once for each change"
-	notVanished        = "no handler is called for what has vanished"
-	insists            = "what the server could not do is asked for again at once"
-	noFailure          = "a conflict is no failure"
-	called             = "every object gets its child"
-	handled            = "every object is handled"
-	handledSoon        = "an edit is handled within a minute"
-	handledAtAll       = "an edit is handled within five minutes"
-	newest             = "no handler is called for a spec that has long been replaced"
-	recovered          = "what is allowed again is handled without an event"
-	neverSilent        = "what is refused is said within one attempt"
-	actionable         = "the object says what is refused"
-	noZombie           = "an operator that no longer watches ends"
-	startsOver         = "after a success the delays begin anew"
-	keepsForeign       = "a foreign finalizer stays"
+	// whole is longer than the schedule takes to come to its longest delay, and two of these.
+	whole = firstPart + 2*longest + time.Minute
+	// dwell is how long a workload watches where the end of the schedule is not the question.
+	dwell = 5 * time.Minute
 )
 
-// whole is longer than the schedule takes to come to its longest delay, and two of these.
-const whole = firstPart + 2*longest + time.Minute
+type workload = *matrix.Workload[throttle.Variant]
 
-// dwell is how long a workload watches where the end of the schedule is not the question.
-const dwell = 5 * time.Minute
-
-// workload is one: the operator starts, something is asked of it, and something happens.
-func workload(scene Scene, happen func(*World)) *matrix.Workload[throttle.Variant] {
-	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string,
+// of is a workload: the operator starts, properties are declared, and something happens.
+func of(setting Setting, happen func(*World)) workload {
+	return &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, properties []string,
 		faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
-			s := Begin(w, v, scene)
-			if scene.Early {
+			s := Begin(w, v, setting)
+			if setting.Early {
 				w.Inject(faults...)
 			}
 			w.Sleep(time.Second) // it watches before there is anything to see
-			if !scene.Early {
+			if !setting.Early {
 				w.Inject(faults...)
 			}
-			s.ask(sentences...)
+			s.declare(properties...)
 			happen(s)
 			s.over = true
-			s.Apply(note("the-end"))
+			s.note("the-end")
 		}
 	}}
 }
 
-// ask declares the properties of these sentences.
-func (s *World) ask(sentences ...string) {
-	always := map[string]func(*history.History) error{
-		bounded: s.Bounded, scheduled: s.Scheduled, oncePerIncarnation: s.OncePerIncarnation, isolated: s.Isolated,
-		noEnd:      s.NoEnd,
-		effectOnce: s.EffectOnce, calledOnce: s.CalledOnce, notVanished: s.NotForTheVanished, insists: s.Insists,
-		noFailure:   s.ConflictIsNoFailure,
-		handledSoon: s.HandledSoon, handledAtAll: s.HandledAtAll, newest: s.Newest, recovered: s.Recovered,
-		neverSilent: s.NeverSilent,
-		actionable:  s.Actionable, noZombie: s.NoZombie, startsOver: s.StartsOver, keepsForeign: s.KeepsForeign,
-	}
-	eventually := map[string]func(*history.History) error{called: s.Called, handled: s.Handled}
-	for _, sentence := range sentences {
-		if holds := always[sentence]; holds != nil {
-			s.Always(sentence, holds)
-		} else {
-			s.Eventually(sentence, eventually[sentence])
-		}
-	}
-}
-
-// Scenes: with the handler whose name is too long before one that is legal, after it, and without
+// Settings: with the handler whose name is too long before one that is legal, after it, and without
 // it; with and without handlers that write to the object.
 var (
-	asReported = Scene{Handlers: []string{long, short}, Echo: true}
-	silent     = Scene{Handlers: []string{long, short}}
-	afterOne   = Scene{Handlers: []string{short, long}, Echo: true}
-	tenWorkers = Scene{Handlers: []string{long, short}, Echo: true, Workers: 10}
-	legal      = Scene{Handlers: []string{short}, Echo: true}
-	quiet      = Scene{Handlers: []string{short}}
+	asReported = Setting{Handlers: []string{long, short}, Echo: true}
+	silent     = Setting{Handlers: []string{long, short}}
+	afterOne   = Setting{Handlers: []string{short, long}, Echo: true}
+	tenWorkers = Setting{Handlers: []string{long, short}, Echo: true, Workers: 10}
+	legal      = Setting{Handlers: []string{short}, Echo: true}
+	quiet      = Setting{Handlers: []string{short}}
 )
 
-// onePoisoned is an object for which a handler with too long a name is called, and time.
-func onePoisoned(s *World) {
-	s.Apply(Poisoned("poisoned"))
-	s.Sleep(whole)
+// applies has a user apply an object, and time pass.
+func applies(o *unstructured.Unstructured, d time.Duration) func(*World) {
+	return func(s *World) {
+		s.Apply(o.DeepCopy())
+		s.Sleep(d)
+	}
 }
 
-// oneVerbose is an object whose handler returns too much, and time.
-func oneVerbose(s *World) {
-	s.Apply(Verbose("verbose"))
-	s.Sleep(dwell)
-}
-
-// briefly is the same for a while that a hot loop of such sizes can be borne for.
-func briefly(s *World) {
-	s.Apply(Verbose("verbose"))
-	s.Sleep(20 * time.Second)
+// refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
+// Faults end after a while.
+func refusedUnderFaults(s *World) {
+	s.faulty = true
+	s.Apply(Verbose("wordy", wordy))
+	s.beats("wordy", 90, time.Second)
+	s.EndFaults()
+	s.Sleep(lag)
+	s.faulty, s.measured = false, s.History().Now()
+	s.beats("wordy", 90, 20*time.Second)
 }
 
 // deletedAtOnce is held by somebody else's finalizer when it is deleted, vanished by nobody's.
@@ -170,18 +136,59 @@ func comeAndGo(s *World) {
 func oneEdited(s *World) {
 	s.Apply(Example("plain"))
 	s.Settle()
-	s.Edit("plain", map[string]any{"spec": map[string]any{"field": "other"}})
+	s.spec("plain", "field", "other")
 	s.Settle()
+}
+
+// beats has another writer at work on an object, once a period.
+func (s *World) beats(name string, n int, period time.Duration) {
+	for i := range n {
+		s.Beat(name, i)
+		s.Sleep(period)
+	}
 }
 
 // oneWatched has another writer at work on the object while it is handled.
 func oneWatched(s *World) {
 	s.Apply(Example("plain"))
-	for i := range 20 {
-		s.Beat("plain", i)
-		s.Sleep(50 * time.Millisecond)
-	}
+	s.beats("plain", 20, 50*time.Millisecond)
 	s.Sleep(dwell)
+}
+
+// storm has another writer change an object four times a second.
+func storm(o *unstructured.Unstructured) func(*World) {
+	return func(s *World) {
+		s.Apply(o.DeepCopy())
+		s.beats(o.GetName(), 44, 250*time.Millisecond)
+	}
+}
+
+// edits are a storm in which every event is another spec.
+func edits(s *World) {
+	s.Apply(Poisoned("poisoned"))
+	for i := range 24 {
+		s.spec("poisoned", "field", fmt.Sprint(i))
+		s.Sleep(250 * time.Millisecond)
+	}
+}
+
+// relisted has another object change every few seconds, so that there are events with which the
+// watch can end. Nobody touches the poisoned one.
+func relisted(s *World) {
+	s.Apply(Poisoned("poisoned"), Example("busy"))
+	for i := range 45 {
+		s.Sleep(4 * time.Second)
+		s.Beat("busy", i)
+	}
+}
+
+// listens begins under faults, so that the operator may fail to hear of anything.
+func listens(s *World) {
+	s.Apply(Example("plain"))
+	for i := range 5 {
+		s.Sleep(time.Minute)
+		s.Beat("plain", i)
+	}
 }
 
 // refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches
@@ -202,46 +209,54 @@ func refusedAWhile(s *World) {
 	s.Settle()
 }
 
-// mended is poisoned until its spec is edited, after some minutes; mendedLate when every back-off
-// has grown long.
-func mended(s *World) { s.mend(4 * time.Minute) }
-
-func mendedLate(s *World) {
-	s.mend(620 * time.Second)
-	s.Sleep(2 * soon)
-}
-
-func (s *World) mend(after time.Duration) {
-	s.Apply(Poisoned("mended"))
-	s.Sleep(after)
-	s.Edit("mended", map[string]any{"spec": map[string]any{"replicas": nil}})
-	s.Sleep(dwell)
+// mended is poisoned until its spec is edited, after some time.
+func mended(after, watched time.Duration) func(*World) {
+	return func(s *World) {
+		s.Apply(Poisoned("mended"))
+		s.Sleep(after)
+		s.spec("mended", "replicas", nil)
+		s.Sleep(watched)
+	}
 }
 
 // relapse is too wordy, mended, and too wordy again.
 func relapse(s *World) {
-	s.Apply(Wordy("relapsed"))
+	s.Apply(Verbose("relapsed", wordy))
 	s.Sleep(dwell)
 	for _, output := range []int{5, wordy} {
-		s.Edit("relapsed", map[string]any{"spec": map[string]any{"output": output}})
+		s.spec("relapsed", "output", output)
 		s.Sleep(dwell)
 	}
 }
 
-// listening begins under faults, so that the operator may fail to hear of anything.
-var listening = &matrix.Workload[throttle.Variant]{New: func(v throttle.Variant, sentences []string,
-	faults ...fault.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		s := Begin(w, v, legal)
-		w.Inject(faults...)
-		s.ask(sentences...)
-		s.Apply(Example("plain"))
-		for i := range 5 {
-			s.Sleep(time.Minute)
-			s.Beat("plain", i)
-		}
+// restarted has the operator start anew every five minutes, as for a certificate.
+func restarted(s *World) {
+	s.Apply(Verbose("wordy", wordy))
+	for range 3 {
+		s.Sleep(5 * time.Minute)
+		s.Stop(Operator)
 	}
-}}
+	s.Sleep(time.Minute)
+}
+
+// forced has a user delete an object and take the operator's finalizer off by force.
+func forced(s *World) {
+	s.Apply(Example("forced"))
+	s.Sleep(time.Second)
+	s.Remove(Example("forced"))
+	s.finalizers("forced", nil)
+	s.Sleep(dwell)
+}
+
+// noPlace has a kind without a status subresource: the object is there, and its status is not
+// found.
+func noPlace(s *World) {
+	crd := throttle.CRD()
+	crd.Spec.Versions[0].Subresources = nil
+	s.Apply(crd)
+	s.Apply(Example("shown-nowhere"))
+	s.Sleep(dwell)
+}
 
 // heldByAnother has another controller put its finalizer on the object at the moment when the
 // operator does.
@@ -252,11 +267,64 @@ func heldByAnother(s *World) {
 
 func (s *World) hold() {
 	s.Apply(Example(held))
-	s.Edit(held,
-		map[string]any{"metadata": map[string]any{"finalizers": append(s.named(held).latest.Metadata.Finalizers,
-			foreignFinalizer)}})
+	s.read(s.History())
+	s.finalizers(held, append(s.named(held).Value().Metadata.Finalizers, foreignFinalizer))
 	s.foreign = true
 }
 
-// held is the name of an object that another controller has put its finalizer on.
-const held = "held"
+// mirrored has somebody show on each object how many children it has.
+var mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) { s.Run("mirror", mirror) }}
+
+// mirror is a program that counts children in an annotation of their object.
+func mirror(ctx context.Context, config *rest.Config) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	w, err := client.Resource(throttle.Children).Watch(ctx, metav1.ListOptions{LabelSelector: throttle.ParentLabel})
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	children := map[string]int{}
+	for e := range w.ResultChan() {
+		child, ok := e.Object.(*unstructured.Unstructured)
+		if !ok || e.Type != watch.Added {
+			continue
+		}
+		parent := child.GetName()[:strings.LastIndex(child.GetName(), "-")]
+		children[parent]++
+		change, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{
+			"example.com/children": fmt.Sprint(children[parent])}}})
+		if err != nil {
+			return err
+		}
+		if _, err := client.Resource(throttle.Examples).Namespace(child.GetNamespace()).
+			Patch(ctx, parent, types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
+var lively = Setting{Handlers: []string{long, short}, Before: func(s *World) {
+	s.police("kopfexamples")
+	s.policy.lifted = true
+}}
+
+// everything is all that users may do.
+func everything(s *World) {
+	s.Apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch))
+	s.hold()
+	s.Sleep(5 * time.Second)
+	s.spec("plain", "field", "other")
+	s.spec("verbose", "output", 5)
+	s.Settle()
+	s.policy.lifted = false
+	s.Apply(Example("another"))
+	s.Remove(Example("plain"), Example("poisoned"))
+	s.Sleep(time.Minute)
+	s.policy.lifted = true
+	s.Settle()
+}
