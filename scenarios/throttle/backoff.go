@@ -231,7 +231,7 @@ func (r *Record) startsOver(o *example) error {
 		if !tried || refused.status {
 			continue
 		}
-		succeeded := func(w write) bool { return before < w.at && w.at < refused.at && w.stored && w.outcome() }
+		succeeded := func(w write) bool { return before < w.at && w.at < refused.at && w.stored && w.outcome }
 		d := next - refused.at
 		if before >= 0 && slices.ContainsFunc(o.writes, succeeded) && (d < second || d > second+window+calls) {
 			return fmt.Errorf("after a success, the second attempt at %s came %v after the first, "+

@@ -4,6 +4,7 @@
 package throttle
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -230,7 +231,7 @@ func (r *Record) insists(o *example) error {
 			continue
 		}
 		row++
-		same := func(n write) bool { return n.sent == w.sent && n.at <= w.heard+again }
+		same := func(n write) bool { return bytes.Equal(n.sent, w.sent) && n.at <= w.heard+again }
 		if row < 3 && r.now > w.heard+again && !slices.ContainsFunc(o.writes[i+1:], same) {
 			return fmt.Errorf("at %s a write to %s was answered with %d, and not sent again", history.Clock(w.at),
 				o.Ref.Name, w.code)

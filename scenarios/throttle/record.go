@@ -3,6 +3,7 @@
 package throttle
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -104,14 +105,12 @@ type sign struct {
 type write struct {
 	request int // index of its event
 	at      history.Time
-	sent    string
+	sent    []byte
+	outcome bool // of a handler that has succeeded
 	stored  bool
 	code    int
 	heard   history.Time
 }
-
-// outcome says whether it is about a handler that has succeeded.
-func (w *write) outcome() bool { return strings.Contains(w.sent, `\"success\":true`) }
 
 // refusal is an answer that would be the same to the same request.
 type refusal struct {
@@ -221,9 +220,10 @@ func (r *Record) does(e *history.Event, h *history.History) {
 	case e.Verb == "get" && e.Kind == history.Request:
 		o.reads = append(o.reads, e.At)
 	case e.Verb == "patch" && e.Kind == history.Request && e.Sub == "":
-		w := write{request: e.Index, at: e.At, sent: string(e.Sent), stored: e.Code < 400}
+		w := write{request: e.Index, at: e.At, sent: e.Sent, stored: e.Code < 400,
+			outcome: bytes.Contains(e.Sent, []byte(`\"success\":true`))}
 		o.writes = append(o.writes, w)
-		if w.outcome() {
+		if w.outcome {
 			o.attempted(e, !o.calling)
 			o.calling = false
 		}

@@ -79,7 +79,6 @@ var (
 	failed        = of(quiet, oneEdited)
 	refusedAlways = of(denying, applies(Example("denied"), whole))
 	grownOut      = of(outgrown, relaxed)
-	tooLarge      = of(legal, applies(Verbose("bulky", bulky), 20*time.Second))
 )
 
 // repetition are the cases about how often handlers are called for what cannot be written down.
@@ -160,7 +159,7 @@ func openness() cases {
 	listening.Early = true
 	return cases{
 		row("never silent", tooLong, late, neverSilent, faulty),
-		row("actionable", of(legal, applies(Verbose("verbose", tooMuch), 20*time.Second)), late, actionable, faulty),
+		row("actionable", of(legal, applies(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
 		// Watchers are root tasks: if one fails, the operator stops. The thread says that only workers
 		// are not covered.
 		row("no zombie", of(listening, listens), failingWatch, noZombie, ""),
@@ -219,7 +218,7 @@ func rejections() cases {
 			notes("in ten minutes the kubelet starts it six times", "V1")),
 		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
 			notes("in two minutes the kubelet starts it four times", "V1")),
-		row("bounded, more than a request may carry", tooLarge, late, bounded, "V0a V0c V3",
+		row("bounded, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), 20*time.Second)), late, bounded, "V0a V0c V3",
 			notes("in 20 s the kubelet starts it twice", "V1")),
 	}
 }
@@ -236,7 +235,7 @@ func rejectionsAfter() cases {
 			faulty),
 		row("actionable, webhook away", of(awayQuiet, waits), lateAndLost, actionable, faulty),
 		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		row("actionable, more than a request may carry", tooLarge, late, actionable, faulty),
+		row("actionable, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), soon)), late, actionable, faulty),
 		row("recovers when a webhook allows it", of(denyingQuiet, deniedAWhile), soonHeard, recovered, never, why),
 		back,
 		row("recovers when the schema allows it", of(outgrownQuiet, relaxed), soonHeard, recovered, never, why),
