@@ -1,7 +1,7 @@
-// This file distinguishes the API server's answers, says on the object what is wrong, and comes back
-// to it. 409 and 404, and 422 for its UID, say that the object is not what it was taken for, 429 and
-// 5xx that the server could not; what is left is refused, and will be as long as the input is the
-// same.
+// This file distinguishes the API server's answers, says on the object what is wrong, and comes
+// back to it. 409 and 404, and 422 for its UID, say that the object is not what it was taken for,
+// 429 and 5xx that the server could not; what is left is refused, and will be as long as the input
+// is the same.
 
 package throttle
 

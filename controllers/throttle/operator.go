@@ -51,7 +51,8 @@ func (o *Operator) Run(ctx context.Context, config *rest.Config) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	k := &keeper{Operator: o, policy: policy, client: client, objects: map[types.UID]*object{}, fatal: make(chan error, 1)}
+	k := &keeper{Operator: o, policy: policy, client: client, objects: map[types.UID]*object{}}
+	k.fatal = make(chan error, 1)
 	k.all.Go(func() {
 		if err := k.watch(ctx); err != nil {
 			k.die(fmt.Errorf("watching: %w", err)) // a watcher is a root task, and if one fails the operator stops

@@ -84,7 +84,8 @@ func situations() []matrix.Situation {
 		covered("conflicts that do not end", "TestAConflictThatDoesNotEndIsAFailure"),
 		open("what was last seen of an object stands in an annotation, and handlers get the difference",
 			"each record names the generation that it is about, which decides the same: whether there is work"),
-		open("a racing requeue", "the operator has no work queue; its watch that ends and lists anew is the like of it"),
+		open("a racing requeue, and a namespace that is slow to go",
+			"the operator has no work queue, and waits for no namespace; a watch that ends has it look again"),
 		open("peering, daemons, timers, deletion handlers and several kinds",
 			"the thread is about errors outside of handlers, whatever those are for"),
 	}

@@ -318,7 +318,8 @@ func (r *Record) neverSilent(o *example) error {
 			at = min(at, next)
 		}
 		if r.now >= at && !o.reports(refused.message, at) {
-			return fmt.Errorf("at %s a write to %s was refused, and %v later nothing on or about the object says so: %s",
+			return fmt.Errorf("at %s a write to %s was refused, "+
+				"and %v later nothing on or about the object says so: %s",
 				history.Clock(refused.at), o.Ref.Name, at-refused.at, refused.message)
 		}
 	}

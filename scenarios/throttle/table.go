@@ -160,8 +160,8 @@ func openness() cases {
 	return cases{
 		row("never silent", tooLong, late, neverSilent, faulty),
 		row("actionable", of(legal, applies(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
-		// Watchers are root tasks: if one fails, the operator stops. The thread says that only workers
-		// are not covered.
+		// Watchers are root tasks: if one fails, the operator stops. The thread says that only
+		// workers are not covered.
 		row("no zombie", of(listening, listens), failingWatch, noZombie, ""),
 	}
 }
@@ -218,8 +218,8 @@ func rejections() cases {
 			notes("in ten minutes the kubelet starts it six times", "V1")),
 		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
 			notes("in two minutes the kubelet starts it four times", "V1")),
-		row("bounded, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), 20*time.Second)), late, bounded, "V0a V0c V3",
-			notes("in 20 s the kubelet starts it twice", "V1")),
+		row("bounded, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), 20*time.Second)),
+			late, bounded, "V0a V0c V3", notes("in 20 s the kubelet starts it twice", "V1")),
 	}
 }
 
@@ -231,11 +231,12 @@ func rejectionsAfter() cases {
 	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
 	return cases{
 		row("never silent, denied by a webhook", refusedAlways, late, neverSilent, faulty),
-		row("never silent, status denied too", of(denyingAll, applies(Example("denied"), dwell)), nuisances, neverSilent,
-			faulty),
+		row("never silent, status denied too", of(denyingAll, applies(Example("denied"), dwell)), nuisances,
+			neverSilent, faulty),
 		row("actionable, webhook away", of(awayQuiet, waits), lateAndLost, actionable, faulty),
 		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		row("actionable, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), soon)), late, actionable, faulty),
+		row("actionable, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), soon)), late,
+			actionable, faulty),
 		row("recovers when a webhook allows it", of(denyingQuiet, deniedAWhile), soonHeard, recovered, never, why),
 		back,
 		row("recovers when the schema allows it", of(outgrownQuiet, relaxed), soonHeard, recovered, never, why),

@@ -1,5 +1,5 @@
-// This file is the Ginkgo suite: an entry for each variant and property, and the fixed variant under
-// every fault.
+// This file is the Ginkgo suite: an entry for each variant and property, and the fixed variant
+// under every fault.
 
 package throttle
 
