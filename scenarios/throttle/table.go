@@ -70,14 +70,14 @@ const (
 
 // Workloads of more than one case.
 var (
-	longName      = of(asReported, applies(Poisoned("poisoned"), whole))
-	tooLong       = of(legal, applies(Verbose("verbose", tooMuch), dwell))
+	longName      = of(asReported, applied(Poisoned("poisoned"), whole))
+	tooLong       = of(legal, applied(Verbose("verbose", tooMuch), dwell))
 	stormy        = of(silent, storm(Poisoned("poisoned")))
-	watched       = of(quiet, oneWatched)
+	watched       = of(quiet, does(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
 	unheard       = of(quiet, oneEdited)
 	raced         = of(quiet, oneEdited)
 	failed        = of(quiet, oneEdited)
-	refusedAlways = of(denying, applies(Example("denied"), whole))
+	refusedAlways = of(denying, applied(Example("denied"), whole))
 	grownOut      = of(outgrown, relaxed)
 )
 
@@ -87,7 +87,7 @@ func repetition() cases {
 		row("bounded, long name", longName, late, bounded, "V0a V0c V1", notes(kubelet, "V1")),
 		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3",
 			notes("in five minutes the kubelet starts it five times", "V1")),
-		row("bounded, second record refused", of(afterOne, applies(Poisoned("poisoned"), whole)), late, bounded,
+		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
 			"V0a V0c V1"),
 		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
 		row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
@@ -101,20 +101,26 @@ func repetition() cases {
 func suppliers() cases {
 	return cases{
 		row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
-		row("bounded, a child is mirrored", of(mirrored, applies(Poisoned("poisoned"), whole)), nuisances, bounded,
-			"V0a V0b V0c V1", notes(kubelet, "V1")),
-		row("bounded, lists anew", of(silent, relisted), relists, bounded, "V0a V0b V0c"),
-		row("the newest counts in a storm of edits", of(silent, edits), atOnce, newest, ""),
+		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances,
+			bounded, "V0a V0b V0c V1", notes(kubelet, "V1")),
+		row("bounded, lists anew", of(silent,
+			does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))), relists,
+			bounded, "V0a V0b V0c"),
+		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), atOnce,
+			newest, ""),
 	}
 }
 
 // schedules are the cases about delays. Those that do not throttle are not run.
 func schedules() (out cases) {
 	out = cases{
-		row("on schedule in spite of crashes", of(terse, applies(Verbose("wordy", wordy), whole)), crash, scheduled,
+		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
 			"V2 V1+V2"),
-		row("on schedule, restarted every five minutes", of(terse, restarted), late, scheduled, "V2 V1+V2"),
-		row("delays begin anew", of(terse, relapse), relists, startsOver, ""),
+		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
+			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2"),
+		row("delays begin anew", of(terse, does(apply(Verbose("relapsed", wordy)), sleep(dwell),
+			set("relapsed", "output", 5), sleep(dwell), set("relapsed", "output", wordy), sleep(dwell))), relists,
+			startsOver, ""),
 	}
 	for i := range out {
 		out[i].NotRun = notes("it has no delays of its own", "V0a V0b V0c V3")
@@ -144,25 +150,29 @@ func underFaults() (out cases) {
 // neighbourhood are the cases about what one object does to another.
 func neighbourhood() cases {
 	return cases{
-		row("isolation", of(asReported, neighbours), troubles("poisoned"), isolated, "V1"),
-		row("isolation outside the net", of(legal, garbled), late, isolated, "V1 V1+V2"),
-		row("isolation, a finalizer for what is being deleted", of(quiet, deletedAtOnce), nuisances, noEnd, "V1"),
-		row("isolation, an object vanishes", of(quiet, vanished), lagging, noEnd, ""),
-		row("isolation, 50 poisoned and 10 workers", of(tenWorkers, crowd), failingFor("poisoned-00"), isolated,
+		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"),
+			isolated, "V1"),
+		row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
+		row("isolation, a finalizer for what is being deleted", of(quiet,
+			does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))),
+			nuisances, noEnd, "V1"),
+		row("isolation, an object vanishes", of(quiet,
+			does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
+		row("isolation, 50 poisoned and 10 workers", of(tenWorkers,
+			does(apply(crowd()...), sleep(30*time.Second), comeAndGo)), failingFor("poisoned-00"), isolated,
 			"V0a V0c V1 V2 V1+V2 V3", notes("its workers keep their objects for 5 s in case something follows", "V3")),
 	}
 }
 
 // openness are the cases about whether one can see what is the matter.
 func openness() cases {
-	listening := legal
-	listening.Early = true
+	listens := does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))
 	return cases{
 		row("never silent", tooLong, late, neverSilent, faulty),
-		row("actionable", of(legal, applies(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
+		row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
 		// Watchers are root tasks: if one fails, the operator stops. The thread says that only
 		// workers are not covered.
-		row("no zombie", of(listening, listens), failingWatch, noZombie, ""),
+		row("no zombie", of(early(legal), listens), failingWatch, noZombie, ""),
 	}
 }
 
@@ -179,7 +189,9 @@ func arrival() cases {
 		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, never,
 			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
 		row("recovers by events of its own", of(legal, oneEdited), failingPatch, called, never),
-		row("status refused for a while", of(quiet, refusedAWhile), nuisances, handled, faulty),
+		row("status refused for a while", of(quiet,
+			does(apply(terseStatus(), Example("refused")), sleep(dwell), apply(throttle.CRD()), settle)),
+			nuisances, handled, faulty),
 		soon, later,
 	}
 }
@@ -192,7 +204,7 @@ func effects() cases {
 		row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
 		row("effect once, stale watch", watched, lagging, effectOnce, faulty),
 		row("called once, stale watch", watched, lagging, neverAgain, faulty),
-		row("a foreign finalizer", of(quiet, heldByAnother), lagging, keepsForeign, faulty),
+		row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
 	}
 }
 
@@ -204,8 +216,10 @@ func answers() cases {
 		row("a conflict is no failure", raced, conflict, noFailure, ""),
 		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
 		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
-		row("no handler for what has vanished", of(quiet, forced), lagging, notVanished, faulty),
-		row("never silent, no status to write to", of(quiet, noPlace), nuisances, neverSilent, faulty),
+		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
+			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
+		row("never silent, no status to write to", of(quiet, does(apply(noStatus(), Example("shown-nowhere")),
+			sleep(dwell))), nuisances, neverSilent, faulty),
 	}
 }
 
@@ -214,11 +228,12 @@ func answers() cases {
 func rejections() cases {
 	return cases{
 		row("bounded, denied by a webhook", refusedAlways, late, bounded, "V0a V0c V1 V3", notes(kubelet, "V1")),
-		row("bounded, webhook away for ten minutes", of(away, answered), failing, bounded, "V0a V0c V3",
+		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
 			notes("in ten minutes the kubelet starts it six times", "V1")),
 		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
 			notes("in two minutes the kubelet starts it four times", "V1")),
-		row("bounded, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), 20*time.Second)),
+		row("bounded, more than a request may carry", of(legal,
+			applied(Verbose("bulky", bulky), 20*time.Second)),
 			late, bounded, "V0a V0c V3", notes("in 20 s the kubelet starts it twice", "V1")),
 	}
 }
@@ -227,17 +242,20 @@ func rejections() cases {
 func rejectionsAfter() cases {
 	const never = "V0a V0b V2 V1+V2 V3"
 	why := notes(otherwise, "V3")
-	back := row("recovers when the webhook is back", of(awayQuiet, answered), soonHeard, recovered, never, why)
+	back := row("recovers when the webhook is back", of(silentHookToo, answered), soonHeard, recovered, never, why)
 	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
 	return cases{
 		row("never silent, denied by a webhook", refusedAlways, late, neverSilent, faulty),
-		row("never silent, status denied too", of(denyingAll, applies(Example("denied"), dwell)), nuisances,
+		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
 			neverSilent, faulty),
-		row("actionable, webhook away", of(awayQuiet, waits), lateAndLost, actionable, faulty),
+		row("actionable, webhook away", of(silentHookToo, sleep(dwell)), lateAndLost, actionable, faulty),
 		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
-		row("actionable, more than a request may carry", of(legal, applies(Verbose("bulky", bulky), soon)), late,
+		row("actionable, more than a request may carry", of(legal,
+			applied(Verbose("bulky", bulky), soon)), late,
 			actionable, faulty),
-		row("recovers when a webhook allows it", of(denyingQuiet, deniedAWhile), soonHeard, recovered, never, why),
+		row("recovers when a webhook allows it", of(denyingQuiet,
+			does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)), soonHeard,
+			recovered, never, why),
 		back,
 		row("recovers when the schema allows it", of(outgrownQuiet, relaxed), soonHeard, recovered, never, why),
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
@@ -65,207 +66,141 @@ var (
 	quiet      = Setting{Handlers: []string{short}}
 )
 
-// applies has a user apply an object, and time pass.
-func applies(o *unstructured.Unstructured, d time.Duration) func(*World) {
+// step is something that happens; does has steps happen one after the other.
+type step = func(*World)
+
+func does(steps ...step) step {
 	return func(s *World) {
-		s.Apply(o.DeepCopy())
-		s.Sleep(d)
+		for _, happen := range steps {
+			happen(s)
+		}
 	}
 }
 
-// refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
-// Faults end after a while.
-func refusedUnderFaults(s *World) {
-	s.faulty = true
-	s.Apply(Verbose("wordy", wordy))
-	s.beats("wordy", 90, time.Second)
-	s.EndFaults()
-	s.Sleep(lag)
-	s.faulty, s.measured = false, s.History().Now()
-	s.beats("wordy", 90, 20*time.Second)
-}
-
-// deletedAtOnce is held by somebody else's finalizer when it is deleted, vanished by nobody's.
-func deletedAtOnce(s *World) {
-	o := Example("deleted")
-	o.SetFinalizers([]string{foreignFinalizer})
-	s.Apply(o)
-	s.Remove(o)
-	s.Sleep(dwell)
-}
-
-func vanished(s *World) {
-	s.Apply(Example("vanished"))
-	s.Remove(Example("vanished"))
-	s.Sleep(dwell)
-}
-
-// neighbours come one by one, beside a poisoned object.
-func neighbours(s *World) {
-	s.Apply(Poisoned("poisoned"))
-	comeAndGo(s)
-}
-
-// garbled has somebody write into the operator's own annotation.
-func garbled(s *World) {
-	o := Example("garbled")
-	o.SetAnnotations(map[string]string{throttle.Domain + "/" + short: "{"})
-	s.Apply(o)
-	comeAndGo(s)
-}
-
-// crowd is fifty poisoned objects.
-func crowd(s *World) {
-	for i := range 50 {
-		s.Apply(Poisoned(fmt.Sprintf("poisoned-%02d", i)))
+// apply has a user apply objects, one after the other.
+func apply(objs ...client.Object) step {
+	return func(s *World) {
+		for _, o := range objs {
+			s.Apply(o.DeepCopyObject().(client.Object))
+		}
 	}
-	s.Sleep(30 * time.Second)
-	comeAndGo(s)
+}
+
+// applied is an object, and time.
+func applied(o client.Object, d time.Duration) step { return does(apply(o), sleep(d)) }
+
+func remove(name string) step { return func(s *World) { s.Remove(Example(name)) } }
+
+func sleep(d time.Duration) step { return func(s *World) { s.Sleep(d) } }
+
+func settle(s *World) { s.Settle() }
+
+// stop has the operator start anew, as for a certificate.
+func stop(s *World) { s.Stop(Operator) }
+
+// set changes a field of an object's spec; release takes all finalizers off by force.
+func set(name, field string, value any) step {
+	return func(s *World) { s.Edit(name, map[string]any{"spec": map[string]any{field: value}}) }
+}
+
+func release(name string) step { return func(s *World) { s.finalizers(name, nil) } }
+
+// beats has another writer at work on an object, once a period.
+func beats(name string, n int, period time.Duration) step {
+	return func(s *World) {
+		for i := range n {
+			s.Beat(name, i)
+			s.Sleep(period)
+		}
+	}
+}
+
+// storm has another writer change an object four times a second, edits its spec.
+func storm(o *unstructured.Unstructured) step {
+	return does(apply(o), beats(o.GetName(), 44, 250*time.Millisecond))
+}
+
+func edits(s *World) {
+	for i := range 24 {
+		does(set("poisoned", "field", fmt.Sprint(i)), sleep(250*time.Millisecond))(s)
+	}
+}
+
+// lateBeats has another object change every few seconds, so that there are events with which the
+// watch can end.
+func lateBeats(name string, n int, period time.Duration) step {
+	return func(s *World) {
+		for i := range n {
+			s.Sleep(period)
+			s.Beat(name, i)
+		}
+	}
 }
 
 // comeAndGo has healthy objects come, one after the other.
 func comeAndGo(s *World) {
 	for i := range 3 {
-		s.Sleep(5 * time.Second)
-		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
+		does(sleep(5*time.Second), apply(Example(fmt.Sprintf("healthy-%d", i))))(s)
 	}
 	s.Sleep(soon + time.Second)
 }
 
 // oneEdited is handled twice: as it came, and after an edit.
-func oneEdited(s *World) {
-	s.Apply(Example("plain"))
-	s.Settle()
-	s.spec("plain", "field", "other")
-	s.Settle()
+var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", "other"), settle)
+
+// refusedUnderFaults has an object whose progress is refused, and another writer at work on it.
+// Faults end after a while.
+func refusedUnderFaults(s *World) {
+	s.faulty = true
+	does(apply(Verbose("wordy", wordy)), beats("wordy", 90, time.Second))(s)
+	s.EndFaults()
+	s.Sleep(lag)
+	s.faulty, s.measured = false, s.History().Now()
+	beats("wordy", 90, 20*time.Second)(s)
 }
 
-// beats has another writer at work on an object, once a period.
-func (s *World) beats(name string, n int, period time.Duration) {
-	for i := range n {
-		s.Beat(name, i)
-		s.Sleep(period)
+// mended is poisoned until its spec is edited, after some time.
+func mended(after, watched time.Duration) step {
+	return does(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", nil), sleep(watched))
+}
+
+// crowd is fifty poisoned objects.
+func crowd() (out []client.Object) {
+	for i := range 50 {
+		out = append(out, Poisoned(fmt.Sprintf("poisoned-%02d", i)))
 	}
+	return out
 }
 
-// oneWatched has another writer at work on the object while it is handled.
-func oneWatched(s *World) {
-	s.Apply(Example("plain"))
-	s.beats("plain", 20, 50*time.Millisecond)
-	s.Sleep(dwell)
+// garbled has what somebody has written into the operator's own annotation.
+func garbled() *unstructured.Unstructured {
+	o := Example("garbled")
+	o.SetAnnotations(map[string]string{throttle.Domain + "/" + short: "{"})
+	return o
 }
 
-// storm has another writer change an object four times a second.
-func storm(o *unstructured.Unstructured) func(*World) {
-	return func(s *World) {
-		s.Apply(o.DeepCopy())
-		s.beats(o.GetName(), 44, 250*time.Millisecond)
-	}
-}
-
-// edits are a storm in which every event is another spec.
-func edits(s *World) {
-	s.Apply(Poisoned("poisoned"))
-	for i := range 24 {
-		s.spec("poisoned", "field", fmt.Sprint(i))
-		s.Sleep(250 * time.Millisecond)
-	}
-}
-
-// relisted has another object change every few seconds, so that there are events with which the
-// watch can end. Nobody touches the poisoned one.
-func relisted(s *World) {
-	s.Apply(Poisoned("poisoned"), Example("busy"))
-	for i := range 45 {
-		s.Sleep(4 * time.Second)
-		s.Beat("busy", i)
-	}
-}
-
-// listens begins under faults, so that the operator may fail to hear of anything.
-func listens(s *World) {
-	s.Apply(Example("plain"))
-	for i := range 5 {
-		s.Sleep(time.Minute)
-		s.Beat("plain", i)
-	}
-}
-
-// refusedAWhile has a schema that the status does not keep to. It is relaxed, and nobody touches
-// the object.
-func refusedAWhile(s *World) {
-	strict := throttle.CRD()
-	status := strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+// terseStatus is the kind with a schema that the status does not keep to, noStatus the kind without
+// a status subresource: the object is there, and its status is not found.
+func terseStatus() *apiextensionsv1.CustomResourceDefinition {
+	crd := throttle.CRD()
+	status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 	status.Properties = map[string]apiextensionsv1.JSONSchemaProps{"handlers": {
 		Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{
 			Schema: &apiextensionsv1.JSONSchemaProps{Type: "string", MaxLength: ptr.To[int64](5)},
 		},
 	}}
-	strict.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
-	s.Apply(strict)
-	s.Apply(Example("refused"))
-	s.Sleep(dwell)
-	s.Apply(throttle.CRD())
-	s.Settle()
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
+	return crd
 }
 
-// mended is poisoned until its spec is edited, after some time.
-func mended(after, watched time.Duration) func(*World) {
-	return func(s *World) {
-		s.Apply(Poisoned("mended"))
-		s.Sleep(after)
-		s.spec("mended", "replicas", nil)
-		s.Sleep(watched)
-	}
-}
-
-// relapse is too wordy, mended, and too wordy again.
-func relapse(s *World) {
-	s.Apply(Verbose("relapsed", wordy))
-	s.Sleep(dwell)
-	for _, output := range []int{5, wordy} {
-		s.spec("relapsed", "output", output)
-		s.Sleep(dwell)
-	}
-}
-
-// restarted has the operator start anew every five minutes, as for a certificate.
-func restarted(s *World) {
-	s.Apply(Verbose("wordy", wordy))
-	for range 3 {
-		s.Sleep(5 * time.Minute)
-		s.Stop(Operator)
-	}
-	s.Sleep(time.Minute)
-}
-
-// forced has a user delete an object and take the operator's finalizer off by force.
-func forced(s *World) {
-	s.Apply(Example("forced"))
-	s.Sleep(time.Second)
-	s.Remove(Example("forced"))
-	s.finalizers("forced", nil)
-	s.Sleep(dwell)
-}
-
-// noPlace has a kind without a status subresource: the object is there, and its status is not
-// found.
-func noPlace(s *World) {
+func noStatus() *apiextensionsv1.CustomResourceDefinition {
 	crd := throttle.CRD()
 	crd.Spec.Versions[0].Subresources = nil
-	s.Apply(crd)
-	s.Apply(Example("shown-nowhere"))
-	s.Sleep(dwell)
+	return crd
 }
 
-// heldByAnother has another controller put its finalizer on the object at the moment when the
-// operator does.
-func heldByAnother(s *World) {
-	s.hold()
-	s.Sleep(dwell)
-}
-
-func (s *World) hold() {
+// hold has another controller put its finalizer on an object at the moment when the operator does.
+func hold(s *World) {
 	s.Apply(Example(held))
 	s.read(s.History())
 	s.finalizers(held, append(s.named(held).Value().Metadata.Finalizers, foreignFinalizer))
@@ -277,11 +212,11 @@ var mirrored = Setting{Handlers: []string{long, short}, Before: func(s *World) {
 
 // mirror is a program that counts children in an annotation of their object.
 func mirror(ctx context.Context, config *rest.Config) error {
-	client, err := dynamic.NewForConfig(config)
+	c, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	w, err := client.Resource(throttle.Children).Watch(ctx, metav1.ListOptions{LabelSelector: throttle.ParentLabel})
+	w, err := c.Resource(throttle.Children).Watch(ctx, metav1.ListOptions{LabelSelector: throttle.ParentLabel})
 	if err != nil {
 		return err
 	}
@@ -299,7 +234,7 @@ func mirror(ctx context.Context, config *rest.Config) error {
 		if err != nil {
 			return err
 		}
-		if _, err := client.Resource(throttle.Examples).Namespace(child.GetNamespace()).
+		if _, err := c.Resource(throttle.Examples).Namespace(child.GetNamespace()).
 			Patch(ctx, parent, types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
 			return err
 		}
@@ -308,23 +243,10 @@ func mirror(ctx context.Context, config *rest.Config) error {
 }
 
 // lively has handlers of both kinds, and a webhook that lets everything pass to begin with.
-var lively = Setting{Handlers: []string{long, short}, Before: func(s *World) {
-	s.police("kopfexamples")
-	s.policy.lifted = true
-}}
+var lively = Setting{Handlers: []string{long, short}, Before: does(police("kopfexamples"), lift(true))}
 
 // everything is all that users may do.
-func everything(s *World) {
-	s.Apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch))
-	s.hold()
-	s.Sleep(5 * time.Second)
-	s.spec("plain", "field", "other")
-	s.spec("verbose", "output", 5)
-	s.Settle()
-	s.policy.lifted = false
-	s.Apply(Example("another"))
-	s.Remove(Example("plain"), Example("poisoned"))
-	s.Sleep(time.Minute)
-	s.policy.lifted = true
-	s.Settle()
-}
+var everything = does(apply(Example("plain"), Poisoned("poisoned"), Verbose("verbose", tooMuch)), hold,
+	sleep(5*time.Second), set("plain", "field", "other"), set("verbose", "output", 5), settle,
+	lift(false), apply(Example("another")), remove("plain"), remove("poisoned"), sleep(time.Minute),
+	lift(true), settle)

@@ -155,13 +155,15 @@ func Verbose(name string, output int64) *unstructured.Unstructured {
 // of an object may not come to, and what a request may not carry.
 const wordy, tooMuch, bulky = 2000, 263_000, 3 << 20
 
-// restored is an object that has the operator's finalizer already, so that the first thing to be
-// written is progress.
-func restored(name string) *unstructured.Unstructured {
+// finalized is an object with a finalizer. With the operator's, the first thing to be written is
+// progress: see restored.
+func finalized(name, finalizer string) *unstructured.Unstructured {
 	o := Example(name)
-	o.SetFinalizers([]string{throttle.Finalizer})
+	o.SetFinalizers([]string{finalizer})
 	return o
 }
+
+func restored(name string) *unstructured.Unstructured { return finalized(name, throttle.Finalizer) }
 
 // note applies an object that nobody looks at: properties that measure time judge by the time of
 // the last event.
@@ -188,11 +190,6 @@ func (s *World) Edit(name string, change map[string]any) {
 			return
 		}
 	}
-}
-
-// spec changes a field of an object's spec.
-func (s *World) spec(name, field string, value any) {
-	s.Edit(name, map[string]any{"spec": map[string]any{field: value}})
 }
 
 // finalizers replaces those of an object.
