@@ -166,15 +166,20 @@ func (r *Record) settles(o *example) error {
 		if a.incarnation != o.attempts[first].incarnation {
 			first = i
 		}
-		if a.at < r.measured || i+1 == len(o.attempts) {
+		if a.at < r.measured {
 			continue
 		}
-		due := period(i-first, a.at-o.attempts[first].at)
-		if gap := o.attempts[i+1].at - a.at; gap < due {
+		due, gap, last := period(i-first, a.at-o.attempts[first].at), r.now-a.at, i+1 == len(o.attempts)
+		if !last {
+			gap = o.attempts[i+1].at - a.at
+		}
+		switch {
+		case gap >= due:
+			n++
+		case !last:
 			return fmt.Errorf("%s: the attempt at %s was followed by another one after %v; a period lasts %v",
 				o.Ref.Name, history.Clock(a.at), gap, due)
 		}
-		n++
 	}
 	if r.over && n < periods {
 		return fmt.Errorf("%s: after %d periods it has stopped trying", o.Ref.Name, n)

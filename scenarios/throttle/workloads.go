@@ -152,16 +152,30 @@ var oneEdited = does(apply(Example("plain")), settle, set("plain", "field", "oth
 // Faults end after a while.
 func refusedUnderFaults(s *World) {
 	s.faulty = true
-	does(apply(Verbose("wordy", wordy)), beats("wordy", 90, time.Second))(s)
+	does(apply(Verbose("wordy", wordy)), beats("wordy", 60, time.Second))(s)
 	s.EndFaults()
 	s.Sleep(lag)
 	s.faulty, s.measured = false, s.History().Now()
-	beats("wordy", 90, 20*time.Second)(s)
+	beats("wordy", 100, 20*time.Second)(s)
 }
 
 // mended is poisoned until its spec is edited, after some time.
 func mended(after, watched time.Duration) step {
 	return does(apply(Poisoned("mended")), sleep(after), set("mended", "replicas", nil), sleep(watched))
+}
+
+// amongEvents has healthy objects come, each just after another writer has changed as many others
+// as there are workers.
+func amongEvents(s *World) {
+	for i := range 3 {
+		s.Sleep(10 * time.Second)
+		for j := range tenWorkers.Workers {
+			s.Beat(fmt.Sprintf("poisoned-%02d", j), i)
+		}
+		s.Sleep(time.Second)
+		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
+	}
+	s.Sleep(soon + time.Second)
 }
 
 // crowd is fifty poisoned objects.
