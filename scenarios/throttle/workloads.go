@@ -174,6 +174,8 @@ func amongEvents(s *World) {
 		}
 		s.Sleep(time.Second)
 		s.Apply(Example(fmt.Sprintf("healthy-%d", i)))
+		s.Sleep(time.Second)
+		s.note(fmt.Sprintf("a-second-later-%d", i))
 	}
 	s.Sleep(soon + time.Second)
 }
