@@ -65,6 +65,7 @@ func row(name string, w workload, f faults, property, fail string, why ...becaus
 const (
 	kubelet = "it keeps to the kubelet's schedule, see “once an incarnation”, " +
 		"and from the back-off of 300 s on that is twice within 610 s"
+	tooShort  = "the case ends before the kubelet's schedule would break it; “bounded, long name” lasts for longer"
 	otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 )
 
@@ -86,7 +87,7 @@ func repetition() cases {
 	return cases{
 		row("bounded, long name", longName, late, bounded, "V0a V0c V1", notes(kubelet, "V1")),
 		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3",
-			notes("in five minutes the kubelet starts it five times", "V1")),
+			notes(tooShort, "V1")),
 		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
 			"V0a V0c V1"),
 		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
@@ -229,12 +230,12 @@ func rejections() cases {
 	return cases{
 		row("bounded, denied by a webhook", refusedAlways, late, bounded, "V0a V0c V1 V3", notes(kubelet, "V1")),
 		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
-			notes("in ten minutes the kubelet starts it six times", "V1")),
+			notes(tooShort, "V1")),
 		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
-			notes("in two minutes the kubelet starts it four times", "V1")),
+			notes(tooShort, "V1")),
 		row("bounded, more than a request may carry", of(legal,
 			applied(Verbose("bulky", bulky), 20*time.Second)),
-			late, bounded, "V0a V0c V3", notes("in 20 s the kubelet starts it twice", "V1")),
+			late, bounded, "V0a V0c V3", notes(tooShort, "V1")),
 	}
 }
 
