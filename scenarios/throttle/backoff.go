@@ -136,7 +136,13 @@ func (r *Record) restrained(o *example) error {
 		if !r.faulty {
 			break
 		}
-		to, n, faults := a.at+period(i, a.at-o.attempts[0].at), 0, 0
+		cut := 0 // attempts that the operator may not know of, because it was ended
+		for _, before := range r.incarnations[:a.incarnation-1] {
+			if before.blameless() {
+				cut++
+			}
+		}
+		to, n, faults := a.at+period(i-cut, a.at-o.attempts[0].at), 0, 0
 		for _, next := range o.attempts[i:] {
 			if next.at < to {
 				n++
