@@ -10,7 +10,8 @@
 // it ran again.
 //
 // What happens to an object, event by event, is the same for every variant; what a variant adds or
-// leaves out is a line in variants.go. The fixed variant, V4, is the zero value of [Variant].
+// leaves out is a policy in variants.go. The fixed variant, V4, is the zero value of [Variant]; it
+// is operator.go, process.go and answers.go.
 //
 // What it does not do: peering, daemons and timers, several resource kinds, deletion handlers (the
 // finalizer is kept and released, nothing runs in between), posting events for every handler. The

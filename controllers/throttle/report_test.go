@@ -8,6 +8,8 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -101,5 +103,37 @@ func TestAConflictIsReportedOnWhatIsNewest(t *testing.T) {
 		if k.report(t.Context(), thing("one"), conflict); writes != c.writes {
 			t.Errorf("%s: it was written %d times, want %d", name, writes, c.writes)
 		}
+	}
+}
+
+// The next incarnation goes on where the schedule was, by what the object says of itself.
+func TestFailuresThatAnEarlierIncarnationHad(t *testing.T) {
+	for name, c := range map[string]struct {
+		ago        time.Duration
+		status     string
+		generation int64
+		want       int
+	}{
+		"just now":                 {0, "False", 1, 0},
+		"after the first delay":    {time.Second, "False", 1, 1},
+		"20 s, six delays":         {20 * time.Second, "False", 1, 6},
+		"for so long that all are": {time.Hour, "False", 1, len(delays)},
+		"it is handled":            {time.Hour, "True", 1, 0},
+		"it was another spec":      {time.Hour, "False", 2, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			body := thing("one")
+			body.SetGeneration(c.generation)
+			body.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+				"type": HandledCondition, "status": c.status, "observedGeneration": int64(1),
+				"lastTransitionTime": time.Now().Add(-c.ago).UTC().Format(time.RFC3339),
+			}}}
+			if got := failuresSaid(body); got != c.want {
+				t.Errorf("%s: %d failures, want %d", name, got, c.want)
+			}
+		})
+	}
+	if n := failuresSaid(thing("one")); n != 0 {
+		t.Errorf("an object that says nothing has had %d failures", n)
 	}
 }

@@ -1,11 +1,15 @@
-// This file exists to show at a glance what the variants of the story do differently: one policy,
-// one line for each step from the framework as it was to the fixed variant.
+// This file holds the variants: one policy each, and a line for each step from the framework as it
+// was to the fixed one. Whoever copies the fixed one needs its policy only.
 
 package throttle
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Variant names one stage of the story. The zero value is V4, the one to use.
@@ -32,54 +36,46 @@ const (
 	V4 Variant = "V4"
 )
 
-// reaction is what follows an error that is not a handler's.
-type reaction int
-
-const (
-	swallow  reaction = iota // nothing: the event is lost
-	insist                   // the object is tried again half a second later
-	crash                    // the process ends
-	throttle                 // the worker sleeps before it looks at the newest event
-	backOff                  // the object is read and tried again after the same delays, and no worker waits for that
-)
-
-// policy is the set of decisions in which the variants differ. The zero policy is V0a.
+// policy is the set of decisions in which the variants differ.
 type policy struct {
 	// after follows an error on the way of an object through its handlers, around one outside of
 	// that.
-	after, around reaction
-	// mute keeps handlers from writing to the object that they are called for.
-	mute bool
+	after, around func(*keeper, context.Context, *object, *unstructured.Unstructured, error)
+	// due says whether it is time to look at an event. It may wait for that.
+	due func(*keeper, context.Context, *object, *unstructured.Unstructured) bool
+	// wait has an object looked at again when a handler's own delay is over.
+	wait func(*keeper, context.Context, *object, *unstructured.Unstructured, time.Duration)
+	// handle calls a handler and writes down what came of it.
+	handle func(*keeper, context.Context, *object, *unstructured.Unstructured, *Handler, *Record) error
 	// key makes the name of a handler's annotation.
 	key func(handler string) string
-	// intent has a handler's start persisted before it runs, and names what it makes after that.
-	intent bool
-	// classify distinguishes answers of the API server, and keeps what a handler has come to until
-	// it has been written down.
-	classify bool
-	// report says on the object, or where that is refused in an Event about it, what went wrong.
-	report bool
+	// fixed has answers of the API server distinguished, and written down on the object what is
+	// refused: see answers.go.
+	fixed bool
+	// mute keeps handlers from writing to the object that they are called for.
+	mute bool
 	// idle is how long a worker waits for another event of its object before it ends.
 	idle time.Duration
 }
 
-// policies is the table of the story.
+// policies are those of the variants.
 func policies() map[Variant]policy {
-	v0a := policy{key: plainKey, idle: 5 * time.Second}
-	v0b := v0a
+	v0a := policy{
+		after: swallow, around: swallow, due: (*keeper).dueOrEdited, wait: (*keeper).touchLater,
+		handle: (*keeper).handleFirst, key: plainKey, idle: 5 * time.Second,
+	}
+	v0b, v0c, v1, v2, v3 := v0a, v0a, v0a, v0a, v0a
 	v0b.mute = true
-	v0c := v0a
-	v0c.after, v0c.around = insist, insist
-	v1 := v0a
-	v1.after, v1.around = crash, crash
-	v2 := v0a
-	v2.after = throttle
+	v0c.after, v0c.around = (*keeper).insist, (*keeper).insist
+	v1.after, v1.around = (*keeper).crash, (*keeper).crash
+	v2.after, v2.due = (*keeper).throttle, (*keeper).sleepUntilDue
 	v1v2 := v2
-	v1v2.around = crash
-	v3 := v0a
+	v1v2.around = (*keeper).crash
 	v3.key = legalKey
-	v4 := policy{after: backOff, around: backOff, key: legalKey, intent: true, classify: true, report: true}
-
+	v4 := policy{
+		after: (*keeper).backOff, around: (*keeper).backOff, due: (*keeper).dueOrEdited, wait: (*keeper).comeBack,
+		handle: (*keeper).handle, key: legalKey, fixed: true,
+	}
 	return map[Variant]policy{V0a: v0a, V0b: v0b, V0c: v0c, V1: v1, V2: v2, V1V2: v1v2, V3: v3, V4: v4, "": v4}
 }
 
@@ -92,4 +88,68 @@ func (v Variant) policy() (policy, error) {
 		return policy{}, fmt.Errorf("throttle: there is no variant %q; the variants are %v", string(v), Variants())
 	}
 	return p, nil
+}
+
+// swallow loses the event.
+func swallow(*keeper, context.Context, *object, *unstructured.Unstructured, error) {}
+
+// insist tries the object again half a second later, or a newer event of it.
+func (k *keeper) insist(ctx context.Context, o *object, body *unstructured.Unstructured, _ error) {
+	if !pause(ctx, 500*time.Millisecond) {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if o.newest == nil && !o.gone {
+		o.newest = body
+	}
+}
+
+// crash ends the process.
+func (k *keeper) crash(ctx context.Context, _ *object, _ *unstructured.Unstructured, err error) {
+	k.die(err)
+	<-ctx.Done()
+}
+
+// throttle sleeps before the worker looks at the newest event.
+func (k *keeper) throttle(ctx context.Context, o *object, _ *unstructured.Unstructured, _ error) {
+	o.press(ctx, k.fail(o))
+}
+
+// sleepUntilDue sleeps until the delay is over, or until a newer event has come, which will be
+// looked at instead.
+func (k *keeper) sleepUntilDue(ctx context.Context, o *object, _ *unstructured.Unstructured) bool {
+	k.mu.Lock()
+	d := time.Until(o.until)
+	k.mu.Unlock()
+	return d <= 0 || o.press(ctx, d)
+}
+
+// touchLater wakes the operator by an annotation when a handler's time has come.
+func (k *keeper) touchLater(ctx context.Context, o *object, body *unstructured.Unstructured, d time.Duration) {
+	if !o.press(ctx, d) {
+		return
+	}
+	if err := k.patch(ctx, body, "", annotation(Domain+"/touch-dummy", now())); err != nil && ctx.Err() == nil {
+		k.policy.after(k, ctx, o, body, err)
+	}
+}
+
+// handleFirst writes down what came of a handler's call: on the body first, then in the status.
+func (k *keeper) handleFirst(ctx context.Context, o *object, body *unstructured.Unstructured, h *Handler,
+	r *Record) error {
+	result, err := h.Do(ctx, Task{Object: body, Client: k.client, Mute: k.policy.mute})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.take(h, result, err)
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := k.record(ctx, o, nil, body, h, string(value)); err != nil || !r.Success {
+		return err
+	}
+	return k.patch(ctx, body, "status",
+		map[string]any{"status": map[string]any{"handlers": map[string]any{h.ID: result}}})
 }

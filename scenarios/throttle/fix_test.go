@@ -7,7 +7,6 @@ package throttle
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,13 +15,12 @@ import (
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // holds checks that the fixed variant has the properties, in so many runs.
-func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, faults []fault.Fault,
+func holds(t *testing.T, scene workload, runs int, faults []fault.Fault,
 	sentences ...string) {
 	t.Helper()
 	r := sim.Explore(t, scene.New(throttle.V4, sentences, faults...), sim.Runs(runs), sim.For(0))
@@ -35,17 +33,16 @@ func holds(t *testing.T, scene *matrix.Workload[throttle.Variant], runs int, fau
 // another of the same name.
 func replaced(s *World) {
 	s.Always("nothing is said of the next one that is about the last one", func(h *history.History) error {
-		s.take(h)
-		for _, o := range s.order {
-			for _, sign := range o.signs {
-				if strings.Contains(sign.message, "metadata.uid") {
-					return fmt.Errorf("it is said of %s: %s", o.name, sign.message)
-				}
+		s.read(h)
+		for _, o := range s.examples {
+			if o.reports("metadata.uid", h.Now()) {
+				return fmt.Errorf("it is said of %s that another has its name", o.Ref.Name)
 			}
-			for _, c := range o.latest.Status.Conditions {
-				if c.Status == "True" && o.latest.Metadata.DeletionTimestamp == nil &&
-					o.children[change{o.latest.Metadata.Generation, "0"}] == 0 {
-					return fmt.Errorf("%s is said to be handled, and no handler has been called for it", o.name)
+			now := o.Value()
+			for _, c := range now.Status.Conditions {
+				if c.Status == "True" && now.Metadata.DeletionTimestamp == nil &&
+					len(o.children[change{now.Metadata.Generation, "0"}]) == 0 {
+					return fmt.Errorf("%s is said to be handled, and no handler has been called for it", o.Ref.Name)
 				}
 			}
 		}
@@ -55,7 +52,7 @@ func replaced(s *World) {
 		s.Apply(Example("replaced"))
 		s.Sleep(2 * time.Second)
 		s.Remove(Example("replaced"))
-		s.Edit("replaced", map[string]any{"metadata": map[string]any{"finalizers": nil}})
+		s.finalizers("replaced", nil)
 	}
 	s.Apply(Example("replaced"))
 	s.Settle()
@@ -63,7 +60,7 @@ func replaced(s *World) {
 
 // What a handler has come to for an object is no news of the next one of that name.
 func TestAnOutcomeIsNotForTheNextOfThatName(t *testing.T) {
-	holds(t, workload(quiet, replaced), 300, append(lag(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce,
+	holds(t, of(quiet, replaced), 300, append(lagging(), fault.SlowEffect(time.Minute)), effectOnce, calledOnce,
 		notVanished, noEnd, handled)
 }
 
@@ -79,22 +76,15 @@ func cleared(s *World) {
 }
 
 func TestWhatTheHandlersReturnedIsShownAgain(t *testing.T) {
-	holds(t, workload(quiet, cleared), 20, relists(), handled)
+	holds(t, of(quiet, cleared), 20, relists(), handled)
 }
-
-// clashing is a webhook that answers every write with a conflict, until it is lifted. Nobody
-// touches the object.
-var clashing = Scene{Handlers: []string{short}, Before: func(s *World) {
-	s.police("kopfexamples")
-	s.policy.clash = true
-}}
 
 // clashed asks for the schedule of what fails, after two races that may be lost, and that the third
 // conflict is reported.
 func clashed(s *World) {
 	s.Always("a conflict that does not end is tried on the schedule, and reported", func(h *history.History) error {
-		s.take(h)
-		for _, o := range s.order {
+		s.read(h)
+		for _, o := range s.examples {
 			due, row := history.Time(0), 0
 			for _, w := range o.writes {
 				if w.code != http.StatusConflict {
@@ -105,11 +95,11 @@ func clashed(s *World) {
 						history.Clock(w.at), due-w.at)
 				}
 				if row >= 3 {
-					due = w.heard + schedule[min(row-3, len(schedule)-1)]*second
+					due = w.heard + delay(row-3)
 				}
 				if row == 3 && h.Now() > w.heard+second+3*leg &&
 					!o.reports("somebody else is at work on it", w.heard+3*leg) {
-					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.name, row)
+					return fmt.Errorf("nothing says that %s has been in conflict %d times in a row", o.Ref.Name, row)
 				}
 			}
 		}
@@ -123,5 +113,5 @@ func clashed(s *World) {
 }
 
 func TestAConflictThatDoesNotEndIsAFailure(t *testing.T) {
-	holds(t, workload(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
+	holds(t, of(clashing, clashed), 50, relists(), noFailure, calledOnce, handled)
 }

@@ -1,5 +1,5 @@
-// This file exists for the other ways in which an API server refuses what the operator writes: a
-// webhook of the cluster's owner, a schema that has grown, a limit on the size of requests.
+// This file holds the other ways in which an API server refuses what the operator writes: a webhook
+// of the cluster's owner, a schema that has grown, a limit on the size of requests.
 
 package throttle
 
@@ -25,12 +25,14 @@ import (
 type policy struct {
 	away   bool // nobody answers
 	lifted bool // everything may pass
-	terse  bool // only long annotations may not
+	terse  bool // only long annotations may not: what the 256 KiB of Kubernetes do, only sooner
 	clash  bool // what may not pass is in conflict with something
 }
 
 // police puts a policy in force for changes of the objects, or of subresources too.
-func (s *World) police(resources ...string) {
+func police(resources ...string) step { return func(s *World) { putInForce(s, resources) } }
+
+func putInForce(s *World, resources []string) {
 	const host = "policy.example"
 	p := &policy{}
 	s.policy = p
@@ -86,120 +88,66 @@ func (p *policy) judge(_ context.Context, req admission.Request) admission.Respo
 	return admission.Allowed("")
 }
 
-// wordy is how much a handler returns that a terse policy does not let be written down.
-const wordy = 2000
+// away and lift have the webhook answer or not, and let everything pass or not.
+func away(s *World) { s.policy.away = true }
 
-// terse lets nothing but long annotations be denied: what the 256 KiB of Kubernetes do, only
-// sooner.
-var terse = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) {
-	s.police("kopfexamples")
-	s.policy.terse = true
-}}
+func back(s *World) { s.policy.away, s.policy.lifted = false, true }
 
-// Wordy is an object whose handler returns that much.
-func Wordy(name string) *unstructured.Unstructured {
-	o := Example(name)
-	o.Object["spec"] = map[string]any{"output": int64(wordy)}
-	return o
+func lift(lifted bool) step { return func(s *World) { s.policy.lifted = lifted } }
+
+// guarded is a setting with the webhook.
+func guarded(echo bool, before ...step) Setting {
+	return Setting{Handlers: []string{short}, Echo: echo, Before: does(before...)}
 }
 
-// oneWordy is such an object, and time.
-func oneWordy(s *World) {
-	s.Apply(Wordy("wordy"))
-	s.Sleep(whole)
+// early has faults injected from the start.
+func early(s Setting) Setting {
+	s.Early = true
+	return s
 }
 
-// restored is an object that has the operator's finalizer already, so that the first thing to be
-// written is progress.
-func restored(name string) *unstructured.Unstructured {
-	o := Example(name)
-	o.SetFinalizers([]string{throttle.Finalizer})
-	return o
-}
-
-// Scenes in which something is refused from the start: by a webhook, by one that closes the status
-// too, by one at which nobody answers, and by a schema that has grown since the object was made.
+// Settings in which something is refused from the start: by a webhook, by one that closes the
+// status too, by one at which nobody answers, and by a schema that has grown since the object was
+// made.
 var (
-	denying      = Scene{Handlers: []string{short}, Echo: true, Before: func(s *World) { s.police("kopfexamples") }}
-	denyingQuiet = Scene{Handlers: []string{short}, Before: denying.Before}
-	denyingAll   = Scene{Handlers: []string{short},
-		Before: func(s *World) { s.police("kopfexamples", "kopfexamples/status") }}
-	away          = Scene{Handlers: []string{short}, Echo: true, Before: unanswered, Early: true}
-	awayQuiet     = Scene{Handlers: []string{short}, Before: unanswered}
-	outgrown      = Scene{Handlers: []string{short}, Echo: true, Before: grown, Early: true}
-	outgrownQuiet = Scene{Handlers: []string{short}, Before: grown}
+	policed       = police("kopfexamples")
+	keepItShort   = func(s *World) { s.policy.terse = true }
+	unanswered    = does(apply(restored("unanswered")), policed, away)
+	grown         = does(apply(restored("outgrown")), apply(demanding()))
+	terse         = guarded(true, policed, keepItShort)
+	terseQuiet    = guarded(false, policed, keepItShort)
+	clashing      = guarded(false, policed, func(s *World) { s.policy.clash = true })
+	denying       = guarded(true, policed)
+	denyingQuiet  = guarded(false, policed)
+	denyingAll    = guarded(false, police("kopfexamples", "kopfexamples/status"))
+	silentHook    = early(guarded(true, unanswered))
+	silentHookToo = guarded(false, unanswered)
+	outgrown      = early(guarded(true, grown))
+	outgrownQuiet = guarded(false, grown)
 )
 
-// unanswered is an object beside a webhook at which nobody answers.
-func unanswered(s *World) {
-	s.Apply(restored("unanswered"))
-	s.police("kopfexamples")
-	s.policy.away = true
-}
-
-// grown is an object without an owner, whom the kind has come to require. A rule at the top is
-// about the whole object, so that no change passes, not even one of the status.
-func grown(s *World) {
-	strict := throttle.CRD()
-	schema := strict.Spec.Versions[0].Schema.OpenAPIV3Schema
+// demanding is the kind that has come to require an owner. A rule at the top is about the whole
+// object, so that no change passes, not even one of the status.
+func demanding() *apiextensionsv1.CustomResourceDefinition {
+	crd := throttle.CRD()
+	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
 	spec := schema.Properties["spec"]
 	spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"owner": {Type: "string"}}
 	schema.Properties["spec"] = spec
 	schema.XValidations = apiextensionsv1.ValidationRules{{Rule: "has(self.spec.owner)",
 		Message: "spec.owner must be given"}}
-	s.Apply(restored("outgrown"))
-	s.Apply(strict)
+	return crd
 }
 
-// denied is an object on which nothing is let be written down, and time; deniedBriefly has it for
-// the first delays only.
-func denied(s *World) {
-	s.Apply(Example("denied"))
-	s.Sleep(whole)
-}
-
-func deniedBriefly(s *World) {
-	s.Apply(Example("denied"))
-	aWhile(s)
-}
-
-// aWhile is time for the first delays.
-func aWhile(s *World) { s.Sleep(dwell) }
-
-// deniedAWhile has the webhook let everything pass after a minute. Nobody touches the object.
-func deniedAWhile(s *World) {
-	s.Apply(Example("denied"))
-	s.Sleep(time.Minute)
-	s.policy.lifted = true
-	s.recover()
-}
-
-// answered has the webhook answer after ten minutes, and let everything pass.
-func answered(s *World) {
-	s.Sleep(10 * time.Minute)
-	s.policy.away, s.policy.lifted = false, true
-	s.recover()
-}
-
-// relaxed has the kind no longer require what it had come to.
-func relaxed(s *World) {
-	s.Sleep(2 * time.Minute)
-	s.Apply(throttle.CRD())
-	s.recover()
-}
-
-// recover notes that from now on nothing is refused, and lets more time pass than the longest delay
-// before it allows, which is the kubelet's.
-func (s *World) recover() {
-	s.Apply(note("nothing-is-refused"))
+// recovers notes that from now on nothing is refused, and lets more time pass than the longest
+// delay before it allows, which is the kubelet's. Nobody touches the object.
+func recovers(s *World) {
+	s.note("nothing-is-refused")
 	s.allowed = s.History().Now()
-	s.Sleep(max(delayAfter(10*time.Minute), longestKubeletDelay) + time.Minute)
+	s.Sleep(max(delay(reached(10*time.Minute)), longestKubeletDelay) + time.Minute)
 }
 
-// bulky is an object whose handler returns more than one request may carry, and time.
-func bulky(s *World) {
-	o := Example("bulky")
-	o.Object["spec"] = map[string]any{"output": int64(3 << 20)}
-	s.Apply(o)
-	s.Sleep(20 * time.Second)
-}
+var (
+	relaxed  = does(sleep(2*time.Minute), apply(throttle.CRD()), recovers)
+	answered = does(sleep(10*time.Minute), back, recovers)
+)

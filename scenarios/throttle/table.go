@@ -1,207 +1,279 @@
-// This file exists to hold the whole story as a table: for each variant, which question it fails
-// under which faults.
+// This file holds the table: for each variant, which cases it fails under which faults.
 
 package throttle
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
 	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
-// Table is the story's word. A variant that is neither caught nor unasked must hold.
+// Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[throttle.Variant] {
 	return matrix.Table[throttle.Variant]{
-		Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Columns(), Predictions: predictions(),
+		Reports: reports, Shows: shows, Variants: throttle.Variants(), Fixed: throttle.V4, Cases: Cases(),
+		Predictions: predictions(), Situations: situations(),
 	}
 }
 
-// predictions were made from reading the code, before anything ran.
-func predictions() []matrix.Prediction[throttle.Variant] {
-	const recovers = "recovers without an event"
-	return []matrix.Prediction[throttle.Variant]{
-		{Says: "a handler's own writes to the object make the hot loop go round", Case: "bounded, long name",
-			Variant: throttle.V0a, Fails: true},
-		{Says: "so do another writer's heartbeats", Case: "bounded in a storm of events", Variant: throttle.V0b,
-			Fails: true},
-		{Says: "so does a child's state that is mirrored onto the object", Case: "bounded, a child is mirrored",
-			Variant: throttle.V0b, Fails: true},
-		{Says: "so do lists that are made anew", Case: "bounded, lists anew", Variant: throttle.V0b, Fails: true},
-		{Says: "if nothing writes, the object is dropped after one failure", Case: recovers, Variant: throttle.V0b,
-			Fails: true},
-		{Says: "and then there is no hot loop", Case: "bounded, long name", Variant: throttle.V0b, Fails: false},
-		{Says: "a throttle never retries on its own", Case: recovers, Variant: throttle.V2, Fails: true},
-		{Says: "nor does what shipped", Case: recovers, Variant: throttle.V1V2, Fails: true},
-		{Says: "a restart sets the throttle's delay back to a second",
-			Case: "on schedule, restarted every five minutes", Variant: throttle.V2, Fails: true},
-	}
-}
-
-// Columns is the table, a question in each; see [matrix.Case].
-func Columns() []column {
-	return slices.Concat(repetition(), suppliers(), schedules(), neighbourhood(), openness(), arrival(), effects(),
-		answers(), rejections(), rejectionsAfter(), all())
+// Cases are the cases of the table.
+func Cases() cases {
+	return slices.Concat(repetition(), suppliers(), schedules(), underFaults(), neighbourhood(), openness(), arrival(),
+		effects(), answers(), rejections(), rejectionsAfter(), everyFault())
 }
 
 type (
-	column  = matrix.Case[throttle.Variant]
+	cases   = []matrix.Case[throttle.Variant]
 	because = map[throttle.Variant]string
+	faults  = func() []fault.Fault
 )
 
-func variants(names ...throttle.Variant) []throttle.Variant { return names }
+// only are the variants of these names.
+func only(names string) (out []throttle.Variant) {
+	for _, name := range strings.Fields(names) {
+		out = append(out, throttle.Variant(name))
+	}
+	return out
+}
 
-// faulty are all but the fixed variant.
-var faulty = variants("V0a", "V0b", "V0c", "V1", "V2", "V1+V2", "V3")
+const faulty = "V0a V0b V0c V1 V2 V1+V2 V3"
 
-// unasked gives one reason for several variants.
-func unasked(why string, names ...throttle.Variant) because {
+// notes gives one reason for several variants.
+func notes(why, names string) because {
 	out := because{}
-	for _, v := range names {
+	for _, v := range only(names) {
 		out[v] = why
 	}
 	return out
 }
 
-// Reasons that stand for several cells.
+// row is a case that the variants of these names fail.
+func row(name string, w workload, f faults, property, fail string, why ...because) matrix.Case[throttle.Variant] {
+	c := matrix.Case[throttle.Variant]{Name: name, Workload: w, Faults: f, Property: property, Fail: only(fail)}
+	if len(why) > 0 {
+		c.Notes = why[0]
+	}
+	return c
+}
+
+// Reasons of several cells.
 const (
-	extra   = "an extra scenario of its"
-	without = "a property of its, without a cell"
 	kubelet = "it keeps to the kubelet's schedule, see “once an incarnation”, " +
 		"and from the back-off of 300 s on that is twice within 610 s"
-	first   = "the effect comes before anything is written down of it"
-	noDelay = "it has no delays of its own"
-	idle    = "who does not try again calls no handler twice"
+	tooShort  = "the case ends before the kubelet's schedule would break it; “bounded, long name” lasts for longer"
+	otherwise = "legal names end the reported refusal, but a write can be refused for another reason"
 )
 
-// Scenes of which more than one thing is asked.
+// Workloads of more than one case.
 var (
-	longName = workload(asReported, onePoisoned)
-	tooLong  = workload(legal, oneVerbose)
-	stormy   = workload(silent, storm)
+	longName      = of(asReported, applied(Poisoned("poisoned"), whole))
+	tooLong       = of(legal, applied(Verbose("verbose", tooMuch), dwell))
+	stormy        = of(silent, storm(Poisoned("poisoned")))
+	watched       = of(quiet, does(apply(Example("plain")), beats("plain", 20, 50*time.Millisecond), sleep(dwell)))
+	unheard       = of(quiet, oneEdited)
+	raced         = of(quiet, oneEdited)
+	failed        = of(quiet, oneEdited)
+	refusedAlways = of(denying, applied(Example("denied"), whole))
+	grownOut      = of(outgrown, relaxed)
 )
 
-// repetition are the questions how often handlers are called for what cannot be written down.
-func repetition() []column {
-	return []column{
-		{
-			Name: "bounded, long name", Workload: longName, Faults: late, Property: bounded,
-			Fail:  variants("V0a", "V0c", "V1"),
-			Notes: because{"V1": kubelet},
-		},
-		{
-			Name: "bounded, too much to write down", Workload: tooLong, Faults: late, Property: bounded,
-			Fail:  variants("V0a", "V0c", "V3"),
-			Notes: because{"V1": "in five minutes the kubelet starts it five times"},
-		},
-		{
-			Name: "bounded, second record refused", Workload: workload(afterOne, onePoisoned), Faults: late,
-			Property: bounded,
-			Fail:     variants("V0a", "V0c", "V1"),
-		},
-		{
-			Name: "permanent for the same input, long name", Workload: stormy, Faults: nuisances, Property: calledOnce,
-			Fail: faulty,
-		},
-		{
-			Name: "permanent for the same input, too much to write down", Workload: workload(quiet, verboseStorm),
-			Faults: nuisances, Property: calledOnce,
-			Fail: faulty,
-		},
-		{
-			Name: "once an incarnation", Workload: longName, Faults: late, Property: oncePerIncarnation,
-			Fail: variants("V0a", "V0b", "V0c", "V2", "V1+V2", "V3"),
-		},
+// repetition are the cases about how often handlers are called for what cannot be written down.
+func repetition() cases {
+	return cases{
+		row("bounded, long name", longName, late, bounded, "V0a V0c V1", notes(kubelet, "V1")),
+		row("bounded, too much to write down", tooLong, late, bounded, "V0a V0c V3",
+			notes(tooShort, "V1")),
+		row("bounded, second record refused", of(afterOne, applied(Poisoned("poisoned"), whole)), late, bounded,
+			"V0a V0c V1"),
+		row("permanent for the same input, long name", stormy, nuisances, neverAgain, faulty),
+		row("permanent for the same input, too much to write down", of(quiet, storm(Verbose("verbose", tooMuch))),
+			nuisances, neverAgain, faulty),
+		row("once an incarnation", longName, late, oncePerIncarnation, "V0a V0b V0c V2 V1+V2 V3"),
 	}
 }
 
-// suppliers are the questions who makes a hot loop go round, where handlers write to nothing but
+// suppliers are the cases about who makes a hot loop go round, where handlers write to nothing but
 // what they make.
-func suppliers() []column {
-	return []column{
-		{
-			Name: "bounded in a storm of events", Workload: stormy, Faults: nuisances, Property: bounded,
-			Fail: variants("V0a", "V0b", "V0c"),
-		},
-		{
-			Name: "bounded, a child is mirrored", Workload: workload(mirrored, onePoisoned), Faults: nuisances,
-			Property: bounded,
-			Fail:     variants("V0a", "V0b", "V0c", "V1"),
-			Notes:    because{"V1": kubelet},
-		},
-		{
-			Name: "bounded, lists anew", Workload: workload(silent, relisted), Faults: relists, Property: bounded,
-			Fail: variants("V0a", "V0b", "V0c"),
-		},
-		{
-			Name: "the newest counts in a storm of edits", Workload: workload(silent, edits), Faults: atOnce,
-			Property: newest,
-		},
+func suppliers() cases {
+	return cases{
+		row("bounded in a storm of events", stormy, nuisances, bounded, "V0a V0b V0c"),
+		row("bounded, a child is mirrored", of(mirrored, applied(Poisoned("poisoned"), whole)), nuisances,
+			bounded, "V0a V0b V0c V1", notes(kubelet, "V1")),
+		row("bounded, lists anew", of(silent,
+			does(apply(Poisoned("poisoned"), Example("busy")), lateBeats("busy", 45, 4*time.Second))), relists,
+			bounded, "V0a V0b V0c"),
+		row("the newest counts in a storm of edits", of(silent, does(apply(Poisoned("poisoned")), edits)), atOnce,
+			newest, ""),
 	}
 }
 
-// schedules are the questions about delays.
-func schedules() []column {
-	return []column{
-		{
-			Name: "on schedule in spite of crashes", Workload: workload(terse, oneWordy), Faults: crash,
-			Property: scheduled,
-			NotRun:   schedulers(),
-			Fail:     variants("V2", "V1+V2"),
-		},
-		{
-			Name: "on schedule, restarted every five minutes", Workload: workload(terse, restarted), Faults: late,
-			Property: scheduled,
-			NotRun:   schedulers(),
-			Fail:     variants("V2", "V1+V2"),
-		},
-		{
-			Name: "delays begin anew", Workload: workload(terse, relapse), Faults: relists, Property: startsOver,
-			NotRun: schedulers(),
-		},
+// schedules are the cases about delays. Those that do not throttle are not run.
+func schedules() (out cases) {
+	out = cases{
+		row("on schedule in spite of crashes", of(terse, applied(Verbose("wordy", wordy), whole)), crash, scheduled,
+			"V2 V1+V2"),
+		row("on schedule, restarted every five minutes", of(terse, does(applied(Verbose("wordy", wordy), dwell), stop,
+			sleep(dwell), stop, sleep(dwell), stop, sleep(time.Minute))), late, scheduled, "V2 V1+V2"),
+		row("delays begin anew", of(terse, does(apply(Verbose("relapsed", wordy)), sleep(dwell),
+			set("relapsed", "output", 5), sleep(dwell), set("relapsed", "output", wordy), sleep(dwell))), relists,
+			startsOver, ""),
 	}
-}
-
-// schedulers has the reasons why those that do not throttle are not asked about it.
-func schedulers() because {
-	out := unasked(noDelay, "V0a", "V0b", "V0c", "V3")
-	out["V1"] = "its delays are the kubelet's, see “once an incarnation”"
+	for i := range out {
+		out[i].NotRun = notes("it has no delays of its own", "V0a V0b V0c V3")
+		out[i].NotRun["V1"] = "its delays are the kubelet's, see “once an incarnation”"
+	}
 	return out
 }
 
-// neighbourhood are the questions what one object does to another.
-func neighbourhood() []column {
-	return []column{
-		{
-			Name: "isolation", Workload: workload(asReported, neighbours), Faults: troubles("poisoned"),
-			Property: isolated,
-			Fail:     variants("V1"),
-		},
-		{
-			Name: "isolation outside the net", Workload: workload(legal, garbled), Faults: late, Property: isolated,
-			Fail: variants("V1", "V1+V2"),
-		},
-		{
-			Name: "isolation, a finalizer for what is being deleted", Workload: workload(quiet, deletedAtOnce),
-			Faults: nuisances, Property: noEnd,
-			Fail: variants("V1"),
-		},
-		{
-			Name: "isolation, an object vanishes", Workload: workload(quiet, vanished), Faults: lag, Property: noEnd,
-		},
-		{
-			Name: "isolation, 50 poisoned and 10 workers", Workload: workload(tenWorkers, crowd),
-			Faults: failingFor("poisoned-00"), Property: isolated,
-			Fail:  variants("V0a", "V0c", "V1", "V2", "V1+V2", "V3"),
-			Notes: because{"V3": "its workers keep their objects for 5 s in case something follows"},
-		},
+// underFaults are the cases about whether attempts settle while faults are injected, and when they
+// have ended.
+func underFaults() (out cases) {
+	const never = "V0a V0b V0c V3"
+	forgets := notes("its delays are in memory only, so a restart begins them anew", "V2 V1+V2")
+	add := func(class string, f faults, fail string, why ...because) {
+		w := of(terseQuiet, refusedUnderFaults)
+		out = append(out, row("bounded attempts while "+class, w, f, restrained, fail, why...),
+			row("it settles after "+class, w, f, settles, never))
+	}
+	add("the cache lags", lagging, never)
+	add("watches end", relists, never)
+	add("writes fail or replies are lost", failing, never)
+	add("the operator is killed", crash, never+" V2 V1+V2", forgets)
+	add("the operator is asked to stop", restart, never+" V2 V1+V2", forgets)
+	return out
+}
+
+// neighbourhood are the cases about what one object does to another.
+func neighbourhood() cases {
+	return cases{
+		row("isolation", of(asReported, does(apply(Poisoned("poisoned")), comeAndGo)), troubles("poisoned"),
+			isolated, "V1"),
+		row("isolation outside the net", of(legal, does(apply(garbled()), comeAndGo)), late, isolated, "V1 V1+V2"),
+		row("isolation, a finalizer for what is being deleted", of(quiet,
+			does(apply(finalized("deleted", foreignFinalizer)), remove("deleted"), sleep(dwell))),
+			nuisances, noEnd, "V1"),
+		row("isolation, an object vanishes", of(quiet,
+			does(apply(Example("vanished")), remove("vanished"), sleep(dwell))), lagging, noEnd, ""),
+		row("isolation, 50 poisoned and 10 workers", of(tenWorkers,
+			does(apply(crowd()...), sleep(30*time.Second), amongEvents)), failingFor("poisoned-00"), isolated, faulty,
+			notes("its workers keep their objects for 5 s in case something follows", "V0b V3")),
 	}
 }
 
-// all is everything at once.
-func all() []column {
-	return []column{{
-		Name: "every fault", New: always, Faults: EveryFault, Property: effectOnce,
+// openness are the cases about whether one can see what is the matter.
+func openness() cases {
+	listens := does(apply(Example("plain")), lateBeats("plain", 5, time.Minute))
+	return cases{
+		row("never silent", tooLong, late, neverSilent, faulty),
+		row("actionable", of(legal, applied(Verbose("verbose", tooMuch), soon)), late, actionable, faulty),
+		// Watchers are root tasks: if one fails, the operator stops. The thread says that only
+		// workers are not covered.
+		row("no zombie", of(early(legal), listens), failingWatch, noZombie, ""),
+	}
+}
+
+// arrival are the cases about whether an object is handled in the end.
+func arrival() cases {
+	const never = "V0a V0b V2 V1+V2 V3"
+	soon := row("an edit makes it legal", of(asReported, mended(4*time.Minute, dwell)), soonHeard, handledSoon,
+		"V1 V2 V1+V2")
+	later := row("an edit after ten minutes", of(asReported, mended(620*time.Second, dwell+10*time.Second)), soonHeard,
+		handledAtAll, "V2 V1+V2")
+	soon.NotRun = notes("it goes round and round, and so comes by in time", "V0a V0c")
+	later.NotRun = soon.NotRun
+	return cases{
+		row("recovers without an event", of(quiet, oneEdited), failingPatch, called, never,
+			notes("legal names end the reported refusal, but a write can fail for another reason", "V3")),
+		row("recovers by events of its own", of(legal, oneEdited), failingPatch, called, never),
+		row("status refused for a while", of(quiet,
+			does(apply(terseStatus(), Example("refused")), sleep(dwell), apply(throttle.CRD()), settle)),
+			nuisances, handled, faulty),
+		soon, later,
+	}
+}
+
+// effects are the cases about whether everything happens once where writes do work.
+func effects() cases {
+	return cases{
+		row("effect once, crash", of(quiet, oneEdited), crash, effectOnce, faulty),
+		row("effect once, lost reply", unheard, lostReply, effectOnce, faulty),
+		row("called once, lost reply", unheard, lostReply, calledOnce, "V0c V1"),
+		row("effect once, stale watch", watched, lagging, effectOnce, faulty),
+		row("called once, stale watch", watched, lagging, neverAgain, faulty),
+		row("a foreign finalizer", of(quiet, does(hold, sleep(dwell))), lagging, keepsForeign, faulty),
+	}
+}
+
+// answers are the cases about answers of the API server.
+func answers() cases {
+	return cases{
+		row("effect once, somebody else writes first", raced, conflict, effectOnce, ""),
+		row("called once, somebody else writes first", raced, conflict, neverAgain, ""),
+		row("a conflict is no failure", raced, conflict, noFailure, ""),
+		row("called once, the server fails", failed, failingPatch, neverAgain, "V0c V1"),
+		row("server errors are retried in the client", failed, failingPatch, insists, faulty),
+		row("no handler for what has vanished", of(quiet, does(apply(Example("forced")), sleep(time.Second),
+			remove("forced"), release("forced"), sleep(dwell))), lagging, notVanished, faulty),
+		row("never silent, no status to write to", of(quiet, does(apply(noStatus(), Example("shown-nowhere")),
+			sleep(dwell))), nuisances, neverSilent, faulty),
+	}
+}
+
+// rejections are the cases of repetition with other rejections than the one of the thread. What it
+// says of that one is expected of the others.
+func rejections() cases {
+	return cases{
+		row("bounded, denied by a webhook", refusedAlways, late, bounded, "V0a V0c V1 V3", notes(kubelet, "V1")),
+		row("bounded, webhook away for ten minutes", of(silentHook, answered), failing, bounded, "V0a V0c V3",
+			notes(tooShort, "V1")),
+		row("bounded, a schema has grown", grownOut, failing, bounded, "V0c",
+			notes(tooShort, "V1")),
+		row("bounded, more than a request may carry", of(legal,
+			applied(Verbose("bulky", bulky), 20*time.Second)),
+			late, bounded, "V0a V0c V3", notes(tooShort, "V1")),
+	}
+}
+
+// rejectionsAfter are the cases of openness and arrival with them.
+func rejectionsAfter() cases {
+	const never = "V0a V0b V2 V1+V2 V3"
+	why := notes(otherwise, "V3")
+	back := row("recovers when the webhook is back", of(silentHookToo, answered), soonHeard, recovered, never, why)
+	back.NotRun = notes("it tries twice a second, as in the column before this one", "V0c")
+	return cases{
+		row("never silent, denied by a webhook", refusedAlways, late, neverSilent, faulty),
+		row("never silent, status denied too", of(denyingAll, applied(Example("denied"), dwell)), nuisances,
+			neverSilent, faulty),
+		row("actionable, webhook away", of(silentHookToo, sleep(dwell)), lateAndLost, actionable, faulty),
+		row("actionable, a schema has grown", grownOut, failing, actionable, faulty),
+		row("actionable, more than a request may carry", of(legal,
+			applied(Verbose("bulky", bulky), soon)), late,
+			actionable, faulty),
+		row("recovers when a webhook allows it", of(denyingQuiet,
+			does(apply(Example("denied")), sleep(time.Minute), lift(true), recovers)), soonHeard,
+			recovered, never, why),
+		back,
+		row("recovers when the schema allows it", of(outgrownQuiet, relaxed), soonHeard, recovered, never, why),
+	}
+}
+
+// ofEverything are what the fixed variant keeps under every fault. Not how soon something happens
+// after something else: the program may be dead, frozen or cut off for as long as that takes.
+var ofEverything = []string{bounded, scheduled, noEnd, effectOnce, calledOnce, notVanished, keepsForeign, noZombie,
+	handled}
+
+// everyFault is all at once.
+func everyFault() cases {
+	return cases{{
+		Name: "every fault", Faults: EveryFault, Property: effectOnce,
+		New: func(v throttle.Variant, faults ...fault.Fault) func(*sim.World) {
+			return of(lively, everything).New(v, ofEverything, faults...)
+		},
 		NotRun: matrix.OnlyFixed(throttle.Variants(), throttle.V4),
 	}}
 }

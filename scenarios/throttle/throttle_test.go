@@ -20,18 +20,18 @@ func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 // starts; more come later.
 func thousand(v throttle.Variant) func(*sim.World) {
 	return func(w *sim.World) {
-		scene := asReported
-		scene.Before = func(s *World) {
+		setting := asReported
+		setting.Before = func(s *World) {
 			s.Apply(Poisoned("poisoned"))
 			for i := range 999 {
 				s.Apply(Example(fmt.Sprintf("plain-%03d", i)))
 			}
 		}
-		s := Begin(w, v, scene)
+		s := Begin(w, v, setting)
 		w.Sleep(time.Minute)
-		s.ask(isolated)
+		s.declare(isolated)
 		comeAndGo(s)
-		s.Apply(note("the-end"))
+		s.note("the-end")
 	}
 }
 
@@ -65,8 +65,8 @@ func TestRateOfTheHotLoop(t *testing.T) {
 		w.Sleep(time.Second)
 		s.Apply(Poisoned("poisoned"))
 		w.Sleep(measured)
-		s.take(w.History())
-		rates = append(rates, float64(len(s.order[0].calls))/measured.Seconds())
+		s.read(w.History())
+		rates = append(rates, float64(len(s.examples[0].calls))/measured.Seconds())
 	}, sim.Runs(12), sim.For(0), sim.Verify(0))
 	if rates[0] < 8 || rates[0] > 10 {
 		t.Errorf("%.1f attempts a second on the default schedule, not some nine", rates[0])

@@ -1,5 +1,4 @@
-// This file exists to set the scene, so that each workload of the story is only about what happens
-// in it.
+// This file makes the world: the kind, the operator, its handlers, and the log of their calls.
 
 package throttle
 
@@ -7,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/fault"
 )
 
 // Operator is the name of the process that runs the operator.
@@ -34,14 +37,14 @@ const (
 // World is a world with the operator in it.
 type World struct {
 	*sim.World
-	// Record read this run's history.
 	*Record
-	// policy is the webhook of the workloads that have one.
+	// policy is the webhook of the settings that have one.
 	policy *policy
+	faults []fault.Fault
 }
 
-// Scene is what differs between workloads before anything happens.
-type Scene struct {
+// Setting is what differs between worlds before anything happens.
+type Setting struct {
 	// Handlers by name, called in this order.
 	Handlers []string
 	// Echo has handlers write to the object that they are called for.
@@ -50,22 +53,24 @@ type Scene struct {
 	Workers int
 	// Before is what happens before the operator starts; nil for nothing.
 	Before func(*World)
-	// Early has faults strike from the start, where nothing is written later.
+	// Early has faults injected from the start, where nothing is written later.
 	Early bool
 }
 
-// Begin installs the kind and starts the operator; it applies nothing but what the scene says.
-func Begin(w *sim.World, v throttle.Variant, scene Scene) *World {
+// Begin installs the kind and starts the operator; it applies nothing but what the setting says.
+func Begin(w *sim.World, v throttle.Variant, setting Setting) *World {
 	w.Install(crd)
-	s := &World{World: w, Record: NewRecord(scene.Handlers...)}
-	s.serveCallLog()
-	if scene.Before != nil {
-		scene.Before(s)
+	s := &World{World: w, Record: NewRecord(setting.Handlers...)}
+	s.External(callLogHost, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		history.AddEffect(r.Context(), history.Effect{Kind: callEffect, Key: strings.TrimPrefix(r.URL.Path, "/")})
+	}))
+	if setting.Before != nil {
+		setting.Before(s)
 	}
 	w.Run(Operator, func(ctx context.Context, config *rest.Config) error {
-		o := &throttle.Operator{Variant: v, Workers: scene.Workers}
-		for i, id := range scene.Handlers {
-			h := throttle.Handler{ID: id, Do: provision(config, i, scene.Echo)}
+		o := &throttle.Operator{Variant: v, Workers: setting.Workers}
+		for i, id := range setting.Handlers {
+			h := throttle.Handler{ID: id, Do: provision(config, i, setting.Echo)}
 			if id == long {
 				h.When = replicated
 			}
@@ -83,12 +88,47 @@ func replicated(o *unstructured.Unstructured) bool {
 	return found
 }
 
-// tooMuch is more than all annotations of an object may come to.
-const tooMuch = 263_000
+// Every call of a handler is an effect in a log outside the cluster, which no name of a child can
+// hide and no crash can undo.
+const callLogHost, callEffect = "ledger.example", "call"
 
-// Example is an object of the operator's kind.
-func Example(name string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"field": "value"}}}
+// enter writes a call into the log: of which handler, for which generation of which object.
+func enter(ctx context.Context, config *rest.Config, object *unstructured.Unstructured, serial int) error {
+	url := fmt.Sprintf("http://%s/%s/%d/%d", callLogHost, object.GetUID(), object.GetGeneration(), serial)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := (&http.Client{Transport: config.Transport}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("the call log says %s", res.Status)
+	}
+	return nil
+}
+
+// provision is a handler that writes its call into the log, makes its child, and returns as much as
+// the object's spec.output asks for.
+func provision(config *rest.Config, serial int, echo bool) func(context.Context, throttle.Task) (any, error) {
+	do := throttle.Provision(serial, echo)
+	return func(ctx context.Context, t throttle.Task) (any, error) {
+		if err := enter(ctx, config, t.Object, serial); err != nil {
+			return nil, err
+		}
+		result, err := do(ctx, t)
+		if n, _, _ := unstructured.NestedInt64(t.Object.Object, "spec", "output"); n > 0 && err == nil {
+			result = strings.Repeat("x", int(n))
+		}
+		return result, err
+	}
+}
+
+// exampleOf is an object of the operator's kind.
+func exampleOf(name string, spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	o.SetAPIVersion("kopf.dev/v1")
 	o.SetKind("KopfExample")
 	o.SetNamespace(metav1.NamespaceDefault)
@@ -96,24 +136,39 @@ func Example(name string) *unstructured.Unstructured {
 	return o
 }
 
+// Example is an object with which nothing is wrong.
+func Example(name string) *unstructured.Unstructured {
+	return exampleOf(name, map[string]any{"field": "value"})
+}
+
 // Poisoned is an object for which the handler with the long name is called.
 func Poisoned(name string) *unstructured.Unstructured {
+	return exampleOf(name, map[string]any{"replicas": int64(3)})
+}
+
+// Verbose is an object whose handler returns so much.
+func Verbose(name string, output int64) *unstructured.Unstructured {
+	return exampleOf(name, map[string]any{"output": output})
+}
+
+// How much a handler may return: what a webhook does not let be written down, what all annotations
+// of an object may not come to, and what a request may not carry.
+const wordy, tooMuch, bulky = 2000, 263_000, 3 << 20
+
+// finalized is an object with a finalizer. With the operator's, the first thing to be written is
+// progress: see restored.
+func finalized(name, finalizer string) *unstructured.Unstructured {
 	o := Example(name)
-	o.Object["spec"] = map[string]any{"replicas": int64(3)}
+	o.SetFinalizers([]string{finalizer})
 	return o
 }
 
-// Verbose is an object whose handler returns more than can be written down.
-func Verbose(name string) *unstructured.Unstructured {
-	o := Example(name)
-	o.Object["spec"] = map[string]any{"output": int64(tooMuch)}
-	return o
-}
+func restored(name string) *unstructured.Unstructured { return finalized(name, throttle.Finalizer) }
 
-// note is an object that nobody looks at: properties that measure time judge by the time of the
-// last event.
-func note(name string) client.Object {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
+// note applies an object that nobody looks at: properties that measure time judge by the time of
+// the last event.
+func (s *World) note(name string) {
+	s.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}})
 }
 
 // Edit changes the object as a user does: a merge patch, and nothing else is touched. A user to
@@ -135,6 +190,11 @@ func (s *World) Edit(name string, change map[string]any) {
 			return
 		}
 	}
+}
+
+// finalizers replaces those of an object.
+func (s *World) finalizers(name string, list []string) {
+	s.Edit(name, map[string]any{"metadata": map[string]any{"finalizers": list}})
 }
 
 // Beat is another writer's heartbeat on the object.

@@ -1,55 +1,18 @@
-// This file is what users of the framework write: handlers, and the one that the scenario
-// uses.
+// This file is the handler that the scenario uses.
 
 package throttle
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
 )
-
-// Handler is called once for every generation of an object.
-type Handler struct {
-	// ID names it, and the annotation that its progress stands in.
-	ID string
-	// When says of which objects it is called; nil for all.
-	When func(object *unstructured.Unstructured) bool
-	// Do is the body. What it returns is shown in the status. An error is temporary unless it is a
-	// PermanentError.
-	Do func(ctx context.Context, t Task) (result any, err error)
-	// Retry is how long after a temporary error it is called again; 60 s if zero. Retries is how
-	// many calls there are at most; 0 for any number.
-	Retry   time.Duration
-	Retries int
-}
-
-func (h *Handler) retry() time.Duration { return cmp.Or(h.Retry, time.Minute) }
-
-// PermanentError is an error of a handler that is not worth another call.
-type PermanentError struct{ Err error }
-
-func (e *PermanentError) Error() string { return e.Err.Error() }
-
-// Task is what a handler is given.
-type Task struct {
-	Object *unstructured.Unstructured
-	Client dynamic.Interface
-	// Token is the same for every call that is about the same generation of the object; empty if
-	// the operator cannot promise that.
-	Token string
-	// Mute handlers are to write to nothing but what they make.
-	Mute bool
-}
 
 // Children is what [Provision] makes, and labels that say of what.
 var Children = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}

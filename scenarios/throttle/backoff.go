@@ -1,0 +1,254 @@
+// This file holds the properties of how soon something is tried again, and how often.
+
+package throttle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wavetank/wavetank/history"
+)
+
+// schedule is the original's, in seconds: fifteen delays, of which the last one is for all that
+// come after.
+var schedule = []time.Duration{1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610}
+
+const (
+	firstPart = 1596 * time.Second // all fifteen
+	mostCalls = 15                 // in this time
+	longest   = 610 * time.Second
+	// longestKubeletDelay is how long the kubelet waits, at most, before it starts a program that
+	// ends again and again.
+	longestKubeletDelay = 5 * time.Minute
+	// periods are how many in a row must be as they should.
+	periods = 5
+	// lag is how long an injected delay may last.
+	lag = 30 * time.Second
+)
+
+// kubeletDelay is how long the kubelet waits before it starts a program that has ended so many
+// times.
+func kubeletDelay(ends int) time.Duration {
+	wait := 10 * time.Second
+	for range ends - 1 {
+		wait = min(2*wait, longestKubeletDelay)
+	}
+	return wait
+}
+
+// delay is the n-th of the schedule, from 0.
+func delay(n int) time.Duration { return schedule[max(0, min(n, len(schedule)-1))] * second }
+
+// reached is the number of the delay that the schedule has come to some time after the first
+// failure.
+func reached(since time.Duration) int {
+	for n := range schedule {
+		if since -= delay(n); since < 0 {
+			return n
+		}
+	}
+	return len(schedule)
+}
+
+// bounded (S2-S1): a handler is called for one object no more often than the schedule allows, give
+// or take the time that the calls take.
+func (r *Record) bounded(o *example) error {
+	for serial := range r.handlers {
+		var calls []history.Time
+		for _, c := range o.calls {
+			if c.serial == fmt.Sprint(serial) {
+				calls = append(calls, c.at)
+			}
+		}
+		first := 0
+		for i, at := range calls {
+			if i > 0 && o.allStored(calls[i-1], at) {
+				first = i
+			}
+			since := at - calls[first]
+			switch n := i - first + 1; {
+			case since < firstPart && n > mostCalls:
+				return fmt.Errorf("the handler of %s was called %d times within %v", o.Ref.Name, n, since)
+			case since >= firstPart && at-calls[i-1] < longest-second:
+				return fmt.Errorf("the handler of %s was called again after %v, %v after the first time", o.Ref.Name,
+					at-calls[i-1], since)
+			}
+		}
+	}
+	return nil
+}
+
+// allStored says that all that was written meanwhile was stored. Then the row has come to an end:
+// whatever call follows is the handler's own way of trying again, because a request of its own has
+// failed.
+func (o *example) allStored(from, to history.Time) bool {
+	wrote := false
+	for _, w := range o.writes {
+		if w.at > from && w.at < to {
+			if !w.stored {
+				return false
+			}
+			wrote = true
+		}
+	}
+	return wrote
+}
+
+// scheduled: the n-th call of a handler for one generation comes no sooner than the schedule has
+// it, counted from the first, whatever time the operator was down. It is what a schedule can
+// promise that goes on after a restart.
+func (r *Record) scheduled(o *example) error {
+	type row struct {
+		first history.Time
+		n     int
+		due   time.Duration
+	}
+	rows := map[change]*row{}
+	for _, c := range o.calls {
+		p := rows[c.change]
+		if p == nil {
+			p = &row{first: c.at, due: -second}
+			rows[c.change] = p
+		}
+		if since := c.at - p.first; since < p.due {
+			return fmt.Errorf("call %d of the handler of %s came %v after the first, "+
+				"and %v sooner than the schedule has it", p.n+1, o.Ref.Name, since, p.due-since)
+		}
+		p.due += delay(p.n)
+		p.n++
+	}
+	return nil
+}
+
+// period is how long no other attempt may follow the n-th, from 0, that begins some time after the
+// first. An operator that waits for events counts its attempts, one that a fault has made try again
+// the time; as attempts take some of it, that may be one delay behind. The kubelet is never slower
+// than its longest delay.
+func period(n int, since time.Duration) time.Duration {
+	return min(delay(n), delay(reached(since)-1), longestKubeletDelay)
+}
+
+// restrained (S0-L1 while faults are injected): there is at most one attempt more in a period than
+// faults. A fault counts in each period in which it may have an effect.
+func (r *Record) restrained(o *example) error {
+	for i, a := range o.attempts {
+		if !r.faulty {
+			break
+		}
+		cut := 0 // attempts that the operator may not know of, because it was ended
+		for _, before := range r.incarnations[:a.incarnation-1] {
+			if before.blameless() {
+				cut++
+			}
+		}
+		to, n, faults := a.at+period(i-cut, a.at-o.attempts[0].at), 0, 0
+		for _, next := range o.attempts[i:] {
+			if next.at < to {
+				n++
+			}
+		}
+		for _, at := range r.injected {
+			if at >= a.at-lag && at < to {
+				faults++
+			}
+		}
+		if n > 1+faults {
+			return fmt.Errorf("%s: %d attempts from %s to %s, and %d faults", o.Ref.Name, n, history.Clock(a.at),
+				history.Clock(to), faults)
+		}
+	}
+	return nil
+}
+
+// settles (S0-L1): from the last fault and the longest lag on, five periods have one attempt each.
+// What a restart makes an operator forget is no matter then.
+func (r *Record) settles(o *example) error {
+	if r.measured == 0 {
+		return nil
+	}
+	n, first := 0, 0 // first is that of the incarnation
+	for i, a := range o.attempts {
+		if a.incarnation != o.attempts[first].incarnation {
+			first = i
+		}
+		if a.at < r.measured {
+			continue
+		}
+		due, gap, last := period(i-first, a.at-o.attempts[first].at), r.now-a.at, i+1 == len(o.attempts)
+		if !last {
+			gap = o.attempts[i+1].at - a.at
+		}
+		switch {
+		case gap >= due:
+			n++
+		case !last:
+			return fmt.Errorf("%s: the attempt at %s was followed by another one after %v; a period lasts %v",
+				o.Ref.Name, history.Clock(a.at), gap, due)
+		}
+	}
+	if r.over && n < periods {
+		return fmt.Errorf("%s: after %d periods it has stopped trying", o.Ref.Name, n)
+	}
+	return nil
+}
+
+// recovered (S2-L1): once nothing is refused any more, every object is handled within the delay
+// that the schedule has come to, or the kubelet's back-off if the operator ends, though nobody
+// touches it.
+func (r *Record) recovered(o *example) error {
+	return r.missing(o, func(_ change, handler string) error {
+		if r.allowed == 0 || len(o.refused) == 0 || o.Value().Status.Handlers[handler] != nil {
+			return nil
+		}
+		due := delay(reached(r.allowed - o.refused[0].at))
+		if len(r.incarnations) > 1 {
+			due = kubeletDelay(len(r.incarnations) - 1)
+		}
+		if late := r.now - r.allowed; late > due+soon {
+			return fmt.Errorf("%v after nothing is refused any more, %s has not been handled", late, o.Ref.Name)
+		}
+		return nil
+	})
+}
+
+// oneAttempt is how long a client may go on with a request that the server could not perform.
+const oneAttempt = 3*leg + leg/2
+
+// next is when the operator tried again after some time: a call of a handler, or another write that
+// was refused.
+func (o *example) next(after history.Time) (history.Time, bool) {
+	for _, c := range o.calls {
+		if c.at > after {
+			return c.at, true
+		}
+	}
+	for _, r := range o.refused {
+		if r.at > after && !r.status && !(couldNot(r.code) && r.at <= after+oneAttempt) {
+			return r.at, true
+		}
+	}
+	return 0, false
+}
+
+// startsOver (S2-L2): after a success, the second attempt comes the first delay after the first one
+// that fails: no sooner, and later only by what gathering events and calls take. A success is a
+// change of the spec after which nothing was refused.
+func (r *Record) startsOver(o *example) error {
+	const calls = 6 * leg // the end of the first attempt, what is said of it, a read and the way
+	before := history.Time(-1)
+	for _, refused := range o.refused {
+		next, tried := o.next(refused.at)
+		if !tried || refused.status {
+			continue
+		}
+		succeeded := func(w write) bool { return before < w.at && w.at < refused.at && w.stored && w.outcome }
+		d := next - refused.at
+		if before >= 0 && slices.ContainsFunc(o.writes, succeeded) && (d < second || d > second+window+calls) {
+			return fmt.Errorf("after a success, the second attempt at %s came %v after the first, "+
+				"not after the first delay", o.Ref.Name, d)
+		}
+		before = refused.at
+	}
+	return nil
+}

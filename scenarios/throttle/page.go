@@ -1,0 +1,92 @@
+// This file holds what the page says beside its cells: the thread and the runs, predictions, and
+// situations.
+
+package throttle
+
+import (
+	"github.com/wavetank/wavetank/controllers/throttle"
+	"github.com/wavetank/wavetank/scenarios/internal/matrix"
+)
+
+const reports = "A framework runs handlers of users for each object, and writes their progress into annotations of " +
+	"the object. The server answers 422 to that write. Nothing is written down, so with every event the handler " +
+	"runs again, once or twice a second. The thread proposes to end the process (V1); its successor sleeps before " +
+	"the object is looked at again (V2). Failing watchers stop the operator already, in every variant; workers do not."
+
+const shows = `As reported (V0a) the loop takes what the round trip takes. Where requests take no time that is the batch
+window of 100 ms, and there are some nine attempts a second. Where requests take up to half a second, as in some runs
+of every search, there are one to two, as reported (TestRateOfTheHotLoop). Who supplies the events decides what is
+seen: without any (V0b) the object is dropped after one failure.
+
+Ending the process (V1) bounds the attempts to the kubelet's schedule and takes every other object down with the one.
+The throttle (V2) keeps the others going. It never looks again by itself, so an object without events stays as it is,
+and a restart begins its delays anew: while the operator is killed or restarted, V2 and what shipped make more attempts
+than faults. When faults have ended, both settle, as V1 does on the kubelet's schedule. V0a, V0b, V0c and V3 make an
+attempt for each event, or twice a second, under any fault and under none. V3 cures the reported cause and no other.
+
+V4 persists what it is about to do before it does it, and names what it makes by that, so that no crash or lost reply
+makes it twice. It keeps what a handler has come to until that is written down, tries again by itself on the schedule,
+and says on the object what is refused, or in an Event beside it. What it says there tells the next incarnation which
+delay is due.`
+
+// predictions were made from reading the code, before anything ran.
+func predictions() []matrix.Prediction[throttle.Variant] {
+	const recovers = "recovers without an event"
+	return []matrix.Prediction[throttle.Variant]{
+		{Says: "a handler's own writes to the object make the hot loop go round", Case: "bounded, long name",
+			Variant: throttle.V0a, Fails: true},
+		{Says: "so do another writer's heartbeats", Case: "bounded in a storm of events", Variant: throttle.V0b,
+			Fails: true},
+		{Says: "so does a child's state that is mirrored onto the object", Case: "bounded, a child is mirrored",
+			Variant: throttle.V0b, Fails: true},
+		{Says: "so do lists that are made anew", Case: "bounded, lists anew", Variant: throttle.V0b, Fails: true},
+		{Says: "if nothing writes, the object is dropped after one failure", Case: recovers, Variant: throttle.V0b,
+			Fails: true},
+		{Says: "and then there is no hot loop", Case: "bounded, long name", Variant: throttle.V0b, Fails: false},
+		{Says: "a failing watcher stops the operator as reported, too", Case: "no zombie", Variant: throttle.V0a,
+			Link: thread},
+		{Says: "ending the process stops the work on every other object", Case: "isolation", Variant: throttle.V1,
+			Fails: true, Link: thread},
+		{Says: "a throttle never retries on its own", Case: recovers, Variant: throttle.V2, Fails: true},
+		{Says: "nor does what shipped", Case: recovers, Variant: throttle.V1V2, Fails: true},
+		{Says: "a restart sets the throttle's delay back to a second",
+			Case: "on schedule, restarted every five minutes", Variant: throttle.V2, Fails: true},
+	}
+}
+
+const thread = "https://github.com/zalando-incubator/kopf/pull/350"
+
+// situations were to be covered beside the variants.
+func situations() []matrix.Situation {
+	covered := func(text, test string, cases ...string) matrix.Situation {
+		return matrix.Situation{Text: text, Test: test, Cases: cases}
+	}
+	open := func(text, reason string) matrix.Situation { return matrix.Situation{Text: text, Reason: reason} }
+	return []matrix.Situation{
+		covered("attempts as reported: one to two a second", "TestRateOfTheHotLoop"),
+		covered("the object is refused and its status is not", "", "actionable"),
+		covered("its status is refused and the object is not", "", "status refused for a while"),
+		covered("only the second record of progress is refused", "", "bounded, second record refused"),
+		covered("a webhook is down for ten minutes", "", "bounded, webhook away for ten minutes",
+			"recovers when the webhook is back"),
+		covered("more than 262,144 bytes of annotations", "", "bounded, too much to write down"),
+		covered("a finalizer for an object that is being deleted", "",
+			"isolation, a finalizer for what is being deleted"),
+		covered("another's finalizer is dropped by a merge patch", "", "a foreign finalizer"),
+		covered("one poisoned of 1,000 objects", "TestAThousandObjects"),
+		covered("50 poisoned ones and ten workers", "", "isolation, 50 poisoned and 10 workers"),
+		covered("an error in the layer around the handlers", "", "isolation outside the net"),
+		covered("a restart every five minutes", "", "on schedule, restarted every five minutes"),
+		covered("a storm of events for a throttled object", "", "the newest counts in a storm of edits",
+			"bounded in a storm of events"),
+		covered("a permanent refusal, then an edit that ends it", "", "an edit makes it legal"),
+		covered("a crash loop until its back-off is 300 s, then an edit", "", "an edit after ten minutes"),
+		covered("conflicts that do not end", "TestAConflictThatDoesNotEndIsAFailure"),
+		open("what was last seen of an object stands in an annotation, and handlers get the difference",
+			"each record names the generation that it is about, which decides the same: whether there is work"),
+		open("a racing requeue, and a namespace that is slow to go",
+			"the operator has no work queue, and waits for no namespace; a watch that ends has it look again"),
+		open("peering, daemons, timers, deletion handlers and several kinds",
+			"the thread is about errors outside of handlers, whatever those are for"),
+	}
+}
