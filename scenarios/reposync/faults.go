@@ -31,13 +31,24 @@ func EveryFault() []fault.Fault {
 	return faults
 }
 
-// conflicts write the RepoSync just before the operator does.
+// conflicts write the RepoSync just before the operator does, among other faults.
 func conflicts() []fault.Fault {
-	return []fault.Fault{
-		fault.StaleCache(10 * time.Second),
+	return append(interrupting(Manager, reposync.ReconcilerName(shop)),
 		fault.Conflict(fault.In(Manager), fault.OfKind("RepoSync")),
-		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")),
+		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")))
+}
+
+// refusedUnder are the faults under which the manager is refused.
+func refusedUnder() []fault.Fault { return interrupting(Manager) }
+
+// interrupting are the faults under which back-off is to settle.
+func interrupting(processes ...string) []fault.Fault {
+	faults := []fault.Fault{fault.StaleCache(10 * time.Second), fault.RacingRequeue(),
+		fault.SlowNamespace(10 * time.Second)}
+	for _, process := range processes {
+		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
 	}
+	return faults
 }
 
 // failingManager has the manager's work end anywhere.

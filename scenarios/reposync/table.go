@@ -72,6 +72,7 @@ const (
 	failsAnyway = "it fails without that, see “namespace finishes”"
 	noHook      = "it has no webhook"
 	gaveUp      = "the user whom its webhook refuses gives up after a minute, and it is later that the namespace may go"
+	keeps       = "its binding does not go before the RepoSync, see “rights outlive use”"
 	likeV0      = "it is stuck where V0 is, which is run"
 	regardless  = "it takes the finalizer off whatever has become of the reconciler, " +
 		"see the cases in which that is dead"
