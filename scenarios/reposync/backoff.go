@@ -14,9 +14,8 @@ import (
 const (
 	// periods are how many in a row must be as they should.
 	periods = 5
-	// lag is how long an injected delay may last, and longestRestart how long the kubelet may wait
-	// after the last crash.
-	lag, longestRestart = 30 * time.Second, 5 * time.Minute
+	// lag is how long an injected delay may last.
+	lag = 30 * time.Second
 )
 
 // backOff is the time from one timer of a key to the next one.

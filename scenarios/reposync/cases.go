@@ -28,7 +28,10 @@ var (
 	rooted    = of(Setting{Root: allForShop}, deletesRoot)
 	strayed   = of(Setting{Stray: true}, deletesNamespace)
 	contested = of(Setting{}, deletesEither)
-	refused   = of(Setting{Pace: 3 * time.Hour, Forever: true}, refusedForLong)
+
+	bindingGone = of(Setting{Order: bindingFirst.Order, Pace: 3 * time.Hour, Forever: true}, refusedForLong)
+	managedGone = of(Setting{Order: []string{"configmaps", bindingFirst.Order[0]}, Pace: 3 * time.Hour, Forever: true},
+		refusedForLong)
 
 	// everything is what the fixed variant must pass whatever happens.
 	everything = with(of(busy, anything),
@@ -93,11 +96,6 @@ func rights() cases {
 		{Name: "no binding is made anew where the namespace goes", Workload: of(bindingFirst, deletesNamespace),
 			Property: revived, Fail: only("V0 V1 V2 V2w V4"),
 			NotRun: notRun(keeps, "V3 V5 V6n V6g V9")},
-		{Name: "bounded refusals under faults", Workload: refused, Faults: refusedUnder, Property: restrained,
-			Fail: only("V0 V1 V2 V2w V4"), NotRun: notRun(keeps, "V3 V5 V6n V6g V9"), Notes: because{
-				reposync.V0: "the event of the status that says so starts another try at once"}},
-		{Name: "one refusal for each period after faults", Workload: refused, Faults: refusedUnder, Property: settles,
-			NotRun: notRun(keeps, "V3 V5 V6n V6g V9")},
 		{Name: "no leaks", Workload: plain, Property: noLeaks,
 			NotRun: notRun("its RepoSync does not go, so nothing can be left behind it", "V0 V4"),
 			Notes:  because{reposync.V9: "the manager takes the subject off the ClusterRoleBinding"}},
@@ -110,6 +108,27 @@ func rights() cases {
 		{Name: "in time at the third try", Workload: contested, Faults: conflicts, Property: converges,
 			Fail: except("V10")},
 		{Name: "nothing in vain", Workload: chained, Faults: lateNews, Property: noFight, NotRun: notRun(likeV0, "V4")},
+	}
+}
+
+// refusals are the cases about how often somebody tries who is refused (S3-S6): the manager where
+// the binding goes first, the reconciler where what it manages does.
+func refusals() cases {
+	const (
+		wakes = "the event of the status that says so starts another try at once"
+		alike = "its manager and its reconciler are refused as those of V0 are"
+	)
+	return cases{
+		{Name: "bounded refusals under faults, the binding goes first", Workload: bindingGone, Faults: interrupted,
+			Property: restrained, Fail: only("V0 V1 V2 V2w V4"), NotRun: notRun(keeps, "V3 V5 V6n V6g V9"),
+			Notes: because{reposync.V0: wakes}},
+		{Name: "one refusal in a period after faults, the binding goes first", Workload: bindingGone,
+			Faults: interrupted, Property: settles,
+			NotRun: notRun(keeps, "V3 V5 V6n V6g V9", alike, "V1 V2 V2w V4")},
+		{Name: "bounded refusals under faults, a managed object goes first", Workload: managedGone,
+			Faults: interrupted, Property: restrained, Fail: except("V3 V7 V10"), Notes: because{reposync.V0: wakes}},
+		{Name: "one refusal in a period after faults, a managed object goes first", Workload: managedGone,
+			Faults: interrupted, Property: settles, NotRun: notRun(alike, "V1 V2 V2w V4 V5 V6n V6g V9")},
 	}
 }
 

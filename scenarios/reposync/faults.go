@@ -33,19 +33,16 @@ func EveryFault() []fault.Fault {
 
 // conflicts write the RepoSync just before the operator does, among other faults.
 func conflicts() []fault.Fault {
-	return append(interrupting(Manager, reposync.ReconcilerName(shop)),
+	return append(interrupted(),
 		fault.Conflict(fault.In(Manager), fault.OfKind("RepoSync")),
 		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")))
 }
 
-// refusedUnder are the faults under which the manager is refused.
-func refusedUnder() []fault.Fault { return interrupting(Manager) }
-
-// interrupting are the faults under which back-off is to settle.
-func interrupting(processes ...string) []fault.Fault {
+// interrupted are the faults under which back-off is to settle.
+func interrupted() []fault.Fault {
 	faults := []fault.Fault{fault.StaleCache(10 * time.Second), fault.RacingRequeue(),
 		fault.SlowNamespace(10 * time.Second)}
-	for _, process := range processes {
+	for _, process := range []string{Manager, reposync.ReconcilerName(shop)} {
 		faults = append(faults, fault.Crash(process), fault.Restart(process), fault.LostReply(fault.In(process)))
 	}
 	return faults

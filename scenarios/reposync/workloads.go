@@ -131,17 +131,15 @@ func webhookMissing(s *World) {
 	s.Sleep(10 * time.Minute)
 }
 
-// refusedForLong has somebody delete the binding in a namespace that terminates, whose controller
-// takes its time: the manager wants to make the binding anew, and is refused. After some minutes
-// faults end.
+// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
+// wants the first one back is refused all that time. After a minute faults end.
 func refusedForLong(s *World) {
 	s.DeleteNamespace(shop.Namespace)
-	revoked(s)
-	s.Sleep(5 * time.Minute)
+	s.Sleep(time.Minute)
 	s.EndFaults()
-	s.Sleep(longestRestart + lag)
+	s.Sleep(lag)
 	s.measured = s.History().Now()
-	s.Sleep(100 * time.Minute)
+	s.Sleep(80 * time.Minute)
 }
 
 // delays are short ones; of moments one is when a namespace is being emptied, which begins after
