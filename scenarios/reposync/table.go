@@ -26,7 +26,10 @@ func Table() matrix.Table[reposync.Variant] {
 			"work to the " +
 			"reconciler alone (V3 to V9) waits for ever for a dead one. V10 passes all cases. It too was late three " +
 			"times " +
-			"in a row, in run 23, as long as it took finalizers off by an update; now it sends a patch.",
+			"in a row, in run 23, as long as it took finalizers off by an update; now it sends a patch. Its reconciler, too, " +
+			"wanted what the namespace controller had deleted, was refused twice in one period of back-off by the " +
+			"event of its own status, and so was that of every other variant that leaves the RepoSync where it is; " +
+			"now it creates nothing in a namespace that terminates.",
 		Variants: reposync.Variants(), Fixed: reposync.V10, Cases: Cases(), Predictions: predictions(),
 		Situations: situations(),
 	}
