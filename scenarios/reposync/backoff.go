@@ -15,7 +15,7 @@ const (
 	// periods are how many in a row must be as they should.
 	periods = 5
 	// lag is how long an injected delay may last.
-	lag = 30 * time.Second
+	lag = 10 * time.Second
 )
 
 // backOff is the time from one timer of a key to the next one.

@@ -139,7 +139,7 @@ func refusedForLong(s *World) {
 	s.EndFaults()
 	s.Sleep(lag)
 	s.measured = s.History().Now()
-	s.Sleep(80 * time.Minute)
+	s.Sleep(42 * time.Minute) // five periods of up to 1000 s
 }
 
 // delays are short ones; of moments one is when a namespace is being emptied, which begins after
