@@ -118,7 +118,7 @@ func refusals() cases {
 		wakes  = "the event of the status that says so starts another try at once"
 		behind = "its manager wants the binding back while its cache does not know that the namespace terminates"
 		alike  = "its manager and its reconciler are refused as those of V0 are"
-		atOnce = "it deletes the RepoSync at once, see “the binding goes first” for what its cache has to do with that"
+		early  = "it deletes the RepoSync before anything in the namespace goes, unless its cache is behind"
 		inside = "its namespace may not be deleted while a RepoSync is in it"
 	)
 	return cases{
@@ -130,10 +130,10 @@ func refusals() cases {
 			NotRun: notRun(keeps, "V3 V5 V6n V6g V9", alike, "V1 V2 V2w V4", behind, "V7")},
 		{Name: "bounded refusals under faults, a managed object goes first", Workload: managedGone,
 			Faults: interrupted, Property: restrained, Fail: except("V3 V7 V10"), Notes: because{reposync.V0: wakes},
-			NotRun: notRun(inside, "V3", atOnce, "V7")},
+			NotRun: notRun(inside, "V3", early, "V7")},
 		{Name: "one refusal in a period after faults, a managed object goes first", Workload: managedGone,
 			Faults: interrupted, Property: settles,
-			NotRun: notRun(inside, "V3", atOnce, "V7", alike, "V1 V2 V2w V4 V5 V6n V6g V9")},
+			NotRun: notRun(inside, "V3", early, "V7", alike, "V1 V2 V2w V4 V5 V6n V6g V9")},
 	}
 }
 
