@@ -139,7 +139,7 @@ func refusedForLong(s *World) {
 	s.EndFaults()
 	s.Sleep(lag)
 	s.measured = s.History().Now()
-	s.Sleep(42 * time.Minute) // five periods of up to 1000 s
+	s.Sleep(100 * time.Minute) // five periods of up to 1000 s, and one that has begun before
 }
 
 // delays are short ones; of moments one is when a namespace is being emptied, which begins after
