@@ -111,32 +111,6 @@ func rights() cases {
 	}
 }
 
-// refusals are the cases about how often somebody tries who is refused (S3-S6): the manager where
-// the binding goes first, the reconciler where what it manages does.
-func refusals() cases {
-	const (
-		wakes  = "the event of the status that says so starts another try at once"
-		behind = "its manager wants the binding back while its cache does not know that the namespace terminates"
-		alike  = "its manager and its reconciler are refused as those of V0 are"
-		early  = "it deletes the RepoSync before anything in the namespace goes, unless its cache is behind"
-		inside = "its namespace may not be deleted while a RepoSync is in it"
-	)
-	return cases{
-		{Name: "bounded refusals under faults, the binding goes first", Workload: bindingGone, Faults: interrupted,
-			Property: restrained, Fail: only("V0 V1 V2 V2w V4 V7"), NotRun: notRun(keeps, "V3 V5 V6n V6g V9"),
-			Notes: because{reposync.V0: wakes, reposync.V7: behind}},
-		{Name: "one refusal in a period after faults, the binding goes first", Workload: bindingGone,
-			Faults: interrupted, Property: settles,
-			NotRun: notRun(keeps, "V3 V5 V6n V6g V9", alike, "V1 V2 V2w V4", behind, "V7")},
-		{Name: "bounded refusals under faults, a managed object goes first", Workload: managedGone,
-			Faults: interrupted, Property: restrained, Fail: except("V3 V7 V10"), Notes: because{reposync.V0: wakes},
-			NotRun: notRun(inside, "V3", early, "V7")},
-		{Name: "one refusal in a period after faults, a managed object goes first", Workload: managedGone,
-			Faults: interrupted, Property: settles,
-			NotRun: notRun(inside, "V3", early, "V7", alike, "V1 V2 V2w V4 V5 V6n V6g V9")},
-	}
-}
-
 // status are the cases about what one can see (S3-A1 to S3-A3).
 func status() cases {
 	return cases{

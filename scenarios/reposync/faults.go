@@ -31,11 +31,13 @@ func EveryFault() []fault.Fault {
 	return faults
 }
 
-// conflicts write the RepoSync just before the operator does, among other faults.
+// conflicts write the RepoSync just before the operator does.
 func conflicts() []fault.Fault {
-	return append(interrupted(),
+	return []fault.Fault{
+		fault.StaleCache(10 * time.Second),
 		fault.Conflict(fault.In(Manager), fault.OfKind("RepoSync")),
-		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")))
+		fault.Conflict(fault.In(reposync.ReconcilerName(shop)), fault.OfKind("RepoSync")),
+	}
 }
 
 // interrupted are the faults under which back-off is to settle.

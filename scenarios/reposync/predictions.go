@@ -22,7 +22,7 @@ the reconciler alone (V3 to V9) waits for ever for a dead one.
 V10 passes all cases. It did not at first. As long as it took finalizers off by an update it was late three times in a
 row, in run 23; now it sends a patch. Where the namespace controller deletes a managed object before the RepoSync, the
 reconciler wanted that back and was refused. It said so in its status, and the event of that write started another try
-at once, as with all variants that leave the RepoSync alone; now it creates nothing in a namespace that terminates.`
+at once, as with V0; now it creates nothing in a namespace that terminates.`
 
 // predictions were made in the thread, or from reading the code, before anything ran. The first is
 // more than a matter of order: see TestOrdersOfThePairsThatMatter.
@@ -85,11 +85,10 @@ func situations() []matrix.Situation {
 		covered("a RootSync selects namespaces that go", "nothing in vain, namespaces selected"),
 		covered("a RootSync manages the namespace that holds the RepoSync",
 			"RootSync goes", "gone is gone, RootSync", "RootSync goes, RepoSync depends on its rights"),
-		covered("who is refused tries once in each period of back-off, while faults are injected and afterwards",
-			"bounded refusals under faults, the binding goes first",
-			"one refusal in a period after faults, the binding goes first",
-			"bounded refusals under faults, a managed object goes first",
-			"one refusal in a period after faults, a managed object goes first"),
+		{Text: "who is refused tries once in each period of back-off, while faults are injected and afterwards",
+			Test: "TestRefusals"},
+		{Text: "the third try while programs die, replies are lost and keys are queued again",
+			Test: "TestThirdTryUnderFaults"},
 		open("a reconciler is frozen, and a write that was on its way arrives when the manager has taken over",
 			"no variant has a fence against that, so the faults of V10 leave out pauses"),
 		open("the system namespace is deleted",

@@ -21,7 +21,7 @@ func Table() matrix.Table[reposync.Variant] {
 
 // Cases are the cases of the table.
 func Cases() []matrix.Case[reposync.Variant] {
-	return slices.Concat(liveness(), order(), rights(), refusals(), status(), byHand(), others(), roots())
+	return slices.Concat(liveness(), order(), rights(), status(), byHand(), others(), roots())
 }
 
 type (
