@@ -11,8 +11,8 @@
 // a chart and applies the chart by Helm's actions. Here the content of a bundle is a chart already,
 // which leaves that step out; installs, clean-ups and records are Helm's in both.
 //
-// It is an ordinary controller-runtime program. One number in it is there for the harness: V1 and V2
-// wait 7 ms less than the thread's 30 s, see cleanUpWait in variants.go.
+// It is an ordinary controller-runtime program. One number in it is there for the harness: V1 and
+// V2 wait 7 ms less than the thread's 30 s, see cleanUpWait in variants.go.
 //
 // What it does not do: the sources of bundles other than images, the finalizer with which the
 // original removes unpacked content, the limit on CRD upgrades, and metadata of a template other
