@@ -26,7 +26,8 @@ CURE = -run "^$(SUITE)\$$" -ginkgo.v -ginkgo.label-filter=hold -ginkgo.timeout=2
 # Tests that take long: make test leaves them out, and .ci/run makes them all, by make campaigns and make reprove. Those of
 # the first kind have //make:campaigns above them.
 CAMPAIGNS = $(shell git grep -hA1 '^//make:campaigns' -- '*_test.go' | sed -n 's/^func \(Test[A-Za-z0-9_]*\).*/\1/p' | sort -u)
-RESULTS = TestMatrix
+# Those of the second kind make the results of the reference scenarios: TestMatrix, and the suites whose specs are its cells.
+RESULTS = TestMatrix TestReposync TestBundledeployment
 empty :=
 names = ($(subst $(empty) $(empty),|,$(strip $(1))))
 # The packages that have tests of these names.
@@ -44,6 +45,13 @@ campaigns: ## The long campaigns that make test leaves out.
 .PHONY: race
 race: ## The tests that compare histories, under the race detector.
 	go test -race -timeout $(TIMEOUT) -cpu 1,2 -run '^$(call names,$(DETERMINISM))$$' $(call packages,$(DETERMINISM))
+
+# The scenarios whose cells are specs, and the others.
+SPECS := $(sort $(dir $(shell grep -l 'suite\.Entries' scenarios/*/*_suite_test.go)))
+.PHONY: race-operators
+race-operators: ## The fixed reference controllers under every fault and the race detector, 50 runs each.
+	go test -race -timeout $(TIMEOUT) -run '^TestMatrix$$/^every_fault$$' $(addprefix ./,$(filter-out $(SPECS),$(MATRICES))) -matrix.runs=50
+	go test -race -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' $(addprefix ./,$(SPECS)) -ginkgo.focus=' every fault: ' -matrix.runs=50
 
 .PHONY: nested
 nested: $(NESTED:%=nested-%) ## The tests of the modules in examples/ and of the other nested modules.
@@ -77,8 +85,8 @@ bin/pairs/0.35/go.work: go.work
 .PHONY: versions-%
 versions-%: bin/pairs/%/go.work
 	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -shuffle=on $(ENGINE)
-	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(RESULTS)$$' ./scenarios/reposync
-	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(RESULTS)$$/.*/^V[0-46-9]' ./scenarios/promotion
+	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^$(call names,$(RESULTS))$$' ./scenarios/reposync
+	GOWORK=$(CURDIR)/$< go test -timeout $(TIMEOUT) -run '^TestMatrix$$/.*/^V[0-46-9]' ./scenarios/promotion
 
 .PHONY: modules
 modules: ## Which modules Wavetank adds to a kubebuilder project's go.mod, and which it lifts: writes docs/modules.md.
@@ -192,6 +200,7 @@ bench-shrinking: ## How short the stories of planted bugs become, from SEEDS (5)
 STORY ?= *
 MATRICES = $(sort $(dir $(shell grep -l '^func TestMatrix' scenarios/$(STORY)/*_test.go)))
 MATRIX = go test -count=1 -timeout 0 -run '^TestMatrix$$'
+CELLS = go test -count=1 -timeout 0 -run '^$(call names,$(RESULTS))$$'
 
 .PHONY: matrices
 matrices: ## Make the runs that results.json lacks (STORY=name for one scenario, ANEW=1 for all runs); writes scenarios/*/README.md. Stopped, it continues.
@@ -213,12 +222,12 @@ reprove: ## Every kept story once more, and every passing cell PROVE (100) times
 PROVEN = $(MATRICES:%/=reprove-%)
 .PHONY: $(PROVEN)
 $(PROVEN): reprove-%:
-	cd $* && $(MATRIX) -matrix.runs=$(PROVE)
+	cd $* && $(CELLS) -matrix.runs=$(PROVE)
 
 .PHONY: catalogue
 catalogue: ## Every kept story must break its faulty variant and pass on the fixed one; writes reports/CATALOGUE.md.
 	@for d in scenarios/$(STORY)/testdata/catalogue; do case " $(MATRICES) " in *" $${d%testdata/catalogue} "*) ;; *) echo "$$d has stories, and no TestMatrix beside it replays them"; exit 1;; esac; done
-	@set -e; for d in $(MATRICES); do (cd $$d && $(MATRIX)); done
+	@set -e; for d in $(MATRICES); do (cd $$d && $(CELLS)); done
 	go test -count=1 -timeout $(TIMEOUT) ./reports -update
 
 .PHONY: mutants
@@ -231,7 +240,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms race nested 'reprove PROVE=10' demo pages upstream conformance
-NIGHTLY = 'reprove PROVE=2000' exact 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
+NIGHTLY = 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
 	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume determinism bench-search bench-shrinking bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 

@@ -11,10 +11,12 @@
 // a chart and applies the chart by Helm's actions. Here the content of a bundle is a chart already,
 // which leaves that step out; installs, clean-ups and records are Helm's in both.
 //
-// It is an ordinary controller-runtime program. Nothing in it knows that it is simulated.
+// It is an ordinary controller-runtime program. One number in it is there for the harness: V1 and
+// V2 wait 7 ms less than the thread's 30 s, see cleanUpWait in variants.go.
 //
 // What it does not do: the sources of bundles other than images, the finalizer with which the
-// original removes unpacked content, and the limit on CRD upgrades. The fixed variant has 20 s for
+// original removes unpacked content, the limit on CRD upgrades, and metadata of a template other
+// than labels. The fixed variant has 20 s for
 // a reconcile, in which the content of a bundle has to be loaded, too, and at least one write made:
 // a Store that may take longer must remember what it has loaded.
 //

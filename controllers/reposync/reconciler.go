@@ -93,6 +93,11 @@ func (r *Reconciler) sync(ctx context.Context, sync v1beta1.Sync) error {
 			return err
 		}
 	}
+	if r.policy.avoids {
+		if going, err := terminating(ctx, r.live, r.Sync.Namespace); err != nil || going {
+			return err
+		}
+	}
 	declared, err := r.Source(ctx, sync)
 	if err != nil {
 		return err

@@ -68,8 +68,8 @@ type policy struct {
 	// minds has the manager look after the settings of its reconcilers, too, when somebody changes
 	// or deletes them.
 	minds bool
-	// avoids has the reconciler of a RootSync declare nothing in a namespace that is being deleted:
-	// pull request 1194.
+	// avoids has a reconciler create nothing in a namespace that is being deleted, where that is
+	// refused: for RootSyncs that is pull request 1194.
 	avoids bool
 	// refuses are the deletions that the webhook refuses.
 	refuses []refusal

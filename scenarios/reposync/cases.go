@@ -29,6 +29,10 @@ var (
 	strayed   = of(Setting{Stray: true}, deletesNamespace)
 	contested = of(Setting{}, deletesEither)
 
+	bindingGone = of(Setting{Order: bindingFirst.Order, Pace: 3 * time.Hour, Forever: true}, refusedForLong)
+	managedGone = of(Setting{Order: []string{"configmaps", bindingFirst.Order[0]}, Pace: 3 * time.Hour, Forever: true},
+		refusedForLong)
+
 	// everything is what the fixed variant must pass whatever happens.
 	everything = with(of(busy, anything),
 		honoured, strongOrder, weakOrder, outlive, noLeaks, onceOff, noFight, inventoried, synced, gone)
@@ -91,8 +95,7 @@ func rights() cases {
 			Notes: because{reposync.V5: "the finalizer keeps the binding that was deleted until the RepoSync goes"}},
 		{Name: "no binding is made anew where the namespace goes", Workload: of(bindingFirst, deletesNamespace),
 			Property: revived, Fail: only("V0 V1 V2 V2w V4"),
-			NotRun: notRun("its binding does not go before the RepoSync, see “rights outlive use”",
-				"V3 V5 V6n V6g V9")},
+			NotRun: notRun(keeps, "V3 V5 V6n V6g V9")},
 		{Name: "no leaks", Workload: plain, Property: noLeaks,
 			NotRun: notRun("its RepoSync does not go, so nothing can be left behind it", "V0 V4"),
 			Notes:  because{reposync.V9: "the manager takes the subject off the ClusterRoleBinding"}},

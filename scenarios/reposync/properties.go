@@ -27,6 +27,8 @@ const (
 	converges   = "who writes the finalizers is in time at the third try"
 	revived     = "nobody makes a binding anew where the namespace goes"
 	noFight     = "nothing is created in vain"
+	restrained  = "a period of back-off has at most one refused creation more than faults"
+	settles     = "each period of back-off has one refused creation"
 	truth       = "a RepoSync that has gone leaves no managed object"
 	actionable  = "the RepoSync says what its deletion waits for"
 	inventoried = "the inventory is there while anything in it is"
@@ -45,6 +47,7 @@ var checks = map[string]func(*Record, *history.History) error{
 	finishes: (*Record).finishes, goes: (*Record).goes, rootGoes: (*Record).rootGoes, renewed: (*Record).renewed,
 	noLeaks: (*Record).noLeaks, onceOff: (*Record).onceOff, truth: (*Record).truth, actionable: (*Record).actionable,
 	siblings: (*Record).siblings, whole: (*Record).whole, synced: (*Record).synced, gone: (*Record).gone,
+	settles: (*Record).settles,
 }
 
 // atTheEnd are the properties that must hold when nothing is left to do. The others must hold after

@@ -82,6 +82,17 @@ func (d *diary) begin(process string) {
 	d.add(history.Event{Kind: history.Dequeue, Process: process, Incarnation: 1, Reconcile: pass})
 }
 
+// backOff has timers begin passes of the manager, in each of which creations are refused.
+func (d *diary) backOff(passes int, refused ...history.Ref) {
+	for range passes {
+		d.add(history.Event{Kind: history.Dequeue, Process: Manager, Incarnation: 1, Reconcile: pass,
+			Cause: history.Cause{Kind: history.CauseBackOff}})
+		for _, ref := range refused {
+			d.refuse(Manager, "create", ref, 403, "NamespaceTerminating")
+		}
+	}
+}
+
 // synced is the diary of a RepoSync of which everything is there.
 func syncedDiary() *diary {
 	d := &diary{}
@@ -121,6 +132,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 		property   string
 		good, bad  func(*diary)
 		wanted     bool // that the namespace goes
+		over       bool
 		complaints string
 	}{
 		"our reconciler deletes what is depended on": {
@@ -183,6 +195,34 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 				}
 			},
 			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
+		},
+		"the test of a patch fails three times": {
+			property: converges,
+			good: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.begin(Manager)
+				d.refuse(Manager, "patch", syncRef(shop), 422, "the server rejected our request")
+			},
+			bad: func(d *diary) {
+				d.remove("user", syncRef(shop))
+				d.begin(Manager)
+				for range tries {
+					d.refuse(Manager, "patch", syncRef(shop), 422, "the server rejected our request")
+				}
+			},
+			complaints: "came too late for RepoSync shop/repo-sync 3 times in one go",
+		},
+		"who is refused tries twice in a period": {
+			property: settles, over: true,
+			good:       func(d *diary) { d.backOff(periods+1, bindingRef) },
+			bad:        func(d *diary) { d.backOff(periods+1, bindingRef, bindingRef) },
+			complaints: "2 times between the timers",
+		},
+		"who is refused gives up": {
+			property: settles, over: true,
+			good:       func(d *diary) { d.backOff(periods + 1) },
+			bad:        func(d *diary) { d.backOff(periods, bindingRef) },
+			complaints: "4 periods of back-off since",
 		},
 		"who knows of the deletion creates": {
 			property: noFight,
@@ -258,6 +298,7 @@ func TestPropertiesThatNoVariantBreaksCanFail(t *testing.T) {
 				}
 				d := syncedDiary()
 				happens(d)
+				r.over = c.over
 				return r.property(c.property)(&d.History)
 			}
 			if err := judge(c.good); err != nil {

@@ -33,6 +33,11 @@ type Record struct {
 	// things. away is set while a program is away that nobody can do without.
 	disturbed history.Time
 	away      bool
+	// workers have their periods of back-off, injected is when faults were, and measured from when
+	// on back-off is to have settled.
+	workers  []*worker
+	injected []history.Time
+	measured history.Time
 	// broken says, by property, what broke it, for those that are judged event by event.
 	broken map[string]error
 	// over is set when the scenario has come to its end.
@@ -133,13 +138,14 @@ func (r *Record) read(h *history.History) {
 		switch {
 		case e.Kind == history.Dequeue:
 			r.attempts[r.view.Of(e)] = &attempt{began: e.Index}
+			r.dequeued(e)
 		case e.Kind == history.Deliver && e.Ref.Kind == "RepoSync" && received(e, `"deletionTimestamp"`):
 			if s := r.sync(e.Ref); s != nil && s.knew[e.Process] == 0 {
 				s.knew[e.Process] = e.Index
 			}
 		case e.Kind == history.Request && e.Verb == "create" && e.Code == 403 && received(e, "NamespaceTerminating"):
 			r.refused(e)
-		case e.Kind == history.Request && e.Code == 409 && e.Ref.Kind == "RepoSync" && e.Sub == "" && ours(e.Process):
+		case e.Kind == history.Request && lateFor(e) && ours(e.Process):
 			r.tooLate(e)
 		case e.Kind == history.Request && e.Code == 422 && e.Ref.Kind == "RepoSync" && received(e, "no new finalizers"):
 			r.breaks(onceOff, "%s wrote RepoSync %s/%s in a way that was refused: %s", e.Actor(), e.Ref.Namespace,
@@ -155,7 +161,9 @@ func received(e *history.Event, text string) bool { return strings.Contains(stri
 
 func (r *Record) disturbs(e *history.Event) {
 	switch e.Kind {
-	case history.Fault, history.Heal, history.Start, history.Stop, history.Crash:
+	case history.Fault:
+		r.disturbed, r.injected = e.At, append(r.injected, e.At)
+	case history.Heal, history.Start, history.Stop, history.Crash:
 		r.disturbed = e.At
 	case history.Request:
 		if e.Process == "user" && len(e.Changes) > 0 && e.Ref.Name != theEnd {
@@ -324,6 +332,7 @@ func (r *Record) hasRights(s *syncRecord) bool {
 // refused is told of a creation in a terminating namespace.
 func (r *Record) refused(e *history.Event) {
 	p := r.attempt(e)
+	r.counts(e)
 	if e.Process == Manager && e.Ref.Kind == "RoleBinding" {
 		r.breaks(revived, "%s wanted to make %s anew in namespace %s", e.Actor(), reposync.BindingName, e.Ref.Namespace)
 	}
@@ -340,6 +349,13 @@ func (r *Record) refused(e *history.Event) {
 		r.breaks(noFight, "%s wanted to create %s twice in one go", e.Actor(), e.Ref)
 	}
 	p.refused = append(p.refused, e.Ref)
+}
+
+// lateFor says that a write came too late for a RepoSync, beside its status: the version of an
+// update was old, or the test of a patch failed.
+func lateFor(e *history.Event) bool {
+	patch := e.Code == 422 && e.Verb == "patch" && !received(e, "no new finalizers")
+	return e.Ref.Kind == "RepoSync" && e.Sub == "" && (e.Code == 409 || patch)
 }
 
 // tries are how many a writer of the finalizers needs at most.

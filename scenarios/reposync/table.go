@@ -13,20 +13,7 @@ import (
 // Table is the matrix of the scenario. A variant that is in neither Fail nor NotRun must pass.
 func Table() matrix.Table[reposync.Variant] {
 	return matrix.Table[reposync.Variant]{
-		Reports: "A namespace with a RepoSync in it is deleted. The namespace controller may delete the RoleBinding " +
-			"before the " +
-			"RepoSync: then the reconciler has lost the rights with which it was to take its finalizer off, " +
-			"and the namespace " +
-			"stays for ever.",
-		Shows: "What was merged (V2) lets the namespace go, unless the manager's cache learns late that it " +
-			"terminates; then nothing " +
-			"wakes the manager again. It also gives up the order of deletion. A finalizer on the Namespace (V7) " +
-			"only gains the " +
-			"five seconds before the namespace controller begins: it does not run before that. Whatever leaves the " +
-			"work to the " +
-			"reconciler alone (V3 to V9) waits for ever for a dead one. V10 passes all cases. It too was late three " +
-			"times " +
-			"in a row, in run 23, as long as it took finalizers off by an update; now it sends a patch.",
+		Reports: reports, Shows: shows,
 		Variants: reposync.Variants(), Fixed: reposync.V10, Cases: Cases(), Predictions: predictions(),
 		Situations: situations(),
 	}
@@ -72,6 +59,7 @@ const (
 	failsAnyway = "it fails without that, see “namespace finishes”"
 	noHook      = "it has no webhook"
 	gaveUp      = "the user whom its webhook refuses gives up after a minute, and it is later that the namespace may go"
+	keeps       = "its binding does not go before the RepoSync, see “rights outlive use”"
 	likeV0      = "it is stuck where V0 is, which is run"
 	regardless  = "it takes the finalizer off whatever has become of the reconciler, " +
 		"see the cases in which that is dead"

@@ -131,6 +131,17 @@ func webhookMissing(s *World) {
 	s.Sleep(10 * time.Minute)
 }
 
+// refusedForLong deletes a namespace whose controller takes hours for the second type. Whoever
+// wants the first one back is refused all that time. After a minute faults end.
+func refusedForLong(s *World) {
+	s.DeleteNamespace(shop.Namespace)
+	s.Sleep(time.Minute)
+	s.EndFaults()
+	s.Sleep(lag)
+	s.measured = s.History().Now()
+	s.Sleep(100 * time.Minute) // five periods of up to 1000 s, and one that has begun before
+}
+
 // delays are short ones; of moments one is when a namespace is being emptied, which begins after
 // five seconds.
 var (

@@ -131,6 +131,14 @@ func TestAFailureIsRecordedAndRepeated(t *testing.T) {
 	if err := p.replay(t, table.Cases[0], "bad", &bad); err != nil {
 		t.Error(err)
 	}
+	specs := NewCells(table, func(scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
+		return sim.Explore(t, scenario, opts...)
+	})
+	for _, v := range []toy{"bad", "good"} {
+		if err := specs.Check(t, "is good", v); err != nil {
+			t.Errorf("the spec of %s: %v", v, err)
+		}
+	}
 	blamesFixed := prover[toy]{table: Table[toy]{Fixed: "bad"}}
 	injected := bad
 	injected.Faults = 1
