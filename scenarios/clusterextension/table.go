@@ -26,7 +26,26 @@ func variants(v ...variant) []variant { return v }
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
 		Shows: settled, Predictions: predictions(), Situations: wanted(),
-		Cases: slices.Concat(recovery(), graph(), records(), status(), scenes())}
+		Cases: alike(slices.Concat(recovery(), graph(), records(), status(), scenes(), health(), interruptions(),
+			backoff()))}
+}
+
+// alike leaves out cases of two variants that do in them what another one does: V2-waits what V2
+// does, later, and V3-limit what V3 does, until it gives up.
+func alike(all []column) []column {
+	apart := map[variant][]string{
+		"V2-waits": {"progress after an interrupted upgrade", "finish first", "data at one level", "two leaders",
+			"two leaders, one is frozen", "stopped while it is frozen"},
+		"V3-limit": {"finish first", "data at one level", "interrupted for hours", "interrupted often, then left alone"},
+	}
+	for v, names := range apart {
+		for i := range all {
+			if c := &all[i]; !slices.Contains(names, c.Name) && c.Outcome(v) != matrix.Fails {
+				c.Skip = append(c.Skip, v)
+			}
+		}
+	}
+	return all
 }
 
 // The edges to version 3, and what they are called.
@@ -35,6 +54,7 @@ var (
 	fromTwo  = Setting{Edges: []string{two}}
 	fromBoth = Setting{Edges: []string{one, two}}
 	fromNone = Setting{Edges: []string{"0.9.0"}}
+	fromSlow = Setting{Edges: []string{one, slow, broken}}
 )
 
 // sharded has records of three Secrets, as large ones are.
@@ -66,6 +86,8 @@ var (
 	upgradesBoth = scene(fromBoth, Upgrades)
 	pinsBack     = scene(Setting{}, PinnedBack)
 	refuses      = scene(Setting{}, Refused)
+	migrates     = scene(fromSlow, Migrates)
+	neverDone    = scene(fromSlow, NeverMigrates)
 )
 
 func scene(s Setting, t func(sentences ...string) Workload) *matrix.Workload[variant] {
@@ -143,7 +165,7 @@ func graph() []column {
 	return []column{
 		{
 			Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
-			Fail:  variants("V1", "V2", "V2b", "V3", "V4"),
+			Fail:  variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V4"),
 			Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
 		},
 		{
@@ -169,7 +191,7 @@ func graph() []column {
 		},
 		{
 			Name: "data at one level", Workload: upgradesBoth, Faults: crash, Property: together,
-			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"),
+			Fail: variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V3b", "V4"),
 		},
 		{
 			Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans,
@@ -292,6 +314,53 @@ func scenes() []column {
 				Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
 			Faults: everyFault, Property: installed,
 			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
+		},
+	}
+}
+
+// except are all variants but some.
+func except(some ...variant) []variant {
+	return slices.DeleteFunc(clusterextension.Variants(), func(v variant) bool { return slices.Contains(some, v) })
+}
+
+// health are the questions whether version 2 is healthy before version 3 takes its place.
+func health() []column {
+	of := func(w *matrix.Workload[variant], name, sentence string) column {
+		return column{Name: name, Workload: w, Faults: crash, Property: sentence, Fail: except("V6")}
+	}
+	return []column{
+		of(migrates, "finish first, migrations take time", finishFirst),
+		of(migrates, "data at one level, migrations take time", together),
+		of(migrates, "installed is true, migrations take time", installTruth),
+		of(migrates, "done is healthy, migrations take time", healthTruth),
+		of(neverDone, "finish first, a migration always fails", finishFirst),
+		of(neverDone, "data at one level, a migration always fails", together),
+		of(neverDone, "done is healthy, a migration always fails", healthTruth),
+	}
+}
+
+// interruptions are the questions about other ends than that of a process that is killed.
+func interruptions() []column {
+	const fewer = "it fails under fewer faults, see the other cases"
+	return []column{
+		{
+			Name: "stopped while it is frozen", New: in(Setting{}, Upgrades(installed)), Property: installed,
+			Faults: func() []fault.Fault {
+				return []fault.Fault{fault.Restart(Operator), fault.Pause(Operator, 40*time.Second)}
+			},
+			Fail: variants("V0"),
+		},
+		{
+			Name: "two leaders, one is frozen", New: in(replicas(fromBoth), Upgrades(fenced)), Property: fenced,
+			Faults: func() []fault.Fault {
+				return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, 2*time.Minute, fault.OnVerb("get")),
+					fault.Pause(Second, 2*time.Minute, fault.OnVerb("get"))}
+			},
+			Fail: variants("V2-waits"), NotRun: matrix.Because(fewer, except("V2-waits", "V6", "V3-limit")...),
+		},
+		{
+			Name: "interrupted often, then left alone", New: in(Setting{}, LeftAlone(installed)), Faults: often,
+			Property: installed, Fail: variants("V0", "V3-limit"), Skip: except("V0", "V3", "V3-limit", "V6"),
 		},
 	}
 }

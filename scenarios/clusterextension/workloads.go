@@ -44,7 +44,7 @@ func (s *World) asks(sentences ...string) {
 	atTheEnd := map[string]func(*history.History) error{installed: s.Installed, finished: s.Finished,
 		noOrphans: s.NoOrphans, nothingLeft: s.NothingLeft}
 	always := map[string]func(*history.History) error{together: s.together, actionable: s.Actionable,
-		perpetual: s.Perpetual}
+		perpetual: s.Perpetual, restrained: s.Restrained, settles: s.Settles}
 	for _, sentence := range sentences {
 		if holds := atTheEnd[sentence]; holds != nil {
 			s.Eventually(sentence, holds)
@@ -130,6 +130,34 @@ func upgrading(s *World) {
 	s.Offers(two)
 	s.thenThree()
 	s.Sleep(20 * time.Minute)
+}
+
+// Migrates is Upgrades with a version 2 whose migrations take minutes and fail once, and
+// NeverMigrates with one of which a migration always fails.
+func Migrates(sentences ...string) Workload { return from(deployed, sentences, migrating(slow)) }
+
+// NeverMigrates is as Migrates.
+func NeverMigrates(sentences ...string) Workload { return from(deployed, sentences, migrating(broken)) }
+
+func migrating(version string) func(*World) {
+	return func(s *World) {
+		s.Offers(version)
+		s.thenThree()
+		if version == broken {
+			s.right = ""
+		}
+		s.Sleep(30 * time.Minute)
+	}
+}
+
+// LeftAlone interrupts it often, and then no more.
+func LeftAlone(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
+		s.Offers(two)
+		s.Sleep(20 * time.Minute)
+		s.EndFaults()
+		s.Sleep(20 * time.Minute)
+	})
 }
 
 // Installs interrupts the first install; version 2 appears before the operator is back.
