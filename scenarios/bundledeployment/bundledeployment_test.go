@@ -1,4 +1,4 @@
-// This file tests the matrix, and other queues, clients, workers and namespaces than it has.
+// This file tests other queues, clients, workers and namespaces than the table has.
 
 package bundledeployment
 
@@ -10,12 +10,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/bundledeployment"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
-
-func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // breaks checks that a scenario breaks a property.
 func breaks(t *testing.T, scenario func(*sim.World), property string) {

@@ -43,7 +43,13 @@ const search = 10 * time.Minute
 
 // Test checks a table against the runs, or writes its results. It must be called from a test called
 // TestMatrix in the scenario's folder, because stories name the test that replays them.
-func Test[V ~string](t *testing.T, table Table[V]) {
+func Test[V ~string](t *testing.T, table Table[V]) { test(t, table, true) }
+
+// TestBesideSpecs is Test in a folder in which the cells are specs, see [NewCells]. They check the
+// cells, and TestMatrix the page.
+func TestBesideSpecs[V ~string](t *testing.T, table Table[V]) { test(t, table, *write || Replaying()) }
+
+func test[V ~string](t *testing.T, table Table[V], cellByCell bool) {
 	cells, err := table.cells()
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +72,9 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 		})
 	}
 	for i, c := range table.Cases {
+		if !cellByCell {
+			break
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			for j, v := range table.Variants {
 				t.Run(string(v), func(t *testing.T) { p.one(t, c, v, &table.row(p.cells, i)[j]) })
@@ -73,7 +82,7 @@ func Test[V ~string](t *testing.T, table Table[V]) {
 		})
 	}
 	if *write {
-		if p.searched {
+		if p.anew {
 			err = p.choose(t)
 		}
 		p.write(t)
@@ -88,8 +97,20 @@ type prover[V ~string] struct {
 	table  Table[V]
 	cells  []cell
 	shared map[campaign[V]]result.Report // campaigns of several cells
-	// searched says that a failure was searched, so that there are new stories.
-	searched bool
+	// anew says that a failure was searched, so that there are new stories.
+	anew bool
+	// explorer makes the runs if a test does not.
+	explorer Explorer
+}
+
+// Explorer makes the runs of a scenario, as sim.Explore does in a test.
+type Explorer func(scenario func(*sim.World), opts ...sim.ExploreOption) result.Report
+
+func (p *prover[V]) explore(t testing.TB, scenario func(*sim.World), opts ...sim.ExploreOption) result.Report {
+	if p.explorer != nil {
+		return p.explorer(scenario, opts...)
+	}
+	return sim.Explore(t.(*testing.T), scenario, opts...)
 }
 
 // campaign is a workload with one variant.
@@ -134,7 +155,7 @@ func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
 	if err := forget(t.Name()); err != nil {
 		t.Fatal(err)
 	}
-	p.searched = true
+	p.anew = true
 	k.observe(t, sim.Explore(t, c.Scenario(v), sim.Runs(0), sim.For(search), sim.Stories(catalogue)), c.Property)
 	if err := p.replay(t, c, v, k); err != nil {
 		t.Error(err)
@@ -143,11 +164,11 @@ func (p *prover[V]) fail(t *testing.T, c Case[V], v V, k *cell) {
 }
 
 // pass runs a passing cell, unless another cell of its workload was run with the same variant.
-func (p *prover[V]) pass(t *testing.T, c Case[V], v V, enough int) result.Report {
+func (p *prover[V]) pass(t testing.TB, c Case[V], v V, enough int) result.Report {
 	key := campaign[V]{c.Workload, v}
 	r, done := p.shared[key]
 	if !done {
-		r = sim.Explore(t, p.table.scenario(c, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
+		r = p.explore(t, p.table.scenario(c, v), sim.Runs(cmp.Or(*runs, enough)), sim.For(*limit))
 	}
 	if key.workload != nil {
 		p.shared[key] = r
@@ -320,7 +341,7 @@ func neverAtAll(row []cell) (out []string) {
 }
 
 // folder returns the name of the scenario's folder.
-func folder(t *testing.T) string {
+func folder(t testing.TB) string {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {

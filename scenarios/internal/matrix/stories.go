@@ -44,7 +44,7 @@ func (c *cell) owns(s *story.Story, path string) bool {
 
 // path returns the file whose choices make a cell fail. For the default schedule it writes a file
 // without choices.
-func (c *cell) path(t *testing.T) (string, error) {
+func (c *cell) path(t testing.TB) (string, error) {
 	if c.Story != "" {
 		return filepath.Join(catalogue, c.Story), nil
 	}
@@ -55,13 +55,13 @@ func (c *cell) path(t *testing.T) (string, error) {
 
 // replay replays a failing cell. The variant must break the property of its case, with as many
 // injections as the result says, and the fixed variant must pass.
-func (p *prover[V]) replay(t *testing.T, asked Case[V], v V, c *cell) error {
+func (p *prover[V]) replay(t testing.TB, asked Case[V], v V, c *cell) error {
 	const hint = "; run make matrices STORY=%s, and see from the difference what has changed"
 	switch {
 	case c.Open:
 		return fmt.Errorf("its failure has not been recorded"+hint, folder(t))
 	case c.Story == "" && !c.Default:
-		return searched(t, asked, v)
+		return p.searched(t, asked, v)
 	}
 	path, err := c.path(t)
 	if err != nil {
@@ -85,12 +85,12 @@ func (p *prover[V]) replay(t *testing.T, asked Case[V], v V, c *cell) error {
 
 // searched searches for a failure whose story is too long to be kept. An ordinary go test leaves
 // that to make reprove.
-func searched[V ~string](t *testing.T, asked Case[V], v V) error {
+func (p *prover[V]) searched(t testing.TB, asked Case[V], v V) error {
 	if *runs == 0 {
 		t.Logf("no story of it is kept; make reprove searches %q", asked.Property)
 		return nil
 	}
-	f := sim.Explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
+	f := p.explore(t, asked.Scenario(v), sim.Runs(0), sim.For(search), sim.Shrink(0)).Failure
 	if f == nil || f.Property != asked.Property {
 		return fmt.Errorf("%q was not found to break in %v", asked.Property, search)
 	}
@@ -99,15 +99,15 @@ func searched[V ~string](t *testing.T, asked Case[V], v V) error {
 
 // play replays choices on a variant, which must fail, and on the fixed one, which must pass. It
 // also returns the classes of faults that only the former was injected.
-func (p *prover[V]) play(t *testing.T, c Case[V], v V, path string) (f *result.Failure, unreached []string, err error) {
-	f = sim.Explore(t, c.Scenario(v), sim.Replay(path)).Failure
+func (p *prover[V]) play(t testing.TB, c Case[V], v V, path string) (f *result.Failure, unreached []string, err error) {
+	f = p.explore(t, c.Scenario(v), sim.Replay(path)).Failure
 	switch {
 	case f == nil:
 		return nil, nil, fmt.Errorf("%s does not break %q", v, c.Property)
 	case f.Property != c.Property:
 		return nil, nil, fmt.Errorf("%s breaks %q (%s), not %q", v, f.Property, f.Message, c.Property)
 	}
-	fixed := sim.Explore(t, c.Scenario(p.table.Fixed), sim.Replay(path))
+	fixed := p.explore(t, c.Scenario(p.table.Fixed), sim.Replay(path))
 	if fixed.Failure != nil {
 		return nil, nil, fmt.Errorf("the fixed variant fails: %s", fixed.Failure.Text())
 	}
