@@ -9,7 +9,6 @@ import (
 
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
@@ -122,41 +121,22 @@ func (b *Record) Settles(h *history.History) error {
 	return nil
 }
 
-// lagging lets events come late and keys be queued again. Neither interrupts anything.
-func lagging() []fault.Fault {
-	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue()}
-}
-
-// interrupting interrupts it in all ways.
-func interrupting() []fault.Fault {
-	return []fault.Fault{fault.Crash(Operator), fault.Restart(Operator), fault.LostReply(fault.In(Operator))}
+// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all ways.
+func wakingAndInterrupting() []fault.Fault {
+	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(Operator),
+		fault.Restart(Operator), fault.LostReply(fault.In(Operator))}
 }
 
 // backoff are the cases about an upgrade that is refused for good.
 func backoff() []column {
-	const (
-		same = "what it does about a failure is what V0 does: they differ about interruptions"
-		like = "what it does about an interrupted attempt, see the other cases, is all in which it differs from V2 and V3"
-	)
-	lags := func(name, sentence string, fail ...variant) column {
-		return column{Name: name + " while the cache lags and keys are queued again", Workload: refusedLagging,
-			Faults: lagging, Property: sentence, Fail: fail,
-			NotRun: matrix.Because(same, variants("V1", "V2", "V2b", "V3", "V3b", "V4")...)}
-	}
-	interrupted := func(name, sentence string, fail ...variant) column {
-		return column{Name: name + " when it is killed, stopped, and replies are lost", Workload: refusedInterrupted,
-			Faults: interrupting, Property: sentence, Fail: fail, NotRun: matrix.Because(like, variants("V1", "V2b", "V3b", "V4", "V5")...)}
+	of := func(name, sentence string, fail ...variant) column {
+		return column{Name: name, Workload: refusedForGood, Faults: wakingAndInterrupting, Property: sentence,
+			Fail: fail, Skip: except("V0", "V6")}
 	}
 	return []column{
-		lags("bounded attempts", restrained),
-		lags("it settles after faults,", settles),
-		interrupted("bounded attempts", restrained),
-		interrupted("it settles after faults,", settles, "V0"),
+		of("refused for good, bounded attempts under faults", restrained),
+		of("refused for good, it settles after faults", settles, "V0"),
 	}
 }
 
-// The workloads of these cases.
-var (
-	refusedLagging     = scene(Setting{}, RefusedForGood)
-	refusedInterrupted = scene(Setting{}, RefusedForGood)
-)
+var refusedForGood = scene(Setting{}, RefusedForGood)

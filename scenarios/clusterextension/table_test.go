@@ -1,5 +1,4 @@
-// This file exists to put the story to the test: the table with its catalogue, every write of every
-// action as a place to die, and what is asked beside it.
+// This file tests what is asked beside the table.
 
 package clusterextension
 
@@ -12,12 +11,9 @@ import (
 	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
-
-func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // everything is all that must hold of the fixed variant under interruptions.
 var everything = []string{installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData,

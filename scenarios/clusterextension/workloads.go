@@ -132,22 +132,13 @@ func upgrading(s *World) {
 	s.Sleep(20 * time.Minute)
 }
 
-// Migrates is Upgrades with a version 2 whose migrations take minutes and fail once, and
-// NeverMigrates with one of which a migration always fails.
-func Migrates(sentences ...string) Workload { return from(deployed, sentences, migrating(slow)) }
-
-// NeverMigrates is as Migrates.
-func NeverMigrates(sentences ...string) Workload { return from(deployed, sentences, migrating(broken)) }
-
-func migrating(version string) func(*World) {
-	return func(s *World) {
-		s.Offers(version)
+// Migrates is Upgrades with a version 2 whose migrations take minutes and fail once.
+func Migrates(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
+		s.Offers(slow)
 		s.thenThree()
-		if version == broken {
-			s.right = ""
-		}
 		s.Sleep(30 * time.Minute)
-	}
+	})
 }
 
 // LeftAlone interrupts it often, and then no more.
