@@ -53,8 +53,8 @@ func (p *pass) markFailed(pending *helmrelease.Release) error {
 // mostTries is after how many interruptions in a row V3-limit gives up.
 const mostTries = 3
 
-// giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does so
-// until somebody removes them.
+// giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does
+// so until somebody removes them.
 func (p *pass) giveUp(context.Context) error {
 	history, err := p.client.Config.Releases.History(p.ext.Name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {

@@ -26,8 +26,8 @@ const (
 	V2 Variant = "V2"
 	// V2b deletes it and goes on in the same pass, with the bundle that was resolved before.
 	V2b Variant = "V2b"
-	// V2Waits is V2 for a record that was begun a minute ago or longer: until then its process may be
-	// alive. A reviewer's question.
+	// V2Waits is V2 for a record that was begun a minute ago or longer: until then its process may
+	// be alive. A reviewer's question.
 	V2Waits Variant = "V2-waits"
 	// V3 marks the record as failed.
 	V3 Variant = "V3"

@@ -8,9 +8,9 @@
 //
 // A workload with one of the annotations [Takes], [Fails] and [Ready] migrates when its time has
 // passed, or not at all, and is ready after that. The model writes the status of such a Deployment,
-// as the Deployment controller would. Others migrate as soon as they are applied, and have no status.
-// Whoever replaces or removes a workload while it migrates leaves its dataset half migrated, until
-// another migration of it is done.
+// as the Deployment controller would. Others migrate as soon as they are applied, and have no
+// status. Whoever replaces or removes a workload while it migrates leaves its dataset half
+// migrated, until another migration of it is done.
 //
 // The model records effects in the run's history, by [history.AddEffect]. The effect [Migrated] is
 // a dataset that is lifted, and [Failed] a migration that has failed. The effects [Apart] and
@@ -43,7 +43,8 @@ const (
 	Together = "migration.example/together"
 	// Takes is how long a migration takes, whether it succeeds or fails, as "5m".
 	Takes = "migration.example/takes"
-	// Fails is how often a migration fails before it succeeds, or [Always]. A failed one begins again.
+	// Fails is how often a migration fails before it succeeds, or [Always]. A failed one begins
+	// again.
 	Fails = "migration.example/fails"
 	// Ready is how long after its migration a workload is ready, as "30s".
 	Ready = "migration.example/ready"

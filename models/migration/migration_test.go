@@ -138,7 +138,8 @@ func (c *cluster) pass(d time.Duration) {
 
 // applied is a change to a generation of the workload a.
 func (c *cluster) applied(generation int64, annotations map[string]string) apiserver.Change {
-	c.is.ObjectMeta = metav1.ObjectMeta{Namespace: "apps", Name: "a", Generation: generation, Annotations: annotations}
+	c.is.ObjectMeta = metav1.ObjectMeta{Namespace: "apps", Name: "a", Generation: generation,
+		Annotations: annotations}
 	data, err := json.Marshal(&c.is)
 	if err != nil {
 		panic(err)
@@ -159,7 +160,8 @@ func TestMigrationsThatTakeTime(t *testing.T) {
 	d.Begin(c)
 	check := func(when string, level int, ready int32, seen int64) {
 		t.Helper()
-		if s := c.is.Status; d.LevelOf("alpha") != level || s.AvailableReplicas != ready || s.ObservedGeneration != seen {
+		s := c.is.Status
+		if d.LevelOf("alpha") != level || s.AvailableReplicas != ready || s.ObservedGeneration != seen {
 			t.Errorf("%s: level %d, status %+v", when, d.LevelOf("alpha"), s)
 		}
 	}

@@ -121,7 +121,8 @@ func (d *Datasets) migrated(r *running) {
 	if r.fails < 0 || r.failed < r.fails {
 		r.failed++
 		history.AddEffect(d.ctx, history.Effect{Kind: Failed, Key: r.dataset + "/" + r.level,
-			Detail: fmt.Sprintf("%s cannot migrate dataset %s to level %s, try %d", r.ref, r.dataset, r.level, r.failed)})
+			Detail: fmt.Sprintf("%s cannot migrate dataset %s to level %s, try %d", r.ref, r.dataset, r.level,
+				r.failed)})
 		d.after(r, true)
 		return
 	}

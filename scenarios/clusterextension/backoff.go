@@ -22,7 +22,8 @@ const (
 	longestSleep, longestRestart, lag = 1000 * time.Second, 5 * time.Minute, time.Minute
 )
 
-// RefusedForGood has the server refuse version 2 while faults are injected, and when they have ended.
+// RefusedForGood has the server refuse version 2 while faults are injected, and when they have
+// ended.
 func RefusedForGood(sentences ...string) Workload {
 	return func(t Setting, faults ...fault.Fault) func(*sim.World) {
 		return func(w *sim.World) {
@@ -93,8 +94,8 @@ func (b *Record) Restrained(h *history.History) error {
 			to = all[i+1].from
 		}
 		if n := b.faults(p.from, to); p.attempts > 1+n {
-			return fmt.Errorf("%d attempts from the timer at %s to %s, and %d faults", p.attempts, history.Clock(p.from),
-				history.Clock(to), n)
+			return fmt.Errorf("%d attempts from the timer at %s to %s, and %d faults", p.attempts,
+				history.Clock(p.from), history.Clock(to), n)
 		}
 	}
 	return nil
@@ -121,7 +122,8 @@ func (b *Record) Settles(h *history.History) error {
 	return nil
 }
 
-// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all ways.
+// wakingAndInterrupting lets events come late and keys be queued again, and interrupts it in all
+// ways.
 func wakingAndInterrupting() []fault.Fault {
 	return []fault.Fault{fault.StaleCache(30 * time.Second), fault.RacingRequeue(), fault.Crash(Operator),
 		fault.Restart(Operator), fault.LostReply(fault.In(Operator))}

@@ -31,8 +31,8 @@ const (
 	restless = "1.0.0-restless"
 	// hooked is a version 2 with a hook that has to be run before it.
 	hooked = "2.0.0-hooked"
-	// slow is a version 2 whose migrations take minutes, and fail once before that. In broken one of
-	// them always fails.
+	// slow is a version 2 whose migrations take minutes, and fail once before that. In broken one
+	// of them always fails.
 	slow, broken = "2.0.0-slow", "2.0.0-broken"
 )
 

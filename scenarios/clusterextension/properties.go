@@ -85,7 +85,7 @@ func (b *Record) Holds(sentence string) func(*history.History) error {
 func (b *Record) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
 	at := history.Clock(e.At)
 	if b.begun != "" && b.begun != version && !b.override {
-		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and not deployed", at,
+		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and is not whole", at,
 			ref, version, b.begun)
 	}
 	if version < b.newest {
@@ -148,8 +148,8 @@ func (b *Record) judgeStatus(e *history.Event) {
 	}
 }
 
-// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed and healthy before it began
-// the status must know now.
+// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed and healthy before it
+// began the status must know now.
 func (b *Record) judgeEmpty(at, began history.Time) {
 	r := b.deployed()
 	if r == nil || b.status.installed != "" || r.since() >= began {

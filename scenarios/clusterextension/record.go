@@ -1,29 +1,20 @@
-// This file reads a history, event by event, into what the properties are about: what was written of
-// which version, what the release records and the status said meanwhile, and who was at it.
+// This file reads a history, event by event, into what the properties are about: what was written
+// of which version, what the release records and the status said meanwhile, and who was at it.
 
 package clusterextension
 
 import (
 	"fmt"
-	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/wavetank/wavetank/controllers/clusterextension"
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
 	"github.com/wavetank/wavetank/history/view"
 	"github.com/wavetank/wavetank/scenarios/internal/fence"
 )
-
-// versionKey is on every object whose content belongs to one version, and healthKey on those that
-// are healthy when they are available.
-const versionKey, healthKey = "shop.example/version", "wavetank.example/health"
 
 // Record is what has been read of one run's history. All of it is about the extension app.
 type Record struct {
@@ -50,7 +41,9 @@ type Record struct {
 	revision int  // the highest that any record has had
 	status   said
 
-	begun  string          // the version of which something was written, and that is not deployed and healthy; "" if none
+	// begun is the version of which something was written, and that is not deployed and healthy; ""
+	// if there is none.
+	begun  string
 	newest string          // the highest version of which anything was written
 	whole  map[string]bool // versions that have been there completely, and healthy, at some moment
 
@@ -72,78 +65,6 @@ type Record struct {
 	bounded func(*history.History) error // records are not too many
 	broken  map[string]error             // the first fault of each kind, by the sentence
 }
-
-// object is what the properties read of any stored object.
-type object struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Status   struct {
-		ObservedGeneration int64 `json:"observedGeneration"`
-		AvailableReplicas  int32 `json:"availableReplicas"`
-	} `json:"status"`
-}
-
-func (o *object) version() string { return o.Metadata.Annotations[versionKey] }
-
-// ill says whether an object should be available, and is not.
-func (o *object) ill() bool {
-	return o.Metadata.Annotations[healthKey] != "" &&
-		(o.Status.ObservedGeneration < o.Metadata.Generation || o.Status.AvailableReplicas < 1)
-}
-
-// record is one release record.
-type record struct {
-	secret          *view.Object[corev1.Secret]
-	revision        int
-	status, version string
-}
-
-// recordOf is the record of which a Secret is the index, if it is one of the extension.
-func recordOf(o *view.Object[corev1.Secret]) (r record, is bool) {
-	s := o.Value()
-	if s.Labels["type"] != "index" || s.Labels["name"] != app {
-		return record{}, false
-	}
-	revision, err := strconv.Atoi(s.Labels["version"])
-	if err != nil {
-		panic(fmt.Sprintf("the revision of record %s: %v", s.Name, err))
-	}
-	return record{o, revision, s.Labels["status"], s.Annotations[v1.BundleVersionKey]}, true
-}
-
-// since is when it came to its status.
-func (r *record) since() (at history.Time) {
-	for _, s := range slices.Backward(r.secret.States) {
-		if s.Value.Labels["status"] != r.status {
-			break
-		}
-		at = s.At
-	}
-	return at
-}
-
-// said is what a status says.
-type said struct {
-	installed       string // version, if any
-	isInstalled     bool
-	reason, message string // of Progressing
-}
-
-func saidBy(ext *v1.ClusterExtension) said {
-	s := said{isInstalled: apimeta.IsStatusConditionTrue(ext.Status.Conditions, v1.TypeInstalled)}
-	if i := ext.Status.Install; i != nil {
-		s.installed = i.Bundle.Version
-	}
-	if p := apimeta.FindStatusCondition(ext.Status.Conditions, v1.TypeProgressing); p != nil {
-		s.reason, s.message = p.Reason, p.Message
-	}
-	return s
-}
-
-// recordKinds are the Secrets of release records, indices and chunks.
-var recordKinds = history.Ref{Kind: "Secret", Namespace: clusterextension.DefaultNamespace}
-
-// extensionRef is the extension.
-var extensionRef = history.Ref{Group: v1.GroupVersion.Group, Kind: v1.ClusterExtensionKind, Name: app}
 
 func newRecord(c *catalog) *Record {
 	v := view.New()
@@ -278,59 +199,6 @@ func (b *Record) well() bool {
 	return r != nil && r.version == b.status.installed && (b.right == "" || b.right == r.version)
 }
 
-// records are those that there are.
-func (b *Record) records() iter.Seq[*record] {
-	return func(yield func(*record) bool) {
-		for o := range b.secrets.Live() {
-			if r, is := recordOf(o); is && !yield(&r) {
-				return
-			}
-		}
-	}
-}
-
-// deployed is the newest record that says so.
-func (b *Record) deployed() (newest *record) {
-	for r := range b.records() {
-		if r.status == "deployed" && (newest == nil || r.revision > newest.revision) {
-			newest = r
-		}
-	}
-	return newest
-}
-
-// objects are those that say that they belong to the extension.
-func (b *Record) objects() iter.Seq[*view.Object[object]] {
-	return func(yield func(*view.Object[object]) bool) {
-		for o := range b.all.Live() {
-			own := o.Ref.Kind == v1.ClusterExtensionKind || o.Ref.Kind == "Secret"
-			if !own && o.Value().Metadata.Labels[v1.OwnerNameLabel] == app && !yield(o) {
-				return
-			}
-		}
-	}
-}
-
-// healthySince is since when a version is healthy, as far as its objects say what that means, and
-// whether it is.
-func (b *Record) healthySince(version string) (since history.Time, healthy bool) {
-	for o := range b.objects() {
-		switch is := o.Value(); {
-		case is.version() != version || is.Metadata.Annotations[healthKey] == "":
-		case is.ill():
-			return 0, false
-		default:
-			for _, s := range slices.Backward(o.States) {
-				if s.Value.ill() || s.Value.version() != version {
-					break
-				}
-				since = max(since, s.At)
-			}
-		}
-	}
-	return since, true
-}
-
 // attempted counts a reconcile that wrote an object of the bundle, or began a record.
 func (b *Record) attempted(e *history.Event) {
 	if r := b.view.Of(e); r != nil && !b.tries[r] {
@@ -395,17 +263,6 @@ func (b *Record) arrives() {
 	}
 }
 
-// complete says whether every object of a version is there, and healthy.
-func (b *Record) complete(version string) bool {
-	n := 0
-	for o := range b.objects() {
-		if o.Value().version() == version && !o.Value().ill() {
-			n++
-		}
-	}
-	return n == map[string]int{one: 2, two: 3, refused: 4, hooked: 3, slow: 3, broken: 3, three: 2}[version]
-}
-
 func (b *Record) readRecord(e *history.Event, c *history.Change) {
 	o := b.secrets.ByUID(c.UID)
 	name := o.Value().Labels["key"] // of the index, for chunks too
@@ -443,30 +300,4 @@ func (b *Record) readExtension(e *history.Event, c *history.Change) {
 	if e.Sub == "status" {
 		b.judgeStatus(e)
 	}
-}
-
-// saidFor is for how long in a span the status said what it should.
-func (b *Record) saidFor(from, to history.Time, holds func(said) bool) history.Time {
-	ext := b.extensions.Named(extensionRef)
-	return ext.Held(from, to, func(ext *v1.ClusterExtension) bool { return holds(saidBy(ext)) })
-}
-
-// versions are those of which something is there, lowest first; of an object that was just changed,
-// what was there before.
-func (b *Record) versions(changed *view.Object[object]) (out []string) {
-	add := func(version string) {
-		if version != "" && !slices.Contains(out, version) {
-			out = append(out, version)
-		}
-	}
-	for o := range b.objects() {
-		if o != changed {
-			add(o.Value().version())
-		}
-	}
-	if changed != nil && changed.Previous() != nil {
-		add(changed.Previous().Value.version())
-	}
-	slices.Sort(out)
-	return out
 }

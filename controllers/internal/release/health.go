@@ -36,7 +36,7 @@ func Ill(ctx context.Context, reader client.Reader, of *release.Release) (string
 		}
 		name := o.GetKind() + " " + o.GetName()
 		if want != Available || o.GetKind() != "Deployment" {
-			return "", fmt.Errorf("%s is said to be healthy when it is %q, which only a Deployment can be, when it is %q",
+			return "", fmt.Errorf("%s says that it is healthy when it is %q; only a Deployment can say so, and only %q",
 				name, want, Available)
 		}
 		is := &unstructured.Unstructured{}
