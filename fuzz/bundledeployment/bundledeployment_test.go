@@ -1,5 +1,5 @@
-// Package bundledeployment lets the fuzzer place every fault that the harness has into the fixed variant
-// of the reference scenario of the same name.
+// Package bundledeployment lets the fuzzer place every fault that the harness has into the fixed
+// variant of the reference scenario of the same name.
 package bundledeployment
 
 import (
