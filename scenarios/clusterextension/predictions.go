@@ -117,6 +117,7 @@ func wanted() []matrix.Situation {
 		open("a cap on attempts in V6", "it goes on: an operator that was interrupted is not at fault. From the sixth "+
 			"time on the status says that something may be killing it"),
 		open("service accounts of extensions, ranges of versions, preflight checks, "+
-			"and an upgrade's dry run by the server", "the operator does without them; the thread is about what becomes of an attempt"),
+			"and an upgrade's dry run by the server",
+			"the operator does without them; the thread is about what becomes of an attempt"),
 	}
 }
