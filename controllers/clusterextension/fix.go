@@ -3,8 +3,10 @@
 //
 //   - Finish first. While the newest record is not deployed, its version is the target, from the
 //     manifest in the record: the catalog is not asked, for an edge from v2 to v3 presupposes a
-//     whole v2. This holds for failures as well as for interruptions. A user who wants out says so
-//     by the upgrade constraint policy SelfCertified.
+//     whole v2. This holds for failures as well as for interruptions, and for a version that is
+//     deployed and not healthy yet, as far as its chart says what healthy means
+//     ([release.HealthKey]). A user who wants out says so by the upgrade constraint policy
+//     SelfCertified.
 //   - Finishing is done in place, on the record that was begun, and what is there already is not
 //     written again. So it may be interrupted as often as you like, anywhere, and there is no
 //     moment between two records.
@@ -76,18 +78,24 @@ func (p *pass) finish(ctx context.Context) error {
 		return nil
 	}
 	p.newest = &indices[len(indices)-1]
+	overridden := p.overridden()
 	for i := range indices {
+		r, err := p.records.Decode(&indices[i])
 		if release.Status(&indices[i]) == helmrelease.StatusDeployed {
+			if err == nil && &indices[i] == p.newest && !overridden {
+				if err := p.awaitHealth(ctx, r); err != nil {
+					return err
+				}
+			}
 			p.setInstalled(bundleOf(indices[i].Annotations)) // whoever deployed it may have died before he could say so
 		}
-		if _, err := p.records.Decode(&indices[i]); errors.Is(err, release.ErrTorn) {
+		if errors.Is(err, release.ErrTorn) {
 			return p.mend(ctx, &indices[i], err)
 		} else if err != nil {
 			return p.retrying(nil, err)
 		}
 	}
 	status, bundle := release.Status(p.newest), bundleOf(p.newest.Annotations)
-	overridden := p.overridden()
 	if !unfinished(status) || status == helmrelease.StatusFailed && overridden {
 		return nil
 	}
@@ -113,6 +121,31 @@ func (p *pass) finish(ctx context.Context) error {
 		return p.retrying(bundle, p.history(p.newest, err))
 	}
 	return release.AtOnce // what follows has its own time
+}
+
+// looks is how often a version that is not healthy is looked at: events of the status of what is
+// installed wake nobody.
+const looks = release.Later(10 * time.Second)
+
+// awaitHealth has the status say what a deployed version still lacks to be healthy, and what has
+// drifted from it put back meanwhile. Until it is healthy the status does not call it installed.
+func (p *pass) awaitHealth(ctx context.Context, deployed *helmrelease.Release) error {
+	bundle := bundleOf(deployed.Labels)
+	ill, err := release.Ill(ctx, p.reads, deployed)
+	if err == nil && ill == "" {
+		return nil
+	}
+	if p.ext.Status.Install == nil {
+		p.setInstalled(nil)
+	}
+	if err == nil {
+		err = p.client.Reconcile(deployed, func() error { return p.hold(ctx) })
+	}
+	if err != nil {
+		return p.retrying(bundle, err)
+	}
+	_ = p.retrying(bundle, fmt.Errorf("it is applied and not healthy: %s", ill))
+	return looks
 }
 
 // overridden says whether the user allows whatever he wants.

@@ -1,13 +1,19 @@
 // This file exists for the partial fixes, V1 to V5: what each of them does about a record whose
-// process has died. All of them take a pending record for that of a dead process.
+// process has died. All of them take a pending record for that of a dead process; V2-waits does so
+// after a while.
 
 package clusterextension
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 
 	"github.com/wavetank/wavetank/controllers/internal/release"
 )
@@ -21,15 +27,57 @@ func (p *pass) deleteRecord(pending *helmrelease.Release) error {
 	return err
 }
 
+// patience is how long V2-waits takes a pending record for that of a live process.
+const patience = time.Minute
+
+// deleteOldRecord (V2-waits) is deleteRecord for a record that was begun some time ago.
+func (p *pass) deleteOldRecord(pending *helmrelease.Release) error {
+	until := pending.Info.LastDeployed.Add(patience)
+	if left := time.Until(until.Time); left > 0 {
+		_ = p.retrying(bundleOf(pending.Labels), fmt.Errorf("it is still under way, or was interrupted, "+
+			"which is assumed from %s on", until.UTC().Format(time.RFC3339)))
+		return release.Later(left)
+	}
+	return p.deleteRecord(pending)
+}
+
+// interruptedWhile begins the description of records that were marked as failed.
+const interruptedWhile = "interrupted while "
+
 // markFailed (V3) says what a dying process could not.
 func (p *pass) markFailed(pending *helmrelease.Release) error {
-	pending.SetStatus(helmrelease.StatusFailed, "interrupted while "+string(pending.Info.Status))
+	pending.SetStatus(helmrelease.StatusFailed, interruptedWhile+string(pending.Info.Status))
 	return p.client.Config.Releases.Update(pending)
+}
+
+// mostTries is after how many interruptions in a row V3-limit gives up.
+const mostTries = 3
+
+// giveUp (V3-limit) tries no more once the newest records are all of interrupted attempts. It does
+// so until somebody removes them.
+func (p *pass) giveUp(context.Context) error {
+	history, err := p.client.Config.Releases.History(p.ext.Name)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil
+	} else if err != nil {
+		return p.retrying(nil, err)
+	}
+	slices.SortFunc(history, func(a, b *helmrelease.Release) int { return b.Version - a.Version })
+	for i, r := range history {
+		if r.Info.Status != helmrelease.StatusFailed || !strings.HasPrefix(r.Info.Description, interruptedWhile) {
+			return nil
+		}
+		if i+1 == mostTries {
+			return p.blocked(bundleOf(r.Labels), fmt.Errorf("it was interrupted %d times, and is not tried again",
+				mostTries))
+		}
+	}
+	return nil
 }
 
 // markDeployed (V3b) says what nobody has looked at.
 func (p *pass) markDeployed(pending *helmrelease.Release) error {
-	pending.SetStatus(helmrelease.StatusDeployed, "interrupted while "+string(pending.Info.Status))
+	pending.SetStatus(helmrelease.StatusDeployed, interruptedWhile+string(pending.Info.Status))
 	return p.client.Config.Releases.Update(pending)
 }
 

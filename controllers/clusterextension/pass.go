@@ -87,6 +87,9 @@ func (p *pass) run(ctx context.Context) error {
 		if err := p.prune(ctx, made); err != nil {
 			return p.retrying(wanted, err)
 		}
+		if err := p.awaitHealth(ctx, made); err != nil {
+			return err
+		}
 	}
 	p.setInstalled(wanted)
 	p.set(v1.TypeProgressing, metav1.ConditionTrue, v1.ReasonSucceeded, "Desired state reached")

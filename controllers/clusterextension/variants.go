@@ -26,8 +26,14 @@ const (
 	V2 Variant = "V2"
 	// V2b deletes it and goes on in the same pass, with the bundle that was resolved before.
 	V2b Variant = "V2b"
+	// V2Waits is V2 for a record that was begun a minute ago or longer: until then its process may
+	// be alive. A reviewer's question.
+	V2Waits Variant = "V2-waits"
 	// V3 marks the record as failed.
 	V3 Variant = "V3"
+	// V3Limit is V3 until three attempts in a row were interrupted. Then it gives up. A reviewer's
+	// question.
+	V3Limit Variant = "V3-limit"
 	// V3b marks it as deployed.
 	V3b Variant = "V3b"
 	// V4 deletes the Secrets of a record that is pending or cannot be read, without looking into
@@ -61,17 +67,23 @@ func policies() map[Variant]policy {
 	v2 := policy{pending: (*pass).deleteRecord}
 	v2b := v2
 	v2b.goOn = true
+	v2Waits := policy{pending: (*pass).deleteOldRecord}
 	v3 := policy{pending: (*pass).markFailed}
+	v3Limit := v3
+	v3Limit.first = (*pass).giveUp
 	v3b := policy{pending: (*pass).markDeployed}
 	v4 := policy{first: (*pass).deleteRaw}
 	v5 := policy{first: (*pass).resume}
 	v6 := policy{first: (*pass).finish, fenced: true}
 
-	return map[Variant]policy{V0: v0, V1: v1, V2: v2, V2b: v2b, V3: v3, V3b: v3b, V4: v4, V5: v5, V6: v6, "": v6}
+	return map[Variant]policy{V0: v0, V1: v1, V2: v2, V2b: v2b, V2Waits: v2Waits, V3: v3, V3Limit: v3Limit, V3b: v3b,
+		V4: v4, V5: v5, V6: v6, "": v6}
 }
 
 // Variants lists every variant in the order of the story.
-func Variants() []Variant { return []Variant{V0, V1, V2, V2b, V3, V3b, V4, V5, V6} }
+func Variants() []Variant {
+	return []Variant{V0, V1, V2, V2b, V2Waits, V3, V3Limit, V3b, V4, V5, V6}
+}
 
 func (v Variant) policy() (policy, error) {
 	p, ok := policies()[v]

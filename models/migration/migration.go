@@ -3,13 +3,20 @@
 // soon as they are applied. There is no way down.
 //
 // A workload is a Deployment with the annotations [Dataset] and [Level]. One with the annotation
-// [Together] can only work with datasets that are all at one level.
+// [Together] can only work with datasets that are all at one level, and of which none is being
+// migrated or was left half migrated.
+//
+// A workload with one of the annotations [Takes], [Fails] and [Ready] migrates when its time has
+// passed, or not at all, and is ready after that. The model writes the status of such a Deployment,
+// as the Deployment controller would. Others migrate as soon as they are applied, and have no
+// status. Whoever replaces or removes a workload while it migrates leaves its dataset half
+// migrated, until another migration of it is done.
 //
 // The model records effects in the run's history, by [history.AddEffect]. The effect [Migrated] is
-// a dataset that is lifted. The effects [Apart] and [Outdated] are workloads that meet data that
-// they cannot work with.
+// a dataset that is lifted, and [Failed] a migration that has failed. The effects [Apart] and
+// [Outdated] are workloads that meet data that they cannot work with.
 //
-// What it does not do: migrations that take time or fail, and data itself.
+// What it does not do: pods, and data itself.
 package migration
 
 import (
@@ -34,12 +41,23 @@ const (
 	Level = "migration.example/level"
 	// Together is "true" for a workload that needs all datasets to be at one level.
 	Together = "migration.example/together"
+	// Takes is how long a migration takes, whether it succeeds or fails, as "5m".
+	Takes = "migration.example/takes"
+	// Fails is how often a migration fails before it succeeds, or [Always]. A failed one begins
+	// again.
+	Fails = "migration.example/fails"
+	// Ready is how long after its migration a workload is ready, as "30s".
+	Ready = "migration.example/ready"
+	// Always is the value of [Fails] for a migration that never succeeds.
+	Always = "always"
 )
 
 // The kinds of ledger entries.
 const (
 	// Migrated says that a dataset was lifted. The key is "dataset/level".
 	Migrated = "migrated"
+	// Failed says that a migration of a dataset has failed. The key is "dataset/level".
+	Failed = "migration failed"
 	// Apart says that a workload which needs all datasets at one level is there while they are not.
 	Apart = "apart"
 	// Outdated says that a workload was applied whose dataset had been lifted above its level.
@@ -48,16 +66,20 @@ const (
 
 // Datasets is the model. It is a built-in controller of the world; make one with New for each run.
 type Datasets struct {
-	ctx    context.Context
-	levels map[string]int
-	names  []string
-	needy  []history.Ref // workloads that need all datasets at one level
+	ctx     context.Context
+	cluster actor.Cluster
+	levels  map[string]int
+	names   []string
+	needy   []history.Ref // workloads that need all datasets at one level
+	slow    map[history.Ref]*running
+	half    map[string]string // by dataset: who migrates it, or left it half migrated
 }
 
 // New returns datasets that are all at level 0. They exist when the first workload names them.
 // Effects go to the ledger of the context, see [history.WithLedger].
 func New(ctx context.Context) *Datasets {
-	return &Datasets{ctx: ctx, levels: map[string]int{}}
+	return &Datasets{ctx: ctx, levels: map[string]int{}, slow: map[history.Ref]*running{},
+		half: map[string]string{}}
 }
 
 // LevelOf is the level of a dataset.
@@ -67,7 +89,7 @@ func (d *Datasets) LevelOf(dataset string) int { return d.levels[dataset] }
 func (*Datasets) Name() string { return "datasets" }
 
 // Begin implements actor.Actor.
-func (*Datasets) Begin(actor.Cluster) {}
+func (d *Datasets) Begin(c actor.Cluster) { d.cluster = c }
 
 // Observe implements actor.Actor.
 func (d *Datasets) Observe(c apiserver.Change) {
@@ -82,23 +104,38 @@ func (d *Datasets) Observe(c apiserver.Change) {
 	d.needy = slices.DeleteFunc(d.needy, func(r history.Ref) bool { return r == ref })
 	dataset := o.Annotations[Dataset]
 	if c.Type == "DELETED" || dataset == "" {
+		d.replaced(ref)
 		return
 	}
 	if o.Annotations[Together] == "true" {
 		d.needy = append(d.needy, ref)
 	}
-	d.apply(ref, dataset, o.Annotations[Level])
+	next := newSlowWorkload(ref, &o)
+	if next == nil || *next != d.slow[ref].wanted() {
+		d.replaced(ref)
+		if next != nil {
+			d.begins(next)
+		} else {
+			d.apply(ref, dataset, o.Annotations[Level])
+		}
+	}
 	d.look()
 }
 
-// apply lifts a dataset.
-func (d *Datasets) apply(ref history.Ref, dataset, level string) {
+// levelOf is the level of a dataset, which exists from then on.
+func (d *Datasets) levelOf(dataset string) int {
 	was, known := d.levels[dataset]
 	if !known {
 		d.names = append(d.names, dataset)
 		slices.Sort(d.names)
 		d.levels[dataset] = 0
 	}
+	return was
+}
+
+// apply lifts a dataset.
+func (d *Datasets) apply(ref history.Ref, dataset, level string) {
+	was := d.levelOf(dataset)
 	to, err := strconv.Atoi(level)
 	if err != nil || to == was {
 		return
@@ -112,6 +149,7 @@ func (d *Datasets) apply(ref history.Ref, dataset, level string) {
 		return
 	}
 	d.levels[dataset] = to
+	delete(d.half, dataset)
 	history.AddEffect(d.ctx, history.Effect{Kind: Migrated, Key: fmt.Sprintf("%s/%d", dataset, to),
 		Detail: fmt.Sprintf("%s migrates dataset %s from level %d to %d", ref, dataset, was, to)})
 }
@@ -122,6 +160,10 @@ func (d *Datasets) look() {
 	equal := true
 	for _, name := range d.names {
 		at = append(at, fmt.Sprintf("%s is at level %d", name, d.levels[name]))
+		if half := d.half[name]; half != "" {
+			at[len(at)-1] += ", " + half
+			equal = false
+		}
 		equal = equal && d.levels[name] == d.levels[d.names[0]]
 	}
 	if equal || len(d.needy) == 0 {

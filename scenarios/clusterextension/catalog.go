@@ -31,6 +31,9 @@ const (
 	restless = "1.0.0-restless"
 	// hooked is a version 2 with a hook that has to be run before it.
 	hooked = "2.0.0-hooked"
+	// slow is a version 2 whose migrations take minutes, and fail once before that. In broken one
+	// of them always fails.
+	slow, broken = "2.0.0-slow", "2.0.0-broken"
 )
 
 // packageName is the package of all workloads.
@@ -40,7 +43,7 @@ const packageName = "shop"
 func bundleName(version string) string { return packageName + ".v" + version }
 
 // charts are the content of all bundles, by version. All runs share them: nobody changes a chart.
-var charts = load(one, two, refused, three, restless, hooked)
+var charts = load(one, two, refused, three, restless, hooked, slow, broken)
 
 func load(versions ...string) map[string]*chart.Chart {
 	out := map[string]*chart.Chart{}

@@ -102,6 +102,20 @@ func TestFixedVariantDiesAnywhere(t *testing.T) {
 	}
 }
 
+// The first proposal is interrupted on its way back, with records in shards, at every write of it,
+// and the fixed variant takes its place: it finishes whatever is left.
+//
+//make:campaigns
+func TestFixedVariantAfterARollbackInShards(t *testing.T) {
+	for name, begin := range map[string]func(*sim.World, Setting) *World{"rollback": halved,
+		"uninstall": halfInstalled} {
+		t.Run(name, func(t *testing.T) {
+			s := sharded(Setting{Variant: clusterextension.V1})
+			swept(t, begin, s, (*World).takesOver, []string{installed}, nil)
+		})
+	}
+}
+
 // The first proposal is interrupted on its way back, at every write of it. One death on the way of
 // a rollback it survives; an uninstall that is half done is final.
 //

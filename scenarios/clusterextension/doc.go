@@ -33,13 +33,16 @@
 //
 // To forget a record (V2, V2b, V4) also gives its number away: the next record is revision 2 again.
 //
-// # Where the judges are milder than the wish
+// To wait for a minute before a record counts as that of a dead process (V2-waits) helps against a
+// second leader for a minute, and against nothing else. To give up after three interruptions
+// (V3-limit) ends the attempts of an operator that was only unlucky.
 //
-// The status is true if what it names has been there as a whole, not if it still is: see the habit
-// above. A record may be touched when its writer is dead or its time is over, as with a lease,
-// because nobody can know of the first. Nothing gives up after so many attempts; from the fifth
-// interruption on the status of V6 says that something may be killing the operator. Crashes within
-// a rollback are swept with records in one piece, those within everything that V6 does with shards.
+// # What is healthy
+//
+// A version is whole when all of it is there, its record says deployed, and its Deployments are
+// rolled out, where the chart says that they have to be. Nobody but V6 looks at the last: all
+// others let version 3 in while the migrations of version 2 still run. The page says what remains
+// at risk.
 //
 // # What takes the time
 //

@@ -19,15 +19,19 @@ import (
 )
 
 // manifest is what a record says of each object.
-func (b *Record) manifest(record string) (map[history.Ref]map[string]any, error) {
-	index := b.secrets[record]
+func (b *Record) manifest(record *record) (map[history.Ref]map[string]any, error) {
+	index := record.secret.Value().Data
 	data := bytes.NewBuffer(bytes.Clone(index["chunk"]))
 	var chunks []string
 	if err := json.Unmarshal(index["extraChunks"], &chunks); err != nil {
-		return nil, fmt.Errorf("the names of the chunks of %s: %w", record, err)
+		return nil, fmt.Errorf("the names of the chunks of %s: %w", record.secret.Ref, err)
 	}
 	for _, name := range chunks {
-		data.Write(b.secrets[name]["chunk"])
+		ref := record.secret.Ref
+		ref.Name = name
+		if chunk := b.secrets.Named(ref); chunk != nil && chunk.Exists() {
+			data.Write(chunk.Value().Data["chunk"])
+		}
 	}
 	var release helmrelease.Release
 	z, err := gzip.NewReader(data)
@@ -35,7 +39,7 @@ func (b *Record) manifest(record string) (map[history.Ref]map[string]any, error)
 		err = json.NewDecoder(z).Decode(&release)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("record %s cannot be read: %w", record, err)
+		return nil, fmt.Errorf("record %s cannot be read: %w", record.secret.Ref, err)
 	}
 	out := map[history.Ref]map[string]any{}
 	for d := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(release.Manifest), 1024); ; {
@@ -43,7 +47,7 @@ func (b *Record) manifest(record string) (map[history.Ref]map[string]any, error)
 		if err := d.Decode(&u); errors.Is(err, io.EOF) {
 			return out, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("the manifest in %s: %w", record, err)
+			return nil, fmt.Errorf("the manifest in %s: %w", record.secret.Ref, err)
 		}
 		kind := u.GroupVersionKind()
 		out[history.Ref{Group: kind.Group, Kind: kind.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}] = u.Object

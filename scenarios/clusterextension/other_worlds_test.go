@@ -4,6 +4,7 @@
 package clusterextension
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -42,9 +43,9 @@ func TestHistoryIsFull(t *testing.T) {
 	sim.Check(t, func(w *sim.World) {
 		s := full(w, Setting{Variant: clusterextension.V6})
 		s.read(w.History())
-		name, r := s.deployed()
-		if len(s.records) != mostRecords || r == nil || r.revision != 1 {
-			t.Errorf("there are %d records, and %s is deployed: %+v", len(s.records), name, r)
+		n, r := len(slices.Collect(s.records())), s.deployed()
+		if n != mostRecords || r == nil || r.revision != 1 {
+			t.Errorf("there are %d records, and deployed is %+v", n, r)
 		}
 	}, sim.Runs(1), sim.For(0), sim.Verify(0))
 }

@@ -10,8 +10,12 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/property"
 )
 
 // The sentences under which the properties are declared.
@@ -31,6 +35,9 @@ const (
 	perpetual    = "however often it is interrupted the status says so"
 	unmasked     = "a failure is reported although it was interrupted"
 	installTruth = "the status never names what is not wholly there"
+	healthTruth  = "the status calls nothing done that is not healthy"
+	restrained   = "while faults last, a period of back-off has one attempt more than faults at most"
+	settles      = "when faults have ended, each period of back-off has one attempt"
 	nothingLeft  = "nothing is left of a deleted extension"
 	finished     = "what was begun is deployed in the end"
 	installed    = "the extension is installed in the end"
@@ -46,6 +53,8 @@ const (
 	// share is for how much of the time the status must say what it should; without progress for so
 	// long, and while it is interrupted again and again, for so long.
 	share, stalled, longRow = 0.95, 5 * time.Second, 30 * time.Minute
+	// soon is how long a watch event takes without a fault, at most.
+	soon = 100 * time.Millisecond
 )
 
 // counted is how the fixed variant says that it was interrupted, once it has been more than once.
@@ -58,6 +67,8 @@ func (b *Record) Holds(sentence string) func(*history.History) error {
 		switch broken := b.broken[sentence]; {
 		case sentence == fenced: // S1-S8
 			return b.fence.Broken()
+		case sentence == saneRecords && broken == nil:
+			return b.bounded(h)
 		case broken == nil && b.over && (sentence == progress || sentence == fewAttempts) && b.interruptions > 0 &&
 			!b.well():
 			return fmt.Errorf("in the end, %v after the interruption, the status says %s",
@@ -74,7 +85,7 @@ func (b *Record) Holds(sentence string) func(*history.History) error {
 func (b *Record) judgeWrite(e *history.Event, ref history.Ref, version string, before []string) {
 	at := history.Clock(e.At)
 	if b.begun != "" && b.begun != version && !b.override {
-		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and not deployed", at,
+		b.breaks(finishFirst, "at %s %s is written as in version %s, and version %s was begun and is not whole", at,
 			ref, version, b.begun)
 	}
 	if version < b.newest {
@@ -90,40 +101,61 @@ func (b *Record) judgeWrite(e *history.Event, ref history.Ref, version string, b
 }
 
 // judgeRecords (S1-S5) counts. A number that a deleted record had is not given again.
-func (b *Record) judgeRecords(e *history.Event, now, was *record) {
-	if was == nil && now.revision <= b.revision {
+func (b *Record) judgeRecords(e *history.Event, made bool, now *record) {
+	if made && now.revision <= b.revision {
 		b.breaks(saneRecords, "at %s revision %d is made, and there was a revision %d before", history.Clock(e.At),
 			now.revision, b.revision)
 	}
 	b.revision = max(b.revision, now.revision)
 	deployed := 0
-	for _, r := range b.records {
+	for r := range b.records() {
 		if r.status == "deployed" {
 			deployed++
 		}
 	}
-	if deployed > 1 || len(b.records) > mostRecords {
-		b.breaks(saneRecords, "at %s there are %d records, %d of them deployed", history.Clock(e.At), len(b.records),
-			deployed)
+	if deployed > 1 {
+		b.breaks(saneRecords, "at %s %d records are deployed", history.Clock(e.At), deployed)
 	}
+}
+
+// fewRecords (S1-S5) counts those that are kept.
+func fewRecords() func(*history.History) error {
+	return property.BoundedRecords(recordKinds, mostRecords, func(o history.Object) string {
+		var s corev1.Secret
+		if err := o.Into(&s); err != nil || s.Labels["type"] != "index" || s.Labels["name"] != app {
+			return ""
+		}
+		return "the extension " + app
+	})
 }
 
 // judgeStatus (S1-A3) is asked when the status is written. It names what has been there as a whole:
 // while a version makes way for the next it still names the one before, which then no longer is.
-func (b *Record) judgeStatus(e *history.Event, now said) {
+func (b *Record) judgeStatus(e *history.Event) {
+	now := b.status
 	if now.installed != "" && !b.whole[now.installed] {
 		b.breaks(installTruth, "at %s the status says that version %s is installed, "+
-			"and it has never been there as a whole", history.Clock(e.At), now.installed)
+			"and it has never been there as a whole and healthy", history.Clock(e.At), now.installed)
 	}
-	if under, ok := b.busy[e.Actor()]; ok {
-		b.judgeEmpty(e.At, under.since)
+	if r := b.deployed(); r != nil && now.reason == v1.ReasonSucceeded {
+		if _, healthy := b.healthySince(r.version); !healthy {
+			b.breaks(healthTruth, "at %s the status says %s, and version %s is not healthy", history.Clock(e.At), now,
+				r.version)
+		}
+	}
+	if r := b.view.Of(e); r != nil {
+		b.judgeEmpty(e.At, r.Began)
 	}
 }
 
-// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed before it began the
-// status must know now.
-func (b *Record) judgeEmpty(at, since history.Time) {
-	if _, r := b.deployed(); r != nil && r.at < since && b.status.installed == "" {
+// judgeEmpty (S1-A3) is asked too when a dequeue ends: what was deployed and healthy before it
+// began the status must know now.
+func (b *Record) judgeEmpty(at, began history.Time) {
+	r := b.deployed()
+	if r == nil || b.status.installed != "" || r.since() >= began {
+		return
+	}
+	if since, healthy := b.healthySince(r.version); healthy && (since == 0 || since < began) {
 		b.breaks(installTruth, "at %s the status says that nothing is installed, "+
 			"and a record says that version %s is deployed", history.Clock(at), r.version)
 	}
@@ -162,13 +194,16 @@ func (s said) String() string {
 
 // Actionable (S1-A1): while there is no progress after an interruption, from the first dequeue
 // that has ended since, for 95 % of the time the status names the bundle and says that it was
-// interrupted; or of what it has failed since.
+// interrupted; or of what it has failed since. To wait until it is healthy is progress.
 func (b *Record) Actionable(h *history.History) error {
 	b.read(h)
 	from, now := b.back, h.Now()
 	if b.interruptions == 0 || b.quiet || b.well() || !b.broke || b.begun != b.subject || from == 0 ||
 		now < from+stalled {
 		return nil
+	}
+	if r := b.deployed(); r != nil && r.version == b.begun {
+		return nil // it is not interrupted any more, and not healthy yet
 	}
 	what := "interrupted"
 	if b.ended > 0 && b.failing {
@@ -228,22 +263,26 @@ func (b *Record) NoOrphans(h *history.History) error {
 	if b.status.reason != v1.ReasonSucceeded {
 		return nil
 	}
-	name, r := b.deployed()
+	r := b.deployed()
 	if r == nil {
 		return fmt.Errorf("nothing more is tried, and no record says what is deployed")
 	}
-	manifest, err := b.manifest(name)
+	manifest, err := b.manifest(r)
 	if err != nil {
 		return err
 	}
-	for ref, should := range manifest {
-		if is, there := b.objects[ref]; !there || !contains(is.content, should) {
-			return fmt.Errorf("version %s is deployed, and %s is not as its record says", r.version, ref)
+	there := 0
+	for o := range b.objects() {
+		there++
+		should, known := manifest[o.Ref]
+		var is unstructured.Unstructured
+		if !known || is.UnmarshalJSON(o.Latest().JSON) != nil || !contains(is.Object, should) {
+			return fmt.Errorf("version %s is deployed, and %s is not as its record says", r.version, o.Ref)
 		}
 	}
-	if len(b.objects) != len(manifest) {
+	if there != len(manifest) {
 		return fmt.Errorf("version %s is deployed with %d objects, and there are %d, of %v", r.version, len(manifest),
-			len(b.objects), b.versions())
+			there, b.versions(nil))
 	}
 	return nil
 }
@@ -251,8 +290,9 @@ func (b *Record) NoOrphans(h *history.History) error {
 // NothingLeft holds when neither objects nor records are there.
 func (b *Record) NothingLeft(h *history.History) error {
 	b.read(h)
-	if len(b.objects)+len(b.records) > 0 {
-		return fmt.Errorf("%d objects and %d release records are left", len(b.objects), len(b.records))
+	objects, records := slices.Collect(b.objects()), slices.Collect(b.records())
+	if len(objects)+len(records) > 0 {
+		return fmt.Errorf("%d objects and %d release records are left", len(objects), len(records))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package clusterextension
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
@@ -25,8 +26,28 @@ func variants(v ...variant) []variant { return v }
 // Table is what the story says of every variant.
 func Table() matrix.Table[variant] {
 	return matrix.Table[variant]{Variants: clusterextension.Variants(), Fixed: clusterextension.V6,
-		Shows: settled, Predictions: predictions(), Situations: wanted(),
-		Cases: slices.Concat(recovery(), graph(), records(), status(), scenes())}
+		Reports: reports, Shows: strings.ReplaceAll(settled, "´", "`"),
+		Predictions: predictions(), Situations: wanted(),
+		Cases: alike(slices.Concat(recovery(), graph(), records(), status(), scenes(), health(), interruptions(),
+			backoff()))}
+}
+
+// alike leaves out cases of two variants that do in them what another one does: V2-waits what V2
+// does, later, and V3-limit what V3 does, until it gives up.
+func alike(all []column) []column {
+	apart := map[variant][]string{
+		"V2-waits": {"progress after an interrupted upgrade", "finish first", "data at one level", "two leaders",
+			"two leaders, one is frozen"},
+		"V3-limit": {"finish first", "data at one level", "interrupted often, then left alone"},
+	}
+	for v, names := range apart {
+		for i := range all {
+			if c := &all[i]; !slices.Contains(names, c.Name) && c.Outcome(v) != matrix.Fails {
+				c.Skip = append(c.Skip, v)
+			}
+		}
+	}
+	return all
 }
 
 // The edges to version 3, and what they are called.
@@ -35,6 +56,7 @@ var (
 	fromTwo  = Setting{Edges: []string{two}}
 	fromBoth = Setting{Edges: []string{one, two}}
 	fromNone = Setting{Edges: []string{"0.9.0"}}
+	fromSlow = Setting{Edges: []string{one, slow, broken}}
 )
 
 // sharded has records of three Secrets, as large ones are.
@@ -66,6 +88,7 @@ var (
 	upgradesBoth = scene(fromBoth, Upgrades)
 	pinsBack     = scene(Setting{}, PinnedBack)
 	refuses      = scene(Setting{}, Refused)
+	migrates     = scene(fromSlow, Migrates)
 )
 
 func scene(s Setting, t func(sentences ...string) Workload) *matrix.Workload[variant] {
@@ -143,7 +166,7 @@ func graph() []column {
 	return []column{
 		{
 			Name: "finish first", Workload: upgradesBoth, Faults: crash, Property: finishFirst,
-			Fail:  variants("V1", "V2", "V2b", "V3", "V4"),
+			Fail:  variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V4"),
 			Notes: because{"V3b": "its record says deployed, and by the letter nothing is unfinished"},
 		},
 		{
@@ -169,7 +192,7 @@ func graph() []column {
 		},
 		{
 			Name: "data at one level", Workload: upgradesBoth, Faults: crash, Property: together,
-			Fail: variants("V1", "V2", "V2b", "V3", "V3b", "V4"),
+			Fail: variants("V1", "V2", "V2b", "V2-waits", "V3", "V3-limit", "V3b", "V4"),
 		},
 		{
 			Name: "no orphans", Workload: upgradesBoth, Faults: crash, Property: noOrphans,
@@ -292,6 +315,52 @@ func scenes() []column {
 				Upgrades(installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData)),
 			Faults: everyFault, Property: installed,
 			NotRun: matrix.OnlyFixed(clusterextension.Variants(), clusterextension.V6),
+		},
+	}
+}
+
+// except are all variants but some.
+func except(some ...variant) []variant {
+	return slices.DeleteFunc(clusterextension.Variants(), func(v variant) bool { return slices.Contains(some, v) })
+}
+
+// health are the questions whether version 2 is healthy before version 3 takes its place. Nobody
+// but V6 looks: V0 and V5 stand for all others.
+func health() []column {
+	of := func(name, sentence string) column {
+		return column{Name: name, Workload: migrates, Faults: crash, Property: sentence, Fail: variants("V0", "V5"),
+			Skip: except("V0", "V5", "V6")}
+	}
+	return []column{
+		of("finish first, migrations take time", finishFirst),
+		of("data at one level, migrations take time", together),
+		of("installed is true, migrations take time", installTruth),
+		of("done is healthy, migrations take time", healthTruth),
+	}
+}
+
+// interruptions are the questions about other ends than that of a process that is killed, and about
+// the proposals to wait and to give up.
+func interruptions() []column {
+	return []column{
+		{
+			Name: "stopped while it is frozen", New: in(Setting{}, Upgrades(installed)), Property: installed,
+			Faults: func() []fault.Fault {
+				return []fault.Fault{fault.Restart(Operator), fault.Pause(Operator, 40*time.Second)}
+			},
+			Fail: variants("V0"), Skip: except("V0", "V6"),
+		},
+		{
+			Name: "two leaders, one is frozen", New: in(replicas(fromBoth), Upgrades(fenced)), Property: fenced,
+			Faults: func() []fault.Fault {
+				return []fault.Fault{fault.LeaderOverlap(), fault.Pause(Operator, 2*time.Minute, fault.OnVerb("get")),
+					fault.Pause(Second, 2*time.Minute, fault.OnVerb("get"))}
+			},
+			Fail: variants("V2-waits"), Skip: except("V2-waits", "V6"),
+		},
+		{
+			Name: "interrupted often, then left alone", New: in(Setting{}, LeftAlone(installed)), Faults: often,
+			Property: installed, Fail: variants("V3-limit"), Skip: except("V3-limit", "V6"),
 		},
 	}
 }

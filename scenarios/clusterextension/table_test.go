@@ -1,21 +1,19 @@
-// This file exists to put the story to the test: the table with its catalogue, every write of every
-// action as a place to die, and what is asked beside it.
+// This file tests what is asked beside the table.
 
 package clusterextension
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/wavetank/wavetank/controllers/clusterextension"
+	v1 "github.com/wavetank/wavetank/controllers/clusterextension/v1"
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/scenarios/internal/matrix"
 	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
-
-func TestMatrix(t *testing.T) { matrix.Test(t, Table()) }
 
 // everything is all that must hold of the fixed variant under interruptions.
 var everything = []string{installed, finishFirst, validEdges, forwards, together, saneRecords, noOrphans, userData,
@@ -135,4 +133,44 @@ func TestFrozenForLong(t *testing.T) {
 		t.Error("nobody woke up too late")
 	}
 	t.Logf("%d passes were over when they went on", late)
+}
+
+// V6 does not go on before version 2 is healthy, and ends with version 3.
+//
+//make:campaigns
+func TestFixedVariantWaitsForHealth(t *testing.T) {
+	s := fromSlow
+	s.Variant = clusterextension.V6
+	sim.Check(t, Migrates(append(slices.Clone(everything), healthTruth)...)(s, crash()...), sim.Runs(6), sim.For(0),
+		sim.Verify(1))
+}
+
+// A version that never becomes healthy stands in the way of the next one, and the status says what
+// it lacks, until the user allows it.
+func TestNeverHealthy(t *testing.T) {
+	sim.Check(t, func(w *sim.World) {
+		s := deployed(w, Setting{Variant: clusterextension.V6, Edges: []string{one, broken}})
+		s.Offers(broken)
+		w.Sleep(10 * time.Minute)
+		s.Offers(three)
+		w.Always("it says what is not healthy",
+			s.says(v1.ReasonRetrying, bundleName(broken), "not healthy", "Deployment beta is not available"))
+		w.Sleep(time.Hour)
+	}, sim.Runs(2), sim.For(0), sim.Verify(1))
+	sim.Check(t, func(w *sim.World) {
+		s := deployed(w, Setting{Variant: clusterextension.V6})
+		s.Offers(broken)
+		w.Sleep(10 * time.Minute)
+		s.Offers(three)
+		s.right = three
+		w.Eventually(installed, s.Installed)
+		s.Wants("", v1.PolicySelfCertified)
+		w.Settle()
+	}, sim.Runs(2), sim.For(0), sim.Verify(1))
+}
+
+// To be asked to stop harms nobody: 30 s are enough for what is going on.
+func TestStoppedInTime(t *testing.T) {
+	sim.Check(t, Upgrades(installed, finishFirst, saneRecords)(Setting{Variant: clusterextension.V0},
+		fault.Restart(Operator)), sim.Runs(30), sim.For(0), sim.Verify(0))
 }

@@ -44,7 +44,7 @@ func (s *World) asks(sentences ...string) {
 	atTheEnd := map[string]func(*history.History) error{installed: s.Installed, finished: s.Finished,
 		noOrphans: s.NoOrphans, nothingLeft: s.NothingLeft}
 	always := map[string]func(*history.History) error{together: s.together, actionable: s.Actionable,
-		perpetual: s.Perpetual}
+		perpetual: s.Perpetual, restrained: s.Restrained, settles: s.Settles}
 	for _, sentence := range sentences {
 		if holds := atTheEnd[sentence]; holds != nil {
 			s.Eventually(sentence, holds)
@@ -130,6 +130,25 @@ func upgrading(s *World) {
 	s.Offers(two)
 	s.thenThree()
 	s.Sleep(20 * time.Minute)
+}
+
+// Migrates is Upgrades with a version 2 whose migrations take minutes and fail once.
+func Migrates(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
+		s.Offers(slow)
+		s.thenThree()
+		s.Sleep(30 * time.Minute)
+	})
+}
+
+// LeftAlone interrupts it often, and then no more.
+func LeftAlone(sentences ...string) Workload {
+	return from(deployed, sentences, func(s *World) {
+		s.Offers(two)
+		s.Sleep(20 * time.Minute)
+		s.EndFaults()
+		s.Sleep(20 * time.Minute)
+	})
 }
 
 // Installs interrupts the first install; version 2 appears before the operator is back.

@@ -134,10 +134,11 @@ func (s Setting) options() ctrl.Options {
 // Offers puts a version into the catalog; version 3 gets the edges of the setting. Every extension
 // hears of it.
 func (s *World) Offers(version string) {
-	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, three: s.Setting.Edges}[version]
+	from := map[string][]string{two: {one}, refused: {one}, hooked: {one}, slow: {one}, broken: {one},
+		three: s.Setting.Edges}[version]
 	s.catalog.offer(version, from...)
 	s.right = version
-	if version == three && (s.failing || !slices.Contains(from, two)) {
+	if version == three && (s.failing || !slices.Contains(from, two) && !slices.Contains(from, slow)) {
 		s.right = "" // it depends on how far version 2 got
 	}
 	s.failing = version == refused

@@ -39,14 +39,19 @@ type Case[V ~string] struct {
 	Notes map[V]string
 }
 
+// Because is NotRun or Notes with one reason for some variants.
+func Because[V ~string](reason string, variants ...V) map[V]string {
+	out := map[V]string{}
+	for _, v := range variants {
+		out[v] = reason
+	}
+	return out
+}
+
 // OnlyFixed is NotRun for a case under every fault, as the other variants fail under fewer faults.
 func OnlyFixed[V ~string](all []V, fixed V) map[V]string {
-	out := map[V]string{}
-	for _, v := range all {
-		if v != fixed {
-			out[v] = "it fails under fewer faults, see the other cases"
-		}
-	}
+	out := Because("it fails under fewer faults, see the other cases", all...)
+	delete(out, fixed)
 	return out
 }
 
