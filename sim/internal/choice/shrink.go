@@ -14,8 +14,9 @@ type Trial struct {
 }
 
 // Shrink looks for a shorter choice sequence that fails in the same way, by running candidates.
-// Runs may be expensive, so the search begins with what takes most away: the order of actions,
-// whole groups of disturbances, whole stretches of the run.
+// Runs may be expensive, so the search begins with what takes most away: the order of actions, what
+// users do (all words of one draw go together), whole groups of disturbances, whole stretches of the
+// run.
 //
 // The result is a local minimum unless stop ends the search: without any one of its entries, or
 // with any one value lowered by one, the run does not fail. Nor does one disturbance elsewhere do
@@ -44,8 +45,10 @@ type shrinker struct {
 
 // pass tries everything once, what may take most away first.
 func (s *shrinker) pass() {
+	draws := func(e Entry) bool { return e.Kind == Draw }
 	disturbs := func(e Entry) bool { return e.Kind.Disturbs() }
 	s.try(slices.DeleteFunc(slices.Clone(s.best), func(e Entry) bool { return e.Kind.Schedules() }))
+	s.reduce(draws, func(t Sequence) []int { return numbered(t, func(e Entry) string { return e.Of }) })
 	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, Entry.group) })
 	s.reduce(disturbs, stretches)
 	s.reduce(disturbs, singly)
