@@ -108,15 +108,6 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	if r.flaw == "observes once" && w.Status.ObservedGeneration > 0 {
 		status.ObservedGeneration = w.Status.ObservedGeneration
 	}
-	if r.flaw == "says it first" { // and believes what it has said
-		if w.Status.Config == "" {
-			if err := r.say(ctx, &w, status); err != nil {
-				return ctrl.Result{}, err
-			}
-			return ctrl.Result{}, r.keep(ctx, &w, name)
-		}
-		return ctrl.Result{}, nil
-	}
 	if r.flaw == "makes it once" && w.Status.Config != "" {
 		return ctrl.Result{}, r.say(ctx, &w, status)
 	}
@@ -128,6 +119,9 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	}
 	r.config[name] = true
 	if err := r.keep(ctx, &w, name); err != nil {
+		if r.flaw == "swallows errors" {
+			return ctrl.Result{}, nil
+		}
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{}, r.say(ctx, &w, status)

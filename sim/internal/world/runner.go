@@ -99,9 +99,9 @@ type attempt struct {
 	source   *choice.Recorder
 	// undisturbed says that this is the run that others are compared with.
 	undisturbed bool
-	wants    bool     // it ended because it asked for an undisturbed run that was not there
-	ignored  []string // functions whose goroutines may be left behind
-	carried  any      // a panic of somebody outside, to be raised again there
+	wants       bool     // it ended because it asked for an undisturbed run that was not there
+	ignored     []string // functions whose goroutines may be left behind
+	carried     any      // a panic of somebody outside, to be raised again there
 }
 
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
