@@ -138,6 +138,9 @@ func (u *users) sampleOf(o *unstructured.Unstructured, kinds map[schema.GroupKin
 	k := kinds[gvk.GroupKind()]
 	if k == nil {
 		k = &kind{GroupVersionKind: gvk, fields: fieldsIn(nil, o.Object, nil)}
+		if gvk.Kind == "ConfigMap" { // which keys it has is its users' business
+			k.fields = append(k.fields, field{path: []string{"data", "key"}, sample: ""})
+		}
 		for i := range k.fields {
 			k.fields[i].secret = gvk.Kind == "Secret" && k.fields[i].path[0] == "data"
 		}
