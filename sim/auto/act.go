@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -160,8 +161,8 @@ func (u *users) find(s *subject) (history.Object, bool) {
 	return u.world.History().Object(s.Group, s.Kind, s.namespace, s.name)
 }
 
-// children are the objects that a program under test has made and that it watches: another user may
-// disturb them, and the program learns of it.
+// children are the objects that a program under test has made, that name their controller, and that
+// the program watches: it says that they are its business, and can learn of what others do to them.
 func (u *users) children() (out []history.Object) {
 	h := u.world.History()
 	made := map[string]bool{}
@@ -174,12 +175,18 @@ func (u *users) children() (out []history.Object) {
 		}
 	}
 	for _, o := range h.Live(func(r history.Ref) bool { return !r.Chatter() }) {
-		if made[o.UID] && watched(h, o.Ref.Group, o.Ref.Kind) {
+		if made[o.UID] && controlled(o) && watched(h, o.Ref.Group, o.Ref.Kind) {
 			out = append(out, o)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b history.Object) int { return strings.Compare(nameless(a), nameless(b)) })
 	return out
+}
+
+// controlled says whether an object names its controller.
+func controlled(o history.Object) bool {
+	var m unstructured.Unstructured
+	return m.UnmarshalJSON(o.JSON) == nil && metav1.GetControllerOf(&m) != nil
 }
 
 // nameless names an object without what the server has drawn.

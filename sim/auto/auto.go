@@ -63,8 +63,8 @@ func Actions(most int) Option { return func(u *users) { u.most = most } }
 // is called when the programs have been started, and is the rest of the scenario.
 //
 //  1. The programs start in an empty cluster.
-//  2. Users create an object of each kind, drawn from its schema or from a sample, and the world
-//     settles.
+//  2. Users create an object of each kind, drawn from its schema, or the samples. The world settles
+//     after each.
 //  3. Up to eight actions follow, each of them drawn: create, change a field, change it back, scale,
 //     delete, delete and create again, apply everything again, delete a child, change a child, remove
 //     a label of a child, restart a program. The world settles after each; in one run of three some
@@ -125,22 +125,35 @@ type users struct {
 	refused  error // the first object that was refused
 }
 
-// begin creates the objects that are there from the start.
+// begin creates the objects that are there from the start. The world settles after each, because an
+// operator may give the first of two what the second does not get.
 func (u *users) begin() {
 	for i, s := range u.subjects {
-		if s.given {
-			u.world.Drew("begin", fmt.Sprintf("create %s: %s", s, u.make(i)))
+		if !s.given {
+			continue
+		}
+		u.world.Drew("begin", fmt.Sprintf("create %s: %s", s, u.make(i)))
+		if !u.drawn.hurried {
+			u.world.Settle()
 		}
 	}
 	if len(u.wanted) == 0 && u.refused != nil {
 		u.world.Misuse("auto.Scenario: the server refuses every object that was made from the schema; give samples that "+
 			"it takes, by auto.Samples or auto.Objects: %v", u.refused)
 	}
-	if early := u.nextIsEarly(0); early > 0 {
+	if u.drawn.hurried {
+		u.wait(u.nextIsEarly(0))
+	}
+}
+
+// wait lets the world settle, or only so much time pass.
+func (u *users) wait(early time.Duration) (atRest bool) {
+	if early > 0 {
 		u.world.Sleep(early)
-		return
+		return false
 	}
 	u.world.Settle()
+	return true
 }
 
 // act performs the actions.
@@ -167,13 +180,7 @@ func (u *users) act() {
 			continue
 		}
 		u.world.Drew(a.label, said)
-		if early := u.nextIsEarly(i + 1); early > 0 {
-			u.world.Sleep(early)
-			atRest = false
-			continue
-		}
-		u.world.Settle()
-		atRest = true
+		atRest = u.wait(u.nextIsEarly(i + 1))
 	}
 	if !atRest {
 		u.world.Settle()
