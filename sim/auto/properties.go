@@ -1,6 +1,8 @@
 package auto
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/wavetank/wavetank/history"
@@ -15,12 +17,13 @@ const (
 	NothingOwned   = "nothing outlives its owner"
 	StatusIsTrue   = "status names what exists"
 	UpToDate       = "observedGeneration is up to date"
+	SameEffects    = "same effects"
 )
 
 // Properties are the names of the properties that [Scenario] declares besides the default
 // properties.
 func Properties() []string {
-	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate}
+	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects}
 }
 
 // site stands in messages where a property of a scenario's own has its line.
@@ -45,13 +48,14 @@ func (u *users) declare(calm *history.History) {
 	on(result.Eventually, UpToDate, property.ObservedGeneration())
 	on(result.Eventually, StatusIsTrue, property.StatusNamesWhatExists())
 	if !u.drawn.hurried {
-		on(result.Eventually, SameEndState, u.alike(calm, property.CrashSafe(calm)))
+		on(result.Eventually, SameEndState, alike(calm, property.CrashSafe(calm)))
+		on(result.Eventually, SameEffects, alike(calm, sameEffects(calm)))
 	}
 }
 
 // alike judges only while users have done the same in both runs. Where an action had another outcome,
 // as when an object was not gone in time, two end states may both be right.
-func (u *users) alike(calm *history.History, same func(*history.History) error) func(*history.History) error {
+func alike(calm *history.History, same func(*history.History) error) func(*history.History) error {
 	return func(h *history.History) error {
 		err := same(h)
 		here, there := h.Draws(), calm.Draws()
@@ -65,4 +69,54 @@ func (u *users) alike(calm *history.History, same func(*history.History) error) 
 		}
 		return err
 	}
+}
+
+// sameEffects holds when the same has happened outside the cluster, by kind and key, as in another
+// run when that had settled as often. How often it happened does not count, as an answer may be lost.
+// Effects of which no model has said the key are left out.
+func sameEffects(calm *history.History) func(*history.History) error {
+	return func(h *history.History) error {
+		settled, until := settles(h, -1)
+		if until < h.Len()-1 || calm == h {
+			return nil // it is not at rest
+		}
+		again, untilThere := settles(calm, settled)
+		if again < settled {
+			return nil // it did not come that far
+		}
+		here, there := effects(h, until), effects(calm, untilThere)
+		for _, e := range slices.Sorted(maps.Keys(there)) {
+			if !here[e] {
+				return fmt.Errorf("%s never happened, and undisturbed it did", e)
+			}
+		}
+		for _, e := range slices.Sorted(maps.Keys(here)) {
+			if !there[e] {
+				return fmt.Errorf("%s happened, and undisturbed it never did", e)
+			}
+		}
+		return nil
+	}
+}
+
+// settles counts how often a run has settled, up to a number, and says at which event it did so last.
+func settles(h *history.History, most int) (n, last int) {
+	last = -1
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Settled && n != most {
+			n, last = n+1, i
+		}
+	}
+	return n, last
+}
+
+// effects are the named effects until an event.
+func effects(h *history.History, until int) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range h.Effects("") {
+		if e.Event <= until && !e.Unnamed() {
+			out[e.Kind+" "+e.Key] = true
+		}
+	}
+	return out
 }

@@ -127,6 +127,11 @@ func (r *widgets) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	return ctrl.Result{}, r.say(ctx, &w, status)
 }
 
+// SetupWithManager is what the operator ships.
+func (r *widgets) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&Widget{}).Owns(&corev1.ConfigMap{}).Complete(r)
+}
+
 // keep makes the ConfigMap what it should be.
 func (r *widgets) keep(ctx context.Context, w *Widget, name string) error {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
@@ -153,7 +158,6 @@ func (r *widgets) say(ctx context.Context, w *Widget, status WidgetStatus) error
 func start(w *sim.World, flaw string) {
 	w.Install("testdata/widgets.yaml")
 	w.Start("widgets", func(mgr ctrl.Manager) error {
-		r := &widgets{mgr.GetClient(), flaw, map[string]bool{}, map[string]bool{}}
-		return ctrl.NewControllerManagedBy(mgr).For(&Widget{}).Owns(&corev1.ConfigMap{}).Complete(r)
+		return (&widgets{mgr.GetClient(), flaw, map[string]bool{}, map[string]bool{}}).SetupWithManager(mgr)
 	}, sim.Options(ctrl.Options{Scheme: scheme}))
 }
