@@ -108,6 +108,10 @@ versions: next-go oldest versions-0.36 ## The tests of the engine at each pair o
 api: ## Write docs/api/next.txt, what the public packages export.
 	go run ./hack/release api
 
+.PHONY: bench-auto
+bench-auto: ## Measure what package auto finds of the planted bugs, and write the table of docs/auto.md.
+	cd fuzz/planted && go test -run '^TestAuto$$' -timeout 0 -v . -auto.runs=$(or $(RUNS),60)
+
 .PHONY: licences
 licences: ## Write docs/licences.md, the licences of what users link.
 	go run ./hack/release licences

@@ -60,6 +60,7 @@ var arrows = map[string][]string{
 		"sim/internal/user", "sim/internal/wire", "sim/property", "sim/result", "history", "internal/versions",
 		"models"},
 	"sim":           {"models", "history"},
+	"sim/auto":      {"sim", "history"},
 	"sim/simginkgo": {"sim", "history", "story"},
 	"models":        {"history", "internal/versions", "models/apiserver", "models/actor"},
 	"controllers":   {"controllers/internal", "internal/versions"}, // they do not know that they are simulated
@@ -149,7 +150,7 @@ var simLayers = []string{
 	"sim/internal/shell", "sim/internal/choice", "sim/internal/bubble", "sim/internal/draw",
 	"sim/internal/definitions", "sim/internal/user", "sim/property", "sim/result", "sim/host", "sim/internal/run",
 	"sim/internal/sched", "sim/internal/wire", "sim/internal/process", "sim/internal/inject", "sim/fault",
-	"sim/internal/world", "sim/internal/campaign", "sim", "sim/simginkgo",
+	"sim/internal/world", "sim/internal/campaign", "sim", "sim/auto", "sim/simginkgo",
 }
 
 func TestSimImportsDownwards(t *testing.T) {

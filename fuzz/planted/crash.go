@@ -12,30 +12,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func crashBugs() []Bug {
 	return []Bug{
 		{"pair-half-made", "crash between two writes", 1, "a crash between the two", "a pair is complete",
-			scene(halfPair)},
+			halfPair},
 		{"effect-before-record", "effect before record", 1, "a crash, a lost reply or a stale cache after the effect",
-			"each mail is sent at most once", scene(effectFirst)},
+			"each mail is sent at most once", effectFirst},
 		{"record-before-effect", "record before effect", 1, "a crash between the two", "every mail is sent",
-			scene(recordFirst)},
+			recordFirst},
 		{"recovery-dies-too", "crash between two writes", 2, "a crash, and another in the recovery from it",
-			"every mail is sent", scene(tornRecovery)},
+			"every mail is sent", tornRecovery},
 		{"poisoned-by-restarts", "crashes taken for failures", 3, "three crashes during one piece of work",
-			"every mail is sent", scene(poisoned)},
+			"every mail is sent", poisoned},
 		{"stopped-halfway", "SIGTERM midway", 1, "a write is late when the process is told to stop",
-			"what is marked complete is complete", scene(stoppedHalfway)},
+			"what is marked complete is complete", stoppedHalfway},
 	}
 }
 
 // halfPair: two Secrets belong together; whoever has the first has both. The fixed variant looks
 // for each.
-func halfPair(w *sim.World, fixed bool) {
+func halfPair(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -65,7 +64,7 @@ func halfPair(w *sim.World, fixed bool) {
 
 // effectFirst: the mail goes out, then the record is made. The fixed variant tells the office which
 // mail it is.
-func effectFirst(w *sim.World, fixed bool) {
+func effectFirst(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -85,7 +84,7 @@ func effectFirst(w *sim.World, fixed bool) {
 }
 
 // recordFirst: the record is made, then the mail goes out.
-func recordFirst(w *sim.World, fixed bool) {
+func recordFirst(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -112,7 +111,7 @@ func recordFirst(w *sim.World, fixed bool) {
 
 // tornRecovery: an intent is written before the mail goes out, and who finds a stranger's intent
 // takes it over. The flaw is that a takeover is believed to be in good hands.
-func tornRecovery(w *sim.World, fixed bool) {
+func tornRecovery(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap // from the server: this one is not about caches
@@ -148,7 +147,7 @@ func tornRecovery(w *sim.World, fixed bool) {
 }
 
 // poisoned: work that was begun three times and never ended is put aside, whoever was to blame.
-func poisoned(w *sim.World, fixed bool) {
+func poisoned(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
@@ -175,7 +174,7 @@ func poisoned(w *sim.World, fixed bool) {
 
 // stoppedHalfway: three parts, then a mark that says so. Who is told to stop wants to leave no
 // loose ends, and marks.
-func stoppedHalfway(w *sim.World, fixed bool) {
+func stoppedHalfway(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["complete"] != "" {

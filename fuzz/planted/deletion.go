@@ -15,21 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func deletionBugs() []Bug {
 	return []Bug{
 		{"deleted-while-down", "missed deletion", 1, "a crash before the deletion", "no account is left behind",
-			scene(whileDown)},
+			whileDown},
 		{"finalizer-before-cleanup", "finalizer removed too early", 1, "a crash between the two",
-			"no account is left behind", scene(finalizerFirst)},
+			"no account is left behind", finalizerFirst},
 		{"record-of-a-namesake", "owner by name instead of UID", 1,
-			"the deletion between two of the same name is missed", "the record is the owner's", scene(namesake)},
+			"the deletion between two of the same name is missed", "the record is the owner's", namesake},
 		{"namesake-robbed", "deletion decided on an older state", 2,
 			"a restart, and a server that is behind for owners only", "an owner that lives keeps its secret",
-			scene(robbed)},
+			robbed},
 	}
 }
 
@@ -43,7 +42,7 @@ func closed(h *history.History) error {
 
 // whileDown: an account is closed when its owner is seen to go. The fixed variant lets nobody go
 // unseen.
-func whileDown(w *sim.World, fixed bool) {
+func whileDown(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -73,7 +72,7 @@ func whileDown(w *sim.World, fixed bool) {
 }
 
 // finalizerFirst: off with the finalizer, then the rest. The fixed variant does the rest first.
-func finalizerFirst(w *sim.World, fixed bool) {
+func finalizerFirst(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -112,7 +111,7 @@ func finalizerFirst(w *sim.World, fixed bool) {
 }
 
 // namesake: a record is kept under its owner's name. Whose it is stands in it, for those who look.
-func namesake(w *sim.World, fixed bool) {
+func namesake(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		var record corev1.Secret
 		err := g.live.Get(c, key("record-"+req.Name), &record)
@@ -159,7 +158,7 @@ func namesake(w *sim.World, fixed bool) {
 // robbed: an owner's secret is deleted with the owner, by name. After a restart the cache may show
 // an owner as it was before it was made again, and the secret that is there by now. The fixed
 // variant asks whose secret it is.
-func robbed(w *sim.World, fixed bool) {
+func robbed(w *stage, fixed bool) {
 	owns := func(b *builder.Builder) *builder.Builder {
 		return b.For(&corev1.ConfigMap{}, role("work")).Owns(&corev1.Secret{})
 	}

@@ -17,35 +17,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func giveUpBugs() []Bug {
 	return []Bug{
 		{"conflict-swallowed", "swallowed conflict", 1, "another writer comes before the write",
-			"the ticket is counted", scene(counting(0))},
+			"the ticket is counted", counting(0)},
 		{"two-conflicts-swallowed", "swallowed conflict", 2, "another writer comes before each of two attempts",
-			"the ticket is counted", scene(counting(1))},
+			"the ticket is counted", counting(1)},
 		{"server-error-swallowed", "swallowed server error", 1, "the write fails", "the work has its result",
-			scene(errorSwallowed)},
+			errorSwallowed},
 		{"gives-up-after-three", "retries that end", 3, "the outside fails three times", "every mail is sent",
-			scene(givesUp)},
+			givesUp},
 		{"safe-without-a-copy", "swallowed server error", 3, "all three writes fail", "what is marked safe has a copy",
-			scene(noCopy)},
+			noCopy},
 		{"throttled-for-good", "429 not retried", 1, "the write is answered with 429", "the work has its result",
-			scene(throttled)},
+			throttled},
 		{"gives-up-waiting", "timeout of a slow outside call", 1, "the outside is slow",
-			"each mail is sent at most once", scene(impatient)},
+			"each mail is sent at most once", impatient},
 		{"one-slow-call-starves-all", "starvation", 1, "the outside is very slow once", "nobody waits for long",
-			scene(starved)},
+			starved},
 	}
 }
 
 // counting: each ticket is counted once, with a lock on the total. After so many more attempts a
 // conflict is taken for somebody else's problem; nobody watches the total.
-func counting(more int) func(*sim.World, bool) {
-	return func(w *sim.World, fixed bool) {
+func counting(more int) func(*stage, bool) {
+	return func(w *stage, fixed bool) {
 		attempt := func(g *reconciler, c ctx) error {
 			var total corev1.ConfigMap
 			if err := g.live.Get(c, key("total"), &total); err != nil || total.Data["n"] == "1" {
@@ -78,7 +77,7 @@ func counting(more int) func(*sim.World, bool) {
 }
 
 // errorSwallowed: the result is written, and whether that worked is nobody's business.
-func errorSwallowed(w *sim.World, fixed bool) {
+func errorSwallowed(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -96,7 +95,7 @@ func errorSwallowed(w *sim.World, fixed bool) {
 }
 
 // givesUp: failures are counted on the object, and the third is the last.
-func givesUp(w *sim.World, fixed bool) {
+func givesUp(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -116,7 +115,7 @@ func givesUp(w *sim.World, fixed bool) {
 }
 
 // noCopy: three copies make it safe, and one may fail; how many have failed is not counted.
-func noCopy(w *sim.World, fixed bool) {
+func noCopy(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["safe"] != "" {
@@ -154,7 +153,7 @@ func noCopy(w *sim.World, fixed bool) {
 
 // throttled: a request made by hand, past the client that would have tried again. 429 is no error,
 // says the comment.
-func throttled(w *sim.World, fixed bool) {
+func throttled(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -196,7 +195,7 @@ func byHand(c ctx, cfg *rest.Config) (int, error) {
 }
 
 // impatient: five seconds are enough for everybody; then the mail is sent again.
-func impatient(w *sim.World, fixed bool) {
+func impatient(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -217,7 +216,7 @@ func impatient(w *sim.World, fixed bool) {
 }
 
 // starved: one worker, and a call that takes as long as it takes.
-func starved(w *sim.World, fixed bool) {
+func starved(w *stage, fixed bool) {
 	const long = 45 * time.Second
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {

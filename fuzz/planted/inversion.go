@@ -18,30 +18,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func inversionBugs() []Bug {
 	return []Bug{
 		{"owner-not-seen-yet", "cross-kind inversion", 1, "the owner's event comes after its child's",
-			"a child lives as long as its owner", scene(ownerNotSeen)},
+			"a child lives as long as its owner", ownerNotSeen},
 		{"release-with-old-login", "cross-kind inversion", 1, "the login's event comes after the release's",
-			"a release runs with its own login", scene(oldLogin)},
+			"a release runs with its own login", oldLogin},
 		{"panic-on-cache-miss", "panic on nil after a cache miss", 1, "the settings' event comes after the work's",
-			"no reconcile panics", scene(panicOnMiss)},
+			"no reconcile panics", panicOnMiss},
 		{"ready-for-the-last-colour", "generation vs status observed", 2,
 			"a worker is late and a waiter is handed out once more in between",
-			"nothing is announced before it is ready", scene(lastColour)},
+			"nothing is announced before it is ready", lastColour},
 		{"colour-there-and-back", "ABA", 1, "the colour in between is missed", "the newest generation is announced",
-			scene(thereAndBack)},
+			thereAndBack},
 		{"cached-object-mutated", "cached object mutated", 1, "the write after the mutation fails", "the work is done",
-			scene(mutated)},
+			mutated},
 	}
 }
 
 // ownerNotSeen: a child without an owner is litter.
-func ownerNotSeen(w *sim.World, fixed bool) {
+func ownerNotSeen(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -60,7 +59,7 @@ func ownerNotSeen(w *sim.World, fixed bool) {
 }
 
 // oldLogin: a release is deployed with the login that the cache knows.
-func oldLogin(w *sim.World, fixed bool) {
+func oldLogin(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -95,7 +94,7 @@ func oldLogin(w *sim.World, fixed bool) {
 }
 
 // panicOnMiss: what the cache does not know is a nil, and a nil is read from.
-func panicOnMiss(w *sim.World, fixed bool) {
+func panicOnMiss(w *stage, fixed bool) {
 	find := func(g *reconciler, c ctx, name string) (*corev1.Secret, error) {
 		var all corev1.SecretList
 		if err := g.List(c, &all, client.InNamespace(ns)); err != nil {
@@ -144,7 +143,7 @@ func statusOnly(b *builder.Builder) *builder.Builder {
 
 // lastColour: a painter reports that a task is ready, an announcer believes it, whichever colour it
 // was about.
-func lastColour(w *sim.World, fixed bool) {
+func lastColour(w *stage, fixed bool) {
 	w.Install(tasks())
 	outside(w)
 	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -195,7 +194,7 @@ func lastColour(w *sim.World, fixed bool) {
 
 // thereAndBack: an order is new when the colour is another. The fixed variant asks for the
 // generation.
-func thereAndBack(w *sim.World, fixed bool) {
+func thereAndBack(w *stage, fixed bool) {
 	w.Install(tasks())
 	outside(w)
 	operator{watch: forTasks, work: func(g *reconciler, c ctx, req request) (result, error) {
@@ -224,7 +223,7 @@ func thereAndBack(w *sim.World, fixed bool) {
 }
 
 // mutated: reads come straight from the cache, without a copy, and are written to.
-func mutated(w *sim.World, fixed bool) {
+func mutated(w *stage, fixed bool) {
 	w.Without("cache untouched") // what is measured is the search for the consequence
 	shared := true
 	operator{options: ctrl.Options{Cache: cache.Options{DefaultUnsafeDisableDeepCopy: &shared}},

@@ -12,18 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func leaderBugs() []Bug {
 	return []Bug{
 		{"two-during-a-rollout", "leader overlap, no election", 1, "the old one is late",
-			"each mail is sent at most once", scene(rollout)},
+			"each mail is sent at most once", rollout},
 		{"lease-lost-while-working", "leader overlap, lease lost", 1, "the leader is cut off after the effect",
-			"each mail is sent at most once", scene(leaseLost)},
+			"each mail is sent at most once", leaseLost},
 		{"successor-goes-back", "time travel across leaders", 2, "the leader crashes and its successor's cache trails",
-			"the level never falls", scene(goesBack)},
+			"the level never falls", goesBack},
 	}
 }
 
@@ -38,7 +37,7 @@ func elected(on bool) ctrl.Options {
 }
 
 // rollout: the new version starts while the old one still works; only the fixed variant elects.
-func rollout(w *sim.World, fixed bool) {
+func rollout(w *stage, fixed bool) {
 	outside(w)
 	mailer := operator{options: elected(fixed), work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -61,7 +60,7 @@ func rollout(w *sim.World, fixed bool) {
 
 // leaseLost: a mail's number tells the office whether it knows it. The flawed variant numbers by
 // replica.
-func leaseLost(w *sim.World, fixed bool) {
+func leaseLost(w *stage, fixed bool) {
 	outside(w)
 	mailer := operator{options: elected(true), work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
@@ -88,7 +87,7 @@ func leaseLost(w *sim.World, fixed bool) {
 
 // goesBack: the level rises step by step, from what the cache says it is. The fixed variant writes
 // with a lock.
-func goesBack(w *sim.World, fixed bool) {
+func goesBack(w *stage, fixed bool) {
 	pump := operator{options: elected(true), warm: true, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {

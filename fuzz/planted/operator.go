@@ -55,7 +55,7 @@ type operator struct {
 
 // start adds the operator to the world as a process and lets it fill its caches, so that it lives
 // through what the user does one by one and not as one initial list.
-func (o operator) start(w *sim.World, name string, fixed bool) {
+func (o operator) start(w *stage, name string, fixed bool) {
 	o.options.Scheme = scheme
 	options := []sim.ProcessOption{sim.Options(o.options)}
 	if o.lists {
@@ -80,7 +80,7 @@ func (o operator) start(w *sim.World, name string, fixed bool) {
 		return b.WithOptions(controller.Options{MaxConcurrentReconciles: max(o.workers, 1)}).
 			Complete(reconcile.Func(func(c ctx, req request) (result, error) { return o.work(g, c, req) }))
 	}, options...)
-	w.Sleep(time.Second)
+	w.World.Sleep(time.Second)
 }
 
 // role lets an operator see only the objects that are meant for it.
@@ -196,7 +196,10 @@ func (g *reconciler) once(k string) string {
 }
 
 // patch is the user changing an object.
-func patch(w *sim.World, o client.Object, body string) {
+func patch(w *stage, o client.Object, body string) {
+	if w.bare {
+		return
+	}
 	if err := w.Client().Patch(w.Context(), o,
 		client.RawPatch(types.MergePatchType, []byte(body))); client.IgnoreNotFound(err) != nil {
 		panic(err)

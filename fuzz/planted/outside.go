@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 )
 
 const host = "office.example"
@@ -22,7 +21,7 @@ type office struct {
 }
 
 // outside puts an office into the world.
-func outside(w *sim.World) {
+func outside(w *stage) {
 	w.External(host, &office{map[string]bool{}, map[string]bool{}})
 }
 

@@ -14,6 +14,8 @@ package planted
 import (
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/wavetank/wavetank/sim"
 )
 
@@ -27,17 +29,27 @@ type Bug struct {
 	Needs string
 	// Property is the sentence that breaks.
 	Property string
-	// Scenario is the world with the flaw in it, or with its fixed variant.
-	Scenario func(fixed bool) func(*sim.World)
+	// play puts the flaw into the world, or its fixed variant, and does what its users do.
+	play func(w *stage, fixed bool)
+}
+
+// Scenario is the world with the flaw in it, or with its fixed variant.
+func (b Bug) Scenario(fixed bool) func(*sim.World) {
+	return func(w *sim.World) { b.play(&stage{World: w}, fixed) }
+}
+
+// Operator is the operator with the flaw, or its fixed variant, without faults, properties and users.
+// It returns what users would apply.
+func (b Bug) Operator(fixed bool) func(*sim.World) []client.Object {
+	return func(w *sim.World) []client.Object {
+		s := &stage{World: w, bare: true}
+		b.play(s, fixed)
+		return s.samples
+	}
 }
 
 // Bugs is the table, family by family.
 func Bugs() []Bug {
 	return slices.Concat(staleBugs(), inversionBugs(), crashBugs(), giveUpBugs(), raceBugs(), workerBugs(),
 		replyBugs(), deletionBugs(), queueBugs(), leaderBugs())
-}
-
-// scene makes the scenario of a bug from what differs between the variants: nothing but the flag.
-func scene(f func(w *sim.World, fixed bool)) func(bool) func(*sim.World) {
-	return func(fixed bool) func(*sim.World) { return func(w *sim.World) { f(w, fixed) } }
 }

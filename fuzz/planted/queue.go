@@ -14,18 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func queueBugs() []Bug {
 	return []Bug{
 		{"timer-lost", "requeue lost after success", 1, "the key is handed out once more before its timer",
-			"every certificate is renewed", scene(timerLost)},
+			"every certificate is renewed", timerLost},
 		{"timer-overwritten", "RequeueAfter overwritten", 1, "the first part fails", "every mail is sent",
-			scene(timerOverwritten)},
+			timerOverwritten},
 		{"status-hot-loop", "status hot loop", 1, "the outside fails once", "nobody writes without end",
-			scene(hotLoop)},
+			hotLoop},
 	}
 }
 
@@ -41,7 +40,7 @@ func createdOnly(b *builder.Builder) *builder.Builder {
 
 // timerLost: a certificate is renewed after a minute. Whoever is woken earlier has used the timer
 // up, for there is one entry for each key in the queue, and must ask for it again.
-func timerLost(w *sim.World, fixed bool) {
+func timerLost(w *stage, fixed bool) {
 	const life = time.Minute
 	operator{watch: createdOnly, work: func(g *reconciler, c ctx, req request) (result, error) {
 		var o corev1.ConfigMap
@@ -68,7 +67,7 @@ func timerLost(w *sim.World, fixed bool) {
 }
 
 // timerOverwritten: two parts each say when they want to be called again, into one variable.
-func timerOverwritten(w *sim.World, fixed bool) {
+func timerOverwritten(w *stage, fixed bool) {
 	outside(w)
 	send := func(g *reconciler, c ctx, o *corev1.ConfigMap) (result, error) {
 		if o.Data["sent"] != "" {
@@ -108,7 +107,7 @@ func timerOverwritten(w *sim.World, fixed bool) {
 
 // hotLoop: whoever has failed once says so on the object, and how often it has looked since; the
 // object is what wakes it.
-func hotLoop(w *sim.World, fixed bool) {
+func hotLoop(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)

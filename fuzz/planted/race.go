@@ -13,29 +13,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func raceBugs() []Bug {
 	return []Bug{
 		{"count-lost", "lost update, two workers", 1, "one worker's write is late", "every ticket is counted",
-			scene(countLost)},
+			countLost},
 		{"blind-overwrite", "blind overwrite of another writer", 1, "another writer comes between",
-			"what others wrote stays", scene(overwrite(true))},
+			"what others wrote stays", overwrite(true)},
 		{"forced-after-a-conflict", "blind overwrite of another writer", 2,
 			"another writer comes between, and again before the forced write",
-			"what others wrote stays", scene(overwrite(false))},
+			"what others wrote stays", overwrite(false)},
 		{"sealed-before-drained", "A must drain before B starts", 1, "the carrier is slower than the sealer",
-			"a sealed ledger misses nothing", scene(sealed)},
+			"a sealed ledger misses nothing", sealed},
 		{"two-behind-the-seal", "A must drain before B starts", 2,
 			"two of the carrier's workers are slower than the sealer", "a sealed ledger misses one item at most",
-			scene(sealedLoosely)},
+			sealedLoosely},
 	}
 }
 
 // countLost: read, add one, write, with two workers. The fixed variant writes with a lock.
-func countLost(w *sim.World, fixed bool) {
+func countLost(w *stage, fixed bool) {
 	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -62,8 +61,8 @@ func countLost(w *sim.World, fixed bool) {
 
 // overwrite: a whole object is written back, without a lock at once, or only after a conflict has
 // been met.
-func overwrite(atOnce bool) func(*sim.World, bool) {
-	return func(w *sim.World, fixed bool) {
+func overwrite(atOnce bool) func(*stage, bool) {
+	return func(w *stage, fixed bool) {
 		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)
 			if o == nil || err != nil || o.Data["done"] != "" {
@@ -98,7 +97,7 @@ const (
 )
 
 // carrier moves every item into a Secret, with some workers.
-func carrier(w *sim.World, workers int) {
+func carrier(w *stage, workers int) {
 	operator{workers: workers, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Name == ledger {
@@ -109,7 +108,7 @@ func carrier(w *sim.World, workers int) {
 }
 
 // sealer closes the ledger when it is told to. The fixed variant looks whether everything is in it.
-func sealer(w *sim.World, fixed bool) {
+func sealer(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["sealed"] != "" || o.Name != ledger {
@@ -138,7 +137,7 @@ func complete(missing int) property {
 }
 
 // sealed: the ledger is sealed when the last item has been handed in, not when it has been carried.
-func sealed(w *sim.World, fixed bool) {
+func sealed(w *stage, fixed bool) {
 	carrier(w, 1)
 	sealer(w, fixed)
 	w.Inject(fault.ServerError(), fault.StaleCache(10*time.Second))
@@ -151,7 +150,7 @@ func sealed(w *sim.World, fixed bool) {
 
 // sealedLoosely: one item may come late. With a worker for each item it takes two that are late by
 // themselves.
-func sealedLoosely(w *sim.World, fixed bool) {
+func sealedLoosely(w *stage, fixed bool) {
 	carrier(w, items)
 	sealer(w, fixed)
 	w.Inject(fault.ServerError())

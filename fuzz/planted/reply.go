@@ -10,25 +10,24 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func replyBugs() []Bug {
 	return []Bug{
 		{"own-child-is-foreign", "lost reply, then a retry that is not idempotent", 1,
-			"the reply to the create is lost", "the work is ready", scene(foreign)},
+			"the reply to the create is lost", "the work is ready", foreign},
 		{"account-gone-already", "finalizer never removed", 1, "the reply to the closing is lost, or a crash after it",
-			"what is deleted goes", scene(goneAlready)},
+			"what is deleted goes", goneAlready},
 		{"mail-posted-twice", "lost reply, then a retry that is not idempotent", 1, "the reply to the post is lost",
-			"each mail is sent at most once", scene(postedTwice(false))},
+			"each mail is sent at most once", postedTwice(false)},
 		{"delivery-doubled", "doubled delivery", 1, "the request arrives twice", "each mail is sent at most once",
-			scene(postedTwice(true))},
+			postedTwice(true)},
 	}
 }
 
 // foreign: a name that is taken belongs to somebody else; the fixed variant looks whose it is.
-func foreign(w *sim.World, fixed bool) {
+func foreign(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["state"] != "" {
@@ -53,7 +52,7 @@ func foreign(w *sim.World, fixed bool) {
 }
 
 // goneAlready: what cannot be found cannot be closed, so the finalizer stays.
-func goneAlready(w *sim.World, fixed bool) {
+func goneAlready(w *stage, fixed bool) {
 	outside(w)
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -89,8 +88,8 @@ func goneAlready(w *sim.World, fixed bool) {
 
 // postedTwice: a mail that was not answered is posted again. The fixed variant says which mail it
 // is.
-func postedTwice(byProxy bool) func(*sim.World, bool) {
-	return func(w *sim.World, fixed bool) {
+func postedTwice(byProxy bool) func(*stage, bool) {
+	return func(w *stage, fixed bool) {
 		outside(w)
 		operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 			o, err := g.get(c, req)

@@ -14,22 +14,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func staleBugs() []Bug {
 	return []Bug{
 		{"child-created-twice", "double create under lag", 1, "the child's event trails", "a parent has one child",
-			scene(childTwice)},
+			childTwice},
 		{"expectation-expires", "double create under lag", 1, "the child's event trails for 20 s",
-			"a parent has one child", scene(expectationExpires)},
+			"a parent has one child", expectationExpires},
 		{"reopened-job-deleted", "delete after stale read", 1, "the news of the reopening trail for 5 s",
-			"a reopened job is kept", scene(reopenedJob)},
+			"a reopened job is kept", reopenedJob},
 		{"port-given-twice", "assumption that a list is complete", 1, "the event of the first port trails",
-			"no port is given twice", scene(portTwice)},
+			"no port is given twice", portTwice},
 		{"orphan-behind-finalizer", "finalizer removed too early", 1, "the child's event trails",
-			"no child survives its parent", scene(orphanBehindFinalizer)},
+			"no child survives its parent", orphanBehindFinalizer},
 	}
 }
 
@@ -41,7 +40,7 @@ func withSecrets(b *builder.Builder) *builder.Builder {
 
 // childTwice: one child for each parent, unless the cache knows one. The fixed variant gives it the
 // one name it can have.
-func childTwice(w *sim.World, fixed bool) {
+func childTwice(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -67,7 +66,7 @@ func childTwice(w *sim.World, fixed bool) {
 
 // expectationExpires: who has created a child waits to see it before it looks again, but not for
 // ever.
-func expectationExpires(w *sim.World, fixed bool) {
+func expectationExpires(w *stage, fixed bool) {
 	const enough = 20 * time.Second
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -98,7 +97,7 @@ func expectationExpires(w *sim.World, fixed bool) {
 
 // reopenedJob: what has been done for half a minute is cleared away. The fixed variant deletes only
 // what it has looked at.
-func reopenedJob(w *sim.World, fixed bool) {
+func reopenedJob(w *stage, fixed bool) {
 	const keep = 30 * time.Second
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
@@ -124,7 +123,7 @@ func reopenedJob(w *sim.World, fixed bool) {
 }
 
 // portTwice: each claim gets the lowest port that nobody has, by a list from the cache.
-func portTwice(w *sim.World, fixed bool) {
+func portTwice(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -167,7 +166,7 @@ func portTwice(w *sim.World, fixed bool) {
 const finalizer = "bench.example/cleanup"
 
 // orphanBehindFinalizer: a parent that goes takes its children along, those that the cache knows.
-func orphanBehindFinalizer(w *sim.World, fixed bool) {
+func orphanBehindFinalizer(w *stage, fixed bool) {
 	operator{work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {

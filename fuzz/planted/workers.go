@@ -13,25 +13,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/wavetank/wavetank/history"
-	"github.com/wavetank/wavetank/sim"
 	"github.com/wavetank/wavetank/sim/fault"
 )
 
 func workerBugs() []Bug {
 	return []Bug{
 		{"older-order-wins", "the queue's order taken for the workers'", 1, "the worker at the older order is late",
-			"the newest order stands", scene(newestStands)},
+			"the newest order stands", newestStands},
 		{"served-back-to-front", "the queue's order taken for the workers'", 2,
 			"the second worker is late and the first is later", "nobody is served in the opposite order",
-			scene(backToFront)},
+			backToFront},
 		{"locks-crossed", "deadlock of two workers", 1, "the first worker is late between its two locks",
-			"both are done", scene(locksCrossed)},
+			"both are done", locksCrossed},
 	}
 }
 
 // newestStands: every order is written where the one before it stood. The fixed variant writes only
 // what is newer.
-func newestStands(w *sim.World, fixed bool) {
+func newestStands(w *stage, fixed bool) {
 	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -61,7 +60,7 @@ func newestStands(w *sim.World, fixed bool) {
 
 // backToFront: with a worker for each, the first to come is hoped to be the first to be served. The
 // fixed variant lets everybody wait for who comes before.
-func backToFront(w *sim.World, fixed bool) {
+func backToFront(w *stage, fixed bool) {
 	operator{workers: items, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil {
@@ -102,7 +101,7 @@ func order(h *history.History) string {
 
 // locksCrossed: each worker takes two locks in the order in which it was told to, and keeps the
 // first while it waits for the second. The fixed variant takes them in the order of their names.
-func locksCrossed(w *sim.World, fixed bool) {
+func locksCrossed(w *stage, fixed bool) {
 	operator{workers: 2, work: func(g *reconciler, c ctx, req request) (result, error) {
 		o, err := g.get(c, req)
 		if o == nil || err != nil || o.Data["done"] != "" {

@@ -29,7 +29,7 @@ type page struct {
 	parts []part // it begins with the documentation of the first one's package
 	// tables are shown after the functions of these names.
 	tables map[string]table
-	last   *table // ends the page
+	last   []table // end the page
 }
 
 // part is some functions of a package.
@@ -46,9 +46,9 @@ var pages = []page{
 			"Settles", "IdempotentAtRest", "ApplyIsStable", "NoHotLoop", "BackoffSettled", "NoFutileRequeue",
 			"NoStarvation", "NoPanic", "CacheUntouched", "ActionableStatus", "AtMostOnce", "ExactlyOnce",
 			"NoStuckFinalizer", "NamespaceFinishes", "NoOrphans", "DeletionOrder", "DeletesWhatItRead",
-			"BoundedRecords", "NoLostUpdate", "CrashSafe",
+			"BoundedRecords", "NoLostUpdate", "ObservedGeneration", "StatusNamesWhatExists", "CrashSafe",
 		}}},
-		tables: map[string]table{"CrashSafe": allocated}, last: &mutants,
+		tables: map[string]table{"CrashSafe": allocated}, last: []table{alarms, mutants},
 	},
 	{
 		file: "docs/faults.md", title: "Faults",
@@ -67,6 +67,20 @@ var allocated = table{
 		{head: "if", field: "when", code: true, empty: "always"},
 		{head: "copies, too", field: "copied", empty: "no"},
 		{head: "upstream", field: "upstream", code: true},
+	},
+}
+
+// alarms are the false alarms of the properties of package auto.
+var alarms = table{
+	intro: "## Known false alarms of package auto\n\n" +
+		"`auto.Scenario` asks these properties of every operator ([auto.md](auto.md)). `auto.Without` switches one off " +
+		"by its name.",
+	files: []string{"sim/auto/alarms.go"},
+	name:  "alarms",
+	columns: []column{
+		{head: "property", field: "property"},
+		{head: "operators that mean it so", field: "operator"},
+		{head: "instead", field: "instead"},
 	},
 }
 
@@ -159,8 +173,8 @@ func (p page) render(root string) ([]byte, error) {
 			b.Write(text)
 		}
 	}
-	if p.last != nil {
-		text, err := p.last.render(root)
+	for _, t := range p.last {
+		text, err := t.render(root)
 		if err != nil {
 			return nil, err
 		}

@@ -119,6 +119,15 @@ func ExampleNoLostUpdate() {
 	w.Always("nobody overwrites what he has not seen", property.NoLostUpdate(history.Ref{Kind: "ConfigMap"}))
 }
 
+func ExampleObservedGeneration() {
+	w.Eventually("the status is about this generation",
+		property.ObservedGeneration(history.Ref{Group: "example.com"}))
+}
+
+func ExampleStatusNamesWhatExists() {
+	w.Eventually("the status names what exists", property.StatusNamesWhatExists())
+}
+
 func ExampleCrashSafe() {
 	w.Inject(fault.Crash("operator"))
 	w.Eventually("a crash leaves no trace", property.CrashSafe(w.Undisturbed()))

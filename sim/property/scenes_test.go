@@ -63,6 +63,8 @@ var scenes = []scene{
 	{"BoundedRecords", "does not prune", records},
 	{"DeletesWhatItRead", "deletes a name that stands for another object by now", deletesByName},
 	{"CrashSafe", "creates a record under a new name and then says so", crashes},
+	{"ObservedGeneration", "says once what it has observed", observesOnce},
+	{"StatusNamesWhatExists", "goes on naming what is gone", namesTheGone},
 	{"NoLostUpdate", "updates what it read without its version", overwrites},
 	{"NoLostUpdate", "retries what it read under the newest version", retriesStale},
 }

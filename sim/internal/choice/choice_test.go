@@ -98,6 +98,42 @@ func TestShrinkTriesOneDisturbanceElsewhere(t *testing.T) {
 	}
 }
 
+// What users do goes first, all choices of one draw together, and a disturbance that is counted after
+// it moves along: the action 3 and one crash are enough, at the fifth write while all actions are
+// there, and at an earlier one without.
+func TestShrinkRemovesWholeDraws(t *testing.T) {
+	word := func(action, n int) ID {
+		return ID{Label{Kind: Draw, Of: fmt.Sprint("action ", action), What: fmt.Sprint(n)}, 0}
+	}
+	var sequence Sequence
+	for action := range 10 {
+		for n := range 3 {
+			sequence = append(sequence, Entry{word(action, n), 1})
+		}
+	}
+	sequence = append(sequence, Entry{crash(5), 1})
+	run := func(c Sequence) Trial {
+		m, used := map[ID]int{}, Sequence{}
+		for _, e := range c {
+			m[e.ID] = e.Value
+		}
+		actions := 0
+		for action := range 10 {
+			actions += m[word(action, 0)]
+		}
+		for _, e := range c { // the rest of an action is not asked for without its first word
+			if e.Kind != Draw || m[ID{Label{Kind: Draw, Of: e.Of, What: "0"}, 0}] > 0 {
+				used = append(used, e)
+			}
+		}
+		return Trial{Same: m[word(3, 0)] > 0 && m[crash(actions/2)] > 0, Used: used}
+	}
+	got, runs, _ := Shrink(sequence, run, func() bool { return false })
+	if !slices.Equal(got, Sequence{{word(3, 0), 1}, {crash(0), 1}}) || runs > 250 {
+		t.Errorf("%d runs shrink to %v", runs, got)
+	}
+}
+
 // Words of sim.Draw are large, and a generator looks at their last bits: here a value of 38 in the
 // last six.
 func TestShrinkLooksAtTheLastBitsOfWords(t *testing.T) {

@@ -10,6 +10,29 @@ type Entry struct {
 // which they were made.
 type Sequence []Entry
 
+// Drawn are the choices of values that the scenario draws.
+func (t Sequence) Drawn() (out Sequence) {
+	for _, e := range t {
+		if e.Kind == Draw {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Continue returns a source that gives answers that were given before, in their order, and then asks
+// another source.
+func Continue(answers []Answer, then Source) Source {
+	return Func(func(p Point) int {
+		if len(answers) == 0 {
+			return then.Choose(p)
+		}
+		v := answers[0].Value
+		answers = answers[1:]
+		return v
+	})
+}
+
 // Player replays a choice sequence. It takes the default for choices that are not in the sequence.
 type Player struct {
 	values map[ID]int

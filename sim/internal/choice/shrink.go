@@ -14,8 +14,9 @@ type Trial struct {
 }
 
 // Shrink looks for a shorter choice sequence that fails in the same way, by running candidates.
-// Runs may be expensive, so the search begins with what takes most away: the order of actions,
-// whole groups of disturbances, whole stretches of the run.
+// Runs may be expensive, so the search begins with what takes most away: the order of actions, what
+// users do (all words of one draw go together), whole groups of disturbances, whole stretches of the
+// run.
 //
 // The result is a local minimum unless stop ends the search: without any one of its entries, or
 // with any one value lowered by one, the run does not fail. Nor does one disturbance elsewhere do
@@ -44,8 +45,10 @@ type shrinker struct {
 
 // pass tries everything once, what may take most away first.
 func (s *shrinker) pass() {
+	draws := func(e Entry) bool { return e.Kind == Draw }
 	disturbs := func(e Entry) bool { return e.Kind.Disturbs() }
 	s.try(slices.DeleteFunc(slices.Clone(s.best), func(e Entry) bool { return e.Kind.Schedules() }))
+	s.reduce(draws, byDraw)
 	s.reduce(disturbs, func(t Sequence) []int { return numbered(t, Entry.group) })
 	s.reduce(disturbs, stretches)
 	s.reduce(disturbs, singly)
@@ -53,7 +56,11 @@ func (s *shrinker) pass() {
 	s.reduce(func(Entry) bool { return true }, func(t Sequence) []int { return numbered(t, Entry.group) })
 	s.reduce(func(Entry) bool { return true }, singly)
 	s.lower()
+	s.withoutDraws()
 }
+
+// byDraw makes a part of all words of one draw.
+func byDraw(t Sequence) []int { return numbered(t, func(e Entry) string { return e.Of }) }
 
 func (t Sequence) key() string {
 	var b strings.Builder
@@ -240,6 +247,57 @@ func (s *shrinker) elsewhere() {
 			}
 		}
 	}
+}
+
+// mostMoved is how many disturbances are moved together, and earliest how far.
+const (
+	mostMoved = 3
+	earliest  = 6
+)
+
+// withoutDraws tries to remove draws that the other choices are counted after: without what a user
+// did first, a disturbance at the third request of a kind belongs at an earlier one. First it tries
+// to keep one draw alone, as one is most often enough.
+func (s *shrinker) withoutDraws() {
+	for _, only := range []bool{true, false} {
+		for n := 0; !s.stopped; n++ {
+			part, parts := s.split(func(e Entry) bool { return e.Kind == Draw }, byDraw)
+			if n >= parts || only && parts == 1 {
+				break
+			}
+			var rest Sequence
+			for i, e := range s.best {
+				if part[i] < 0 || (part[i] == n) == only {
+					rest = append(rest, e)
+				}
+			}
+			if s.moved(rest) {
+				n--
+			}
+		}
+	}
+}
+
+// moved tries a sequence with all its disturbances at earlier occurrences.
+func (s *shrinker) moved(t Sequence) bool {
+	disturbances, last := 0, 0
+	for _, e := range t {
+		if e.Kind.Disturbs() {
+			disturbances, last = disturbances+1, max(last, e.Nth)
+		}
+	}
+	for by := 1; disturbances <= mostMoved && by <= min(last, earliest); by++ {
+		earlier := slices.Clone(t)
+		for i := range earlier {
+			if earlier[i].Kind.Disturbs() {
+				earlier[i].Nth = max(earlier[i].Nth-by, 0)
+			}
+		}
+		if s.try(earlier) {
+			return true
+		}
+	}
+	return false
 }
 
 // lower makes values smaller, by bisection: with what remains the run fails, and with one less it

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"maps"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,4 +68,9 @@ func (u *Client) DeclareApplied(obj client.Object) {
 func (u *Client) Declared(key definitions.Key) (d definitions.Definition, ok bool) {
 	d, ok = u.declared[key]
 	return d, ok
+}
+
+// Definitions are the definitions that were given to the cluster, in no order.
+func (u *Client) Definitions() []definitions.Definition {
+	return slices.Collect(maps.Values(u.declared))
 }

@@ -182,6 +182,16 @@ func (u *Client) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKin
 	return schema.GroupVersionKind{}, err
 }
 
+// Typed is an empty object of the type that a program has for a kind; nil if none has one.
+func (u *Client) Typed(gvk schema.GroupVersionKind) runtime.Object {
+	for _, s := range u.schemes {
+		if typed, err := s.New(gvk); err == nil {
+			return typed
+		}
+	}
+	return nil
+}
+
 // IsObjectNamespaced implements [client.Client].
 func (u *Client) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 	return u.of(obj).IsObjectNamespaced(obj)

@@ -117,9 +117,14 @@ func (w *World) Sometimes(sentence string, happened func(*history.History) bool)
 // declare adds a property of the scenario's. Its site is the caller of sim.World.Always and the
 // like: two callers above the method of this package.
 func (w *World) declare(p *property) {
-	w.panicIfOver()
 	_, file, line, _ := runtime.Caller(3)
 	p.site = fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	w.declareAt(p)
+}
+
+// declareAt adds a property whose site is known.
+func (w *World) declareAt(p *property) {
+	w.panicIfOver()
 	if p.holds == nil && p.happened == nil {
 		w.misuse("the property %q was given no function", p.sentence)
 	}

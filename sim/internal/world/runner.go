@@ -1,6 +1,7 @@
 package world
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,17 +17,24 @@ import (
 // runner makes the runs of one scenario.
 type runner struct {
 	scenario func(*World)
-	// undisturbed is the history of the run on the default schedule, once a run has compared itself
-	// with it.
-	undisturbed *history.History
+	// undisturbed are the undisturbed runs that were compared with last, for other drawn values each.
+	undisturbed []undisturbed
 }
+
+// undisturbed is the run with some drawn values in which every other choice is the default choice.
+type undisturbed struct {
+	drawn   choice.Sequence
+	history *history.History
+}
+
+// mostUndisturbed is how many undisturbed runs are kept. Shrinking goes back and forth between few
+// sets of drawn values.
+const mostUndisturbed = 8
 
 // Runner makes the runs of a scenario.
 func Runner(scenario func(*World)) run.Runner { return (&runner{scenario: scenario}).run }
 
-// run makes one run. When its scenario compares with the undisturbed run for the first time, that
-// one is made, and the run is repeated from its choices. A run that has connected to the real
-// network has failed.
+// run makes one run. A run that has connected to the real network has failed.
 func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result {
 	if s.Monitor == nil {
 		s.Monitor = &run.Monitor{}
@@ -39,15 +47,33 @@ func (r *runner) run(t *testing.T, o choice.Source, s run.Settings) *run.Result 
 	return res
 }
 
+// compared makes a run. When it asks for an undisturbed run that is not there, it is given up, that
+// one is made, and the run is made again with the same answers as far as it had come.
 func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Result {
-	res, compares := r.once(t, o, s)
-	if !compares || r.undisturbed != nil {
-		return res
+	var answers []choice.Answer
+	for {
+		a := r.once(t, choice.Continue(answers, o), s, false)
+		if !a.wants {
+			return a.Result
+		}
+		answers = a.Log
+		drawn := a.source.Sequence().Drawn()
+		calm := r.once(t, choice.Play(drawn), s, true)
+		if len(r.undisturbed) == mostUndisturbed {
+			r.undisturbed = slices.Delete(r.undisturbed, 0, 1)
+		}
+		r.undisturbed = append(r.undisturbed, undisturbed{drawn, calm.History})
 	}
-	undisturbed, _ := r.once(t, choice.Play(nil), s)
-	r.undisturbed = undisturbed.History
-	res, _ = r.once(t, choice.Play(res.Tape), s)
-	return res
+}
+
+// find is the undisturbed run with some drawn values; nil if it was not made or is no longer kept.
+func (r *runner) find(drawn choice.Sequence) *history.History {
+	for _, u := range r.undisturbed {
+		if slices.Equal(u.drawn, drawn) {
+			return u.history
+		}
+	}
+	return nil
 }
 
 // failConnected makes a run fail that has connected to the real network. The count does not say who
@@ -55,7 +81,7 @@ func (r *runner) compared(t *testing.T, o choice.Source, s run.Settings) *run.Re
 // perhaps something else in the process.
 func (r *runner) failConnected(t *testing.T, res *run.Result, s run.Settings) {
 	at := process.RecordDials()
-	r.once(t, choice.Play(res.Tape), s)
+	r.compared(t, choice.Play(res.Tape), s)
 	site := at()
 	if site == "" {
 		res.Strayed = true
@@ -71,15 +97,18 @@ type attempt struct {
 	world    *World
 	settings run.Settings
 	source   *choice.Recorder
-	compares bool     // with the undisturbed run
-	ignored  []string // functions whose goroutines may be left behind
-	carried  any      // a panic of somebody outside, to be raised again there
+	// undisturbed says that this is the run that others are compared with.
+	undisturbed bool
+	wants       bool     // it ended because it asked for an undisturbed run that was not there
+	ignored     []string // functions whose goroutines may be left behind
+	carried     any      // a panic of somebody outside, to be raised again there
 }
 
 // once makes one run: the scenario, in a bubble of its own, with every choice answered by the
-// oracle. It says whether the scenario compares with the undisturbed run.
-func (r *runner) once(t *testing.T, o choice.Source, s run.Settings) (res *run.Result, compares bool) {
-	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o)}
+// source. An undisturbed run has nothing to compare itself with.
+func (r *runner) once(t *testing.T, o choice.Source, s run.Settings, undisturbed bool) *attempt {
+	a := &attempt{Result: &run.Result{History: &history.History{}}, settings: s, source: choice.New(o),
+		undisturbed: undisturbed}
 	if s.Window > 0 {
 		a.History = history.Forgetful()
 		a.source.OnlySequence()
@@ -106,7 +135,7 @@ func (r *runner) once(t *testing.T, o choice.Source, s run.Settings) (res *run.R
 	}
 	a.Refused = run.RefusedOf(a.History.Events)
 	a.Reconciles, a.Requests = a.History.Count(history.Dequeue), a.History.Count(history.Request)
-	return a.Result, a.compares
+	return a
 }
 
 // drain is the virtual time in which goroutines of dead incarnations may wake, find that their
@@ -134,7 +163,10 @@ func (r *runner) live(bt *testing.T, a *attempt) {
 	}()
 	process.Seed(bt, uint64(a.source.Choose(choice.Label{Kind: choice.Seed}, 1<<16)))
 	w := newWorld(a.source, a.History, a.settings)
-	a.world, w.undisturbed = w, r.undisturbed
+	a.world = w
+	if !a.undisturbed {
+		w.findUndisturbed = r.find
+	}
 	current.Store(w)
 	r.scenario(w)
 	w.inspectCaches()
@@ -152,7 +184,7 @@ func (a *attempt) tearDown() {
 	w.cancel()
 	w.procs.Teardown(synctest.Wait)
 	w.over = true
-	a.compares, a.ignored = w.compares, w.programs.ignored
+	a.wants, a.ignored = w.wants, w.programs.ignored
 	a.Outcomes, a.Unobserved, a.Ignored = w.window.outcomes, w.procs.Unobserved(), w.ignoredObjects()
 	a.Processes, a.Callers = len(w.procs.Processes()), w.wire.Callers
 	a.Steps, a.Virtual = w.sched.Steps(), w.sched.Now()

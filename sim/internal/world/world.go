@@ -48,8 +48,10 @@ type World struct {
 	inspected  int // the step at which caches were inspected last
 	ending
 
-	compares    bool             // with the undisturbed run
-	undisturbed *history.History // nil if it has not been made
+	// findUndisturbed is the undisturbed run with some drawn values, nil if it was not made. It is
+	// nil in an undisturbed run.
+	findUndisturbed func(drawn choice.Sequence) *history.History
+	wants           bool // the run ends because it asks for an undisturbed run that was not made
 }
 
 func newWorld(source *choice.Recorder, h *history.History, s run.Settings) *World {
@@ -132,15 +134,21 @@ func (w *World) History() *history.History { return w.history }
 // Context is done when the run ends.
 func (w *World) Context() context.Context { return w.ctx }
 
-// Undisturbed is the history of the run on the default schedule.
+// Undisturbed is the history of the run with the values drawn so far and no other choice than the
+// defaults.
 func (w *World) Undisturbed() *history.History {
 	w.panicIfOver()
-	if w.settings.Window > 0 {
+	switch {
+	case w.settings.Window > 0:
 		w.misuse("w.Undisturbed: with sim.Window no run keeps the whole record that another could be compared with")
+	case w.findUndisturbed == nil:
+		return w.history
 	}
-	w.compares = true
-	if w.undisturbed != nil {
-		return w.undisturbed
+	found := w.findUndisturbed(w.choices.Sequence().Drawn())
+	if found == nil {
+		w.wants = true
+		w.failure = misuse("the run is given up for the undisturbed run") // nobody reads it
+		panic(stopRun{})
 	}
-	return w.history
+	return found
 }

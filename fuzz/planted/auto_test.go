@@ -1,0 +1,161 @@
+// This file measures what package auto finds of the planted bugs, with no property of its own. The
+// table of docs/auto.md is made from what it measured.
+
+package planted
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wavetank/wavetank/sim"
+	"github.com/wavetank/wavetank/sim/auto"
+)
+
+var (
+	autoRuns = flag.Int("auto.runs", 0, "how many runs of each planted operator package auto makes; it measures and "+
+		"writes docs/auto.md anew")
+	autoFixed = flag.Int("auto.fixed", 30, "the same for the fixed variants")
+	autoOnly  = flag.String("auto.only", "", "the planted bugs to measure anew, as a regular expression")
+)
+
+// Where the measurement is kept, and the page that shows it.
+const (
+	autoFile = "testdata/auto.json"
+	autoPage = "../../docs/auto.md"
+)
+
+// byAuto is a planted operator in the scenario of package auto. Most of these operators keep what they
+// know in the ConfigMaps that users write, so that applying those again is no test of them.
+func byAuto(b Bug, fixed bool) func(*sim.World) {
+	return func(w *sim.World) {
+		auto.Scenario(w, auto.Objects(b.Operator(fixed)(w)...), auto.Without("apply is stable"))
+	}
+}
+
+// tried is what package auto found in an operator.
+type tried struct {
+	Property string `json:"property,omitempty"` // that broke; "" for none
+	Run      int    `json:"run"`                // in which it did, or how many there were
+}
+
+// measuredByAuto is a bug and its fixed variant.
+type measuredByAuto struct {
+	Flawed tried `json:"flawed"`
+	Fixed  tried `json:"fixed"`
+}
+
+func try(t *testing.T, b Bug, fixed bool, runs int) tried {
+	r := sim.Explore(t, byAuto(b, fixed), sim.Runs(runs), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+	if r.Failure == nil {
+		return tried{"", r.Runs}
+	}
+	return tried{r.Failure.Property, r.Runs}
+}
+
+// The measurement is made when runs are asked for. The page is what was measured last.
+func TestAuto(t *testing.T) {
+	all := map[string]measuredByAuto{}
+	data, err := os.ReadFile(autoFile)
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	only := regexp.MustCompile(*autoOnly)
+	for _, b := range Bugs() {
+		if *autoRuns > 0 && only.MatchString(b.Name) {
+			all[b.Name] = measuredByAuto{try(t, b, false, *autoRuns), try(t, b, true, *autoFixed)}
+			t.Logf("%s: %+v", b.Name, all[b.Name])
+		}
+	}
+	page, err := os.ReadFile(autoPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(page), autoBegin)
+	_, after, ok := strings.Cut(rest, autoEnd)
+	if !ok {
+		t.Fatalf("%s has no place for the table", autoPage)
+	}
+	text := before + autoBegin + autoTable(t, all) + autoEnd + after
+	if *autoRuns > 0 {
+		data, err := json.MarshalIndent(all, "", "  ")
+		if err == nil {
+			err = os.WriteFile(autoFile, append(data, '\n'), 0o666)
+		}
+		if err == nil {
+			err = os.WriteFile(autoPage, []byte(text), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	} else if text != string(page) {
+		t.Errorf("%s is not what %s says: make bench-auto", autoPage, autoFile)
+	}
+}
+
+// The place of the table on the page.
+const (
+	autoBegin = "<!-- Made by make bench-auto. Do not edit. -->\n"
+	autoEnd   = "<!-- End of the table. -->"
+)
+
+// autoTable groups the bugs by what finds them, and those that are missed by what they need.
+func autoTable(t *testing.T, all map[string]measuredByAuto) string {
+	found, needs, runs := map[string][]string{}, map[string][]string{}, 0
+	n := 0
+	for _, b := range Bugs() {
+		m, ok := all[b.Name]
+		switch {
+		case !ok:
+			t.Errorf("%s was not measured", b.Name)
+		case m.Flawed.Property == "":
+			runs = max(runs, m.Flawed.Run)
+			why := missed[b.Name]
+			if why == "" {
+				why = "not examined yet"
+			}
+			needs[why] = append(needs[why], b.Name)
+		case m.Flawed.Property == m.Fixed.Property:
+			why := "nothing else than its fixed variant, which breaks the same property: see there"
+			needs[why] = append(needs[why], b.Name)
+		default:
+			n++
+			found[m.Flawed.Property] = append(found[m.Flawed.Property], fmt.Sprintf("%s (%d)", b.Name, m.Flawed.Run))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Of %d planted bugs `auto.Scenario` finds %d in at most %d runs each, with no property of the "+
+		"scenario's own.\n\n", len(Bugs()), n, runs)
+	table(&b, "found by", "bugs (run)", found)
+	b.WriteString("\n")
+	table(&b, "not found: what is missing", "bugs", needs)
+	fixed := map[string][]string{}
+	for _, bug := range Bugs() {
+		if m := all[bug.Name]; m.Fixed.Property != "" {
+			fixed[m.Fixed.Property] = append(fixed[m.Fixed.Property], bug.Name)
+		}
+	}
+	b.WriteString("\nFixed variants that break a property:\n\n")
+	table(&b, "property", "fixed variants", fixed)
+	return b.String()
+}
+
+func table(b *strings.Builder, left, right string, rows map[string][]string) {
+	fmt.Fprintf(b, "| %s | %s |\n| --- | --- |\n", left, right)
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(b, "| %s | %s |\n", key, strings.Join(rows[key], ", "))
+	}
+}
+
+// missed says what each bug that is not found needs.
+var missed = map[string]string{}

@@ -1,0 +1,39 @@
+package auto
+
+// alarm is a kind of operator that a property calls wrong though its author means it so.
+type alarm struct {
+	property string
+	operator string
+	instead  string // what to do
+}
+
+// alarms are the false alarms that are known. The page docs/properties.md shows them.
+var alarms = []alarm{
+	{property: "same end state",
+		operator: "The state counts or lists what happened: retries, restarts, a log of transitions.",
+		instead:  "Switch it off, and declare property.CrashSafe for the kinds that should be alike."},
+	{property: "same end state",
+		operator: "An object is kept or not by design, depending on how far its owner had come.",
+		instead:  "The same. Runs in which users do not wait for the operator are not compared."},
+	{property: "no writes at rest",
+		operator: "A status has the time of the last look, so a restart writes it.",
+		instead:  "Switch it off. A periodic write by RequeueAfter is allowed."},
+	{property: "no writes at rest",
+		operator: "Drift is repaired by the next reconcile only, as predicates drop the event of another user's edit.",
+		instead:  "Switch it off, or let the predicate pass the event."},
+	{property: "nothing outlives its owner",
+		operator: "A child is kept by a finalizer that nobody under test takes off.",
+		instead:  "Start the controller whose finalizer it is, or switch it off."},
+	{property: "status names what exists",
+		operator: "A child is made once. Who deletes it wants it gone, and the status goes on naming it.",
+		instead:  "Switch it off."},
+	{property: "observedGeneration is up to date",
+		operator: "Some objects are left alone: a paused one, or one of another class.",
+		instead:  "Switch it off, and declare property.ObservedGeneration for the kinds that are always observed."},
+	{property: "same effects",
+		operator: "The key of an effect has a time or a generated name in it.",
+		instead:  "Switch it off, or give the effect a key that two runs share."},
+	{property: "no writes at rest",
+		operator: "A program repeats an effect at each start, as what it has done is recorded nowhere.",
+		instead:  "Switch it off, if the other side can live with repetitions."},
+}

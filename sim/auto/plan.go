@@ -1,0 +1,100 @@
+package auto
+
+import (
+	"fmt"
+	"time"
+)
+
+// verb is what a user does.
+type verb int
+
+// The first verb is the default choice, so an action is removed by taking its choice away.
+const (
+	nothing verb = iota
+	change
+	changeBack
+	remove
+	recreate
+	create
+	restart
+	applyAgain
+	removeChild
+	editChild
+	unlabelChild
+	scale
+	verbs int = iota
+)
+
+// setting gives a field a value when an object is made.
+type setting struct{ field, value int }
+
+// action is one disturbance by a user, drawn before the world begins to move. What it is done to is
+// a number that is the same in the run without faults.
+type action struct {
+	label   string
+	what    verb
+	subject int
+	field   int
+	value   int
+	nth     int           // of the children, or of the processes
+	early   time.Duration // it happens so long after the one before, without waiting for the world to settle
+}
+
+// plan is everything that users do in one run.
+type plan struct {
+	settings [][]setting // by subject
+	actions  []action
+	hurried  bool // some actions do not wait for the world to settle
+}
+
+// What a plan has at most.
+const (
+	mostSettings = 3
+	mostActions  = 8
+	mostChildren = 12 // numbers that stand for children
+)
+
+// earlier are the times after which an action happens that does not wait.
+var earlier = []time.Duration{0, 20 * time.Millisecond, 200 * time.Millisecond, 2 * time.Second}
+
+// plan draws what users do. Each object and each action has a label of its own, and the default
+// choice of each is that nothing is set and nothing done, so shrinking takes them away one by one.
+func (u *users) plan() (p plan) {
+	for _, s := range u.subjects {
+		p.settings = append(p.settings, u.drawSettings(s))
+	}
+	p.hurried = u.world.Choose("pace", "actions wait", 2, 3) == 1
+	for i := range u.most {
+		a := action{label: fmt.Sprintf("action %d", i+1)}
+		draw := func(what string, n, odds int) int { return u.world.Choose(a.label, what, n, odds) }
+		a.what = verb(draw("what", verbs, 2))
+		switch a.what {
+		case nothing, applyAgain:
+		case restart:
+			a.nth = draw("which", mostChildren, 0)
+		case removeChild, editChild, unlabelChild:
+			a.nth, a.field, a.value = draw("which", mostChildren, 0), draw("field", mostChildren, 0), draw("value", variants, 0)
+		default:
+			a.subject = draw("object", len(u.subjects), 0)
+			a.field = draw("field", max(len(u.subjects[a.subject].fields), 1), 0)
+			a.value = draw("value", variants+1, 0)
+		}
+		if p.hurried && a.what != nothing {
+			a.early = earlier[draw("how early", len(earlier), 0)]
+		}
+		p.actions = append(p.actions, a)
+	}
+	return p
+}
+
+// drawSettings draws what is set in an object when it is made, besides what it must have.
+func (u *users) drawSettings(s *subject) (out []setting) {
+	label := "object " + s.String()
+	for i := range mostSettings {
+		what := func(part string) string { return fmt.Sprintf("%s %d", part, i+1) }
+		if f := u.world.Choose(label, what("field"), len(s.fields)+1, 2); f > 0 {
+			out = append(out, setting{f - 1, u.world.Choose(label, what("value"), variants, 0)})
+		}
+	}
+	return out
+}

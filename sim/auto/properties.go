@@ -1,0 +1,122 @@
+package auto
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/property"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// The names of the properties that [Without] switches off.
+const (
+	SameEndState   = "same end state"
+	NoWritesAtRest = "no writes at rest"
+	NothingOwned   = "nothing outlives its owner"
+	StatusIsTrue   = "status names what exists"
+	UpToDate       = "observedGeneration is up to date"
+	SameEffects    = "same effects"
+)
+
+// Properties are the names of the properties that [Scenario] declares besides the default
+// properties.
+func Properties() []string {
+	return []string{SameEndState, NoWritesAtRest, NothingOwned, StatusIsTrue, UpToDate, SameEffects}
+}
+
+// site stands in messages where a property of a scenario's own has its line.
+const site = "auto.Scenario"
+
+// declare declares the properties that are on.
+func (u *users) declare(calm *history.History) {
+	var defaults []string
+	for _, name := range u.without {
+		if !slices.Contains(Properties(), name) {
+			defaults = append(defaults, name)
+		}
+	}
+	u.world.Without(defaults...)
+	on := func(k result.Kind, name string, holds func(*history.History) error) {
+		if !slices.Contains(u.without, name) {
+			u.world.Declare(k, name, site, holds)
+		}
+	}
+	on(result.Always, NoWritesAtRest, property.IdempotentAtRest())
+	on(result.Eventually, NothingOwned, property.NoOrphans(0))
+	on(result.Eventually, UpToDate, property.ObservedGeneration())
+	on(result.Eventually, StatusIsTrue, property.StatusNamesWhatExists())
+	if !u.drawn.hurried {
+		on(result.Eventually, SameEndState, alike(calm, property.CrashSafe(calm)))
+		on(result.Eventually, SameEffects, alike(calm, sameEffects(calm)))
+	}
+}
+
+// alike judges only while users have done the same in both runs. Where an action had another outcome,
+// as when an object was not gone in time, two end states may both be right.
+func alike(calm *history.History, same func(*history.History) error) func(*history.History) error {
+	return func(h *history.History) error {
+		err := same(h)
+		here, there := h.Draws(), calm.Draws()
+		if len(here) > len(there) {
+			return nil
+		}
+		for i, d := range here {
+			if d.Label != there[i].Label || d.Value != there[i].Value {
+				return nil
+			}
+		}
+		return err
+	}
+}
+
+// sameEffects holds when the same has happened outside the cluster, by kind and key, as in another
+// run when that had settled as often. How often it happened does not count, as an answer may be lost.
+// Effects of which no model has said the key are left out.
+func sameEffects(calm *history.History) func(*history.History) error {
+	return func(h *history.History) error {
+		settled, until := settles(h, -1)
+		if until < h.Len()-1 || calm == h {
+			return nil // it is not at rest
+		}
+		again, untilThere := settles(calm, settled)
+		if again < settled {
+			return nil // it did not come that far
+		}
+		here, there := effects(h, until), effects(calm, untilThere)
+		for _, e := range slices.Sorted(maps.Keys(there)) {
+			if !here[e] {
+				return fmt.Errorf("%s never happened, and undisturbed it did", e)
+			}
+		}
+		for _, e := range slices.Sorted(maps.Keys(here)) {
+			if !there[e] {
+				return fmt.Errorf("%s happened, and undisturbed it never did", e)
+			}
+		}
+		return nil
+	}
+}
+
+// settles counts how often a run has settled, up to a number, and says at which event it did so last.
+func settles(h *history.History, most int) (n, last int) {
+	last = -1
+	for i := range h.Events {
+		if h.Events[i].Kind == history.Settled && n != most {
+			n, last = n+1, i
+		}
+	}
+	return n, last
+}
+
+// effects are the named effects until an event.
+func effects(h *history.History, until int) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range h.Effects("") {
+		if e.Event <= until && !e.Unnamed() {
+			out[e.Kind+" "+e.Key] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package world
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/wavetank/wavetank/history"
+	"github.com/wavetank/wavetank/sim/internal/choice"
+	"github.com/wavetank/wavetank/sim/result"
+)
+
+// This file is what package auto asks of a world besides the methods that package sim shows.
+
+// Current is the world of the run that is under way; nil if there is none.
+func Current() *World { return current.Load() }
+
+// Misuse ends the run because the scenario asks for something that cannot be.
+func (w *World) Misuse(format string, args ...any) { w.misuse(format, args...) }
+
+// Choose draws one of n alternatives. The label is whose choice it is, and what of it is chosen;
+// all choices of one label are removed together when a run is shrunk. A random source leaves the
+// first alternative once in odds; at 0 all are equally likely.
+func (w *World) Choose(label, what string, n, odds int) int {
+	return w.choices.Rarely(choice.Label{Kind: choice.Draw, Of: label, What: what}, n, odds)
+}
+
+// Drew adds to the history what a draw meant.
+func (w *World) Drew(label, value string) {
+	w.history.Drew(history.Draw{At: w.sched.Now(), Label: label, Value: value})
+}
+
+// Declare adds a property whose place is not a line of the scenario.
+func (w *World) Declare(k result.Kind, sentence, site string, holds func(*history.History) error) {
+	w.declareAt(&property{kind: k, sentence: sentence, site: site, holds: holds})
+}
+
+// Definitions are the custom resource definitions that were given to the cluster, by name.
+func (w *World) Definitions() (out []*apiextensionsv1.CustomResourceDefinition) {
+	for _, d := range w.user.Definitions() {
+		if crd, ok := d.Object.(*apiextensionsv1.CustomResourceDefinition); ok {
+			out = append(out, crd)
+		}
+	}
+	slices.SortFunc(out, func(a, b *apiextensionsv1.CustomResourceDefinition) int {
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// Processes are the names of the programs under test.
+func (w *World) Processes() (names []string) {
+	for _, p := range w.procs.Processes() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// DeclaresFaults says whether the scenario has declared a fault.
+func (w *World) DeclaresFaults() bool { return len(w.faults.Counts()) > 0 }
+
+// Objects are those in a file or directory, as [World.ApplyFiles] reads them.
+func (w *World) Objects(path string) ([]client.Object, error) { return w.user.Objects(path) }
+
+// TryApply applies an object as [World.Apply] does, and returns the error of the server if it refuses
+// the object.
+func (w *World) TryApply(obj client.Object) error {
+	w.panicIfOver()
+	err := w.insist(func() error { return w.user.ApplyClientSide(w.ctx, obj) })
+	if err == nil {
+		w.user.Remember(obj, false, w.history.Len())
+	}
+	return err
+}
+
+// TryRemove deletes an object as [World.Remove] does, and returns the error of the server if it
+// refuses that.
+func (w *World) TryRemove(obj client.Object) error {
+	w.panicIfOver()
+	err := w.insist(func() error { return client.IgnoreNotFound(w.user.Delete(w.ctx, obj)) })
+	if err == nil {
+		w.user.Forget(obj)
+	}
+	return err
+}
+
+// Decodes says why the programs' own type cannot hold an object; nil if it can, or if no program has
+// a type for it. A definition may allow what the type does not, as any text for a duration.
+func (w *World) Decodes(obj *unstructured.Unstructured) error {
+	typed := w.user.Typed(obj.GroupVersionKind())
+	if typed == nil {
+		return nil
+	}
+	data, err := json.Marshal(obj.Object)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, typed)
+}
