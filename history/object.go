@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"sync/atomic"
 )
@@ -24,6 +25,9 @@ type state struct {
 }
 
 func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change.Object, s} }
+
+// String names the object and its revision.
+func (o Object) String() string { return fmt.Sprintf("%s (rv %d)", o.Ref, o.Revision) }
 
 // Into decodes the object into v, as encoding/json does. A type that has the method DeepCopyInto,
 // as Kubernetes' own and generated ones do, is decoded once for each state of the object. After

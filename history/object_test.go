@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -58,6 +59,9 @@ func TestIntoCopies(t *testing.T) {
 		t.Errorf("expected the new state, got %+v", c)
 	}
 	o, _ := h.Find(ref)
+	if s := fmt.Sprint(o, []Object{o}); s != "Thing a (rv 0) [Thing a (rv 0)]" {
+		t.Errorf("what a property prints is the same in each run, got %q", s)
+	}
 	o.JSON = []byte(`{"names":["q"]}`)
 	var own copied
 	if err := o.Into(&own); err != nil || !slices.Equal(own.Names, []string{"q"}) {

@@ -81,7 +81,8 @@ func rolledOut(d *appsv1.Deployment) bool {
 		n = *d.Spec.Replicas
 	}
 	st := d.Status
-	return st.ObservedGeneration == d.Generation && st.UpdatedReplicas == n && st.Replicas == n && st.AvailableReplicas == n
+	return st.ObservedGeneration == d.Generation && st.UpdatedReplicas == n && st.Replicas == n &&
+		st.AvailableReplicas == n
 }
 
 func deploy(s *Site, d *appsv1.Deployment) {

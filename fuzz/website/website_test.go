@@ -64,8 +64,9 @@ func pagesOwned(h *history.History) error {
 		if err := o.Into(&cm); err != nil {
 			return err
 		}
-		if _, page := cm.Data["index.html"]; page && (len(cm.OwnerReferences) != 1 || cm.OwnerReferences[0].Name != cm.Name) {
-			return fmt.Errorf("%s has the owners %v", cm.Name, cm.OwnerReferences)
+		owners := cm.OwnerReferences
+		if _, page := cm.Data["index.html"]; page && (len(owners) != 1 || owners[0].Name != cm.Name) {
+			return fmt.Errorf("%s has the owners %v", cm.Name, owners)
 		}
 	}
 	return nil
