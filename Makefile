@@ -161,6 +161,8 @@ bench: ## Runs, reconciles, requests and steps a second on one CPU, and whose co
 	@mkdir -p bin
 	go test -timeout $(TIMEOUT) -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./scenarios/promotion
 	go run ./hack/share bin/cpu.prof
+	go test -timeout $(TIMEOUT) -run '^$$' -bench . -cpu 1 -o bin/bench.test -cpuprofile bin/cpu.prof ./fuzz/website
+	go run ./hack/share bin/cpu.prof
 
 FOR ?= 1m
 # Go fuzzes one target at a time, so each has a package of its own.

@@ -8,7 +8,6 @@ package history
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,7 +157,7 @@ type History struct {
 	Events  []Event
 	effects []Effect
 	draws   []Draw
-	objects map[Ref]*Change
+	objects map[Ref]*state
 	counts  map[Kind]int
 	now     Time
 
@@ -169,14 +168,14 @@ type History struct {
 func (h *History) Add(e Event) int {
 	e.Index = h.Len()
 	if h.objects == nil {
-		h.objects, h.counts = map[Ref]*Change{}, map[Kind]int{}
+		h.objects, h.counts = map[Ref]*state{}, map[Kind]int{}
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]
 		if c.Type == "DELETED" {
 			delete(h.objects, c.Ref)
 		} else {
-			h.objects[c.Ref] = c
+			h.objects[c.Ref] = &state{Change: c}
 		}
 	}
 	h.Events = append(h.Events, e)
@@ -192,17 +191,6 @@ func (h *History) Count(k Kind) int { return h.counts[k] }
 // Now is the virtual time of the last event.
 func (h *History) Now() Time { return h.now }
 
-// Object is a server-side object in its current state.
-type Object struct {
-	Ref      Ref
-	UID      string
-	Revision int64
-	JSON     []byte
-}
-
-// Into decodes the object into v, as encoding/json does.
-func (o Object) Into(v any) error { return json.Unmarshal(o.JSON, v) }
-
 // Object returns the current server-side state of one object, and whether it exists.
 func (h *History) Object(group, kind, namespace, name string) (Object, bool) {
 	return h.Find(Ref{Group: group, Kind: kind, Namespace: namespace, Name: name})
@@ -214,7 +202,7 @@ func (h *History) Find(ref Ref) (Object, bool) {
 	if !ok {
 		return Object{}, false
 	}
-	return Object{c.Ref, c.UID, c.Revision, c.Object}, true
+	return c.show(), true
 }
 
 // Objects returns the current server-side objects of one kind, ordered by namespace and name.
@@ -231,7 +219,7 @@ func (h *History) Live(wanted func(Ref) bool) []Object {
 	var out []Object
 	for ref, c := range h.objects {
 		if wanted(ref) {
-			out = append(out, Object{ref, c.UID, c.Revision, c.Object})
+			out = append(out, c.show())
 		}
 	}
 	slices.SortFunc(out, func(a, b Object) int { return a.Ref.Compare(b.Ref) })

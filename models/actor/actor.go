@@ -70,7 +70,7 @@ type Cluster interface {
 // Get reads an object, and says whether it exists.
 func Get(c Cluster, path string, into any) bool {
 	r := c.Read(request(http.MethodGet, path, nil))
-	return r.Code == http.StatusOK && json.Unmarshal(r.Body, into) == nil
+	return r.Code == http.StatusOK && r.Decode(into) == nil
 }
 
 // Decode reads an object from a change, and says whether it could.
@@ -119,11 +119,11 @@ func Record(
 
 // List reads a collection, ordered as the server orders it: by namespace and name.
 func List[T any](c Cluster, path string) ([]T, error) {
-	var list struct {
-		Items []T `json:"items"`
+	r := c.Read(request(http.MethodGet, path, nil))
+	if err := decode(r, nil); err != nil {
+		return nil, err
 	}
-	err := decode(c.Read(request(http.MethodGet, path, nil)), &list)
-	return list.Items, err
+	return apiserver.DecodeItems[T](r)
 }
 
 // Resource is a type that the server serves, at the version that discovery prefers for it.
@@ -199,5 +199,5 @@ func decode(r *apiserver.Response, out any) error {
 	if out == nil {
 		return nil
 	}
-	return json.Unmarshal(r.Body, out)
+	return r.Decode(out)
 }

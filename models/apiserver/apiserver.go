@@ -127,6 +127,8 @@ type Response struct {
 	Watch *Watch
 	// Changes are the object changes that this request committed, in order.
 	Changes []Change
+
+	shown shown
 }
 
 // Change is one committed change of one object: what the store's history records and watches

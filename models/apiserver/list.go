@@ -285,11 +285,15 @@ func (r *request) listResponse(p *page) *Response {
 		b = strconv.AppendInt(append(b, `,"remainingItemCount":`...), *p.remaining, 10)
 	}
 	b = append(b, `},"items":[`...)
+	items := make([]*object.Encoded, len(p.objects))
 	for i, o := range p.objects {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = o.Item(b, v)
+		items[i] = o.As(v)
+		b = items[i].Item(b)
 	}
-	return jsonResponse(http.StatusOK, append(b, ']', '}'))
+	resp := jsonResponse(http.StatusOK, append(b, ']', '}'))
+	resp.shown = shown{items, true}
+	return resp
 }

@@ -65,5 +65,8 @@ func (r *request) objectResponse(code int, o *object.Object) *Response {
 	if r.reply.table {
 		return r.tableOf(metav1.ListMeta{ResourceVersion: o.Meta.ResourceVersion}, []*object.Object{o})
 	}
-	return jsonResponse(code, o.As(r.reply.View).JSON)
+	e := o.As(r.reply.View)
+	resp := jsonResponse(code, e.JSON)
+	resp.shown = shown{objects: []*object.Encoded{e}}
+	return resp
 }

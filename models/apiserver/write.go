@@ -95,6 +95,9 @@ func (w *write) commit(draft, old *object.Object) (*object.Object, error) {
 	}
 	draft.CommittedAt = w.s.options.Now()
 	e := w.s.store.Commit(w.table(), draft.Key(), false, draft.Seal)
+	if old != nil {
+		old.Superseded()
+	}
 	w.record(e)
 	w.committed(draft, false)
 	return draft, nil
@@ -121,6 +124,7 @@ func (w *write) remove(o *object.Object) *object.Object {
 		last.CommittedAt = w.s.options.Now()
 		return last
 	})
+	o.Superseded()
 	w.record(e)
 	w.committed(e.Value, true)
 	return e.Value

@@ -1,6 +1,7 @@
 package property
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,7 +39,8 @@ func NoLostUpdate(of ...history.Ref) func(*history.History) error {
 	return perRun(func() judge {
 		w := &writers{of: of, objects: map[history.Ref]map[string]written{}, known: map[view][]version{},
 			active: map[history.ReconcileID]int{}, bases: map[history.Ref][]base{},
-			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{}}
+			refused: map[history.ReconcileID]map[string]refusal{}, own: map[history.Ref]map[string]bool{},
+			latest: map[history.Ref]snapshot{}}
 		return judge{event: w.event}
 	})
 }
@@ -53,7 +55,14 @@ type writers struct {
 	// the updates of each reconcile under way that met a conflict, by object
 	refused map[history.ReconcileID]map[string]refusal
 	// which fields of each object each process has written: "process path"
-	own map[history.Ref]map[string]bool
+	own    map[history.Ref]map[string]bool
+	latest map[history.Ref]snapshot
+}
+
+// snapshot is an object with its fields.
+type snapshot struct {
+	object []byte
+	fields map[string]string
 }
 
 // view is an object, or a kind in all namespaces, as one incarnation sees it.
@@ -188,6 +197,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		delete(w.objects, c.Ref)
 		delete(w.bases, c.Ref)
 		delete(w.own, c.Ref)
+		delete(w.latest, c.Ref)
 		return nil
 	}
 	defer w.keep(c)
@@ -198,7 +208,7 @@ func (w *writers) write(e *history.Event, c *history.Change) error {
 		w.own[c.Ref] = map[string]bool{}
 		delete(w.bases, c.Ref)
 	}
-	before, after := fieldsOf(c.Previous), fieldsOf(c.Object)
+	before, after := w.step(c)
 	since, running := w.active[e.ReconcileID()]
 	named, _ := strconv.ParseInt(metadataOf(e.Sent, "resourceVersion").ResourceVersion, 10, 64)
 	stale := w.basedOn(e, c.Ref, named)
@@ -234,6 +244,19 @@ func or(value string) string {
 	return value
 }
 
+// step are an object's fields before and after a change. The object before is mostly the one after
+// the change that was seen last.
+func (w *writers) step(c *history.Change) (before, after map[string]string) {
+	after = fieldsOf(c.Object)
+	if last, ok := w.latest[c.Ref]; ok && bytes.Equal(last.object, c.Previous) {
+		before = last.fields
+	} else {
+		before = fieldsOf(c.Previous)
+	}
+	w.latest[c.Ref] = snapshot{c.Object, after}
+	return before, after
+}
+
 // fieldsOf are an object's fields that somebody writes on purpose.
 func fieldsOf(object []byte) map[string]string {
 	out := map[string]string{}
@@ -263,14 +286,26 @@ func flatten(path string, v any, out map[string]string) {
 			if name := nameOf(x); name != "" {
 				flatten(path+"["+name+"]", x, out)
 			} else {
-				value, _ := json.Marshal(x)
-				out[path+"["+string(value)+"]"] = string(value)
+				value := leaf(x)
+				out[path+"["+value+"]"] = value
 			}
 		}
 	default:
-		value, _ := json.Marshal(v)
-		out[path] = string(value)
+		out[path] = leaf(v)
 	}
+}
+
+// leaf is a decoded value as JSON. Most are short plain texts, which need no encoder.
+func leaf(v any) string {
+	s, ok := v.(string)
+	for i := 0; ok && i < len(s); i++ {
+		ok = s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' && s[i] != '<' && s[i] != '>' && s[i] != '&'
+	}
+	if ok {
+		return `"` + s + `"`
+	}
+	value, _ := json.Marshal(v)
+	return string(value)
 }
 
 // nameOf tells the elements of a list apart, as the list-map keys of Kubernetes' own types do.

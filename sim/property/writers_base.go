@@ -12,8 +12,17 @@ import (
 // base is a version of an object that the content of an update may have been read from.
 type base struct {
 	revision int64
-	marks    marks
 	object   []byte
+	marks    *marks // nil until an update asks for them
+}
+
+// read are the marks of the version.
+func (b *base) read() marks {
+	if b.marks == nil {
+		m := marksOf(b.object)
+		b.marks = &m
+	}
+	return *b.marks
 }
 
 // marks are what the server writes into an object and a client sends back unread. They say which
@@ -55,7 +64,7 @@ const mostBases = 16
 
 // keep remembers the version that a change made.
 func (w *writers) keep(c *history.Change) {
-	all := append(w.bases[c.Ref], base{c.Revision, marksOf(c.Object), c.Object})
+	all := append(w.bases[c.Ref], base{revision: c.Revision, object: c.Object})
 	if len(all) > mostBases {
 		all = slices.Clone(all[1:])
 	}
@@ -99,8 +108,9 @@ func (w *writers) basedOn(e *history.Event, ref history.Ref, named int64) origin
 		return origin{}
 	}
 	if sent := marksOf(e.Sent); sent != (marks{}) {
-		for _, b := range slices.Backward(w.bases[ref]) {
-			if b.revision <= named && sent.fit(b.marks) {
+		for i := range slices.Backward(w.bases[ref]) {
+			b := &w.bases[ref][i]
+			if b.revision <= named && sent.fit(b.read()) {
 				if b.revision < named {
 					return origin{b.revision, fieldsOf(b.object), true}
 				}

@@ -53,7 +53,7 @@ type Object struct {
 	// as that.
 	unpruned bool
 	// views are the encoded forms in other versions, made when first needed.
-	views map[View]*encoded
+	views map[View]*Encoded
 	// owned says that the managed fields in Meta are kept. Until then written notes the write that
 	// made this state.
 	owned   bool

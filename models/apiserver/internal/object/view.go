@@ -1,22 +1,33 @@
 package object
 
+import (
+	"encoding/json"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
 // View is one way to show an object: a version, or its metadata alone.
 type View struct {
 	Version *Version
 	Partial bool
 }
 
-type encoded struct {
+// Encoded is an object as a view shows it.
+type Encoded struct {
 	JSON   []byte
+	typed  int // length of kind and apiVersion in front, which a list of a built-in type leaves out
 	frames map[string][]byte
+	// whole and item are what was decoded last from JSON, and from the object as a list shows it.
+	whole, item runtime.Object
 }
 
 // As returns the object encoded for a view, encoding it at most once.
-func (o *Object) As(v View) *encoded {
+func (o *Object) As(v View) *Encoded {
 	if e := o.views[v]; e != nil {
 		return e
 	}
-	e := &encoded{}
+	e := &Encoded{}
 	switch {
 	case v.Partial:
 		e.JSON = o.encodePartial()
@@ -25,8 +36,11 @@ func (o *Object) As(v View) *encoded {
 	default:
 		e.JSON = v.Version.Convert(o)
 	}
+	if !v.Partial && v.Version.Type.Builtin {
+		e.typed = len(v.Version.Prefix)
+	}
 	if o.views == nil {
-		o.views = map[View]*encoded{}
+		o.views = map[View]*Encoded{}
 	}
 	o.views[v] = e
 	return e
@@ -57,10 +71,38 @@ func (o *Object) Frame(kind string, v View) []byte {
 }
 
 // Item is the object as a list shows it: built-in types leave out kind and apiVersion there.
-func (o *Object) Item(b []byte, v View) []byte {
-	raw := o.As(v).JSON
-	if v.Partial || !v.Version.Type.Builtin {
-		return append(b, raw...)
+func (e *Encoded) Item(b []byte) []byte {
+	if e.typed == 0 {
+		return append(b, e.JSON...)
 	}
-	return append(append(b, '{'), raw[len(v.Version.Prefix):]...)
+	return append(append(b, '{'), e.JSON[e.typed:]...)
+}
+
+// Decode decodes the object, or what a list shows of it, into a zero value. A type that was asked
+// for last is copied.
+func (e *Encoded) Decode(item bool, into runtime.Object) error {
+	kept, raw := &e.whole, e.JSON
+	if item {
+		kept = &e.item
+	}
+	to := reflect.ValueOf(into)
+	if *kept != nil && reflect.TypeOf(*kept) == to.Type() {
+		to.Elem().Set(reflect.ValueOf((*kept).DeepCopyObject()).Elem())
+		return nil
+	}
+	if item {
+		raw = e.Item(nil)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return err
+	}
+	*kept = into.DeepCopyObject()
+	return nil
+}
+
+// Superseded drops what was decoded from a state that is no longer the newest.
+func (o *Object) Superseded() {
+	for _, e := range o.views {
+		e.whole, e.item = nil, nil
+	}
 }

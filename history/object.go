@@ -1,0 +1,73 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+)
+
+// Object is a server-side object in its current state.
+type Object struct {
+	Ref      Ref
+	UID      string
+	Revision int64
+	JSON     []byte
+
+	state *state // nil for an object that somebody else made
+}
+
+// state is the last change of an object. Properties decode it after every step, and most steps
+// change other objects, so it keeps what was decoded.
+type state struct {
+	*Change
+	decoded atomic.Pointer[reflect.Value] // a pointer to a value that nobody else has
+}
+
+func (s *state) show() Object { return Object{s.Ref, s.UID, s.Revision, s.Change.Object, s} }
+
+// String names the object and its revision.
+func (o Object) String() string { return fmt.Sprintf("%s (rv %d)", o.Ref, o.Revision) }
+
+// Into decodes the object into v, as encoding/json does. A type that has the method DeepCopyInto,
+// as Kubernetes' own and generated ones do, is decoded once for each state of the object. After
+// that, Into copies.
+func (o Object) Into(v any) error {
+	into := reflect.ValueOf(v)
+	if o.state == nil || !blank(into) {
+		return json.Unmarshal(o.JSON, v)
+	}
+	if kept := o.state.decoded.Load(); kept != nil && kept.Type() == into.Type() && o.unchanged() {
+		copyInto(*kept, into)
+		return nil
+	}
+	if err := json.Unmarshal(o.JSON, v); err != nil {
+		return err
+	}
+	if kept := reflect.New(into.Type().Elem()); o.unchanged() && copyInto(into, kept) &&
+		reflect.DeepEqual(kept.Interface(), v) {
+		o.state.decoded.Store(&kept)
+	}
+	return nil
+}
+
+// unchanged says whether the object still has the JSON of its state.
+func (o Object) unchanged() bool {
+	was := o.state.Change.Object
+	return len(o.JSON) == len(was) && len(was) > 0 && &o.JSON[0] == &was[0]
+}
+
+// blank says whether v points to a zero value. Decoding into another one would merge.
+func blank(v reflect.Value) bool {
+	return v.Kind() == reflect.Pointer && !v.IsNil() && v.Elem().Kind() == reflect.Struct && v.Elem().IsZero()
+}
+
+// copyInto calls from.DeepCopyInto(to), and says whether there is such a method.
+func copyInto(from, to reflect.Value) bool {
+	f := from.MethodByName("DeepCopyInto")
+	if !f.IsValid() || f.Type().NumIn() != 1 || f.Type().In(0) != to.Type() {
+		return false
+	}
+	f.Call([]reflect.Value{to})
+	return true
+}

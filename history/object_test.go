@@ -1,0 +1,82 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// copied is a type with DeepCopyInto, as generated code has it.
+type copied struct {
+	Names []string `json:"names"`
+	Text  string   `json:"text"`
+}
+
+var copies int
+
+func (c *copied) DeepCopyInto(out *copied) {
+	copies++
+	*out = *c
+	out.Names = slices.Clone(c.Names)
+}
+
+// forgets is a type whose copies are not complete.
+type forgets struct {
+	Text string `json:"text"`
+}
+
+func (f *forgets) DeepCopyInto(out *forgets) { *out = forgets{} }
+
+func TestIntoCopies(t *testing.T) {
+	ref, h := Ref{Kind: "Thing", Name: "a"}, &History{}
+	put := func(object string) {
+		h.Add(Event{Kind: Request, Changes: []Change{{Type: "MODIFIED", Ref: ref, Object: []byte(object)}}})
+	}
+	read := func(v any) {
+		t.Helper()
+		if o, ok := h.Find(ref); !ok || o.Into(v) != nil {
+			t.Fatalf("%v cannot be read", ref)
+		}
+	}
+	put(`{"names":["x","y"],"text":"1"}`)
+	for range 3 {
+		var c copied
+		if read(&c); !slices.Equal(c.Names, []string{"x", "y"}) || c.Text != "1" {
+			t.Fatalf("expected x, y and 1, got %+v", c)
+		}
+		c.Names[0], c.Text = "changed", "changed" // by a property, which nobody else sees
+	}
+	if copies != 3 {
+		t.Errorf("expected one copy to keep and two to give, got %d", copies)
+	}
+	put(`{"names":["z"]}`)
+	merged := copied{Text: "kept"}
+	if read(&merged); merged.Text != "kept" || !slices.Equal(merged.Names, []string{"z"}) {
+		t.Errorf("decoding into a value that is not zero merges, got %+v", merged)
+	}
+	var c copied
+	if read(&c); c.Text != "" || !slices.Equal(c.Names, []string{"z"}) {
+		t.Errorf("expected the new state, got %+v", c)
+	}
+	o, _ := h.Find(ref)
+	if s := fmt.Sprint(o, []Object{o}); s != "Thing a (rv 0) [Thing a (rv 0)]" {
+		t.Errorf("what a property prints is the same in each run, got %q", s)
+	}
+	o.JSON = []byte(`{"names":["q"]}`)
+	var own copied
+	if err := o.Into(&own); err != nil || !slices.Equal(own.Names, []string{"q"}) {
+		t.Errorf("an object with other JSON is decoded from it, got %+v, %v", own, err)
+	}
+	put(`{"text":"2"}`)
+	for range 2 {
+		var f forgets
+		if read(&f); f.Text != "2" {
+			t.Errorf("a type whose copies are not complete is decoded each time, got %+v", f)
+		}
+	}
+	put(`{"text":3}`)
+	o, _ = h.Find(ref)
+	if err := o.Into(&copied{}); err == nil {
+		t.Error("a number went into a text")
+	}
+}

@@ -1,0 +1,60 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/wavetank/wavetank/models/apiserver/internal/object"
+)
+
+// shown are the stored objects that a body is made of. Built-in controllers read the same states
+// again and again. So a state keeps what was decoded from it, until the next one comes.
+type shown struct {
+	objects []*object.Encoded
+	list    bool
+}
+
+// Decode decodes the body into v, as encoding/json does. It is for built-in controllers, whose
+// methods are called on one goroutine: a state of an object that was decoded before is copied.
+func (r *Response) Decode(into any) error {
+	if o, ok := copies(into); ok && len(r.shown.objects) == 1 && !r.shown.list {
+		return r.shown.objects[0].Decode(false, o)
+	}
+	return json.Unmarshal(r.Body, into)
+}
+
+// DecodeItems decodes the items of a list, as Decode does.
+func DecodeItems[T any](r *Response) ([]T, error) {
+	var list struct {
+		Items []T `json:"items"`
+	}
+	if _, ok := copies(new(T)); !ok || !r.shown.list {
+		err := json.Unmarshal(r.Body, &list)
+		return list.Items, err
+	}
+	list.Items = make([]T, len(r.shown.objects))
+	for i, o := range r.shown.objects {
+		item, _ := any(&list.Items[i]).(runtime.Object)
+		if o.Decode(true, item) != nil {
+			list.Items = nil
+			err := json.Unmarshal(r.Body, &list) // what is right is decoded all the same
+			return list.Items, err
+		}
+	}
+	return list.Items, nil
+}
+
+// copies says whether what is decoded into v may be kept and copied: v is zero, and its type is of
+// Kubernetes' own, whose copies are generated.
+func copies(v any) (runtime.Object, bool) {
+	o, ok := v.(runtime.Object)
+	if !ok {
+		return nil, false
+	}
+	p := reflect.ValueOf(v)
+	return o, p.Kind() == reflect.Pointer && !p.IsNil() && strings.HasPrefix(p.Type().Elem().PkgPath(), "k8s.io/") &&
+		p.Elem().IsZero()
+}
