@@ -129,7 +129,7 @@ func (p *Project) files() error {
 		switch {
 		case strings.Contains(text, "{{"): // a template of a chart
 		case strings.Contains(text, "kind: CustomResourceDefinition\n"):
-			if strings.Contains(text, "\nkind: CustomResourceDefinition\n") && !strings.HasSuffix(dir, "patches") {
+			if strings.Contains("\n"+text, "\nkind: CustomResourceDefinition\n") && !strings.HasSuffix(dir, "patches") {
 				most[dir]++
 			}
 			if strings.Contains(text, "strategy: Webhook\n") {

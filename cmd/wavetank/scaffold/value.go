@@ -68,9 +68,19 @@ func (v *value) visit(n ast.Node, all ast.Expr) bool {
 	case *ast.CallExpr:
 		return v.call(n)
 	case *ast.UnaryExpr:
-		if lit, ok := n.X.(*ast.CompositeLit); ok && v.ownTransport(lit) {
-			v.replace(n, "sim.HTTPClient(mgr)")
-			return false
+		switch of := n.X.(type) {
+		case *ast.CompositeLit:
+			if v.ownTransport(of) {
+				v.replace(n, "sim.HTTPClient(mgr)")
+				return false
+			}
+		case *ast.Ident:
+			// A variable has an address, what it is declared with may have none.
+			local := v.w.project.main.locals[v.in.TypesInfo.Uses[of]]
+			if _, ok := local.value.(*ast.CompositeLit); n.Op == token.AND && local.value != nil && !ok {
+				v.why = "the address of " + of.Name
+				return false
+			}
 		}
 	case *ast.StarExpr:
 		id, ok := n.X.(*ast.Ident)
