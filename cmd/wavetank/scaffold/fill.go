@@ -17,9 +17,9 @@ var simulated = []string{"Cache", "NewCache", "Client", "NewClient", "Controller
 var election = []string{"LeaderElection", "LeaderElectionID", "LeaderElectionNamespace",
 	"LeaderElectionReleaseOnCancel", "LeaseDuration", "RenewDeadline", "RetryPeriod"}
 
-// options are those of main beside the scheme, as ", Cache: …".
+// options are those of main, as far as a simulation heeds them.
 func (w *writer) options() string {
-	main, names, out := w.project.main.options, slices.Clone(simulated), ""
+	main, names, out := w.project.main.options, slices.Clone(simulated), []string{"Scheme: " + w.schemeName()}
 	if x := main.fields["LeaderElection"]; x != nil {
 		if text, _ := w.ofMain(main.in, x, false); text == "true" {
 			names = append(names, election...)
@@ -36,13 +36,13 @@ func (w *writer) options() string {
 				oneLine(types.ExprString(x)), why)
 			continue
 		}
-		out += fmt.Sprintf(", %s: %s", name, text)
+		out = append(out, name+": "+text)
 	}
-	if strings.Contains(out, "LeaderElection: true") && !strings.Contains(out, "LeaderElectionNamespace") {
+	if slices.Contains(out, "LeaderElection: true") && main.fields["LeaderElectionNamespace"] == nil {
 		w.guess("the namespace of the leader election is that of the manager's Pod, here default")
-		out += `, LeaderElectionNamespace: "default"`
+		out = append(out, `LeaderElectionNamespace: "default"`)
 	}
-	return out
+	return composite("ctrl.Options", out)
 }
 
 // setup is the call of the setup method, on a controller made as main makes it.
@@ -56,7 +56,7 @@ func (w *writer) setup(process string) string {
 		return fmt.Sprintf("%s.%s(%s)", made, w.c.Setup, args)
 	}
 	literal := w.qualified(w.c.Package.PkgPath, "", w.c.Name)
-	return fmt.Sprintf("(&%s{%s}).%s(%s)", literal, w.fields(process), w.c.Setup, args)
+	return fmt.Sprintf("(&%s).%s(%s)", composite(literal, w.fields(process)), w.c.Setup, args)
 }
 
 // made is what main calls the setup method on, if a function makes that.
@@ -74,7 +74,7 @@ func (w *writer) made(s setup) (string, bool) {
 
 // fields fills the controller in as main does. What depends on more than the manager is left out,
 // or made of the field's type.
-func (w *writer) fields(process string) string {
+func (w *writer) fields(process string) []string {
 	var out []string
 	main := w.project.main.filled[fullName(w.c.typ)]
 	s := w.c.typ.Underlying().(*types.Struct)
@@ -95,7 +95,15 @@ func (w *writer) fields(process string) string {
 				oneLine(types.ExprString(set)), why)
 		}
 	}
-	return strings.Join(out, ", ")
+	return out
+}
+
+// composite is a literal of a struct, on one line if that is not long.
+func composite(of string, fields []string) string {
+	if line := strings.Join(fields, ", "); len(line) < 90 {
+		return of + "{" + line + "}"
+	}
+	return of + "{\n" + strings.Join(fields, ",\n") + ",\n}"
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

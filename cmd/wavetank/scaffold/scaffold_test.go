@@ -187,7 +187,7 @@ func TestTests(t *testing.T) {
 		"main sets GracefulShutdownTimeout of ctrl.Options to &timeout; it depends on the address of timeout",
 		`w.Install("../../config/crd/bases")`,
 		"Controller: config.Controller{MaxConcurrentReconciles: 3}",
-		`LeaderElection: true, LeaderElectionID: "backup", LeaderElectionNamespace: "default"`,
+		`LeaderElection: true, LeaderElectionID: "backup", LeaderElectionNamespace: "default", }))`,
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %s:\n%s", want, said)

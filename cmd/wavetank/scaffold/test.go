@@ -173,7 +173,7 @@ func (w *writer) body(dir, process string) string {
 		fmt.Fprintf(&b, "if err := %s(mgr); err != nil {\nreturn err\n}\n", call)
 	}
 	fmt.Fprintf(&b, "return %s\n", w.setup(process))
-	fmt.Fprintf(&b, "}, sim.Options(ctrl.Options{Scheme: %s%s}))\n", w.schemeName(), w.options())
+	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
 	fmt.Fprintf(&b, "w.Inject(fault.StaleCache(30*time.Second), fault.Crash(%q), fault.LostReply())\n", process)
 	b.WriteString(w.samples(up))
 	b.WriteString("w.Settle()\n")
