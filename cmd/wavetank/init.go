@@ -27,9 +27,9 @@ func initCommand() *cobra.Command {
 		Short: "Write a first test for each controller of this module, run it, and say what it did",
 		Long: "Reads the module in the directory: PROJECT, types with SetupWithManager, how main fills them in\n" +
 			"and makes the manager, the schemes that main adds, definitions (config/crd/bases), webhooks\n" +
-			"(config/webhook), samples (config/samples) and the environment of config/manager. Writes a test for each controller beside it; where the tests there are Ginkgo's, a\n" +
-			"spec in a package of its own, simulation, which needs no etcd. What it had to guess is printed. No\n" +
-			"file is replaced.\n\n" +
+			"(config/webhook), samples (config/samples) and the environment of config/manager. Writes a test\n" +
+			"for each controller beside it; where the tests there are Ginkgo's, a spec in a package of its own,\n" +
+			"simulation, which needs no etcd. What it had to guess is printed. No file is replaced.\n\n" +
 			"Then each test is run, and what it says is explained.",
 		Example: "  wavetank init\n  wavetank init ../operator --no-run",
 		Args:    cobra.MaximumNArgs(1),

@@ -221,7 +221,8 @@ func TestInitOfNothing(t *testing.T) {
 	file := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

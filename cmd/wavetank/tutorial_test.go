@@ -103,7 +103,8 @@ func change(t *testing.T, file, text string) {
 	if n := strings.Count(string(data), before.String()); n != 1 {
 		t.Fatalf("%s has %d places for this change:\n%s\n%s", file, n, text, data)
 	}
-	if err := os.WriteFile(file, []byte(strings.Replace(string(data), before.String(), after.String(), 1)), 0o666); err != nil {
+	changed := strings.Replace(string(data), before.String(), after.String(), 1)
+	if err := os.WriteFile(file, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }

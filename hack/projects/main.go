@@ -91,7 +91,8 @@ func main() {
 // measure copies a project and makes the runs.
 func measure(root, command, name, dir string, runs int) (m measured, err error) {
 	m = measured{Project: name, LoadAtStart: load()}
-	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(filepath.Join(root, projects, name)))); err != nil {
+	from := os.DirFS(filepath.Join(root, projects, name))
+	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, from)); err != nil {
 		return m, err
 	}
 	log.Printf("%s: load %.1f", name, m.LoadAtStart)
@@ -143,7 +144,7 @@ func (m *measured) run(dir, command string, args ...string) (text string, code i
 var (
 	writtenTest = regexp.MustCompile(`(?m)_sim_test\.go: written$`)
 	guess       = regexp.MustCompile(`(?m)^  guess: `)
-	allFailed   = regexp.MustCompile(`every reconcile of process "([^"]+)" failed.*`)
+	allFailed   = regexp.MustCompile(`every reconcile of process "([^"]+)" failed.*|the world has no host "[^"]+"`)
 	broken      = regexp.MustCompile(`(?:always|eventually) "([^"]+)" broke at step`)
 	quiet       = regexp.MustCompile(`nothing broke in (\d+) runs|: (\d+) runs`)
 )

@@ -39,12 +39,13 @@ func writePage(file string, all []measured) (unexamined int, err error) {
 	}
 	fmt.Fprintf(&b, `# wavetank init on ten projects
 
-Made by `+"`make projects`"+`. The projects in [cmd/wavetank/testdata/projects](../cmd/wavetank/testdata/projects) are laid out as the
-documentation of kubebuilder and operator-sdk shows, and know nothing of Wavetank. No line was written in any of them:
-`+"`wavetank init`"+` wrote the tests and ran them. Where nothing broke, `+"`wavetank run ./... --runs 1000`"+` went on.
+Made by `+"`make projects`"+`. The projects in
+[cmd/wavetank/testdata/projects](../cmd/wavetank/testdata/projects) are laid out as the documentation of kubebuilder and
+operator-sdk shows, and know nothing of Wavetank. No line was written in any of them: `+"`wavetank init`"+` wrote the
+tests and ran them. Where nothing broke, `+"`wavetank run ./... --runs 1000`"+` went on.
 
-%d of %d get past "every reconcile failed". The slowest, %s, used %.0f s of CPU time from checkout to its result, with a warm
-build cache. Real seconds depend on what else the machine does: the load average is in the last column. %d CPUs, %s.
+%d of %d get past "every reconcile failed". The slowest, %s, used %.0f s of CPU time from checkout to its
+result, with a warm build cache. Real seconds depend on what else the machine does: the load average is in the last column. %d CPUs, %s.
 
 | project | what it is | tests | longest, lines | guesses | result | CPU s | real s | load |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |

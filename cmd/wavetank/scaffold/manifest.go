@@ -87,8 +87,9 @@ func (p *Project) complete() {
 		}
 		hooked := slices.ContainsFunc(p.hooks, func(h hook) bool { return h.kind == r.Kind })
 		if (r.Webhooks.Defaulting || r.Webhooks.Validation) && (!hooked || p.Webhooks == "") {
-			p.note("PROJECT has a webhook for %s, and there is no config/webhook with its configuration, or no function "+
-				"such as Setup%[1]sWebhookWithManager(ctrl.Manager) error: the test has no webhook; run make manifests", r.Kind)
+			p.note("PROJECT has a webhook for %s, and there is no config/webhook with its configuration, or no "+
+				"function such as Setup%[1]sWebhookWithManager(ctrl.Manager) error: the test has no webhook; run make "+
+				"manifests", r.Kind)
 		}
 	}
 }
@@ -96,8 +97,8 @@ func (p *Project) complete() {
 // conversion notes what is not modelled of conversion.
 func (p *Project) conversion(what string) {
 	p.note("%s. Conversion webhooks are not modelled: objects of other versions get the other apiVersion and are "+
-		"pruned, no more. Apply objects of the version that is stored, and test ConvertTo and ConvertFrom in a unit test",
-		what)
+		"pruned, no more. Apply objects of the version that is stored, and test ConvertTo and ConvertFrom in a "+
+		"unit test", what)
 }
 
 // files finds definitions, webhook configurations, samples and the environment of the manager.
@@ -189,7 +190,9 @@ func (p *Project) samplesFor(c Controller) (files []string, found bool) {
 	}
 	own = strings.TrimSuffix(own, "!")
 	for _, s := range p.Samples {
-		others := slices.ContainsFunc(p.Controllers, func(c Controller) bool { return c.Kind == s.Kind || c.Kind == "" })
+		others := slices.ContainsFunc(p.Controllers, func(c Controller) bool {
+			return c.Kind == s.Kind || c.Kind == ""
+		})
 		if !others && !slices.Contains(files, s.File) && s.File != own {
 			files = append(files, s.File)
 		}

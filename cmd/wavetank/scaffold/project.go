@@ -76,8 +76,8 @@ func Read(dir string) (*Project, error) {
 		return nil, err
 	}
 	if err := broken(loaded); err != nil {
-		return nil, fmt.Errorf("the module in %s does not compile; go build ./... must pass before its controllers can be "+
-			"run:\n%w", dir, err)
+		return nil, fmt.Errorf("the module in %s does not compile; go build ./... must pass before its "+
+			"controllers can be run:\n%w", dir, err)
 	}
 	for _, pkg := range loaded {
 		p.look(pkg)
@@ -91,8 +91,8 @@ func Read(dir string) (*Project, error) {
 	}
 	p.complete()
 	if p.Definitions == "" {
-		p.note("no CustomResourceDefinition was found below %s (config/crd/bases is where controller-gen writes them): "+
-			"run make manifests, and run wavetank init again or w.Install them", dir)
+		p.note("no CustomResourceDefinition was found below %s (config/crd/bases is where controller-gen writes "+
+			"them): run make manifests, and run wavetank init again or w.Install them", dir)
 	}
 	return p, nil
 }
@@ -201,8 +201,9 @@ func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 		p.hooks = append(p.hooks, h)
 		return
 	}
-	c := Controller{Setup: f.Name.Name, Package: pkg, Dir: filepath.Dir(pkg.Fset.Position(f.Pos()).Filename), typ: named,
-		params: sig.Params(), fullName: obj.FullName()}
+	dir := filepath.Dir(pkg.Fset.Position(f.Pos()).Filename)
+	c := Controller{Setup: f.Name.Name, Package: pkg, Dir: dir, typ: named, params: sig.Params(),
+		fullName: obj.FullName()}
 	if of := given(pkg, f, "For"); len(of) > 0 {
 		c.Kind, c.kindPath = of[0].Obj().Name(), of[0].Obj().Pkg().Path()
 	}

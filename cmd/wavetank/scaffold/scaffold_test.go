@@ -157,7 +157,8 @@ func TestTests(t *testing.T) {
 		"config/samples/v0.yaml":     "apiVersion: example.com/v0\nkind: Backup\nmetadata:\n  name: a\n",
 		"config/samples/v1.yaml":     "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n",
 		"config/samples/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n",
-		"config/manager/manager.yaml": "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - env:\n" +
+		"config/manager/manager.yaml": "kind: Deployment\nspec:\n  template:\n    spec:\n" +
+			"      containers:\n      - env:\n" +
 			"        - {name: MAIL_FROM, value: me}\n        - {name: UNREAD, value: x}\n"})
 	p, err := scaffold.Read(dir)
 	if err != nil {
@@ -178,7 +179,8 @@ func TestTests(t *testing.T) {
 		`w.ApplyFiles("../../config/samples/secret.yaml", "../../config/samples/v1.yaml")`,
 		`t.Setenv("MAIL_FROM", "me") sim.Check(`,
 		"w.Builtin(append(workload.New(), kubelet.New()...)...)",
-		`return NewLetters(mgr.GetClient(), Config{URL: "https://mail.example", Region: "here", HTTP: sim.HTTPClient(mgr)})` +
+		`return NewLetters(mgr.GetClient(), ` +
+			`Config{URL: "https://mail.example", Region: "here", HTTP: sim.HTTPClient(mgr)})` +
 			`.SetupWithManager(context.Background(), mgr, 3, "")`,
 		"// Guess: SetupWithManager gets \"\" as name.",
 		"Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: { " +

@@ -200,7 +200,8 @@ func (w *writer) samples(up func(string) string) string {
 		w.guess("no file below config/samples has a %s, so the test makes one with an empty spec", w.c.Kind)
 		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
 		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
-		out += fmt.Sprintf("w.Apply(&%s{ObjectMeta: %s.ObjectMeta{Namespace: \"default\", Name: \"sample\"}})\n", kind, meta)
+		out += fmt.Sprintf("w.Apply(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
+			"Namespace: \"default\", Name: \"sample\"}})\n"
 	default:
 		w.guess("the builder's For was not seen, so the test applies nothing: apply what the controller reconciles")
 	}
