@@ -240,6 +240,10 @@ catalogue: ## Every kept story must break its faulty variant and pass on the fix
 mutants: ## Common mistakes planted in the operators of examples/: which properties see them (10 minutes).
 	go test -count=1 -timeout 0 -v -run '^TestMutants$$' ./hack/mutants -mutants.all
 
+.PHONY: projects
+projects: ## wavetank init on ten projects as scaffolds lay them out, and 1,000 runs of each (15 minutes): writes docs/projects.md.
+	go run ./hack/projects
+
 .PHONY: docs
 docs: ## Write the pages of docs/ that are made from the code's documentation and examples.
 	go run ./hack/docs
@@ -247,7 +251,7 @@ docs: ## Write the pages of docs/ that are made from the code's documentation an
 # What guards every change, and the rest. A step that passed on this commit is not run again: see hack/steps.sh.
 STEPS = test campaigns oldest modules next-go platforms race nested 'reprove PROVE=10' demo pages upstream conformance
 NIGHTLY = 'reprove PROVE=2000' exact race-operators 'hold RUNS=100000' 'hold-random FOR=30m' 'fuzz FOR=10m' mutants soak \
-	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume determinism bench-search bench-shrinking bench-scale
+	'conformance OPS=20000' conformance-0.36 conformance-0.35 versions consume projects determinism bench-search bench-shrinking bench-scale
 COMMIT = $(shell git rev-parse --short HEAD)
 
 .PHONY: timings

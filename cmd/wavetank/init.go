@@ -25,11 +25,11 @@ func initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [directory]",
 		Short: "Write a first test for each controller of this module, run it, and say what it did",
-		Long: "Reads the module in the directory: types with SetupWithManager, how main fills them in, the\n" +
-			"schemes that main adds, definitions (config/crd/bases), webhooks (config/webhook) and samples\n" +
-			"(config/samples). Writes a test for each controller beside it; where the tests there are Ginkgo's, a\n" +
-			"spec in a package of its own, simulation, which needs no etcd. What it had to guess is printed. No\n" +
-			"file is replaced.\n\n" +
+		Long: "Reads the module in the directory: PROJECT, types with SetupWithManager, how main fills them in\n" +
+			"and makes the manager, the schemes that main adds, definitions (config/crd/bases), webhooks\n" +
+			"(config/webhook), samples (config/samples) and the environment of config/manager. Writes a test\n" +
+			"for each controller beside it; where the tests there are Ginkgo's, a spec in a package of its own,\n" +
+			"simulation, which needs no etcd. What it had to guess is printed. No file is replaced.\n\n" +
 			"Then each test is run, and what it says is explained.",
 		Example: "  wavetank init\n  wavetank init ../operator --no-run",
 		Args:    cobra.MaximumNArgs(1),
@@ -47,12 +47,15 @@ func initCommand() *cobra.Command {
 
 func initialise(cmd *cobra.Command, dir string, run bool) error {
 	out := cmd.OutOrStdout()
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return fmt.Errorf("%s has no go.mod; run wavetank init in the root of the operator's module", dir)
+	if err := isModule(dir); err != nil {
+		return err
 	}
 	project, err := scaffold.Read(dir)
 	if err != nil {
-		return err
+		return errors.Join(err, otherModules(dir))
+	}
+	for _, n := range project.Notes {
+		fmt.Fprintf(out, "note: %s\n", n)
 	}
 	var tests []*scaffold.Test
 	for _, c := range project.Controllers {
@@ -83,6 +86,44 @@ func initialise(cmd *cobra.Command, dir string, run bool) error {
 		return errBroke
 	}
 	return nil
+}
+
+// isModule says what to do where a directory is not the root of a module.
+func isModule(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		return nil
+	}
+	if others := otherModules(dir); others != nil {
+		return fmt.Errorf("%s has no go.mod; %w", dir, others)
+	}
+	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			return fmt.Errorf("%s has no go.mod; it is in the module %s: run wavetank init %[2]s", dir, relative(up))
+		}
+	}
+	return fmt.Errorf("%s has no go.mod, and no directory above or below it has one; run wavetank init in the root of "+
+		"the operator's module", dir)
+}
+
+// otherModules says which modules lie below a directory; nil if there are none.
+func otherModules(dir string) error {
+	var found []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") ||
+			slices.Contains([]string{"vendor", "testdata", "node_modules"}, d.Name())):
+			return fs.SkipDir
+		case d.Name() == "go.mod" && filepath.Dir(path) != dir:
+			found = append(found, "wavetank init "+relative(filepath.Dir(path)))
+		}
+		return nil
+	})
+	if len(found) == 0 {
+		return nil
+	}
+	return fmt.Errorf("there are other modules below it, name the operator's: %s", strings.Join(found, ", or "))
 }
 
 // writeTest writes a test, and the suite that it belongs to, unless they are there.
@@ -167,6 +208,10 @@ var advice = []struct {
 	{regexp.MustCompile(`no matches for kind "(\w+)"`), `w.Install the definition of $1`},
 	{regexp.MustCompile(`lookup ([\w.-]+)`),
 		`declare the host with w.External("$1", handler), and give the operator sim.HTTPClient(mgr)`},
+	{regexp.MustCompile(`does not model conversion webhooks`),
+		"install a copy of the definition without spec.conversion, and apply objects of the stored version"},
+	{regexp.MustCompile(`has no host "([\w.-]+)`),
+		`declare the host with w.External("$1", handler); docs/scenarios.md has one`},
 	{regexp.MustCompile(`invalid memory address or nil pointer`),
 		`fill in the fields of the reconciler that are empty`},
 }

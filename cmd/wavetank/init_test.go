@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -207,29 +208,39 @@ func (r *PostReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, o
 	}
 }
 
-// Where there is nothing to read, it says what is missing.
+// Where there is nothing to read, it says what was looked for and what to do.
 func TestInitOfNothing(t *testing.T) {
 	t.Setenv("GOWORK", "off")
 	dir := t.TempDir()
-	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, "has no go.mod") {
-		t.Errorf("%d: %s", code, out)
+	says := func(dir, want string) {
+		t.Helper()
+		if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, want) {
+			t.Errorf("%d, and it does not say %q: %s", code, want, out)
+		}
 	}
-	for name, text := range map[string]string{"go.mod": "module example.com/x\n\ngo 1.26.0\n", "x.go": "package x\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+	file := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "y.go"), []byte("package x\n\nvar a int = \"\"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, "does not build") {
-		t.Errorf("%d: %s", code, out)
-	}
-	if err := os.Remove(filepath.Join(dir, "y.go")); err != nil {
+	const none = "no directory above or below it has one"
+	says(dir, none)
+	file("b/go.mod", "module example.com/b\n\ngo 1.26.0\n")
+	file("a/go.mod", "module example.com/a\n\ngo 1.26.0\n")
+	file("a/x.go", "package x\n")
+	file("a/deep/down/x.go", "package x\n")
+	says(dir, filepath.Join(dir, "a")+", or wavetank init "+filepath.Join(dir, "b"))
+	says(filepath.Join(dir, "a", "deep"), "it is in the module "+filepath.Join(dir, "a")+": run wavetank init")
+	file("a/y.go", "package x\n\nvar a int = \"\"\n")
+	says(filepath.Join(dir, "a"), "does not compile; go build ./... must pass")
+	if err := os.Remove(filepath.Join(dir, "a", "y.go")); err != nil {
 		t.Fatal(err)
 	}
 	const missing = "has a method SetupWithManager(ctrl.Manager) error and a method Reconcile; write a test by hand"
-	if code, out := do(t, t.Context(), "init", dir); code != exitUsage || !strings.Contains(out, missing) {
-		t.Errorf("%d: %s", code, out)
-	}
+	says(filepath.Join(dir, "a"), missing)
+	file("a/operator/go.mod", "module example.com/a/operator\n\ngo 1.26.0\n")
+	says(filepath.Join(dir, "a"), "there are other modules below it, name the operator's: wavetank init ")
 }

@@ -1,122 +1,146 @@
 // Package scaffold writes a first simulated test for each controller of a project. It reads what
-// the project says already: which types have SetupWithManager, how main fills them in, which
-// schemes main adds, and where definitions, webhooks and samples are.
+// the project says already: PROJECT, which types have SetupWithManager, how main fills them in and
+// makes the manager, and where definitions, webhooks and samples are.
 package scaffold
 
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
 
+const byHand = "https://github.com/wavetank/wavetank/blob/main/docs/scenarios.md"
+
 // Controller is a type whose setup function takes a manager.
 type Controller struct {
 	Name    string // of the type
-	Kind    string // that it reconciles, by the builder's For; "" if that is not seen
+	Kind    string // that it reconciles, by the builder's For or by PROJECT; "" if neither says
 	Setup   string // SetupWithManager
 	Package *packages.Package
 	Dir     string
 
-	params  *types.Tuple // of Setup
-	typ     *types.Named
-	kindPkg *types.Package
+	params   *types.Tuple // of Setup
+	fullName string       // of Setup
+	typ      *types.Named
+	kindPath string   // package of Kind
+	group    string   // of Kind, as PROJECT says; "" if it does not
+	children []string // packages of what the builder Owns
 }
 
 // Project is what a module says of its operator.
 type Project struct {
 	Root        string
+	Manifest    *Manifest // nil if there is no PROJECT file
 	Controllers []Controller
 	Definitions string // directory of CustomResourceDefinitions, from the root; "" for none
 	Webhooks    string // directory of the webhook configuration, from the root; "" for none
 	Samples     []Sample
+	Environment []Variable // of the manager, as far as the code reads it
+	Notes       []string   // what was looked for and not found, and what is not modelled
 
-	schemes []function // that main gives a scheme
-	hooks   []hook
-	filled  map[string]filling // how main fills in a controller, by the type's path and name
+	main  program
+	hooks []hook
+	reads map[string]bool // strings in the code that may be names of variables
 }
 
-// Sample is a file of config/samples.
-type Sample struct{ File, Kind string }
+// Sample is an object in a file of config/samples.
+type Sample struct{ File, Kind, APIVersion string }
 
-// function is a function of a package.
-type function struct{ path, name string }
+// Variable is a variable of the environment.
+type Variable struct{ Name, Value string }
 
-// hook is a function that registers a webhook of a kind.
+// hook is a function that registers a webhook of a kind, or a method that does.
 type hook struct {
 	function
-	kind string
-}
-
-// filling is a composite literal in a package main: what each field is set to.
-type filling struct {
-	fields map[string]ast.Expr
-	in     *packages.Package
+	receiver string // "" for a function
+	kind     string
 }
 
 // Read reads a project. Dir is the root of its module.
 func Read(dir string) (*Project, error) {
+	p := &Project{Root: dir, main: newProgram(), reads: map[string]bool{}}
+	if err := p.manifest(); err != nil {
+		return nil, err
+	}
 	loaded, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: dir}, "./...")
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{Root: dir, filled: map[string]filling{}}
+	if err := broken(loaded); err != nil {
+		return nil, fmt.Errorf("the module in %s does not compile; go build ./... must pass before its "+
+			"controllers can be run:\n%w", dir, err)
+	}
 	for _, pkg := range loaded {
-		for _, e := range pkg.Errors {
-			return nil, fmt.Errorf("%s does not build: %w", pkg.PkgPath, e)
-		}
 		p.look(pkg)
 	}
 	if len(p.Controllers) == 0 {
-		return nil, fmt.Errorf("no type in %s has a method SetupWithManager(ctrl.Manager) error and a method "+
-			"Reconcile; write a test by hand: https://github.com/wavetank/wavetank/blob/main/docs/kubebuilder.md", dir)
+		return nil, fmt.Errorf("no exported type in %s has a method SetupWithManager(ctrl.Manager) error and a method "+
+			"Reconcile; write a test by hand: %s", dir, byHand)
 	}
-	return p, p.files()
+	if err := p.files(); err != nil {
+		return nil, err
+	}
+	p.complete()
+	if p.Definitions == "" {
+		p.note("no CustomResourceDefinition was found below %s (config/crd/bases is where controller-gen writes "+
+			"them): run make manifests, and run wavetank init again or w.Install them", dir)
+	}
+	return p, nil
 }
+
+// broken are the first errors of packages that do not compile.
+func broken(loaded []*packages.Package) error {
+	var lines []string
+	for _, pkg := range loaded {
+		for _, e := range pkg.Errors {
+			if line := "  " + e.Error(); !slices.Contains(lines, line) && len(lines) < 5 {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s", strings.Join(lines, "\n"))
+}
+
+func (p *Project) note(format string, args ...any) {
+	if s := fmt.Sprintf(format, args...); !slices.Contains(p.Notes, s) {
+		p.Notes = append(p.Notes, s)
+	}
+}
+
+var variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]+$`)
 
 // look reads the declarations of a package.
 func (p *Project) look(pkg *packages.Package) {
 	for _, file := range pkg.Syntax {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if s, err := strconv.Unquote(lit.Value); err == nil && variableName.MatchString(s) {
+					p.reads[s] = true
+				}
+			}
+			return true
+		})
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && pkg.Name != "main" {
 				p.function(pkg, f)
 			}
 		}
 		if pkg.Name == "main" {
-			p.lookAtMain(pkg, file)
+			p.main.read(pkg, file)
 		}
 	}
-}
-
-// lookAtMain reads which functions are given a scheme, and how structs are filled in.
-func (p *Project) lookAtMain(pkg *packages.Package, file *ast.File) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			p.scheme(pkg, n)
-		case *ast.CompositeLit:
-			if of, ok := pkg.TypesInfo.TypeOf(n).(*types.Named); ok {
-				p.filled[fullName(of)] = filling{fieldsOf(n), pkg}
-			}
-		}
-		return true
-	})
-}
-
-func fieldsOf(lit *ast.CompositeLit) map[string]ast.Expr {
-	out := map[string]ast.Expr{}
-	for _, e := range lit.Elts {
-		if kv, ok := e.(*ast.KeyValueExpr); ok {
-			out[types.ExprString(kv.Key)] = kv.Value
-		}
-	}
-	return out
 }
 
 // structOf is a named struct, or the one that a type points to; nil for another type.
@@ -124,8 +148,8 @@ func structOf(t types.Type) *types.Named {
 	if ptr, ok := t.(*types.Pointer); ok {
 		t = ptr.Elem()
 	}
-	named, ok := t.(*types.Named)
-	if !ok {
+	named, ok := types.Unalias(t).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
 		return nil
 	}
 	if _, ok := named.Underlying().(*types.Struct); !ok {
@@ -156,124 +180,70 @@ func takesManager(sig *types.Signature) bool {
 
 func (p *Project) function(pkg *packages.Package, f *ast.FuncDecl) {
 	obj := pkg.TypesInfo.Defs[f.Name].(*types.Func)
-	if !takesManager(obj.Signature()) || !f.Name.IsExported() {
+	sig := obj.Signature()
+	if !takesManager(sig) || !f.Name.IsExported() {
 		return
 	}
-	kind, in := reconciled(pkg, f)
-	recv := obj.Signature().Recv()
-	if recv == nil {
-		if strings.Contains(f.Name.Name, "Webhook") && obj.Signature().Params().Len() == 1 {
-			p.hooks = append(p.hooks, hook{function{pkg.PkgPath, f.Name.Name}, kind})
+	var named *types.Named
+	if recv := sig.Recv(); recv != nil {
+		if named = structOf(recv.Type()); named == nil || !named.Obj().Exported() {
+			return
 		}
+	}
+	if strings.Contains(f.Name.Name, "Webhook") && sig.Params().Len() == 1 {
+		h := hook{function: function{pkg.PkgPath, f.Name.Name}}
+		if of := given(pkg, f, "NewWebhookManagedBy", "For"); len(of) > 0 {
+			h.kind = of[0].Obj().Name()
+		}
+		if named != nil {
+			h.receiver = named.Obj().Name()
+		}
+		p.hooks = append(p.hooks, h)
 		return
 	}
-	named := structOf(recv.Type())
-	if named == nil || !named.Obj().Exported() || !strings.HasPrefix(f.Name.Name, "Setup") {
+	dir := filepath.Dir(pkg.Fset.Position(f.Pos()).Filename)
+	c := Controller{Setup: f.Name.Name, Package: pkg, Dir: dir, typ: named, params: sig.Params(),
+		fullName: obj.FullName()}
+	if of := given(pkg, f, "For"); len(of) > 0 {
+		c.Kind, c.kindPath = of[0].Obj().Name(), of[0].Obj().Pkg().Path()
+	}
+	for _, child := range given(pkg, f, "Owns", "For") {
+		c.children = append(c.children, child.Obj().Pkg().Path())
+	}
+	switch {
+	case named == nil && c.Kind != "" && strings.HasPrefix(f.Name.Name, "Setup"):
+		c.Name = c.Kind
+	case named == nil, !strings.HasPrefix(f.Name.Name, "Setup"):
 		return
+	default:
+		c.Name = named.Obj().Name()
+		reconcile, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, pkg.Types, "Reconcile")
+		if reconcile == nil {
+			return // a runnable, for example
+		}
 	}
-	reconcile, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, pkg.Types, "Reconcile")
-	if reconcile == nil {
-		return // a webhook, for example
-	}
-	p.Controllers = append(p.Controllers, Controller{Name: named.Obj().Name(), Kind: kind, Setup: f.Name.Name,
-		Package: pkg, Dir: filepath.Dir(pkg.Fset.Position(f.Pos()).Filename), typ: named, kindPkg: in,
-		params: obj.Signature().Params()})
+	p.Controllers = append(p.Controllers, c)
 }
 
-// reconciled is the kind that a setup function gives to For, or to the webhook's builder.
-func reconciled(pkg *packages.Package, f *ast.FuncDecl) (kind string, in *types.Package) {
-	ast.Inspect(f.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || kind != "" {
-			return kind == ""
-		}
-		sel, ok := call.Fun.(*ast.SelectorExpr)
-		if !ok || sel.Sel.Name != "For" && sel.Sel.Name != "NewWebhookManagedBy" {
-			return true
-		}
-		for _, arg := range call.Args {
-			if named := structOf(pkg.TypesInfo.TypeOf(arg)); named != nil {
-				kind, in = named.Obj().Name(), named.Obj().Pkg()
+// given are the structs that a function hands to methods of a builder.
+func given(pkg *packages.Package, f *ast.FuncDecl, methods ...string) (out []*types.Named) {
+	for _, method := range methods {
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
 			}
-		}
-		return true
-	})
-	return kind, in
-}
-
-// scheme notes the call of another package's function that adds kinds to a scheme: AddToScheme, or
-// Install.
-func (p *Project) scheme(pkg *packages.Package, call *ast.CallExpr) {
-	sel, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok {
-		return
-	}
-	takesScheme := false
-	if sig, ok := pkg.TypesInfo.TypeOf(sel).(*types.Signature); ok && sig.Params().Len() == 1 {
-		takesScheme = typeName(sig.Params().At(0).Type()) == "*k8s.io/apimachinery/pkg/runtime.Scheme"
-	}
-	id, ok := sel.X.(*ast.Ident)
-	if !ok || !takesScheme {
-		return
-	}
-	if of, ok := pkg.TypesInfo.Uses[id].(*types.PkgName); ok {
-		add := function{of.Imported().Path(), sel.Sel.Name}
-		if !slices.Contains(p.schemes, add) {
-			p.schemes = append(p.schemes, add)
-		}
-	}
-}
-
-// files finds definitions, webhook configurations and samples.
-func (p *Project) files() error {
-	most := map[string]int{}
-	err := filepath.WalkDir(p.Root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(p.Root, path)
-		if d.IsDir() {
-			others := []string{"vendor", "testdata", "bin", "node_modules"}
-			hidden := strings.HasPrefix(d.Name(), ".") && rel != "."
-			if hidden || slices.Contains(others, d.Name()) || strings.Count(rel, string(filepath.Separator)) > 5 {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if ext := filepath.Ext(path); ext != ".yaml" && ext != ".yml" {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		text, dir := string(data), filepath.ToSlash(filepath.Dir(rel))
-		switch {
-		case strings.Contains(text, "{{"): // a template of a chart
-		case strings.Contains(text, "kind: CustomResourceDefinition\n"):
-			most[dir]++
-		case strings.Contains(text, "kind: ValidatingWebhookConfiguration\n"),
-			strings.Contains(text, "kind: MutatingWebhookConfiguration\n"):
-			if p.Webhooks == "" && dir == "config/webhook" {
-				p.Webhooks = dir
-			}
-		case strings.HasSuffix(dir, "samples"):
-			for _, c := range p.Controllers {
-				if c.Kind != "" && strings.Contains("\n"+text, "\nkind: "+c.Kind+"\n") {
-					p.Samples = append(p.Samples, Sample{filepath.ToSlash(rel), c.Kind})
+			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == method {
+				for _, arg := range call.Args {
+					if named := structOf(pkg.TypesInfo.TypeOf(arg)); named != nil {
+						out = append(out, named)
+					}
 				}
 			}
-		}
-		return nil
-	})
-	for dir, n := range most {
-		was, usual := p.Definitions, "config/crd/bases"
-		better := dir == usual || n > most[was] || n == most[was] && dir < was
-		if was == "" || was != usual && better {
-			p.Definitions = dir
-		}
+			return true
+		})
 	}
-	return err
+	return out
 }
 
 // typeName is a type's package and name, or what it is otherwise.

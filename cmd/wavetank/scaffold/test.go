@@ -1,19 +1,13 @@
 package scaffold
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/printer"
-	"go/types"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
 const modulePath = "github.com/wavetank/wavetank"
@@ -47,6 +41,7 @@ func (p *Project) Test(c Controller) (*Test, error) {
 		modulePath + "/sim/fault": "",
 	}}
 	short := strings.TrimSuffix(strings.TrimSuffix(c.Name, "Reconciler"), "Controller")
+	short = cmp.Or(short, c.Kind, c.Package.Name)
 	t := &Test{Name: "TestSimulated" + short}
 	dir, pkg := c.Dir, c.Package.Name
 	if w.ginkgo {
@@ -58,12 +53,10 @@ func (p *Project) Test(c Controller) (*Test, error) {
 		w.imports["testing"] = ""
 	}
 	t.File = filepath.Join(dir, strings.ToLower(short)+"_sim_test.go")
-	body := w.body(dir, strings.ToLower(short))
+	body := w.environment() + w.check() + w.body(dir, strings.ToLower(short)) + "})\n"
 	head, tail := "func "+t.Name+"(t *testing.T) {\n", "}\n"
-	check := "sim.Check(t, func(w *sim.World) {\n"
 	if w.ginkgo {
 		head, tail = fmt.Sprintf("var _ = Describe(%q, func() {\nIt(\"settles\", func() {\n", short), "})\n})\n"
-		check = "simginkgo.Check(func(w *sim.World) {\n"
 	}
 	var scheme string
 	var err error
@@ -75,12 +68,42 @@ func (p *Project) Test(c Controller) (*Test, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := fmt.Sprintf("package %s\n\n%s\n%s%s%s%s})\n%s", pkg, w.importBlock(), head, scheme, check, body, tail)
+	source := fmt.Sprintf("package %s\n\n%s\n%s%s%s%s%s", pkg, w.importBlock(), w.comments(), head, scheme, body, tail)
 	if t.Source, err = format.Source([]byte(source)); err != nil {
 		return nil, fmt.Errorf("%w in:\n%s", err, source)
 	}
 	t.Guesses = w.guesses
 	return t, nil
+}
+
+// comments are the guesses, for whoever reads the test.
+func (w *writer) comments() string {
+	var b strings.Builder
+	for _, g := range w.guesses {
+		fmt.Fprintf(&b, "// Guess: %s.\n", g)
+	}
+	return b.String()
+}
+
+// check begins the call that runs the scenario.
+func (w *writer) check() string {
+	if w.ginkgo {
+		return "simginkgo.Check(func(w *sim.World) {\n"
+	}
+	return "sim.Check(t, func(w *sim.World) {\n"
+}
+
+// environment sets what the Deployment of the manager sets, as far as the code reads it.
+func (w *writer) environment() string {
+	t := "t"
+	if w.ginkgo {
+		t = "GinkgoT()"
+	}
+	var b strings.Builder
+	for _, v := range w.project.Environment {
+		fmt.Fprintf(&b, "%s.Setenv(%q, %q)\n", t, v.Name, v.Value)
+	}
+	return b.String()
 }
 
 // suite renders the bootstrap of a Ginkgo suite of simulations, with the scheme that its specs
@@ -137,52 +160,69 @@ func (w *writer) body(dir, process string) string {
 	if len(install) > 0 {
 		fmt.Fprintf(&b, "w.Install(%s)\n", strings.Join(install, ", "))
 	}
+	if slices.ContainsFunc(w.c.children, runsPods) {
+		workload, kubelet := w.use(modulePath+"/models/workload", ""), w.use(modulePath+"/models/kubelet", "")
+		fmt.Fprintf(&b, "w.Builtin(append(%s.New(), %s.New()...)...)\n", workload, kubelet)
+	}
 	fmt.Fprintf(&b, "w.Start(%q, func(mgr ctrl.Manager) error {\n", process)
 	for _, h := range hooks {
-		in := w.use(h.path, "webhook"+path.Base(h.path))
-		fmt.Fprintf(&b, "if err := %s.%s(mgr); err != nil {\nreturn err\n}\n", in, h.name)
-	}
-	of := ""
-	if w.ginkgo {
-		of = w.use(w.c.Package.PkgPath, "") + "."
-	}
-	fmt.Fprintf(&b, "return (&%s%s{%s}).%s(%s)\n", of, w.c.Name, w.fields(process), w.c.Setup, w.arguments())
-	scheme := "scheme"
-	if w.ginkgo {
-		scheme = "schemeOfMain()"
-	}
-	fmt.Fprintf(&b, "}, sim.Options(ctrl.Options{Scheme: %s}))\n", scheme)
-	fmt.Fprintf(&b, "w.Inject(fault.StaleCache(30*time.Second), fault.Crash(%q), fault.LostReply())\n", process)
-	i := slices.IndexFunc(p.Samples, func(s Sample) bool { return s.Kind == w.c.Kind })
-	switch {
-	case i >= 0:
-		fmt.Fprintf(&b, "w.ApplyFiles(%q)\n", up(p.Samples[i].File))
-	case w.c.Kind != "":
-		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
-		kind := w.c.Kind
-		if in := w.use(w.c.kindPkg.Path(), schemeAlias(w.c.kindPkg.Path())); in != "" {
-			kind = in + "." + kind
+		call := w.qualified(h.path, "webhook"+path.Base(h.path), h.name)
+		if h.receiver != "" {
+			call = fmt.Sprintf("(&%s{}).%s", w.qualified(h.path, schemeAlias(h.path), h.receiver), h.name)
 		}
-		b.WriteString("// guess: there is no sample\n")
-		fmt.Fprintf(&b, "w.Apply(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta)
-		b.WriteString("Namespace: \"default\", Name: \"sample\"}})\n")
-		w.guess("no file below config/samples has a %s, so the test makes one with an empty spec", w.c.Kind)
-	default:
-		b.WriteString("// guess: apply what the controller reconciles\n")
-		w.guess("the builder's For was not seen, so the test applies nothing")
+		fmt.Fprintf(&b, "if err := %s(mgr); err != nil {\nreturn err\n}\n", call)
 	}
+	fmt.Fprintf(&b, "return %s\n", w.setup(process))
+	fmt.Fprintf(&b, "}, sim.Options(%s))\n", w.options())
+	fmt.Fprintf(&b, "w.Inject(fault.StaleCache(30*time.Second), fault.Crash(%q), fault.LostReply())\n", process)
+	b.WriteString(w.samples(up))
 	b.WriteString("w.Settle()\n")
 	return b.String()
+}
+
+// runsPods says whether a package has kinds of which a cluster makes Pods.
+func runsPods(in string) bool { return in == "k8s.io/api/apps/v1" || in == "k8s.io/api/batch/v1" }
+
+// samples applies what users write.
+func (w *writer) samples(up func(string) string) string {
+	files, found := w.project.samplesFor(w.c)
+	out := ""
+	if len(files) > 0 {
+		var quoted []string
+		for _, f := range files {
+			quoted = append(quoted, fmt.Sprintf("%q", up(f)))
+		}
+		out = fmt.Sprintf("w.ApplyFiles(%s)\n", strings.Join(quoted, ", "))
+	}
+	switch {
+	case found:
+	case w.c.Kind != "":
+		w.guess("no file below config/samples has a %s, so the test makes one with an empty spec", w.c.Kind)
+		meta := w.use("k8s.io/apimachinery/pkg/apis/meta/v1", "metav1")
+		kind := w.qualified(w.c.kindPath, schemeAlias(w.c.kindPath), w.c.Kind)
+		out += fmt.Sprintf("w.Apply(&%s{ObjectMeta: %s.ObjectMeta{", kind, meta) +
+			"Namespace: \"default\", Name: \"sample\"}})\n"
+	default:
+		w.guess("the builder's For was not seen, so the test applies nothing: apply what the controller reconciles")
+	}
+	return out
+}
+
+func (w *writer) schemeName() string {
+	if w.ginkgo {
+		return "schemeOfMain()"
+	}
+	return "scheme"
 }
 
 // scheme makes the scheme as main does.
 func (w *writer) scheme() string {
 	const machinery = "k8s.io/apimachinery/pkg/"
-	schemes := w.project.schemes
+	schemes := w.project.main.schemes
 	if len(schemes) == 0 {
 		schemes = []function{{"k8s.io/client-go/kubernetes/scheme", "AddToScheme"}}
-		if w.c.kindPkg != nil {
-			schemes = append(schemes, function{w.c.kindPkg.Path(), "AddToScheme"})
+		if w.c.kindPath != "" && !strings.HasPrefix(w.c.kindPath, "k8s.io/api/") {
+			schemes = append(schemes, function{w.c.kindPath, "AddToScheme"})
 		}
 		w.guess("no call of AddToScheme was seen in package main, so the scheme has the built-in kinds and %s",
 			w.c.Kind)
@@ -190,8 +230,8 @@ func (w *writer) scheme() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "scheme := %s.NewScheme()\n", w.use(machinery+"runtime", ""))
 	for _, add := range schemes {
-		in := w.use(add.path, schemeAlias(add.path))
-		fmt.Fprintf(&b, "%s.Must(%s.%s(scheme))\n", w.use(machinery+"util/runtime", "utilruntime"), in, add.name)
+		call := w.qualified(add.path, schemeAlias(add.path), add.name)
+		fmt.Fprintf(&b, "%s.Must(%s(scheme))\n", w.use(machinery+"util/runtime", "utilruntime"), call)
 	}
 	return b.String()
 }
@@ -207,143 +247,40 @@ func schemeAlias(importPath string) string {
 	return ""
 }
 
-// fields fills the controller in as main does. What depends on more than the manager is left out,
-// or made of the field's type.
-func (w *writer) fields(process string) string {
-	var out []string
-	main := w.project.filled[fullName(w.c.typ)]
-	s := w.c.typ.Underlying().(*types.Struct)
-	for f := range s.Fields() {
-		if !f.Exported() {
-			continue
-		}
-		set, isSet := main.fields[f.Name()]
-		value := ""
-		if isSet {
-			value = w.ofManager(main.in, set)
-		}
-		if value = cmp.Or(value, w.byType(f.Type(), process)); value != "" {
-			out = append(out, f.Name()+": "+value)
-		} else if isSet {
-			w.guess("main sets %s.%s to %s, which is not made of the manager; the test leaves it empty",
-				w.c.Name, f.Name(), types.ExprString(set))
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// arguments are those of the setup function: the manager, and what is empty of every other type.
-func (w *writer) arguments() string {
-	var out []string
-	for p := range w.c.params.Variables() {
-		switch t := types.Unalias(p.Type()); {
-		case isManager(t):
-			out = append(out, "mgr")
-		case typeName(t) == "context.Context":
-			out = append(out, w.use("context", "")+".Background()")
-		default:
-			value := "nil"
-			switch u := t.Underlying().(type) {
-			case *types.Struct:
-				name := func(p *types.Package) string { return w.use(p.Path(), p.Name()) }
-				value = types.TypeString(p.Type(), name) + "{}"
-			case *types.Basic:
-				value = map[bool]string{true: `""`, false: "0"}[u.Info()&types.IsString != 0]
-				if u.Info()&types.IsBoolean != 0 {
-					value = "false"
-				}
-			}
-			out = append(out, value)
-			w.guess("%s gets %s as %s", w.c.Setup, value, p.Name())
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// ofManager is an expression of main with the manager called mgr; "" if anything else of main is in
-// it.
-func (w *writer) ofManager(pkg *packages.Package, x ast.Expr) string {
-	ok := true
-	rename := map[*ast.Ident]string{}
-	ast.Inspect(x, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.FuncLit:
-			ok = false
-		case *ast.Ident:
-			switch o := pkg.TypesInfo.Uses[n].(type) {
-			case *types.PkgName:
-				rename[n] = w.use(o.Imported().Path(), o.Name())
-			case *types.Var:
-				if isManager(o.Type()) {
-					rename[n] = "mgr"
-				} else if !o.IsField() && o.Pkg() == pkg.Types {
-					ok = false
-				}
-			case *types.Func, *types.Const, *types.TypeName:
-				if o.Pkg() == pkg.Types {
-					ok = false
-				}
-			}
-		}
-		return ok
-	})
-	if !ok {
-		return ""
-	}
-	was := map[*ast.Ident]string{}
-	for id, name := range rename {
-		was[id], id.Name = id.Name, name
-	}
-	var b bytes.Buffer
-	err := printer.Fprint(&b, pkg.Fset, x)
-	for id, name := range was {
-		id.Name = name
-	}
-	if err != nil {
-		return ""
-	}
-	return b.String()
-}
-
-// byType is what a field of a type gets from the manager; "" for other types.
-func (w *writer) byType(t types.Type, process string) string {
-	switch typeName(t) {
-	case "sigs.k8s.io/controller-runtime/pkg/client.Client", "sigs.k8s.io/controller-runtime/pkg/client.WithWatch":
-		return "mgr.GetClient()"
-	case "sigs.k8s.io/controller-runtime/pkg/client.Reader":
-		return "mgr.GetAPIReader()"
-	case "*k8s.io/apimachinery/pkg/runtime.Scheme":
-		return "mgr.GetScheme()"
-	case "k8s.io/client-go/tools/record.EventRecorder":
-		return fmt.Sprintf("mgr.GetEventRecorderFor(%q)", process)
-	case "k8s.io/client-go/tools/events.EventRecorder":
-		return fmt.Sprintf("mgr.GetEventRecorder(%q)", process)
-	case "github.com/go-logr/logr.Logger":
-		return "mgr.GetLogger()"
-	case "*k8s.io/client-go/rest.Config":
-		return "mgr.GetConfig()"
-	case "k8s.io/apimachinery/pkg/api/meta.RESTMapper":
-		return "mgr.GetRESTMapper()"
-	case "*net/http.Client":
-		w.guess("a field is an HTTP client; it reaches what w.External declares, and nothing else")
-		return "sim.HTTPClient(mgr)"
-	}
-	return ""
-}
-
 func (w *writer) guess(format string, args ...any) {
 	w.guesses = append(w.guesses, fmt.Sprintf(format, args...))
 }
 
-// use imports a package, and returns its name in the test.
+// use imports a package, and returns its name in the test; "" for the package that the test is in.
 func (w *writer) use(importPath, name string) string {
 	if importPath == w.c.Package.PkgPath && !w.ginkgo {
 		return ""
 	}
 	if _, ok := w.imports[importPath]; !ok {
+		name = cmp.Or(name, path.Base(importPath))
+		for w.taken(name) {
+			name += "x"
+		}
 		w.imports[importPath] = name
 	}
 	return cmp.Or(w.imports[importPath], path.Base(importPath))
+}
+
+func (w *writer) taken(name string) bool {
+	for importPath, as := range w.imports {
+		if name == cmp.Or(as, path.Base(importPath)) {
+			return true
+		}
+	}
+	return false
+}
+
+// qualified is a name of a package, as the test writes it.
+func (w *writer) qualified(importPath, alias, name string) string {
+	if in := w.use(importPath, alias); in != "" {
+		return in + "." + name
+	}
+	return name
 }
 
 func (w *writer) importBlock() string {

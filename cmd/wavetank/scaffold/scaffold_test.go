@@ -1,0 +1,214 @@
+package scaffold_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/wavetank/wavetank/cmd/wavetank/scaffold"
+)
+
+// project is a project of few lines, with more files in it.
+func project(t *testing.T, more map[string]string) string {
+	t.Helper()
+	t.Setenv("GOWORK", "off")
+	archive, err := txtar.ParseFile("testdata/libraries.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range more {
+		archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
+	}
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		path := filepath.Join(dir, f.Name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, f.Data, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const manifest = `domain: com
+layout:
+- go.kubebuilder.io/v4
+multigroup: true
+projectName: backup
+repo: example.com/backup
+resources:
+- controller: true
+  domain: com
+  group: example
+  kind: Backup
+  path: example.com/backup/api/v1
+  version: v1
+  webhooks:
+    conversion: true
+- controller: true
+  domain: com
+  group: example
+  kind: Restore
+  path: example.com/backup/api/v1
+  version: v1
+- controller: true
+  group: mail
+  kind: Letter
+  path: k8s.io/api/core/v1
+  version: v1
+  webhooks:
+    validation: true
+version: "3"
+`
+
+// The manager, the controllers and their arguments are made as main makes them.
+const program = `package main
+
+import (
+	"flag"
+	"net/http"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+
+	examplev1 "example.com/backup/api/v1"
+	"example.com/backup/internal/mail"
+)
+
+const region = "here"
+
+func unknown() string { return os.Args[0] }
+
+func main() {
+	var url, changed string
+	var elect bool
+	workers := flag.Int("workers", 3, "")
+	flag.StringVar(&url, "url", "https://mail.example", "")
+	flag.BoolVar(&elect, "leader-elect", true, "")
+	flag.Parse()
+	changed = unknown()
+	scheme := runtime.NewScheme()
+	_ = examplev1.AddToScheme(scheme)
+	timeout := 10 * time.Second
+	mgr, _ := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
+		Scheme: scheme,
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {
+			Transform: func(o any) (any, error) { return o, nil }}}},
+		Client:                  client.Options{FieldOwner: unknown()},
+		Controller:              config.Controller{MaxConcurrentReconciles: *workers},
+		LeaderElection:          elect,
+		LeaderElectionID:        "backup",
+		GracefulShutdownTimeout: &timeout,
+		PprofBindAddress:        ":6060",
+	})
+	letters := mail.NewLetters(mgr.GetClient(), mail.Config{URL: url, Region: region, HTTP: &http.Client{
+		Transport: &http.Transport{}}})
+	_ = letters.SetupWithManager(ctrl.SetupSignalHandler(), mgr, *workers, changed)
+	_ = mgr.Start(ctrl.SetupSignalHandler())
+}
+`
+
+const mail = `package mail
+
+import (
+	"context"
+	"net/http"
+	"os"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+type Config struct {
+	URL, Region string
+	HTTP        *http.Client
+}
+
+type LetterReconciler struct {
+	client client.Client
+	config Config
+}
+
+func NewLetters(c client.Client, config Config) *LetterReconciler { return &LetterReconciler{c, config} }
+
+func (r *LetterReconciler) Reconcile(context.Context, ctrl.Request) (ctrl.Result, error) {
+	_ = os.Getenv("MAIL_FROM")
+	return ctrl.Result{}, nil
+}
+
+func (r *LetterReconciler) SetupWithManager(_ context.Context, mgr ctrl.Manager, workers int, name string) error {
+	return ctrl.NewControllerManagedBy(mgr).Named(name).For(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Complete(r)
+}
+`
+
+func TestTests(t *testing.T) {
+	dir := project(t, map[string]string{"PROJECT": manifest, "cmd/main.go": program, "internal/mail/mail.go": mail,
+		"config/samples/v0.yaml":     "apiVersion: example.com/v0\nkind: Backup\nmetadata:\n  name: a\n",
+		"config/samples/v1.yaml":     "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: a\n",
+		"config/samples/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n",
+		"config/manager/manager.yaml": "kind: Deployment\nspec:\n  template:\n    spec:\n" +
+			"      containers:\n      - env:\n" +
+			"        - {name: MAIL_FROM, value: me}\n        - {name: UNREAD, value: x}\n"})
+	p, err := scaffold.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(p.Notes, "\n")
+	for _, c := range p.Controllers {
+		test, err := p.Test(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += "\n" + strings.Join(strings.Fields(string(test.Source)), " ")
+	}
+	for _, want := range []string{
+		"PROJECT has a controller of Restore, and no exported type",
+		"PROJECT has a conversion webhook for Backup. Conversion webhooks are not modelled",
+		"PROJECT has a webhook for Letter, and there is no config/webhook",
+		`w.ApplyFiles("../../config/samples/secret.yaml", "../../config/samples/v1.yaml")`,
+		`t.Setenv("MAIL_FROM", "me") sim.Check(`,
+		"w.Builtin(append(workload.New(), kubelet.New()...)...)",
+		`return NewLetters(mgr.GetClient(), ` +
+			`Config{URL: "https://mail.example", Region: "here", HTTP: sim.HTTPClient(mgr)})` +
+			`.SetupWithManager(context.Background(), mgr, 3, "")`,
+		"// Guess: SetupWithManager gets \"\" as name.",
+		"Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: { " +
+			"Transform: func(o any) (any, error) { return o, nil }}}}",
+		"// Guess: main sets Client of ctrl.Options to client.Options{…}; it depends on unknown of package main",
+		"main sets GracefulShutdownTimeout of ctrl.Options to &timeout; it depends on the address of timeout",
+		`w.Install("../../config/crd/bases")`,
+		"Controller: config.Controller{MaxConcurrentReconciles: 3}",
+		`LeaderElection: true, LeaderElectionID: "backup", LeaderElectionNamespace: "default", }))`,
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %s:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "UNREAD") || strings.Contains(said, "6060") {
+		t.Errorf("it says too much:\n%s", said)
+	}
+}
+
+// What cannot be read is named, with what to do.
+func TestBadManifest(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "PROJECT"), []byte("resources: 7\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := scaffold.Read(dir)
+	if err == nil || !strings.Contains(err.Error(), "PROJECT cannot be read") ||
+		!strings.Contains(err.Error(), "move it away") {
+		t.Errorf("%v", err)
+	}
+}

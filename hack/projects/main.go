@@ -1,0 +1,197 @@
+// Command projects measures wavetank init on the projects in cmd/wavetank/testdata/projects, which
+// were written as the documentation of kubebuilder and operator-sdk shows, and writes
+// docs/projects.md:
+//
+//	go run ./hack/projects    # or: make projects
+//
+// Each project is copied to a directory of its own, where nobody writes a line. The first copy
+// fills the build cache; what happens to the second is measured: wavetank init, and, if that found
+// nothing, 1,000 runs of each test that it wrote.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	projects = "cmd/wavetank/testdata/projects"
+	module   = "github.com/wavetank/wavetank"
+)
+
+// measured is what one project gave.
+type measured struct {
+	Project           string
+	Tests, Lines      int // that init wrote; the lines of the longest
+	Guesses           int
+	Runs              int // without a finding, of the test that made the fewest
+	AllFailed         []string
+	Findings          []string // the properties that broke
+	Seconds, CPU      float64  // of init and of the runs together
+	LoadAtStart, Load float64
+	Failed            string // what went wrong otherwise
+}
+
+func main() {
+	log.SetFlags(0)
+	warm := flag.Bool("warm", true, "fill the build cache first")
+	only := flag.String("run", "", "projects that match this regular expression")
+	write := flag.String("write", "docs/projects.md", "page to write")
+	flag.Parse()
+	root, err := filepath.Abs(".")
+	if err != nil {
+		log.Fatal(err)
+	}
+	out := filepath.Join(root, "reports", "out", "projects")
+	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o777)); err != nil {
+		log.Fatal(err)
+	}
+	command := filepath.Join(out, "wavetank")
+	if text, err := exec.Command("go", "build", "-o", command, "./cmd/wavetank").CombinedOutput(); err != nil {
+		log.Fatalf("%v\n%s", err, text)
+	}
+	entries, err := os.ReadDir(projects)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var all []measured
+	for _, e := range entries {
+		if ok, err := regexp.MatchString(*only, e.Name()); err != nil || !ok {
+			continue
+		}
+		if *warm {
+			if _, err := measure(root, command, e.Name(), filepath.Join(out, "warm"), 1); err != nil {
+				log.Fatal(err)
+			}
+		}
+		m, err := measure(root, command, e.Name(), filepath.Join(out, e.Name()), 1000)
+		if err != nil {
+			log.Fatal(err)
+		}
+		data, _ := json.Marshal(m)
+		log.Printf("%s", data)
+		all = append(all, m)
+	}
+	if unexamined, err := writePage(*write, all); err != nil || unexamined > 0 {
+		log.Fatalf("%d findings are not examined in hack/projects/examined.json; %v", unexamined, err)
+	}
+}
+
+// measure copies a project and makes the runs.
+func measure(root, command, name, dir string, runs int) (m measured, err error) {
+	m = measured{Project: name, LoadAtStart: load()}
+	from := os.DirFS(filepath.Join(root, projects, name))
+	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, from)); err != nil {
+		return m, err
+	}
+	log.Printf("%s: load %.1f", name, m.LoadAtStart)
+	// A stranger's go.mod would get a version; this one gets the checkout.
+	edit := exec.Command("go", "mod", "edit", "-replace="+module+"="+root, "-require="+module+"@v0.1.0",
+		"-replace="+module+"/sim/simginkgo="+filepath.Join(root, "sim", "simginkgo"),
+		"-require="+module+"/sim/simginkgo@v0.1.0")
+	edit.Dir = dir
+	if text, err := edit.CombinedOutput(); err != nil {
+		return m, fmt.Errorf("%w\n%s", err, text)
+	}
+	text, code := m.run(dir, command, "init")
+	m.read(text)
+	if m.Tests == 0 || code > 1 {
+		m.Failed = "wavetank init failed: " + strings.TrimSpace(text)
+	}
+	if m.Lines, err = longest(dir); err != nil {
+		return m, err
+	}
+	if len(m.Findings) == 0 && len(m.AllFailed) == 0 && m.Failed == "" {
+		text, code := m.run(dir, command, "run", "./...", "--runs", strconv.Itoa(runs))
+		m.read(text)
+		if code > 1 {
+			m.Failed = "wavetank run failed: " + strings.TrimSpace(text)
+		}
+	}
+	m.Load = load()
+	return m, os.WriteFile(dir+".json", []byte(fmt.Sprintf("%+v\n", m)), 0o666)
+}
+
+// run runs the command and adds up what it used.
+func (m *measured) run(dir, command string, args ...string) (text string, code int) {
+	cmd := exec.Command(command, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+	began := time.Now()
+	data, err := cmd.CombinedOutput()
+	m.Seconds += time.Since(began).Seconds()
+	if cmd.ProcessState == nil {
+		return err.Error(), 2
+	}
+	m.CPU += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	name := fmt.Sprintf("%s.%s.txt", dir, args[0])
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		return err.Error(), 2
+	}
+	return string(data), cmd.ProcessState.ExitCode()
+}
+
+var (
+	writtenTest = regexp.MustCompile(`(?m)_sim_test\.go: written$`)
+	guess       = regexp.MustCompile(`(?m)^  guess: `)
+	allFailed   = regexp.MustCompile(`every reconcile of process "([^"]+)" failed.*|the world has no host "[^"]+"`)
+	broken      = regexp.MustCompile(`(?:always|eventually) "([^"]+)" broke at step`)
+	quiet       = regexp.MustCompile(`nothing broke in (\d+) runs|: (\d+) runs`)
+)
+
+// read adds what a command said.
+func (m *measured) read(text string) {
+	m.Tests += len(writtenTest.FindAllString(text, -1))
+	m.Guesses += len(guess.FindAllString(text, -1))
+	for _, f := range allFailed.FindAllStringSubmatch(text, -1) {
+		m.AllFailed = append(m.AllFailed, f[0])
+	}
+	seen := map[string]bool{}
+	for _, f := range broken.FindAllStringSubmatch(text, -1) {
+		if !seen[f[1]] {
+			m.Findings = append(m.Findings, f[1])
+		}
+		seen[f[1]] = true
+	}
+	m.Runs = 0
+	for _, q := range quiet.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(q[1] + q[2])
+		if m.Runs == 0 || n < m.Runs {
+			m.Runs = n
+		}
+	}
+}
+
+// longest is the length of the longest file that init wrote.
+func longest(dir string) (lines int, err error) {
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_sim_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		lines = max(lines, strings.Count(string(data), "\n"))
+		return err
+	})
+	return lines, err
+}
+
+// load is the load average of the last minute; 0 where the system does not say.
+func load() float64 {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(data), " ")
+	n, _ := strconv.ParseFloat(first, 64)
+	return n
+}
