@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -143,8 +144,17 @@ func (d *edits) values(path string, a, b any) {
 	case b == nil:
 		d.add(path, "− "+path)
 	default:
-		d.add(path, fmt.Sprintf("%s %s → %s", path, short(a), short(b)))
+		d.add(path, turned(path, a, b))
 	}
+}
+
+// turned says that a value became another, without them if they begin alike.
+func turned(path string, a, b any) string {
+	was, is := short(a), short(b)
+	if was == is {
+		return path + " changes"
+	}
+	return fmt.Sprintf("%s %s → %s", path, was, is)
 }
 
 func (d *edits) finalizers(a, b []any) {
@@ -165,7 +175,7 @@ func (d *edits) lists(path string, a, b []any) {
 	before, okA := named(a)
 	after, okB := named(b)
 	if !okA || !okB {
-		d.add(path, fmt.Sprintf("%s %s → %s", path, short(a), short(b)))
+		d.add(path, turned(path, a, b))
 		return
 	}
 	names := maps.Clone(before)
@@ -179,7 +189,7 @@ func (d *edits) lists(path string, a, b []any) {
 		case is == nil:
 			d.add(at, "− "+at)
 		case state(was) != state(is):
-			d.add(at, fmt.Sprintf("%s %s → %s", at, state(was), state(is)))
+			d.add(at, fmt.Sprintf("%s %s → %s", at, cmp.Or(state(was), `""`), cmp.Or(state(is), `""`)))
 		default:
 			d.maps(at, was, is)
 		}

@@ -27,6 +27,8 @@ func TestAWriteSaysWhatItChanged(t *testing.T) {
 			" (a 1 → 2; b 1 → 2; c 1 → 2; and 2 more)"},
 		{"a long text", "update", "MODIFIED", `{"a":""}`, `{"a":"` + strings.Repeat("x", 50) + `"}`,
 			` (a "" → xxxxxxxxxxxxxxxxxxxxxxx…)`},
+		{"texts that begin alike", "update", "MODIFIED", `{"a":"` + strings.Repeat("x", 50) + `"}`,
+			`{"a":"` + strings.Repeat("x", 51) + `"}`, " (a changes)"},
 		{"a list", "update", "MODIFIED", `{"a":[1]}`, `{"a":[1,2]}`, " (a [1] → [1,2])"},
 	} {
 		e := Event{Kind: Request, Verb: c.verb, Ref: ref, Code: 200, Revision: 9, Changes: []Change{{Type: c.kind,
