@@ -1,5 +1,5 @@
-// This file is about the variants before the fixed one: how they promote, and what the partial fixes
-// put between deciding and promoting.
+// This file is about the variants before the fixed one: how they promote, and what the partial
+// fixes put between deciding and promoting.
 
 package promotion
 

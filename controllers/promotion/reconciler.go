@@ -1,5 +1,5 @@
-// This file wires the operator into a manager and shows one pass from beginning to end, the same for
-// every variant.
+// This file wires the operator into a manager and shows one pass from beginning to end, the same
+// for every variant.
 
 package promotion
 
@@ -30,7 +30,7 @@ import (
 	"github.com/wavetank/wavetank/controllers/promotion/v1alpha1"
 )
 
-// Reconciler promotes revisions along pipelines. Fill in the exported fields, call SetupWithManager.
+// Reconciler promotes revisions along pipelines. Fill in its fields, and call SetupWithManager.
 type Reconciler struct {
 	// Client is the manager's: it reads from the cache and writes to the server.
 	Client client.Client
@@ -133,7 +133,7 @@ func (r *Reconciler) pass(ctx context.Context, req ctrl.Request, dry bool) (ctrl
 	case again && dry:
 		return ctrl.Result{}, errDue
 	case again:
-		//nolint:staticcheck // a rate-limited requeue without an error is what the original asks for
+		//nolint:staticcheck // the original asks for a rate-limited requeue without an error
 		return ctrl.Result{Requeue: true}, nil
 	}
 

@@ -213,8 +213,8 @@ func kindsAreInstalled(s *World) {
 	s.Settle()
 }
 
-// isRefused has the forge refuse every order, while faults are injected and when they have ended: for
-// so many periods of back-off as are judged, at most as long as those of the work queue may be.
+// isRefused has the forge refuse every order, while faults are injected and when they have ended:
+// for so many periods of back-off as are judged, at most as long as those of the work queue may be.
 func isRefused(s *World) {
 	s.outages.failing = "/repos/acme/shop/"
 	s.faulty = true

@@ -24,8 +24,8 @@ func TestFixedVariantLeavesNothingUndone(t *testing.T) {
 		"a repository that fails is given up for another": scenario(quietly, movesForGood, promotion.V8, arrives),
 		"not while an order may be on its way": scenario(quietly, movesAtOnce, promotion.V8, arrives,
 			fault.Pause(Operator, 10*time.Minute)),
-		"what is outdone is closed though another repository has gone": scenario(quietly, outdoesElsewhere, promotion.V8,
-			nil),
+		"what is outdone is closed though its repository has gone": scenario(quietly, outdoesElsewhere,
+			promotion.V8, nil),
 		"what is outdone is closed though the next order fails": scenario(quietly, onlyOneComesBack, promotion.V8, nil),
 		"nothing is left open for what was taken out":           scenario(quietly, takenOut, promotion.V8, nil),
 	} {

@@ -126,11 +126,11 @@ a job for each Event was told of it.
 `
 
 const lessonTail = `
-After a crash V3 never forgets and sometimes repeats: at least once. V6 and V7 never repeat and sometimes forget: at most
-once. Moving the record from one side of the effect to the other, or into an object of its own, moves the gap
-and does not close it; the points at which each of them fails are few, and they are there. V8 does not choose.
-It makes the effect itself safe to repeat, by a key that the receiver knows (the forge's idempotency key, the
-name of the Event). It records only what was confirmed, and insists until it is. That is a demand on the
+After a crash V3 never forgets and sometimes repeats: at least once. V6 and V7 never repeat and sometimes
+forget: at most once. Moving the record from one side of the effect to the other, or into an object of its own,
+moves the gap and does not close it; the points at which each of them fails are few, and they are there. V8 does
+not choose. It makes the effect itself safe to repeat, by a key that the receiver knows (the forge's idempotency
+key, the name of the Event). It records only what was confirmed, and insists until it is. That is a demand on the
 receiver, not a cleverer operator: without one that recognises a repetition, "exactly once" is not to be had
 across a crash.
 `
@@ -153,8 +153,8 @@ func renderLesson(t *testing.T) string {
 	return b.String()
 }
 
-// ending is the end of a short run in which a variant fails, from the last thing that happened to it
-// on.
+// ending is the end of a short run in which a variant fails, from the last thing that happened to
+// it on.
 func ending(t *testing.T, v promotion.Variant, column string) string {
 	t.Helper()
 	f, file := matrix.Failure(t, Table(), column, v)

@@ -14,14 +14,14 @@ const reports = "When dev runs a new revision, the operator opens a pull request
 	"“usually once”. Its last commit is about a target that does not exist: the cache that would show that is not in " +
 	"sync when it is first asked, and nothing wakes the operator again."
 
-const shows = `Up to V3, the end of the thread, whatever wakes the operator before its cache knows of the record repeats the
-promotion. A live read (V4) and a client that reads its own writes (V5) end that. They do not help where nothing was
-recorded: after a crash, a lost reply or a failed write, or with two leaders. V6 and V7 write first. So they never
-repeat, and after a crash they never promote. Those of V1 to V7 take a failed order for done.
+const shows = `Up to V3, the end of the thread, whatever wakes the operator before its cache knows of the record
+repeats the promotion. A live read (V4) and a client that reads its own writes (V5) end that. They do not help where
+nothing was recorded: after a crash, a lost reply or a failed write, or with two leaders. V6 and V7 write first. So they
+never repeat, and after a crash they never promote. All of V1 to V7 take a failed order for done.
 
 V8 orders under a key that the forge knows, asks what became of an order, and repeats it until it is confirmed. It
-passes all cases. Refused orders settle into one for each period of its own back-off. That back-off is kept in an
-object, so no restart forgets it. V0 retries by the work queue's back-off, which a restart begins anew.`
+passes all cases. Its back-off is kept in an object, so no restart forgets it. V0 retries by the work queue's back-off,
+which a restart begins anew.`
 
 // predictions were made in the thread, or from reading the code, before anything ran.
 func predictions() (out []matrix.Prediction[promotion.Variant]) {
@@ -71,15 +71,15 @@ func situations() (out []matrix.Situation) {
 	covered("leaders overlap", "two leaders")
 	covered("a policy only on the environment; a target that is ready without a revision", ownPolicy,
 		"ready without a revision")
-	covered("orders are refused while faults are injected, and from then on", "bounded orders while the cache lags",
-		"orders settle after the operator is killed")
+	tested("orders are refused while the cache lags, keys are queued again, the operator is killed or asked to stop, "+
+		"replies are lost; and from then on", "TestPromotion")
 	tested("a restart with many pipelines in the midst of promotion", "TestPromotion")
 	tested("repositories that fail or move for good", "TestFixedVariantLeavesNothingUndone")
-	not("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to give "+
-		"up would lose a promotion, and its status says what it waits for. So only the spacing is checked")
-	not("a pipeline without environments, which makes the original panic, and a policy without a strategy or no policy, "+
-		"which it records as promoted", "the variants do not have these faults: they have nothing to do with how often a "+
-		"promotion happens")
+	not("at most so many retries", "V8 tries again, ever more seldom, until the order is confirmed or outdone: to "+
+		"give up would lose a promotion, and its status says what it waits for. So only the spacing is checked")
+	not("a pipeline without environments, which makes the original panic, and a policy without a strategy or no "+
+		"policy, which it records as promoted", "the variants do not have these faults, which have nothing to do "+
+		"with how often a promotion happens")
 	not("a status that begins with an empty map of environments, and so would lose the record", "the thread corrects "+
 		"that in the commit that adds the record, so no stage of it has both; every variant keeps what the map holds")
 	return out

@@ -98,6 +98,27 @@ var _ = Describe("A variant of the operator", func() {
 		}}, verdicts()...)...)
 })
 
+var _ = Describe("Orders that are refused, under faults,", func() {
+	var entries []any
+	for _, c := range refusedUnderFaults() {
+		for _, v := range promotion.Variants() {
+			if c.Outcome(v) != matrix.NotRun {
+				entries = append(entries, Entry(c.Name+": "+string(v), c, v))
+			}
+		}
+	}
+	DescribeTable("come at the pace of the back-off, or not:", append([]any{
+		func(c matrix.Case[promotion.Variant], v promotion.Variant) {
+			if c.Outcome(v) == matrix.Passes {
+				simginkgo.Check(c.Scenario(v), briefly(sim.Runs(5), sim.For(0), sim.Verify(0))...)
+				return
+			}
+			r := simginkgo.Explore(c.Scenario(v), sim.Runs(300), sim.For(time.Minute), sim.Verify(0), sim.Shrink(0))
+			Expect(r.Failure).NotTo(BeNil(), "nothing was found in %d runs", r.Runs)
+			Expect(r.Failure.Property).To(Equal(c.Property), r.Failure.Message)
+		}}, entries...)...)
+})
+
 var _ = Describe("A promotion by the fixed variant", Label("hold"), func() {
 	check := func(scenario func(*sim.World)) {
 		GinkgoHelper()
@@ -110,9 +131,9 @@ var _ = Describe("A promotion by the fixed variant", Label("hold"), func() {
 		check(scenario(quietly, anyCorner, promotion.V8, holds, EveryFault()...))
 	})
 	It("happens once in another cluster, whatever is injected", func() {
-		// The operator's own caches of other clusters are none that the harness sees: it would take
-		// the world for settled while such a cache waits to open its watch again. So only the watches
-		// of Pipelines end.
+		// The operator's own caches of other clusters are none that the harness sees: it would
+		// take the world for settled while such a cache waits to open its watch again. So only the
+		// watches of Pipelines end.
 		check(scenario(between("dev", "prod"), farAway, promotion.V8, holds, EveryFault(fault.OfKind("Pipeline"))...))
 	})
 	It("rests on what all targets have proved, in two clusters", func() {

@@ -51,7 +51,8 @@ const (
 // holds are the properties of the fixed variant wherever a pipeline may change, and everything
 // those where it does not.
 var (
-	holds      = []string{oncePerStay, notStale, noLivelock, everywhere, isRecorded, statusIsTrue, oneOpen, noneBack, orderedSoon}
+	holds = []string{oncePerStay, notStale, noLivelock, everywhere, isRecorded, statusIsTrue, oneOpen, noneBack,
+		orderedSoon}
 	everything = append([]string{effectOnce, inOrder, complete}, holds...)
 )
 
@@ -124,13 +125,14 @@ func (r *Record) inOrder(o order) error {
 	case -1: // it was taken out of the pipeline meanwhile
 		return nil
 	case 0:
-		return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", o.Environment, o.Pipeline, o.Index)
+		return fmt.Errorf("the first environment, %s of %s, was promoted: effect %d", o.Environment, o.Pipeline,
+			o.Index)
 	}
 	before := o.pipeline.Spec.Environments[o.env-1]
 	for i, target := range r.targets(o.pipeline, o.env-1) {
 		if !lately(target, o, func(s *reported) bool { return s.ready() && s.runs(o.Revision) }) {
-			return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s", o.Order, o.Index,
-				before.Name, before.Targets[i].Namespace)
+			return fmt.Errorf("the %s was ordered (effect %d), but %s had not been ready with it in %s", o.Order,
+				o.Index, before.Name, before.Targets[i].Namespace)
 		}
 	}
 	return nil
@@ -251,8 +253,8 @@ func (r *Record) statusIsTrue(of *pipeline) error {
 		}
 	}
 	if says := isReady(p); says != whole {
-		return fmt.Errorf("whether all targets of %s/%s can be read is %v, but its Ready condition says %v", p.Namespace,
-			p.Name, whole, says)
+		return fmt.Errorf("whether all targets of %s/%s can be read is %v, but its Ready condition says %v",
+			p.Namespace, p.Name, whole, says)
 	}
 	return nil
 }
@@ -299,8 +301,8 @@ func (r *Record) open(p *pipeline, env string) (out []forge.PullRequest) {
 func (r *Record) oneOpen(p *pipeline) error {
 	for _, env := range p.Value().Spec.Environments {
 		if open := r.open(p, env.Name); len(open) > 1 {
-			return fmt.Errorf("%d pull requests for %s are open, the first to %s and the last to %s", len(open), env.Name,
-				open[0].Order.Revision, open[len(open)-1].Order.Revision)
+			return fmt.Errorf("%d pull requests for %s are open, the first to %s and the last to %s", len(open),
+				env.Name, open[0].Order.Revision, open[len(open)-1].Order.Revision)
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ func (r *Record) order(e *history.Event) {
 	calls, before := r.view.Of(e).Calls, r.posted[o.Key()]
 	if n := len(before); n > 0 && refused(before[n-1]) && r.broken[spaced] == nil {
 		if since, wait := e.At-before[n-1].Reply.At, backOff(n); since < wait {
-			r.broken[spaced] = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o, since,
-				n, wait)
+			r.broken[spaced] = fmt.Errorf("the %s was ordered again %v after order %d had been refused, not %v", o,
+				since, n, wait)
 		}
 	}
 	r.posted[o.Key()] = append(before, calls[len(calls)-1])
@@ -50,8 +50,8 @@ func (r *Record) unbroken(name string) func(*history.History) error {
 	}
 }
 
-// restingOrders are the orders of the only promotion that has been ordered, from the first one on that
-// came after a sleep longer than the longest lag, and that sleep.
+// restingOrders are the orders of the only promotion that has been ordered, from the first one on
+// that came after a sleep longer than the longest lag, and that sleep.
 func (r *Record) restingOrders() (resting []*view.Call, sleep time.Duration) {
 	for _, calls := range r.posted {
 		for i := 1; i < len(calls); i++ {
@@ -92,8 +92,8 @@ func (r *Record) restrained(h *history.History) error {
 			}
 		}
 		if n > 1+faults {
-			return fmt.Errorf("%d orders from %s on within the period of %v, and %d faults", n, history.Clock(from), sleep,
-				faults)
+			return fmt.Errorf("%d orders from %s on within the period of %v, and %d faults", n, history.Clock(from),
+				sleep, faults)
 		}
 	}
 	return nil

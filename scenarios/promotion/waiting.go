@@ -47,8 +47,8 @@ func progress(r *view.Reconcile) bool {
 			return true
 		}
 		for i := range c.Request.Changes {
-			change := &c.Request.Changes[i]
-			if change.Ref.Kind != "Pipeline" || change.Type != "MODIFIED" || gist(change.Previous) != gist(change.Object) {
+			is := &c.Request.Changes[i]
+			if is.Ref.Kind != "Pipeline" || is.Type != "MODIFIED" || gist(is.Previous) != gist(is.Object) {
 				return true
 			}
 		}

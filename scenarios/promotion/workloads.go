@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/utils/ptr"
-	"pgregory.net/rapid"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/wavetank/wavetank/controllers/promotion"
@@ -18,8 +17,8 @@ import (
 )
 
 const (
-	// dwell is how long a workload watches where it must not ask the world to settle, because one of
-	// its variants never does.
+	// dwell is how long a workload watches where it must not ask the world to settle, because one
+	// of its variants never does.
 	dwell = 3 * time.Minute
 	// soon is how long after an application's event the next thing happens: the pass that the event
 	// causes is under way, or has just ended.
@@ -377,29 +376,3 @@ func backAndForth(s *World) {
 	s.Runs("dev", "v1")
 	s.delivers(1)
 }
-
-// Everything is a long story with all that environments and people may do, and every property that
-// must hold of the fixed variant. How often a promotion is attempted is not asked: where replies
-// are lost, the fix must ask again.
-func Everything(v promotion.Variant, faults ...fault.Fault) func(*sim.World) {
-	return scenario(between("dev", "staging", "prod"), func(s *World) {
-		s.sometimes()
-		backAndForth(s)
-	}, v, everything, faults...)
-}
-
-// anything is any of the longer stories, each with all that must hold in it.
-var anything = &matrix.Workload[promotion.Variant]{New: func(v promotion.Variant, _ []string,
-	faults ...fault.Fault) func(*sim.World) {
-	return func(w *sim.World) {
-		told := []string{notifiedOnce, notified, statusIsTrue}
-		stories := []func(*sim.World){
-			scenario(between("dev", "staging", "prod"), backAndForth, v, everything, faults...),
-			scenario(quietly, anyCorner, v, holds, faults...),
-			scenario(quietly, anyMoment, v, holds, faults...),
-			scenario(notifying, isToldAndSettles, v, told, faults...),
-			scenario(replicated, leadersOverlap, v, []string{effectOnce}, faults...),
-		}
-		stories[sim.Draw(w, "story", rapid.IntRange(0, len(stories)-1))](w)
-	}
-}}

@@ -78,8 +78,8 @@ func (r *Orders) findPullRequest(ctx context.Context, repo *v1alpha1.PullRequest
 	return &replies[0], nil
 }
 
-// Close closes the pull request that an order with this key has led to, so that nobody merges it any
-// more, and returns it, nil if there is none. It may be repeated.
+// Close closes the pull request that an order with this key has led to, so that nobody merges it
+// any more, and returns it, nil if there is none. It may be repeated.
 func (r *Orders) Close(ctx context.Context, repo *v1alpha1.PullRequestStrategy, key string) (*v1alpha1.PullRequest,
 	error) {
 	found, err := r.findPullRequest(ctx, repo, key)

@@ -82,6 +82,7 @@ func CommonRevision(env *v1alpha1.EnvironmentStatus) string {
 	return env.Targets[0].Revision
 }
 
+// AllRun says whether all targets run a revision.
 func AllRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	for _, target := range env.Targets {
 		if target.Revision != revision {
@@ -91,6 +92,7 @@ func AllRun(env *v1alpha1.EnvironmentStatus, revision string) bool {
 	return true
 }
 
+// AllReady says whether all targets are ready.
 func AllReady(env *v1alpha1.EnvironmentStatus) bool {
 	for _, target := range env.Targets {
 		if !target.Ready {

@@ -38,8 +38,8 @@ type Reader struct {
 	Dry bool
 }
 
-// Target reads one target of a pipeline. An application that is missing, or of a kind whose cache has not
-// caught up, is no error but something to write down; ok is false then.
+// Target reads one target of a pipeline. An application that is missing, or of a kind whose cache
+// has not caught up, is no error but something to write down; ok is false then.
 func (p Reader) Target(ctx context.Context, pipeline *v1alpha1.Pipeline,
 	target v1alpha1.Target) (status v1alpha1.TargetStatus, ok bool, err error) {
 	ref := pipeline.Spec.AppRef
