@@ -32,6 +32,7 @@ type Record struct {
 	injected []history.Time                // faults
 	posted   map[string][]*view.Call       // orders, by key
 	broken   map[string]error              // by property, for those that are judged event by event
+	cutOff   map[*view.Reconcile]bool      // passes with a request that never arrived, or without its reply
 	inVain   []string                      // passes without progress since the last change, and how they ended
 	due      map[string]*dueness           // by the pipeline's uid
 	whole    map[string]history.Time       // until when a pipeline whose targets can all be read must be Ready
@@ -72,7 +73,8 @@ func NewRecord(git *forge.Forge) *Record {
 		git: git, hosts: map[string]string{}, view: v,
 		pipelines: view.Follow[v1alpha1.Pipeline](v, history.Ref{Kind: "Pipeline"}),
 		apps:      follow("Kustomization"), clusters: follow(promotion.GitopsCluster.Kind), secrets: follow("Secret"),
-		posted: map[string][]*view.Call{}, broken: map[string]error{}, due: map[string]*dueness{},
+		posted: map[string][]*view.Call{}, broken: map[string]error{}, cutOff: map[*view.Reconcile]bool{},
+		due: map[string]*dueness{},
 		whole: map[string]history.Time{}, pending: map[history.Key]time.Duration{}, failures: map[history.Key]int{},
 	}
 }
@@ -85,6 +87,10 @@ func (r *Record) read(h *history.History) {
 			r.settled = append(r.settled, e.Index)
 		case history.Fault:
 			r.injected = append(r.injected, e.At)
+		case history.Reply:
+			if e.Note != "" {
+				r.cutOff[r.view.Of(e)] = true
+			}
 		}
 		r.tried(e)
 		r.tick(e)

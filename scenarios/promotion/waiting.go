@@ -28,12 +28,12 @@ const (
 
 // excused says whether a pass began with a stale cache or met with a fault: another attempt is what
 // one wants of it.
-func excused(r *view.Reconcile) bool {
+func (r *Record) excused(pass *view.Reconcile) bool {
 	failed := func(e *history.Event) bool {
 		return e.Code == 403 || e.Code == 422 || e.Code == 429 || e.Code >= 500
 	}
-	met := len(r.Stale) > 0 || len(r.Faults) > 0
-	for _, c := range r.Calls {
+	met := len(pass.Stale) > 0 || len(pass.Faults) > 0 || r.cutOff[pass]
+	for _, c := range pass.Calls {
 		met = met || failed(&c.Request) || c.Reply != nil && (c.Reply.Note != "" || failed(c.Reply))
 	}
 	return met
@@ -85,7 +85,7 @@ func (r *Record) tried(e *history.Event) {
 	switch {
 	case len(e.Changes) > 0 && pass == nil:
 		r.inVain = nil // somebody else has changed the world
-	case e.Kind == history.Done && pass.Retries() && pass.Open() == 0 && !progress(pass) && !excused(pass):
+	case e.Kind == history.Done && pass.Retries() && pass.Open() == 0 && !progress(pass) && !r.excused(pass):
 		readable := func(p *pipeline) error {
 			if apimeta.IsStatusConditionFalse(p.Value().Status.Conditions, v1alpha1.ReadyCondition) {
 				return fmt.Errorf("a target cannot be read")
@@ -240,7 +240,7 @@ func (r *Record) ended(pass *view.Reconcile) {
 	if !pass.Retries() {
 		r.failures[key], r.pending[key] = 0, pass.After
 	}
-	if !pass.Timed || excused(pass) {
+	if !pass.Timed || r.excused(pass) {
 		return
 	}
 	_ = r.live(func(p *pipeline) error {
