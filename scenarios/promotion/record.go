@@ -74,7 +74,7 @@ func NewRecord(git *forge.Forge) *Record {
 		pipelines: view.Follow[v1alpha1.Pipeline](v, history.Ref{Kind: "Pipeline"}),
 		apps:      follow("Kustomization"), clusters: follow(promotion.GitopsCluster.Kind), secrets: follow("Secret"),
 		posted: map[string][]*view.Call{}, broken: map[string]error{}, cutOff: map[*view.Reconcile]bool{},
-		due: map[string]*dueness{},
+		due:   map[string]*dueness{},
 		whole: map[string]history.Time{}, pending: map[history.Key]time.Duration{}, failures: map[history.Key]int{},
 	}
 }
